@@ -240,6 +240,34 @@ def test_numbers_in_declarations_are_those_of_the_sources():
                 assert there == int(number), f"{name} of {pxd.name}"
 
 
+def kernel_methods():
+    """Yield (source, names in its .pxd, name, decorators) of the private methods of kernels."""
+    for pxd in PACKAGE.rglob("*_c.pxd"):
+        source = pxd.with_name(pxd.name.replace("_c.pxd", ".py"))
+        if not source.exists():
+            continue
+        declared = set(re.findall(r"\b(\w+)\(", pxd.read_text("utf-8")))
+        for owner in ast.parse(source.read_text("utf-8")).body:
+            if isinstance(owner, ast.ClassDef):
+                for method in owner.body:
+                    if isinstance(method, ast.FunctionDef) and re.match("_[a-z]", method.name):
+                        written = [ast.unparse(line) for line in method.decorator_list]
+                        yield source, declared, method.name, written
+
+
+def test_private_methods_of_kernels_are_c_functions():
+    # What a .pxd does not declare is a Python method, which is slow where a loop calls it.
+    once = {"_name_columns", "_make_room"}  # called when an array is made or has grown
+    for source, declared, name, written in kernel_methods():
+        assert name in declared | once or "cython.cfunc" in written, f"{name} of {source.name}"
+
+
+def test_what_a_pxd_declares_is_not_repeated_by_decorators():
+    for source, declared, name, written in kernel_methods():
+        if name in declared and "cython.inline" not in written:
+            assert "cython.cfunc" not in written, f"{name} of {source.name}"
+
+
 def test_every_public_name_is_documented():
     for name in ecs_collide.__all__:
         value = getattr(ecs_collide, name)

@@ -69,12 +69,9 @@ COUNT_PAIRS = 3  # count the pairs of each body
 class PairObserver:
     """What the later stages do about the pairs that the broadphase finds; here, nothing."""
 
-    @cython.cfunc
     def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def add(
         self,
         p: cython.Py_ssize_t,
@@ -84,15 +81,11 @@ class PairObserver:
     ) -> cython.void:
         """Prepare for pair `p`, of two entities that meet at an image of the second."""
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def leave_out(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
         """Note a pair of soft bodies that there is no room for."""
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def hold(self, i: cython.Py_ssize_t) -> cython.void:
         """Hold a body where it is for the whole step."""
 
@@ -221,7 +214,6 @@ class Broadphase:
         self.still.drop(i)
         self.moving.drop(i)
 
-    @cython.cfunc
     def find_pairs(
         self,
         rows: cython.longlong[::1],
@@ -266,7 +258,6 @@ class Broadphase:
             self._traverse(rows, PAIR, -1)
         return True
 
-    @cython.cfunc
     def _take_turns(self, rows: cython.longlong[::1]) -> cython.void:
         """Hold the bodies with many pairs, except for some whose pairs there is room for.
 
@@ -303,14 +294,10 @@ class Broadphase:
             b.start(held)
             self.place_moving(held)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def waits(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies are both held, in a step in which bodies take turns."""
         return self.takes_turns and self.bodies.on_hold[i] and self.bodies.on_hold[j]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def has_room_to_follow(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether there is room for the pairs that a new path within a step may bring."""
         return self.n_followed <= self.room or (
@@ -318,7 +305,6 @@ class Broadphase:
             and self.moving.covers(i, self.bodies.swept_min, self.bodies.swept_max)
         )
 
-    @cython.cfunc
     def _traverse(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -348,7 +334,6 @@ class Broadphase:
                     return False
         return not b.wraps or self._traverse_images(rows, purpose, room)
 
-    @cython.cfunc
     def _traverse_images(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -382,7 +367,6 @@ class Broadphase:
                 return False
         return True
 
-    @cython.cfunc
     def _process_images(self, tree: Tree, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
         """Take the pairs of a body with those of a tree at the image that `images` has found.
 
@@ -403,8 +387,6 @@ class Broadphase:
             if b.moves[i] or b.moves[j] or self._is_either_touched(i, j):
                 self._process_pair(i, j, purpose)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _process_pairs(
         self, overlap_finder: OverlapFinder, purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -417,8 +399,6 @@ class Broadphase:
             )
         return not 0 <= room < self.pairs.n
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.int:
         """Pair a touched body that does not move with others that do not."""
         b: Bodies = self.bodies
@@ -430,8 +410,6 @@ class Broadphase:
                 self._process_pair(i, j, purpose)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_either_touched(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies that do not move are looked at; one of them was touched."""
         b: Bodies = self.bodies
@@ -440,8 +418,6 @@ class Broadphase:
 
         return moved or b.sensor[i] or b.sensor[j]
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _process_pair(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
     ) -> cython.int:
@@ -472,8 +448,6 @@ class Broadphase:
             self.n_among[j] += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies may meet, by their filters and the filters of the game."""
         t: Surfaces = self.bodies.surfaces
@@ -482,8 +456,6 @@ class Broadphase:
             return False
         return self._passes_filter(i, j)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _passes_filter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the filter of the game, if there is one, lets two bodies meet."""
         t: Surfaces = self.bodies.surfaces
@@ -494,7 +466,6 @@ class Broadphase:
             return True
         return self.pair_filter(i, j)
 
-    @cython.cfunc
     def _find_crowd(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the bodies of crowds: they overlap many bodies that overlap many bodies.
 
@@ -521,8 +492,6 @@ class Broadphase:
                 self.crowd.append(i)
         self.is_crowded = True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_inside(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies overlapped at the start of the step, beyond all rounding.
 
@@ -547,8 +516,6 @@ class Broadphase:
                 return False
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def leaves_out(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the pair of two bodies is left out of this step, inside a crowd."""
         return (
@@ -558,8 +525,6 @@ class Broadphase:
             and (self._is_soft(i, j) or self._is_inside(i, j))
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies pass through each other and are separated softly."""
         b: Bodies = self.bodies
@@ -568,7 +533,6 @@ class Broadphase:
             return False
         return b.surfaces.is_soft(i, j)
 
-    @cython.cfunc
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed within a step with all it may meet now.
 
@@ -595,7 +559,6 @@ class Broadphase:
             self._follow_images(i)
         self.n_followed += self.pairs.n - n_before
 
-    @cython.cfunc
     def _follow_images(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed with all it may meet now across an edge."""
         images: PeriodicImages = self.images
@@ -615,7 +578,6 @@ class Broadphase:
                 if not self._has_pair_at_image(i, j) and not self.leaves_out(i, j):
                     self._add_pair(i, j)
 
-    @cython.cfunc
     def _add_pairs_at_image(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with those of a tree at the image found, unless they are a pair already."""
         images: PeriodicImages = self.images
@@ -633,15 +595,12 @@ class Broadphase:
             if not self.leaves_out(i, j):
                 self._add_pair(i, j)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _has_pair_at_image(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies are a pair at the image that `images` is at."""
         if self.bodies.ids[j] < self.bodies.ids[i]:
             return self.pairs.find_image(j, i, -self.images.image) >= 0
         return self.pairs.find_image(i, j, self.images.image) >= 0
 
-    @cython.cfunc
     def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with those of a tree that it may meet, unless they are a pair already."""
         b: Bodies = self.bodies
@@ -659,7 +618,6 @@ class Broadphase:
                 continue
             self._add_pair(i, j)
 
-    @cython.cfunc
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a pair of two rows, the lower entity id first."""
         b: Bodies = self.bodies

@@ -105,14 +105,10 @@ class Tree:
 
     # Items
 
-    @cython.ccall
-    @cython.exceptval(check=False)
     def holds(self, item: cython.Py_ssize_t) -> cython.bint:
         """Return whether an item is in the tree."""
         return self.nodes.holds(item)
 
-    @cython.ccall
-    @cython.exceptval(check=False)
     def drop(self, item: cython.Py_ssize_t) -> cython.bint:
         """Remove an item; return whether it was in the tree.  O(log n)."""
         if not self.nodes.holds(item):
@@ -128,8 +124,6 @@ class Tree:
         for i in range(items.shape[0]):
             self.drop(items[i])
 
-    @cython.ccall
-    @cython.exceptval(check=False)
     def bounds_into(
         self,
         item: cython.Py_ssize_t,
@@ -172,8 +166,6 @@ class Tree:
         for i in range(items.shape[0]):
             self.bounds_into(items[i], mins, maxs, i)
 
-    @cython.ccall
-    @cython.exceptval(check=False)
     def root_into(self, low: cython.double[::1], high: cython.double[::1]) -> cython.bint:
         """Write both corners of the bounds of all boxes; return whether there are any."""
         k: cython.Py_ssize_t
@@ -185,8 +177,6 @@ class Tree:
             high[k] = self.nodes.box[self.dim + k]
         return True
 
-    @cython.ccall
-    @cython.exceptval(check=False)
     def covers(
         self,
         item: cython.Py_ssize_t,
@@ -287,7 +277,6 @@ class Tree:
             self._rebuild()
         return n_escaped
 
-    @cython.ccall
     @cython.exceptval(-1, check=False)
     def renew_one(
         self,
@@ -319,8 +308,6 @@ class Tree:
             self.nodes.climb(self.nodes.place_of[item] >> 3)
         return n_escaped > 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _reinsert(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.int:
         """Move an item to the leaf where its box fits best."""
         nodes: Nodes = self.nodes
@@ -336,8 +323,6 @@ class Tree:
         self.n_insertions += 1
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _add_pending(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Put a new item into a leaf outside the tree, for the rebuild that follows."""
         nodes: Nodes = self.nodes
@@ -355,8 +340,6 @@ class Tree:
 
     # Queries
 
-    @cython.ccall
-    @cython.exceptval(check=False)
     def touching(
         self,
         mins: cython.double[:, ::1],
@@ -370,8 +353,6 @@ class Tree:
         """
         return self.traversal.find_touching(flat(mins), flat(maxs), row, self.found)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def touching_one(self, low: cython.double[::1], high: cython.double[::1]) -> cython.Py_ssize_t:
         """Find the items whose boxes in the tree share a point with one box, as `touching`."""
         if not cython.compiled:
@@ -380,8 +361,6 @@ class Tree:
             cython.address(low[0]), cython.address(high[0]), 0, self.found
         )
 
-    @cython.ccall
-    @cython.exceptval(check=False)
     def forget_changes(self) -> cython.void:
         """Clear the marks of all items that have changed."""
         nodes: Nodes = self.nodes
@@ -464,8 +443,6 @@ class Tree:
 
     # Memory and rebuilding
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _make_room(self, greatest: cython.Py_ssize_t) -> cython.int:
         """Make room for items up to `greatest`."""
         if greatest < self.nodes.item_room:
@@ -478,8 +455,6 @@ class Tree:
         self.nodes.make_room_for_items(room)  # last: its size is the room there is
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _rebuild(self) -> cython.int:
         self.n_insertions = self.n_escapes = 0
         self.n_rebuilt += 1

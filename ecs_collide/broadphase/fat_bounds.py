@@ -66,8 +66,6 @@ class FatBounds:
         self.moved = zeros(LONG, 0)
         self.displaced = zeros(LONG, 0)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
         """Grow to items 0 to `n_items` - 1."""
         self.bounds = grown(self.bounds, n_items)
@@ -76,7 +74,6 @@ class FatBounds:
         self.displaced = grown(self.displaced, n_items)
         return 0
 
-    @cython.cfunc
     @cython.exceptval(check=False)
     def aim(
         self,
@@ -99,7 +96,6 @@ class FatBounds:
 
     # Update
 
-    @cython.cfunc
     @cython.exceptval(check=False)
     def update(
         self,
@@ -178,8 +174,6 @@ class FatBounds:
             inside &= (middle >= build_box[q + k]) & (middle <= build_box[q + self.dim + k])
         return inside
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def write_box(self, place: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Write the box of a row to a place; -0.0 becomes 0.0."""
         box: cython.p_double = self.nodes.box
@@ -191,8 +185,6 @@ class FatBounds:
             box[q + k] = self.mins[p + k] + 0.0
             box[q + self.dim + k] = self.maxs[p + k] + 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _fatten(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Compute new fat bounds of an item.
 

@@ -49,8 +49,6 @@ MAX_SHORT_PATH = 2.0  # widths: a path is long if it covers more, the box includ
 IMAGE_REACH = 2.0**-38  # of the sum of all terms: more than any rounding
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def one_width(k: cython.int) -> cython.longlong:
     """Return the image that is one width off on axis `k`."""
     if k == 0:
@@ -58,8 +56,6 @@ def one_width(k: cython.int) -> cython.longlong:
     return IMAGE_BASE if k == 1 else 1
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def widths_of(image: cython.longlong, k: cython.int) -> cython.longlong:
     """Return how many widths an image is off on axis `k`."""
     rest: cython.longlong = image + HALF_IMAGE_BASE * (
@@ -73,8 +69,6 @@ def widths_of(image: cython.longlong, k: cython.int) -> cython.longlong:
     return rest % IMAGE_BASE - HALF_IMAGE_BASE
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def whole(number: cython.double) -> cython.longlong:
     """Return a whole number, given as a float, as an int."""
     if cython.compiled:
@@ -132,8 +126,6 @@ class PeriodicImages:
         self.has_long_path = grown(self.has_long_path, n_rows)
         self.shifts = grown(self.shifts, n_rows)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def begin(self) -> cython.void:
         """Forget all bodies."""
         n: cython.Py_ssize_t
@@ -146,15 +138,11 @@ class PeriodicImages:
             self.bounds_min[k] = INF
             self.bounds_max[k] = -INF
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def widen(self, k: cython.int, low: cython.double, high: cython.double) -> cython.void:
         """Extend the bounds of all short paths on an axis."""
         self.bounds_min[k] = min(self.bounds_min[k], low)
         self.bounds_max[k] = max(self.bounds_max[k], high)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def add_path(self, i: cython.Py_ssize_t) -> cython.void:
         """Add the swept bounds of a body; a path that was long stays so for the step."""
         b: Bodies = self.bodies
@@ -176,8 +164,6 @@ class PeriodicImages:
 
     # -- begin a search --
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def find_short_paths(self, i: cython.Py_ssize_t) -> cython.void:
         """Search for the images by which a body may meet those with short paths."""
         b: Bodies = self.bodies
@@ -190,8 +176,6 @@ class PeriodicImages:
         self._start_body(i)
         self.is_clipped = self.has_long_path[i] != 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def find_images_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Search for the images of `j` that `i` may meet, from the base time of `i` on."""
         b: Bodies = self.bodies
@@ -206,8 +190,6 @@ class PeriodicImages:
         self._start_body(i)
         self.is_clipped = True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _start_body(self, i: cython.Py_ssize_t) -> cython.void:
         """Begin before the first image of a body that may reach the target."""
         b: Bodies = self.bodies
@@ -238,8 +220,6 @@ class PeriodicImages:
 
     # -- one image after the other --
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def advance(self) -> cython.bint:
         """Find the next image other than 0; return False if there are no more."""
         b: Bodies = self.bodies
@@ -259,8 +239,6 @@ class PeriodicImages:
         self.rest()
         return False
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def rest(self) -> cython.void:
         """Select the body itself, image 0."""
         k: cython.int
@@ -269,8 +247,6 @@ class PeriodicImages:
         for k in range(3):
             self.offset[k] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def select(self, image: cython.longlong) -> cython.void:
         """Select an image."""
         k: cython.int
@@ -279,8 +255,6 @@ class PeriodicImages:
         for k in range(self.bodies.dim):
             self.offset[k] = widths_of(image, k) * self.bodies.width[k]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _step(self) -> cython.bint:
         """Step to the next combination of widths, the first axis fastest."""
         k: cython.int
@@ -295,8 +269,6 @@ class PeriodicImages:
         self.is_done = True
         return False
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _clips(self) -> cython.bint:
         """Return whether the path meets the target at this image; find the part of it that does."""
         b: Bodies = self.bodies

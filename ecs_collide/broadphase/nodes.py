@@ -89,20 +89,14 @@ class Nodes:
             free(self.place_of)
             free(self.is_changed)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def holds(self, item: cython.Py_ssize_t) -> cython.bint:
         """Return whether an item is in the tree."""
         return 0 <= item < self.item_room and self.place_of[item] >= 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def root(self) -> cython.int:
         """Return the root; 0 for an empty tree."""
         return self.child[0]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def cost(self, node: cython.int) -> cython.double:
         """Return half the perimeter (2D) or surface (3D) of a node."""
         at: cython.Py_ssize_t = 2 * self.dim * self.place[node]
@@ -111,8 +105,6 @@ class Nodes:
 
     # Room
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def make_room_for_items(self, n_items: cython.Py_ssize_t) -> cython.int:
         """Make room for items 0 to `n_items` - 1, at least twice as many as now."""
         old: cython.Py_ssize_t = self.item_room
@@ -127,8 +119,6 @@ class Nodes:
         self.item_room = n_items
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def make_room_for_nodes(self, n_nodes: cython.Py_ssize_t) -> cython.int:
         """Make room until a number of nodes is free, and node 0 exists; at least double it."""
         old: cython.Py_ssize_t = self.node_room
@@ -159,8 +149,6 @@ class Nodes:
             self.free_node(k)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def allocate(self, level: cython.int) -> cython.int:
         """Return a free node without children, for a level.  There must be room for it."""
         node: cython.int = self.first_free
@@ -173,15 +161,11 @@ class Nodes:
         self.changed[node] = ALL_LANES
         return node
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def release(self, node: cython.int) -> cython.void:
         """Free a node that is in use."""
         self.n_nodes -= 1
         self.free_node(node)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def free_node(self, node: cython.int) -> cython.void:
         """Add a node to the list of free nodes."""
         self.level[node] = -1
@@ -191,8 +175,6 @@ class Nodes:
 
     # Bounds
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def refresh(self, node: cython.int) -> cython.bint:
         """Set the bounds of a node from its children; return whether they changed."""
         self.stale[node] = 0
@@ -201,8 +183,6 @@ class Nodes:
             2 * self.dim * self.place[node], self.dim,
         )  # fmt: skip
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def climb(self, node: cython.int) -> cython.void:
         """Refit nodes from `node` upwards until bounds do not change."""
         while node != 0:
@@ -210,8 +190,6 @@ class Nodes:
                 return
             node = self.place[node] >> 3
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def refresh_above(self, items: cython.longlong[::1], n_items: cython.Py_ssize_t) -> cython.void:
         """Refit all nodes above many items that have changed, level by level, and mark them."""
         level: cython.int
@@ -235,8 +213,6 @@ class Nodes:
         self.changed[place >> 3] |= 1 << (place & 7)
         self.stale[place >> 3] = 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def note_change(self, item: cython.Py_ssize_t) -> cython.void:
         """Mark an item, and all places above it, as changed."""
         place: cython.int = self.place_of[item]
@@ -248,8 +224,6 @@ class Nodes:
             place = self.place[node]
             node = place >> 3
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _mark_all_changed(self, node: cython.int) -> cython.void:
         """Mark all children of a node, and all places above it, as changed: they changed places."""
         place: cython.int = self.place[node]
@@ -259,8 +233,6 @@ class Nodes:
             self.changed[place >> 3] |= 1 << (place & 7)
             place = self.place[place >> 3]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def set_build_box(self, node: cython.int) -> cython.void:
         """Set the build box of a leaf to its current bounds."""
         k: cython.Py_ssize_t
@@ -271,8 +243,6 @@ class Nodes:
 
     # Growing and shrinking
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def attach(self, item: cython.Py_ssize_t) -> cython.void:
         """Insert an item whose box is at `PENDING`.  There must be room for a node on each level."""
         node: cython.int = self.root()
@@ -287,8 +257,6 @@ class Nodes:
             node = self.child[WIDTH * node + self._best_lane(node)]
         self._insert(node, item)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def detach(self, item: cython.Py_ssize_t) -> cython.void:
         """Remove an item."""
         place: cython.int = self.place_of[item]
@@ -320,8 +288,6 @@ class Nodes:
             self._make_root(node)
             self.refresh(node)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _make_root(self, node: cython.int) -> cython.void:
         self.child[0] = node
         self.place[node] = 0
@@ -348,8 +314,6 @@ class Nodes:
         else:
             self.place[child] = place
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _best_lane(self, node: cython.int) -> cython.int:
         """Return the child of a branch whose bounds grow least by the pending box; the first of equals.
 
@@ -370,8 +334,6 @@ class Nodes:
                 best = lane
         return best
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _insert(self, node: cython.int, child: cython.int) -> cython.void:
         """Insert the pending child into a node; split a full node, and so on upwards."""
         while self.count[node] == WIDTH:
@@ -398,8 +360,6 @@ class Nodes:
         self._mark_all_changed(node)
         self.climb(node)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _cut(self, node: cython.int, other: cython.int, child: cython.int) -> cython.void:
         """Split the children of a full node and the pending one between it and an empty node."""
         dim: cython.Py_ssize_t = self.dim
@@ -433,8 +393,6 @@ class Nodes:
             self._place_child(place, self.cut_child[j])
             self.count[node] += 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_longest_axis(self, node: cython.int) -> cython.Py_ssize_t:
         """Return the axis on which the centres of the children and of the pending box spread most."""
         dim: cython.Py_ssize_t = self.dim

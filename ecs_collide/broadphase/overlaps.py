@@ -74,7 +74,6 @@ class OverlapFinder:
         self.found = zeros(LONG, 256)
         self.stack = zeros(INT, 4096)
 
-    @cython.ccall
     def within(self, nodes: Nodes, only_changed: cython.bint) -> None:
         """Find all pairs of items of a tree whose boxes touch (closed), each once.
 
@@ -88,7 +87,6 @@ class OverlapFinder:
         self.top = 0
         self.more_within(nodes, only_changed)
 
-    @cython.ccall
     def more_within(self, nodes: Nodes, only_changed: cython.bint) -> None:
         """Continue a traversal that stopped at `limit`, with an empty result."""
         box: cython.p_double = nodes.box
@@ -147,7 +145,6 @@ class OverlapFinder:
                 top = self._push(nodes, other, nodes, one, found2, top)
         self.top = top
 
-    @cython.ccall
     def between(self, nodes: Nodes, nodes2: Nodes) -> None:
         """Find all pairs of an item of one tree and an item of another whose boxes touch."""
         self.n = 0
@@ -159,7 +156,6 @@ class OverlapFinder:
         self.top = 0
         self.more_between(nodes, nodes2)
 
-    @cython.ccall
     def more_between(self, nodes: Nodes, nodes2: Nodes) -> None:
         """Continue a traversal that stopped at `limit`, with an empty result."""
         box: cython.p_double = nodes.box
@@ -215,7 +211,6 @@ class OverlapFinder:
         if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
             self.stack = grown(self.stack, 2 * self.stack.shape[0])
 
-    @cython.cfunc
     @cython.exceptval(check=False)
     def _push(
         self,
@@ -235,7 +230,6 @@ class OverlapFinder:
             self.stack[top + 1] = nodes2.child[WIDTH * other + (bit & 7)]
         return top
 
-    @cython.cfunc
     def _add_items(
         self,
         nodes: Nodes,

@@ -64,13 +64,10 @@ class PairTable:
         self.head = head
         self.seen = seen
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_full(self) -> cython.bint:
         """Return whether `grow` must come before the next `add`."""
         return self.n == self.capacity
 
-    @cython.cfunc
     def grow(self) -> cython.void:
         """Double the room for pairs."""
         n: cython.Py_ssize_t = 2 * self.capacity
@@ -87,7 +84,6 @@ class PairTable:
         self._make_room_for_images(self.capacity)
         self.wraps = True
 
-    @cython.cfunc
     def _make_room_for_images(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         image: cython.longlong[::1] = grown(self.image, n_pairs)
         offset: cython.double[:, ::1] = grown(self.offset, n_pairs)
@@ -114,8 +110,6 @@ class PairTable:
         ]
         self.tick = interleaved(reread(self.impacts, INT))[15]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def forget(self) -> cython.void:
         """Forget all pairs.
 
@@ -129,8 +123,6 @@ class PairTable:
             self.flags[p] = 0
         self.n = 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def meet(self, p: cython.Py_ssize_t) -> cython.void:
         """Set a pair up for its first impact of the step, unless it has had it."""
         if not self.met[p]:
@@ -139,14 +131,10 @@ class PairTable:
             self.answers[p] = self.repeats[p] = 0
             self.answered_at[p] = self.began[p] = -1.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the contact that the pair had at the step's start, or -1."""
         return self.memory[p] if self.known[p] else -1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def add(self, first: cython.Py_ssize_t, second: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a pair that is not there yet; return its number."""
         p: cython.Py_ssize_t = self.n
@@ -168,28 +156,20 @@ class PairTable:
             rows[p, FIRST] = self.first[p]
             rows[p, SECOND] = self.second[p]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def head_of(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the first pair in the list of a body, or -1."""
         return self.head[row] - 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def next_of(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the pair after `pair` in the list of a body, or -1."""
         if self.first[pair] == row:
             return self.next_of_first[pair] - 1
         return self.next_of_second[pair] - 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def partner(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the other body of a pair."""
         return self.first[pair] + self.second[pair] - row
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def find(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the pair of two bodies, or -1.  O(pairs of the body that has fewer)."""
         p: cython.Py_ssize_t = self.head_of(one)
@@ -204,8 +184,6 @@ class PairTable:
             q = self.next_of(q, other)
         return -1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def find_image(
         self, first: cython.Py_ssize_t, second: cython.Py_ssize_t, image: cython.longlong
     ) -> cython.Py_ssize_t:
@@ -222,14 +200,10 @@ class PairTable:
             q = self.next_of(q, second)
         return -1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def offset_of(self, p: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how far off the second body of a pair is met on an axis."""
         return self.offset[p, k] if self.wraps else 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def mark_partners(self, row: cython.Py_ssize_t) -> cython.void:
         """Mark all bodies that have a pair with `row`, in place of those marked before."""
         p: cython.Py_ssize_t = self.head_of(row)
@@ -239,8 +213,6 @@ class PairTable:
             self.seen[self.partner(p, row)] = self.stamp
             p = self.next_of(p, row)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_marked(self, row: cython.Py_ssize_t) -> cython.bint:
         """Return whether `mark_partners` marked the body."""
         return self.seen[row] == self.stamp

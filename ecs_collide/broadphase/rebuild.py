@@ -71,8 +71,6 @@ class BulkRebuild:
             _CURVE_TABLES[nodes.dim] = make_curve_table(nodes.dim)
         self.curve_table = _CURVE_TABLES[nodes.dim]
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def rebuild(self) -> cython.int:
         """Build all nodes of the tree anew, with the items of leaves outside it."""
         nodes: Nodes = self.nodes
@@ -86,8 +84,6 @@ class BulkRebuild:
         self._build()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
         """Make room for a rebuild with `n_items` items."""
         nodes: Nodes = self.nodes
@@ -109,8 +105,6 @@ class BulkRebuild:
             self.runs = zeros(LONG, 4 * (n_items // MAX_BOXES_IN_CELL) + 8)
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _line_up(self) -> cython.void:
         """Write the places of all items into the line, node by node."""
         nodes: Nodes = self.nodes
@@ -127,8 +121,6 @@ class BulkRebuild:
 
     # Order
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _sort(self) -> cython.int:
         """Sort the line along the curve; cells with too many boxes by a finer grid each."""
         keys: cython.longlong[::1] = self.keys
@@ -159,8 +151,6 @@ class BulkRebuild:
                 i = j
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_keys(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Write the keys of a part of the line; return False if all its centres coincide.
 
@@ -215,8 +205,6 @@ class BulkRebuild:
             keys[i] = keys[i] << PLACE_BITS | place
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _insert(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
         """Sort a short part of the line."""
         keys: cython.longlong[::1] = self.keys
@@ -230,8 +218,6 @@ class BulkRebuild:
                 j -= 1
             keys[j] = key
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _distribute(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
         """Sort a long part of the line by cell: two passes of a radix sort, which keep order."""
         keys: cython.longlong[::1] = self.keys
@@ -264,8 +250,6 @@ class BulkRebuild:
 
     # Nodes
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _build(self) -> cython.void:
         """Build nodes 1, 2, ... from the line, level by level."""
         nodes: Nodes = self.nodes
@@ -314,8 +298,6 @@ class BulkRebuild:
         for i in range(nodes.node_room - 1, node - 1, -1):
             nodes.free_node(i)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _fill_leaf(
         self, node: cython.int, start: cython.Py_ssize_t, count: cython.int
     ) -> cython.void:
@@ -338,8 +320,6 @@ class BulkRebuild:
             changed |= nodes.is_changed[item] << lane
         nodes.changed[node] = changed
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _fill_branch(self, node: cython.int, start: cython.int, count: cython.int) -> cython.void:
         """Fill a branch with consecutive nodes."""
         nodes: Nodes = self.nodes

@@ -38,7 +38,6 @@ class Traversal:
         self.nodes = nodes
         self.stack = zeros(INT, STACK_ROOM)
 
-    @cython.cfunc
     @cython.exceptval(check=False)
     def find_touching(
         self,
@@ -83,7 +82,6 @@ class Traversal:
                     n += 1
         return n
 
-    @cython.cfunc
     def verify(self) -> None:
         """Verify every invariant of the tree.  O(n)."""
         nodes: Nodes = self.nodes
@@ -138,8 +136,6 @@ class Traversal:
             n_items -= nodes.place_of[k] >= 0
         _hold(n_items == 0, "no other item has a place", -1)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_change_marked(self, place: cython.Py_ssize_t) -> cython.bint:
         """Return whether a change at a place is noted there and above."""
         while place >= WIDTH:

@@ -105,7 +105,6 @@ class Attachments:
             for k in range(self.bodies.dim):
                 self.displacement[n, k] = target[n, k] - offset[n, k]
 
-    @cython.ccall
     def start(self) -> cython.void:
         """Put all boxes at the start of a step, and find their paths from those of their owners."""
         b: Bodies = self.bodies
@@ -133,7 +132,6 @@ class Attachments:
                 b.motion[i, k] = b.path[at + 4 * k + MOTION] = displacement + 0.0
             b.find_swept_bounds(i)
 
-    @cython.cfunc
     def follow(self, n: cython.Py_ssize_t) -> cython.bint:
         """Let a box go where the path of its owner leads by now; return whether that is new."""
         b: Bodies = self.bodies
@@ -166,8 +164,6 @@ class Attachments:
         b.note_turn(i)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def place(
         self, n: cython.Py_ssize_t, k: cython.int, owner: cython.double, t: cython.double
     ) -> cython.double:
@@ -178,7 +174,6 @@ class Attachments:
             offset += self.displacement[n, k] * t
         return owner + offset - self.beyond[n, k] + 0.0
 
-    @cython.cfunc
     def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
         """Let the box in row i, if it is one, follow what its owner has turned to since."""
         b: Bodies = self.bodies
@@ -193,7 +188,6 @@ class Attachments:
             self.tick[n] = b.turned_tick[j]
             self.follow(n)
 
-    @cython.cfunc
     def lead(self, j: cython.Py_ssize_t) -> cython.void:
         """Let all boxes of the body in row j, if it has any, go where its path leads by now."""
         if j >= self.head.shape[0]:
@@ -204,7 +198,6 @@ class Attachments:
             self.follow(n)
             n = self.next[n] - 1
 
-    @cython.cfunc
     def lead_turned(self) -> cython.void:
         """Let the boxes of all bodies that have turned follow them."""
         n: cython.Py_ssize_t
@@ -213,7 +206,6 @@ class Attachments:
         for n in range(n_turned):
             self.lead(self.bodies.turned[n])
 
-    @cython.cfunc
     def arrive(self) -> cython.void:
         """Put all boxes at the end of the step, when it is known where their owners are then."""
         b: Bodies = self.bodies
@@ -224,14 +216,10 @@ class Attachments:
             for k in range(b.dim):
                 b.put(self.rows[n], k, self._end(n, k) - self.beyond[n, k])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _end(self, n: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the centre of a box's owner plus the offset as the game has set it."""
         return self.bodies.centre[self.owners[n], k] + self.target[n, k] + 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def bring_in(self, n: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Bring a box into the world, on an axis that wraps, after its owner was.
 

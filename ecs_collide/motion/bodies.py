@@ -182,7 +182,6 @@ class Bodies:
         self.dt = dt
         self.start(rows)
 
-    @cython.ccall
     def start(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the paths of the bodies of `rows` for the whole step from their velocities."""
         path: cython.p_double = self.flat_path
@@ -234,8 +233,6 @@ class Bodies:
         """Return where in `path` the part of a body begins; each axis takes 4."""
         return 4 * self.dim * i
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def clear_gap(self) -> cython.double:
         """Return a gap that is larger than any rounding within a step, and than any slop."""
         k: cython.int
@@ -246,8 +243,6 @@ class Bodies:
                 largest = max(largest, self.width[k])
         return max(CLEAR * largest, APART_AT_LEAST)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def slop_between(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.double:
@@ -265,8 +260,6 @@ class Bodies:
             largest = max(largest, self.width[k])
         return max(SLOP * largest, APART_AT_LEAST)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def mark(self, i: cython.Py_ssize_t) -> cython.void:
         """Set a body up to turn, to be anchored or taken out, unless it is: most bodies never are."""
         k: cython.int
@@ -283,8 +276,6 @@ class Bodies:
             if self.held[i] & (1 << k):
                 self.turn[i, k, ANCHORED] = self.turn[i, k, ANCHOR_VELOCITY] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def interrupt_rest(self, i: cython.Py_ssize_t) -> cython.void:
         """Note that something happens to a body in this step: it does not rest."""
         if self.rest_count[i] >= 0:
@@ -301,22 +292,16 @@ class Bodies:
         self.n_woken = 0
         return rows
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def withdraw(self, i: cython.Py_ssize_t) -> cython.void:
         """Let a body take no more part in the step."""
         self.mark(i)
         self.interrupt_rest(i)
         self.gone[i] = 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_held(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body sleeps and may lie against an immovable one."""
         return self.held[i] != 0 or self.leans[i] != 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether body i, if it overlaps j, is the one of the two that is pushed out."""
         has: cython.int = self.surface_bits[j]
@@ -327,8 +312,6 @@ class Bodies:
             return True
         return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.ids[i] > self.ids[j])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_lighter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body has less mass than another, or a lower dominance."""
         c: Controls = self.controls
@@ -337,16 +320,12 @@ class Bodies:
             return c.rank[i] < c.rank[j]
         return self.mass[i] < self.mass[j]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def yields_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body yields to impacts on an axis: it is not immovable, nor locked there."""
         if not self.controls.any_lock:  # a call fewer, where no body has a locked axis
             return self.yields[i] != 0
         return self.yields[i] != 0 and not self.controls.locks(i, k)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def translation_side(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return the normal, as a side, along which one of two is pushed out of the other; or 0."""
         displacements: cython.schar[::1] = self.surfaces.translation_side
@@ -359,48 +338,34 @@ class Bodies:
             return -displacements[j]
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def centre_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the centre on an axis at the base time."""
         return self.path[self.start_of(i) + 4 * k + CENTRE]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def half_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the half size on an axis at the base time."""
         return self.path[self.start_of(i) + 4 * k + HALF]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def motion_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how far a body's centre travels on an axis in a whole step."""
         return self.path[self.start_of(i) + 4 * k + MOTION]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def resize_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how much a body's half size changes on an axis in a whole step."""
         return self.path[self.start_of(i) + 4 * k + RESIZE]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def centre_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Return the centre on an axis at time `t`; exactly the stored one at the base time."""
         at: cython.Py_ssize_t = self.start_of(i) + 4 * k
 
         return self.path[at + CENTRE] + self.path[at + MOTION] * (t - self.base[i])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def half_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Return the half size on an axis at time `t`."""
         at: cython.Py_ssize_t = self.start_of(i) + 4 * k
 
         return max(0.0, self.path[at + HALF] + self.path[at + RESIZE] * (t - self.base[i]))
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def advance(self, i: cython.Py_ssize_t, t: cython.double) -> cython.void:
         """Move a body along its path to time `t`, its new base."""
         at: cython.Py_ssize_t = self.start_of(i)
@@ -415,7 +380,6 @@ class Bodies:
             at += 4
         self.base[i] = t
 
-    @cython.cfunc
     def finish_step(self, rows: cython.longlong[::1]) -> cython.void:
         """Move the bodies of `rows` to the end of the step."""
         path: cython.p_double = self.flat_path
@@ -445,8 +409,6 @@ class Bodies:
                 else 0
             )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def note_crossing(self, i: cython.Py_ssize_t) -> cython.void:
         """Note that a body crosses another: if it moves it does not rest, be it stopped at once.
 
@@ -460,8 +422,6 @@ class Bodies:
         if moves:
             self.rest_count[i] = -1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def note_pressed(self) -> cython.void:
         """Count the bodies as at rest that were only pressed against what holds them.
 
@@ -486,7 +446,6 @@ class Bodies:
             if rests:
                 self.rest_count[i] = -1 - self.rest_count[i]
 
-    @cython.cfunc
     def finish_woken(self) -> cython.void:
         """Move the sleeping bodies to which something has happened to the end of the step."""
         if self.n_woken:
@@ -511,36 +470,26 @@ class Bodies:
                 if abs(centre - targets[n, k]) <= PATH_ROUNDING * largest:
                     self.put(i, k, targets[n, k])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
         """Put a body at a centre on an axis, at its base time."""
         self.path[self.start_of(i) + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def widths_beyond(self, k: cython.int, place: cython.double) -> cython.double:
         """Return how many widths a place on an axis lies beyond the world; 0 within it."""
         if self.width[k] == 0.0:
             return 0.0
         return _widths_beyond(place, self.width[k])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def into_world(self, k: cython.int, place: cython.double) -> cython.double:
         """Return where in the world a place on an axis is: at least 0, and less than its width."""
         if self.width[k] == 0.0 or 0.0 <= place < self.width[k]:
             return place
         return _into_world(place, self.width[k])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def turned_now(self, i: cython.Py_ssize_t, t: cython.double) -> cython.bint:
         """Return whether a body has turned at the instant `t`."""
         return self.is_marked[i] and self.turned_at[i] == t
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, value: cython.double
     ) -> cython.void:
@@ -559,14 +508,10 @@ class Bodies:
         self.velocity[i, k] = value + 0.0
         self.motion[i, k] = self.path[self.start_of(i) + 4 * k + MOTION] = value * self.dt + 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def stop_growing(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Let a body have the size on an axis that it has at its base time, to the step's end."""
         self.path[self.start_of(i) + 4 * k + RESIZE] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def turn_to(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.void:
@@ -576,8 +521,6 @@ class Bodies:
             self.set_velocity(i, k, velocity)
             self.note_turn(i)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def restrain(self, rows: cython.longlong[::1], by_speed: cython.bint) -> cython.void:
         """Take what is locked, and with `by_speed` what is too fast, from the velocities of bodies."""
         n: cython.Py_ssize_t
@@ -586,8 +529,6 @@ class Bodies:
             for n in range(rows.shape[0]):
                 self.controls.restrain(self.velocity, rows[n], by_speed)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def note_turn(self, i: cython.Py_ssize_t) -> cython.void:
         """Note that a body's path is another from now on."""
         self.mark(i)
@@ -597,14 +538,10 @@ class Bodies:
             self.turned[self.n_turned] = i
             self.n_turned += 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def has_turned_since(self, i: cython.Py_ssize_t, tick: cython.longlong) -> cython.bint:
         """Return whether a body has turned in this step after a tick."""
         return self.is_marked[i] and self.turned_tick[i] > tick
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """Return whether a body may not be moved on an axis to make its faces meet another's.
 
@@ -620,8 +557,6 @@ class Bodies:
             and self.velocity[i, k] == self.turn[i, k, ANCHOR_VELOCITY]
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def anchor(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, t: cython.double
     ) -> cython.void:
@@ -630,8 +565,6 @@ class Bodies:
         self.turn[i, k, ANCHORED] = t
         self.turn[i, k, ANCHOR_VELOCITY] = self.velocity[j, k]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def find_swept_bounds(self, i: cython.Py_ssize_t) -> cython.void:
         """Find bounds of the body's path from its base time to the end of the step."""
         path: cython.p_double = self.flat_path

@@ -53,8 +53,6 @@ class Controls:
             self.clear(i)
         self.is_used = True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
         """Let a body have none of all this."""
         self.rank[i] = 0
@@ -77,14 +75,10 @@ class Controls:
         """Return whether an axis of a body is locked."""
         return self.any_lock and (self.lock[i] & (1 << k)) != 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def locks_all_but(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether all axes of a body but axis `k` are locked."""
         return self.any_lock and (self.lock[i] | (1 << k)) == (1 << self.dim) - 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def friction_between(
         self,
         i: cython.Py_ssize_t,
@@ -97,8 +91,6 @@ class Controls:
 
         return _combined(one, other, rule if rule else GEOMETRIC)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def restitution_between(
         self,
         i: cython.Py_ssize_t,
@@ -115,8 +107,6 @@ class Controls:
             other = self.surface_restitution[j]
         return _combined(one, other, rule if rule else MAX)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def restrain(
         self, velocity: cython.double[:, ::1], i: cython.Py_ssize_t, by_speed: cython.bint
     ) -> cython.void:

@@ -86,7 +86,6 @@ class Gravity:
         for k in range(self.bodies.dim):
             self.acceleration[k] = acceleration[k]
 
-    @cython.ccall
     def begin_step(self):
         """Begin a step in which no body was started yet."""
         k: cython.int
@@ -96,14 +95,10 @@ class Gravity:
         for k in range(self.bodies.dim):
             self.is_on |= self.acceleration[k] != 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def acts_on(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body was started in this step."""
         return self.is_on and self.started[i] == self.step
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def start(self, i: cython.Py_ssize_t) -> cython.bint:
         """Find what a step does to a body; return False if that is nothing.
 
@@ -141,8 +136,6 @@ class Gravity:
             return 0.0
         return self.acceleration[k] * self.scale[i] * self.bodies.dt
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_decay(self, x: cython.double) -> cython.void:
         """Find what damping leaves of a velocity in a step: at its end, in the mean, and of a pull.
 
@@ -179,8 +172,6 @@ class Gravity:
             self.mean = 0.5 * self.mean * (1.0 + self.decay)
             self.decay *= self.decay
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def chord_of(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.double:
@@ -197,8 +188,6 @@ class Gravity:
         self.since[i, k] = -1.0  # an impact at 0 ends the damping too
         return chord
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def start_at_rest(self, i: cython.Py_ssize_t) -> cython.void:
         """Start a body that has slept until now in this step, held on all axes."""
         b: Bodies = self.bodies
@@ -211,14 +200,10 @@ class Gravity:
 
     # -- within a step --
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return what a body's velocity is to get at the end of the step."""
         return self.kick[i, k] if self.is_on and self.started[i] == self.step else 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def velocity_at(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
@@ -227,8 +212,6 @@ class Gravity:
             return velocity
         return velocity + (self.kick[i, k] - self.pull[i, k] * (1.0 - t)) + 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def earlier_at(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
@@ -239,16 +222,12 @@ class Gravity:
             return self.velocity_at(i, k, velocity, t)
         return velocity - 0.5 * (self.pull[i, k] * (1.0 - t)) + 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_split(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """Return whether the chord of a body begins at time `t`, or needs no other to."""
         if self.started[i] != self.step or self.pull[i, k] == 0.0:
             return True
         return self.since[i, k] == t
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
@@ -265,24 +244,18 @@ class Gravity:
         self.held[i, k] = 0
         return now + self.kick[i, k]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def hold(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Note that a body is held: from now on gravity does nothing to it."""
         if self.started[i] == self.step:
             self.held[i, k] = 1
             self.kick[i, k] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def free(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.void:
         """Let gravity act again on a body whose chord began at time `t`, be it held."""
         if self.started[i] == self.step and self.since[i, k] == t:
             self.held[i, k] = 0
             self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def weaken(self, i: cython.Py_ssize_t, k: cython.int, part: cython.double) -> cython.void:
         """Let only a part of gravity act on a body to the end of the step: friction has the rest."""
         self.pull[i, k] *= part
@@ -290,15 +263,12 @@ class Gravity:
         if part == 0.0:
             self.hold(i, k)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def note_split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
         """Let a body have met what it meets now with a velocity: a split is no answer."""
         self.bodies.turn[i, k, EARLIER] = velocity
 
-    @cython.ccall
     def finish_woken(self):
         """As `finish`, of the sleeping bodies to which something has happened."""
         b: Bodies = self.bodies
@@ -306,7 +276,6 @@ class Gravity:
         if b.n_woken:
             self.finish(b.woken[: b.n_woken])
 
-    @cython.ccall
     def finish(self, rows: cython.longlong[::1]):
         """Give the bodies of `rows` the velocities that they have at the end of the step."""
         b: Bodies = self.bodies

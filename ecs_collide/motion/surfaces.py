@@ -72,8 +72,6 @@ class Surfaces:
             self.clear(i)
         self.is_used = True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
         """Let a body have none of all this."""
         k: cython.int
@@ -88,8 +86,6 @@ class Surfaces:
         for k in range(self.dim):
             self.surface[i, k] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the filters of two bodies let them meet; where the columns are used."""
         group: cython.longlong = self.filters[i, GROUP]
@@ -102,8 +98,6 @@ class Surfaces:
             self.filters[j, CATEGORIES] & self.filters[i, MASK]
         ) != 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _are_of_one(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether one of two bodies is attached to the other, or both to a third."""
         first: cython.longlong = self.owner[i] if self.owner[i] else i + 1
@@ -111,20 +105,14 @@ class Surfaces:
 
         return first == second
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies are members of soft crowds, and let each other through."""
         return (self.bits[i] & self.bits[j] & SEPARATES) != 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether one of two bodies is solid on one side only."""
         return ((self.bits[i] | self.bits[j]) & ONE_WAY) != 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_passable(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.bint:
@@ -136,14 +124,10 @@ class Surfaces:
             return True
         return (self.bits[j] & ONE_WAY) != 0 and self.one_way[j] != sign * (k + 1)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
         """Return the friction of a pair: by its rule, or that of the one that has any."""
         return self.controls.friction_between(i, j, self.friction[i], self.friction[j])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def speed_of_surface(
         self, i: cython.Py_ssize_t, side: cython.int, k: cython.int
     ) -> cython.double:
@@ -153,8 +137,6 @@ class Surfaces:
         return 0.0
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def side_of(normal: cython.double[:, ::1], i: cython.Py_ssize_t) -> cython.int:
     """Return the code of a unit vector along an axis, or 0 for any other vector."""
     k: cython.int

@@ -169,7 +169,6 @@ class Contacts:
         self.kept_since = zeros(DOUBLE, 16)
         self.kept_images = zeros(LONG, 16)
 
-    @cython.ccall
     def keep(self) -> cython.void:
         """Copy the contacts before a step, for `kept`."""
         n: cython.Py_ssize_t
@@ -196,7 +195,6 @@ class Contacts:
 
         return self.kept_rows[:n], self.kept_since[:n], self.kept_images[:n]
 
-    @cython.ccall
     def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
         """Find which of some moving bodies are in contact with others where both yield.
 
@@ -230,7 +228,6 @@ class Contacts:
         for n in range(0 if b.wraps else self.n):
             self.is_pressed[self.rows[n, FIRST]] = self.is_pressed[self.rows[n, SECOND]] = 0
 
-    @cython.cfunc
     def recall(self) -> cython.void:
         """Mark the pairs that have been in contact since the step before."""
         n: cython.Py_ssize_t
@@ -264,8 +261,6 @@ class Contacts:
             kept += 1
         self.n = self.n_open = kept
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
         """Put a pair into a contact that existed at the start of the step, both bodies at rest."""
         self.pairs.known[p] = 1
@@ -281,7 +276,6 @@ class Contacts:
             self.opened[n] = -1.0
             self.side[n] = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
 
-    @cython.cfunc
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for `n` contacts within a step."""
         if n > self.parts.shape[0]:
@@ -291,7 +285,6 @@ class Contacts:
 
     # -- within a step --
 
-    @cython.cfunc
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Begin the contact of a solid pair that has an impact, unless it is in contact."""
         if self.pairs.inside[p]:
@@ -308,7 +301,6 @@ class Contacts:
         self.side[n] = (self.pairs.axis[p] + 1) * self.pairs.sign[p]
         self._log(p, BEGAN, WITHIN, now, self.pairs.axis[p], self.pairs.sign[p])
 
-    @cython.cfunc
     def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Find when a solid pair in contact parts, now that a path has changed; end it if it has."""
         rest: cython.double = self._time_to_parting(p, now)
@@ -318,7 +310,6 @@ class Contacts:
         else:
             self.parts[self.pairs.memory[p]] = now + rest
 
-    @cython.cfunc
     def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair, at `now` or when its bodies parted before that."""
         n: cython.Py_ssize_t = self.pairs.memory[p]
@@ -326,7 +317,6 @@ class Contacts:
         self.pairs.inside[p] = 0
         self._log_end(p, n, WITHIN, min(self.parts[n], now))
 
-    @cython.cfunc
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Make a solid pair cross: end its contact at `now`, if it is in one."""
         n: cython.Py_ssize_t = self.pairs.memory[p]
@@ -341,15 +331,12 @@ class Contacts:
                 self._leave(self.pairs.first[p], self.pairs.second[p])
         self.forget_known(p)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def forget_known(self, p: cython.Py_ssize_t) -> cython.void:
         """Mark the contact that a pair had at the step's start as handled."""
         if self.pairs.known[p]:
             self.rows[self.pairs.memory[p], HANDLED] = 1
             self.pairs.known[p] = 0
 
-    @cython.cfunc
     def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """End the contact of a crossing pair that does not overlap at the step's start."""
         self._report_end(self.pairs.memory[p], AT_START, 0.0, SEPARATED)
@@ -367,7 +354,6 @@ class Contacts:
                 found.add((self.rows[n, SECOND], self.rows[n, FIRST]))
         return found
 
-    @cython.cfunc
     def end_withdrawn(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
         if (
@@ -377,8 +363,6 @@ class Contacts:
         ):
             self.part(p, now)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _time_to_parting(self, p: cython.Py_ssize_t, now: cython.double) -> cython.double:
         """Return how long after `now` the first gap of a pair opens; below 0 if one is open."""
         b: Bodies = self.bodies
@@ -416,7 +400,6 @@ class Contacts:
             two += 4
         return rest
 
-    @cython.cfunc
     def _log(
         self,
         p: cython.Py_ssize_t,
@@ -435,7 +418,6 @@ class Contacts:
             axis, sign, SOLID, -1 if event == BEGAN else SEPARATED,
         )  # fmt: skip
 
-    @cython.cfunc
     def _log_end(
         self,
         p: cython.Py_ssize_t,
@@ -462,8 +444,6 @@ class Contacts:
 
     # -- at its end --
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact now treat each other in another way."""
         if self.rows[n, KIND] == PASSING:
@@ -472,7 +452,6 @@ class Contacts:
             )
         return self.rows[n, KIND] != UNTIL_APART and self.rows[n, KIND] != self.pairs.crossing[p]
 
-    @cython.cfunc
     def _report_end(
         self,
         n: cython.Py_ssize_t,
@@ -490,16 +469,12 @@ class Contacts:
                 self.rows[n, AXIS], self.rows[n, SIGN], self._kind_reported(n), reason,
             )  # fmt: skip
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _kind_reported(self, n: cython.Py_ssize_t) -> cython.int:
         """Return the kind of a contact as events have it."""
         if self.rows[n, KIND] == LEAVING:
             return SOLID
         return CROSSING if self.rows[n, KIND] == UNTIL_APART else self.rows[n, KIND]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _move(self, n: cython.Py_ssize_t, to: cython.Py_ssize_t) -> cython.void:
         """Move a contact to an earlier place in the table."""
         k: cython.int
@@ -511,7 +486,6 @@ class Contacts:
             if self.bodies.wraps:
                 self.images[to] = self.images[n]
 
-    @cython.cfunc
     def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Anchor what goes along with an immovable body that it lies against."""
         b: Bodies = self.bodies
@@ -525,8 +499,6 @@ class Contacts:
         elif not b.yields[i]:
             b.anchor(j, i, k, 0.0)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is in contact at the end of the step; set the side in `correction`."""
         if not self.pairs.crossing[p]:
@@ -545,7 +517,6 @@ class Contacts:
         closing = (closing - self.bodies.motion_of(self.pairs.first[p], k)) * self.correction.sign
         return closing > 0.0
 
-    @cython.cfunc
     def compare(self) -> cython.void:
         """Find the contacts that began and ended in the step, and keep those that exist."""
         b: Bodies = self.bodies
@@ -584,8 +555,6 @@ class Contacts:
             self.images, self.next_images = self.next_images, self.images
             self.broadphase.images.rest()
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_left_out(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact are not a pair because there was no room."""
         i: cython.Py_ssize_t = self.rows[n, FIRST]
@@ -595,7 +564,6 @@ class Contacts:
             self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
         )
 
-    @cython.cfunc
     def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of a solid pair at the end of the step."""
         b: Bodies = self.bodies
@@ -632,7 +600,6 @@ class Contacts:
             else:
                 self._log_end(p, n, AT_END, 1.0)
 
-    @cython.cfunc
     def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of a crossing pair at the end of the step."""
         b: Bodies = self.bodies
@@ -666,7 +633,6 @@ class Contacts:
                 ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, SEPARATED,
             )  # fmt: skip
 
-    @cython.cfunc
     def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of two members of soft crowds at the end of the step.
 
@@ -695,7 +661,6 @@ class Contacts:
                 i, j, CROSSING, abs(side) - 1, 1 if side > 0 else -1, self.clock + self.bodies.dt
             )
 
-    @cython.cfunc
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Note the sleeping bodies whose support is gone when the contact of two bodies has ended."""
         if self.bodies.is_held(i) and not self.bodies.yields[j]:
@@ -703,7 +668,6 @@ class Contacts:
         if self.bodies.is_held(j) and not self.bodies.yields[i]:
             self.left.append(j)
 
-    @cython.cfunc
     def _keep(
         self,
         first: cython.Py_ssize_t,

@@ -76,7 +76,6 @@ class EventBuffer:
             reread(self.numbers, LONG)
         )
 
-    @cython.cfunc
     def add_collision(self) -> cython.Py_ssize_t:
         """Make room for one more collision; return its row, to be filled by the caller."""
         n: cython.Py_ssize_t = self.n_collisions
@@ -90,7 +89,6 @@ class EventBuffer:
         self.n_collisions = n + 1
         return n
 
-    @cython.cfunc
     def add_contact(
         self,
         change: cython.int,

@@ -43,7 +43,6 @@ class ImpactQueue:
         self.image = zeros(LONG, 16)
         self.low, self.high, self.place = interleaved(self.keys)
 
-    @cython.cfunc
     def grow(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
         time: cython.double[::1] = grown(self.time, n_pairs)
@@ -64,8 +63,6 @@ class ImpactQueue:
         self.keys = keys
         self.low, self.high, self.place = low, high, place
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def clear(self) -> cython.void:
         """Remove all pairs."""
         n: cython.Py_ssize_t
@@ -74,22 +71,16 @@ class ImpactQueue:
             self.place[self.heap[n]] = 0
         self.size = 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def holds(self, pair: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is queued."""
         return self.place[pair] > 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def top(self) -> cython.Py_ssize_t:
         """Return the pair with the least key, or -1 if the queue is empty."""
         if self.size == 0:
             return -1
         return self.heap[0]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def put(self, pair: cython.Py_ssize_t, time: cython.double, rank: cython.int) -> cython.void:
         """Queue a pair, or give a queued one a new time.  O(log n)."""
         self.drop(pair)
@@ -98,8 +89,6 @@ class ImpactQueue:
         self.size += 1
         self._rise(self.size - 1, pair, time, self.low[pair] if rank == 0 else NO_ID)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def drop(self, pair: cython.Py_ssize_t) -> cython.void:
         """Remove a pair if it is queued.  O(log n)."""
         hole: cython.Py_ssize_t = self.place[pair] - 1  # places count from 1; 0 is outside
@@ -138,8 +127,6 @@ class ImpactQueue:
             return self.lowest[one] < self.lowest[other]
         return self._breaks_tie(self.heap[one], self.heap[other])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether the first of two pairs of equal time comes first."""
         if self.rank[one] != self.rank[other]:
@@ -150,8 +137,6 @@ class ImpactQueue:
             return self.high[one] < self.high[other]
         return self.image[one] < self.image[other]  # the same two, around the world
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _rise(
         self,
         place: cython.Py_ssize_t,
@@ -173,8 +158,6 @@ class ImpactQueue:
             place = above
         self._put_at(place, pair, due, lowest)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _sink(self, hole: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Move a hole down to the lowest row of the heap; return where it ends.
 

@@ -64,8 +64,6 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
 class SharedMotion:
     """Bodies that move as one, as the narrowphase needs to know of them; here, none do."""
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def rounding(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return by how much rounding may part the velocities of two bodies that move as one.
 
@@ -106,8 +104,6 @@ class Narrowphase:
         self.n_sweeps = 0
         self.instant_tick = 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _misses(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a cheap test shows that a pair has no impact; note whether it ends clear.
 
@@ -150,8 +146,6 @@ class Narrowphase:
         self.pairs.clear[p] = end > margin
         return least > margin
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def aim(self, p: cython.Py_ssize_t) -> cython.void:
         """Aim the sweeper at a pair, from now to the end of the step."""
         b: Bodies = self.bodies
@@ -185,8 +179,6 @@ class Narrowphase:
             one += 4
             two += 4
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _settle(
         self,
         p: cython.Py_ssize_t,
@@ -210,8 +202,6 @@ class Narrowphase:
         if bound != 0.0:
             self.sweeper.settle(k, bound)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
         if not self._press(p):
@@ -231,8 +221,6 @@ class Narrowphase:
                 self.sweeper.sign = 1 if side > 0 else -1
         return self.sweeper.kind
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _press(self, p: cython.Py_ssize_t) -> cython.bint:
         """Solve a pair in the shorter way, if it simply presses together; see `Sweeper.press`."""
         b: Bodies = self.bodies
@@ -247,8 +235,6 @@ class Narrowphase:
         self.n_sweeps += 1
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _drop_passable(self, p: cython.Py_ssize_t) -> cython.void:
         """Forget what the sweeper found unless it is an impact with the solid side of a one-way body.
 
@@ -275,8 +261,6 @@ class Narrowphase:
         elif s.kind == OVERLAP:
             s.kind = SEPARATE
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how fast the faces of the pair's contact side close, in units per second."""
         b: Bodies = self.bodies
@@ -291,8 +275,6 @@ class Narrowphase:
 
         return max(speed, 0.0) + 0.0  # faces that close by rounding alone have none
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Keep the contact side that the sweeper found."""
         self.pairs.meet(p)
@@ -302,7 +284,6 @@ class Narrowphase:
         self.pairs.exit[p] = self.now + self.sweeper.exit
         self.pairs.speed[p] = self.closing_speed(p)
 
-    @cython.cfunc
     def sweep_solid(self) -> cython.void:
         """Sweep all pairs that do not cross freely over the whole step, when none is queued yet."""
         p: cython.Py_ssize_t
@@ -311,7 +292,6 @@ class Narrowphase:
             if not self.pairs.crossing[p] and not self._misses(p) and not self.pairs.left_alone[p]:
                 self._sweep(p)
 
-    @cython.cfunc
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair from now on and queue its next impact, if it has one."""
         if self.queue.place[p] > 0:
@@ -326,8 +306,6 @@ class Narrowphase:
         elif not (self.pairs.touch[p] and self._keeps_clear(p)) and not self._misses(p):
             self._sweep(p)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _touch_of(self, p: cython.Py_ssize_t) -> cython.int:
         """Return how a pair is known to touch now, as `PairTable.touch`; 0 if that is not known."""
         side: cython.int = self.pairs.touch[p]
@@ -336,8 +314,6 @@ class Narrowphase:
             return 0
         return side
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _keeps_clear(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is known to touch now, on a side that does not close.
 
@@ -363,8 +339,6 @@ class Narrowphase:
             self.pairs.tick[p] = self.bodies.tick
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _closing_of_faces(
         self, p: cython.Py_ssize_t, k: cython.int, closing: cython.double
     ) -> cython.double:
@@ -384,8 +358,6 @@ class Narrowphase:
             closing += b.resize_of(i, k) + b.resize_of(j, k)
         return 0.0 if abs(closing) <= bound else closing
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _note_touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note the side on which the pair just swept touches; it has no impact there."""
         s: Sweeper = self.sweeper
@@ -418,8 +390,6 @@ class Narrowphase:
         if not is_apart:
             self.pairs.touch[p] = parting
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _sweep(self, p: cython.Py_ssize_t) -> cython.void:
         """Queue the next impact of a pair that may have one."""
         kind: cython.int = self.solve(p)
@@ -435,16 +405,12 @@ class Narrowphase:
         else:
             self._note_touch(p)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def needs_no_sweep(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a sweep is useless: the pair is due already, or has no impacts."""
         if self.pairs.left_alone[p] or self.pairs.gone[p]:
             return True
         return self.queue.holds(p) and self.queue.time[p] == self.now
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def sweep_closing(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair whose touching faces close; queue its impact if it is due at once.
 
@@ -462,8 +428,6 @@ class Narrowphase:
         else:
             self.pairs.touch[p] = 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def sweep_at_rest(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a new pair whose bodies have been at rest in this step, to see whether it touches."""
         if not self.pairs.crossing[p]:
@@ -471,8 +435,6 @@ class Narrowphase:
             self.pairs.tick[p] = self.bodies.tick
             self._note_touch(p)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _queue_impact(self, p: cython.Py_ssize_t) -> cython.void:
         """Queue the impact that the sweeper found, unless it belongs to the next step."""
         t: cython.double = self.now + self.sweeper.enter
@@ -482,7 +444,6 @@ class Narrowphase:
             self.queue.put(p, t, CROSSES if self.pairs.crossing[p] else self.sweeper.corner)
             self.pairs.stale[p] = 0
 
-    @cython.cfunc
     def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Queue when the swept bodies of a pair will enter or leave each other."""
         self.pairs.tick[p] = self.bodies.tick
@@ -550,8 +511,6 @@ class Narrowphase:
             n += 1
         return n
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_impact_now(self) -> cython.bint:
         """Return whether the pair just swept is meeting at this instant.
 
@@ -577,8 +536,6 @@ class Narrowphase:
                 return False
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def meets(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair from now; return whether it is meeting at this instant, and keep its side."""
         self.solve(p)
@@ -587,8 +544,6 @@ class Narrowphase:
         self.note_side(p, self.sweeper.kind)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _may_close(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the side on which a pair was to meet now still closes, or cannot be known.
 
@@ -607,7 +562,6 @@ class Narrowphase:
             closing = self._closing_of_faces(p, k, closing)
         return closing > 0.0
 
-    @cython.cfunc
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.
 
@@ -622,8 +576,6 @@ class Narrowphase:
             self._queue_impact(p)
         return False
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def waits(self, p: cython.Py_ssize_t) -> cython.bint:
         """Requeue a corner impact behind a face impact of either body that is due within the slop.
 

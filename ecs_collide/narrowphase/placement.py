@@ -123,8 +123,6 @@ def _unshifted(
         centre = start - nudge if below else start + nudge
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def place(
     b: Bodies,
     i: cython.Py_ssize_t,
@@ -160,8 +158,6 @@ def place(
             b.anchor(j, i, k, t)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def soft_overlap(
     b: Bodies,
     i: cython.Py_ssize_t,
@@ -241,7 +237,6 @@ class PositionCorrection:
         self.is_moved = grown(self.is_moved, n_rows)
         self.level = level
 
-    @cython.cfunc
     def make_room(self) -> cython.int:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:
@@ -252,8 +247,6 @@ class PositionCorrection:
             self.near = zeros(LONG, 2 * self.pairs.n)  # last: its length is the room there is
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def solid_placement(self, p: cython.Py_ssize_t) -> cython.int:
         """Return the relative placement of a pair; APART if one passes through the other."""
         i: cython.Py_ssize_t = self.pairs.first[p]
@@ -266,8 +259,6 @@ class PositionCorrection:
             return APART
         return relation
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def final_placement(self, p: cython.Py_ssize_t) -> cython.int:
         """As `solid_placement`, at the end of the step, of a pair that does not cross."""
         found: cython.longlong = NOT_NEAR
@@ -286,8 +277,6 @@ class PositionCorrection:
         self.n_near = self.near_counts[p]
         return TOUCHING if found >= 0 else PENETRATING
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def relative_placement(self, p: cython.Py_ssize_t) -> cython.int:
         """Return the relative placement of a pair as it is now; set axis, sign and gap."""
         b: Bodies = self.bodies
@@ -357,8 +346,6 @@ class PositionCorrection:
             or self.pairs.gone[p]
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def correct(self) -> cython.void:
         """Snap penetrating pairs apart, beginning at immovable bodies."""
         b: Bodies = self.bodies
@@ -393,8 +380,6 @@ class PositionCorrection:
                     b.advance(j, 1.0)
                     _snap(b, j, i, k, self.sign > 0, self.pairs.offset_of(p, k), 0.0)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _part_planes(self) -> cython.void:
         """Separate bodies without thickness whose paths end in one plane.
 
@@ -424,8 +409,6 @@ class PositionCorrection:
                         sign: cython.int = -1 if approach > 0.0 else 1
                         place(b, i, j, k, sign, 1.0, self.pairs.offset_of(p, k))
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_plane(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether both faces of a body are the same on an axis."""
         centre: cython.double = self.bodies.centre_of(i, k)
@@ -433,8 +416,6 @@ class PositionCorrection:
 
         return centre - half == centre + half
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_near(self, is_first: cython.bint) -> cython.bint:
         """Find the pairs that touch or are inside each other; False if none are inside.
 
@@ -468,8 +449,6 @@ class PositionCorrection:
             self.is_moved[self.pairs.second[self.near[n]]] = 0
         return any_penetrating
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _relation_of(self, p: cython.Py_ssize_t) -> cython.longlong:
         """Return how a pair stands: as `near_axis`, or `NOT_NEAR`."""
         relation: cython.int = self.solid_placement(p)
@@ -478,8 +457,6 @@ class PositionCorrection:
             return -1 - self.axis
         return self.axis if relation == TOUCHING else NOT_NEAR
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_levels(self) -> cython.void:
         """Queue the pairs to snap by their distance from immovable bodies.
 
@@ -509,8 +486,6 @@ class PositionCorrection:
                     0,
                 )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _begin_level(self, i: cython.Py_ssize_t) -> cython.void:
         """Give a body the level that it has by itself."""
         k: cython.int
@@ -518,8 +493,6 @@ class PositionCorrection:
         for k in range(self.bodies.dim):
             self.level[i, k] = NO_LEVEL if self.bodies.yields_along(i, k) else 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _spread_levels(self) -> cython.void:
         """Count the levels from immovable bodies on, over touching pairs."""
         n: cython.Py_ssize_t

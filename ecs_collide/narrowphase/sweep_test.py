@@ -106,8 +106,6 @@ class Sweeper:
             self.slop = [0.0] * 3
             self.near = [0.0] * 3
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def aim(
         self,
         k: cython.int,
@@ -157,8 +155,6 @@ class Sweeper:
         self.rate[2 * k + 1] = _without_tiny(low1 - high2)
         self.slop[k] = slop
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def loosen(self, k: cython.int, largest: cython.double) -> cython.void:
         """Raise the slop of an aimed axis to that of a face at `largest`."""
         slop: cython.double = SLOP * largest
@@ -175,8 +171,6 @@ class Sweeper:
         elif plus > minus and -slop <= plus < 0.0:
             self.gap[2 * k + 1] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def settle(self, k: cython.int, bound: cython.double) -> cython.void:
         """Let the gaps of an aimed axis stay that change by no more than a bound in a whole step."""
         side: cython.int
@@ -185,8 +179,6 @@ class Sweeper:
             if -bound <= self.rate[side] <= bound:
                 self.rate[side] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def solve(self) -> cython.int:
         """Find kind, times and contact side of the aimed pair; return the kind."""
         enter: cython.double = -INF
@@ -229,8 +221,6 @@ class Sweeper:
             self.kind = SEPARATE
         return self.kind
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def press(
         self,
         path: cython.p_double,
@@ -324,14 +314,10 @@ class Sweeper:
         self.is_pressed = True
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def closing_rate(self, axis: cython.int, sign: cython.int) -> cython.double:
         """Return how fast a side closes, by its axis and the sign of its normal."""
         return -self.rate[2 * axis + (1 if sign > 0 else 0)]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_front(self) -> cython.int:
         """Find the contact side of an impact at `enter`; return it, or -1 for none.
 
@@ -360,8 +346,6 @@ class Sweeper:
             self.corner = 1 if axes != 1 << self.axis else 0
         return best
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def turn_to(self, k: cython.int, sign: cython.int) -> cython.bint:
         """Take a side for the contact of the impact found; False if it is not at the front.
 
@@ -379,8 +363,6 @@ class Sweeper:
         self.sign = sign
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _opens(self, side: cython.int) -> cython.bint:
         """Return whether the insides overlap on all other axes soon after `enter`."""
         k: cython.int = side >> 1
@@ -411,8 +393,6 @@ class Sweeper:
                 before = min(before, bound)
         return after < before
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_shallowest(self) -> cython.void:
         """Find the side by which overlapping boxes are the least inside each other."""
         best: cython.int = 0
@@ -427,8 +407,6 @@ class Sweeper:
         self.sign = 1 if best & 1 else -1
         self.depth = -self.gap[best]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_shallowest_alone(self) -> cython.bint:
         """Return whether the boxes, which overlap, do so the least on one side only."""
         side: cython.int

@@ -38,8 +38,6 @@ class KBestHeap:
         self.n = self.limit = 0
         self.bound = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def begin(
         self, limit: cython.Py_ssize_t, bound: cython.double, ids: cython.p_longlong
     ) -> cython.void:
@@ -49,8 +47,6 @@ class KBestHeap:
         self.limit = UNLIMITED if limit == 0 else limit
         self.bound = min(bound, LARGEST_DOUBLE)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def offer(self, key: cython.double, item: cython.longlong) -> cython.int:
         """Keep an item if it is among the first."""
         if self.n == self.limit:
@@ -77,8 +73,6 @@ class KBestHeap:
             self.bound = self.keys[0]
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_before(
         self, key: cython.double, item: cython.longlong, i: cython.Py_ssize_t
     ) -> cython.bint:
@@ -87,8 +81,6 @@ class KBestHeap:
             return key < self.keys[i]
         return self.ids[item] < self.ids[self.items[i]]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _sink(self, key: cython.double, item: cython.longlong, n: cython.Py_ssize_t) -> cython.void:
         """Replace the worst of the first `n` by another item."""
         i: cython.Py_ssize_t = 0
@@ -106,8 +98,6 @@ class KBestHeap:
         self.keys[i] = key
         self.items[i] = item
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def sort(self) -> cython.void:
         """Sort the items that are kept."""
         i: cython.Py_ssize_t = self.n - 1

@@ -127,8 +127,6 @@ class Carriers:
             if not self._pass(at_rest):
                 break
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _clear(self, ride: RiderTable) -> cython.void:
         n: cython.Py_ssize_t
 
@@ -136,7 +134,6 @@ class Carriers:
             ride.carrier[ride.riders[n]] = 0
         ride.n = 0
 
-    @cython.cfunc
     def _pass(self, at_rest: cython.bint) -> cython.bint:
         """Find riders, given those of the pass before; return whether the result differs."""
         rows: cython.longlong[:, ::1] = self.contacts.rows
@@ -163,8 +160,6 @@ class Carriers:
                     return True
         return False
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _offer(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, at_rest: cython.bint
     ) -> cython.void:
@@ -201,8 +196,6 @@ class Carriers:
             if b.controls.locks(i, k):
                 new.carrier_velocity[i, k] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _speed_of(
         self,
         j: cython.Py_ssize_t,
@@ -243,7 +236,6 @@ class Carriers:
                 self.now.taken_off[rows[n], k] = taken_off[n, k]
         self.now.n = rows.shape[0]
 
-    @cython.ccall
     def keep(self) -> cython.void:
         """Copy the riders before a step, for `kept`."""
         n: cython.Py_ssize_t
@@ -290,7 +282,6 @@ class Carriers:
                 velocity[i, k] = velocity[i, k] + self.rode.carrier_velocity[i, k]
         return woken
 
-    @cython.cfunc
     def _release_riders(self) -> cython.void:
         """Give riders that have lost their carrier since the last step the velocity that they had.
 
@@ -319,8 +310,6 @@ class Carriers:
 
     # -- within a step --
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def land(self, p: cython.Py_ssize_t) -> cython.void:
         """Find a rider in a solid pair that has just been answered: one may have landed on the other."""
         pairs: PairTable = self.contacts.pairs
@@ -329,8 +318,6 @@ class Carriers:
         self._land_on(pairs.first[p], pairs.second[p], side)
         self._land_on(pairs.second[p], pairs.first[p], -side)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _land_on(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
         """Make body i a rider of j from this instant, if that side of j carries.
 
@@ -371,8 +358,6 @@ class Carriers:
             if k != normal:
                 self.solver.change(i, k, self.own[i, k] + carrier_velocity)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _carrier_velocity_of(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, k: cython.int
     ) -> cython.double:
@@ -383,8 +368,6 @@ class Carriers:
             return self.rode.carrier_velocity[j, k]
         return self.bodies.velocity[j, k] + self.bodies.surfaces.speed_of_surface(j, side, k)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_as_before(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
     ) -> cython.bint:
@@ -398,8 +381,6 @@ class Carriers:
                 return False
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_riding(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body rides on something that it has not left within the step."""
         pairs: PairTable = self.contacts.pairs
@@ -443,8 +424,6 @@ class Carriers:
                 velocity[i, k] = own
                 self.now.taken_off[i, k] = taken_off
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _own_of(
         self,
         i: cython.Py_ssize_t,

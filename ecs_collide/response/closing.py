@@ -39,7 +39,6 @@ class ClosingContacts:
         self.clusters = clusters
         self.narrowphase = narrowphase
 
-    @cython.cfunc
     def find(self) -> cython.void:
         """Queue the impacts that are due because velocities of this instant have changed.
 
@@ -68,8 +67,6 @@ class ClosingContacts:
                 break
             self._find_of(i, -1, 0)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_of(
         self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t
     ) -> cython.bint:
@@ -123,8 +120,6 @@ class ClosingContacts:
                 self.narrowphase.sweep_closing(p)
         return is_outside
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _closing_speed_of(
         self, p: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:

@@ -162,7 +162,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.alone = alone
         self.is_alone = is_alone
 
-    @cython.cfunc
     def _grow(self) -> cython.int:
         """Double the room for nodes."""
         n: cython.Py_ssize_t = 2 * self.capacity
@@ -174,8 +173,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.capacity = n  # last: by it it is known how much room there is
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def begin_step(self) -> cython.void:
         """Dissolve all clusters of the step before, be it broken off."""
         n: cython.Py_ssize_t
@@ -192,8 +189,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.instant += 1
         self.first_instant = self.instant
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def begin_instant(self, now: cython.double) -> cython.void:
         """Go on to a later time: dissolve the clusters that do not last.  All must be written."""
         n: cython.Py_ssize_t
@@ -221,8 +216,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.now = now
         self.instant += 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
         """Note that merges have turned the body of a node in this instant, if they have.
 
@@ -245,8 +238,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         ):
             self.turned_in[i, k] = self.instant
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def end_step(self) -> cython.void:
         """Give the members of the clusters that last the velocity that they share."""
         n: cython.Py_ssize_t
@@ -261,8 +252,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
                 continue
             self._share(root)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _share(self, root: cython.Py_ssize_t) -> cython.void:
         """Give the members of a cluster that lasts the velocity that they share."""
         b: Bodies = self.bodies
@@ -284,14 +273,10 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
                 break
             node = self.next[node]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def has_changed(self) -> cython.bint:
         """Return whether there may be rims, or bodies that turned alone, to examine."""
         return self.n_changed > 0 or self.n_alone > 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def turn_alone(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
@@ -308,8 +293,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.alone[self.n_alone] = i
             self.n_alone += 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def pop_alone(self) -> cython.Py_ssize_t:
         """Return a body that turned alone and was not examined since, or -1."""
         if self.n_alone == 0:
@@ -341,8 +324,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     # -- the forest --
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def root(self, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the root of the cluster of a node, and halve the path to it."""
         while self.parent[node] != node:
@@ -350,8 +331,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             node = self.parent[node]
         return node
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def velocity_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the velocity of a body on an axis, written or not."""
         node: cython.Py_ssize_t = self.node_of[i, k]
@@ -360,15 +339,12 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             return self.bodies.velocity[i, k]
         return self.velocity[self.root(node)] + self.shift[node]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return by how much the velocity of a body differs from that of its root."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         return self.shift[node] if node else 0.0
 
-    @cython.cfunc
     def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a yielding body; begin one if it has none."""
         b: Bodies = self.bodies
@@ -411,8 +387,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.momentum_low[node] = error_of_product(b.mass[i], velocity, self.momentum[node])
         return node
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def lasting_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a body if that lasts, else 0."""
         root: cython.Py_ssize_t
@@ -422,24 +396,18 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         root = self.root(self.node_of[i, k])
         return root if self.lasts[root] else 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def rank_with(self, i: cython.Py_ssize_t, k: cython.int) -> cython.longlong:
         """Return the rank of the cluster of a body on an axis, or the dominance of the body alone."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         return self.rank[self.root(node)] if node else self.bodies.controls.rank_of(i)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
         """Return the velocity that keeps the momentum of a cluster, be it not that of its path."""
         return self._velocity_for(
             self.momentum[root], self.momentum_low[root], self.mass[root], self.mass_low[root]
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the velocity with which a body leaves the step if nothing more happens to it."""
         root: cython.Py_ssize_t = self.lasting_root(i, k)
@@ -448,24 +416,18 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             return self.bodies.velocity[i, k]
         return self.shared_velocity(root) + self.shift[self.node_of[i, k]]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has the velocity of one that does not give way."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         return node != 0 and self.anchor[self.root(node)] != 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return what a body gets at the end of the step, unless something turns it; see `Gravity`."""
         if not self.gravity.acts_on(i) or self.is_anchored(i, k):
             return 0.0
         return self.gravity.kick[i, k]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the velocity of a body at this instant, which is not that of its path if it falls."""
         velocity: cython.double = self.final_velocity(i, k)
@@ -474,8 +436,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             return velocity
         return self.gravity.velocity_at(i, k, velocity, self.now)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Let the chord of a body begin at this instant; return whether that bends its path.
 
@@ -499,8 +459,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.gravity.note_split(i, k, velocity)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def push(
         self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
     ) -> cython.void:
@@ -512,8 +470,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.momentum_low[root] += error_of_sum(self.momentum[root], momentum, total)
         self.momentum[root] = total
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def leave(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Take a body out of its cluster, with its share of the momentum; the others keep theirs."""
         root: cython.Py_ssize_t = self.root(self.node_of[i, k])
@@ -536,8 +492,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.momentum_low[root] = error_of_product(mass, velocity, self.momentum[root])
         self.momentum_low[root] += self.mass_low[root] * velocity
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _weigh_anew(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
         """Find rank, mass and momentum of a cluster that has lost its last member of its rank."""
         b: Bodies = self.bodies
@@ -566,8 +520,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.momentum_low[root] = error_of_product(self.mass[root], velocity, self.momentum[root])
         self.momentum_low[root] += self.mass_low[root] * velocity
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def merge(
         self,
         one: cython.Py_ssize_t,
@@ -629,8 +581,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.lasting[self.n_lasting] = one
             self.n_lasting += 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
         """Add a shift to that of each member of a cluster; their velocities stay.  O(members)."""
         node: cython.Py_ssize_t = root
@@ -670,8 +620,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.momentum_low[one] += error_of_sum(self.momentum[one], self.momentum[other], total)
         self.momentum[one] = total
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _outweigh(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Let the first of two clusters weigh what the second does, which has a higher rank."""
         self.rank[one] = self.rank[other]
@@ -682,14 +630,10 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.momentum[one] = self.momentum[other]
         self.momentum_low[one] = self.momentum_low[other]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _persists(self, root: cython.Py_ssize_t) -> cython.bint:
         """Return whether what merges with a cluster lasts to the end of the step."""
         return self.lasts[root] or self.is_worn[root]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether the first of two clusters keeps its path when they merge to last."""
         heavier: cython.double = self.mass[one] - self.mass[other]
@@ -701,8 +645,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             return self._persists(one)
         return self._lowest(one) < self._lowest(other)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _lowest(self, root: cython.Py_ssize_t) -> cython.longlong:
         """Return the lowest id of the members of a cluster that have its rank.  O(members)."""
         b: Bodies = self.bodies
@@ -720,8 +662,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
                 return lowest
             node = self.next[node]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def loss(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return twice the kinetic energy that two clusters lose when they merge."""
         velocity: cython.double = self.velocity[other]
@@ -730,8 +670,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             velocity = self.shared_velocity(other)
         return self.loss_with(one, self.mass[other], velocity)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def loss_with(
         self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
     ) -> cython.double:
@@ -743,8 +681,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             apart = self.shared_velocity(root) - velocity
         return self.mass[root] / total * apart * mass * apart
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _mean(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return the velocity that keeps the momentum of two clusters."""
         momentum: cython.double = self.momentum[one] + self.momentum[other]
@@ -761,8 +697,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             + error_of_sum(self.mass[one], self.mass[other], mass),
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _velocity_for(
         self,
         momentum: cython.double,
@@ -783,8 +717,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         momentum_low -= mass_low * velocity
         return velocity + (rest + momentum_low) / mass
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _set_velocity(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
         """Give a cluster a velocity; its whole rim is to be examined if that changes it."""
         if self.velocity[root] == velocity:
@@ -804,8 +736,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.unwritten[self.n_unwritten] = root
             self.n_unwritten += 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _put_all_on_rim(self, root: cython.Py_ssize_t) -> cython.void:
         """List all members of a cluster as examined: since its last change it has moved on."""
         node: cython.Py_ssize_t = root
@@ -822,8 +752,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.next_rim[node] = self.next[node]
             node = self.next[node]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def pop_changed(self) -> cython.Py_ssize_t:
         """Return the root of the next cluster whose rim is to be examined, or 0 at the end."""
         node: cython.Py_ssize_t
@@ -837,8 +765,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
                 return node
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def keep_on_rim(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.void:
         """List a member with a contact to the outside among those that were examined."""
         self.is_on_rim[node] = 1
@@ -848,8 +774,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.seen_rim[root] = node
         self.last_seen_rim[root] = node
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def write(self) -> cython.void:
         """Write the velocities of all members that have changed to the bodies."""
         n: cython.Py_ssize_t
@@ -878,8 +802,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.is_unwritten[self.unwritten[n]] = 0
         self.n_unwritten = 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def write_body(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the velocity of one body."""
         k: cython.int
@@ -897,8 +819,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         if node:
             self.bodies.turn_to(i, k, self.velocity[self.root(node)] + self.shift[node], self.now)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _append_rim(
         self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
     ) -> cython.void:

@@ -99,8 +99,6 @@ class Depenetration:
                 if b.velocity[i, self.axis[n]] == self.speed[n]:  # the game's own may have set it
                     b.velocity[i, self.axis[n]] = self._own(n)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def stop(self, i: cython.Py_ssize_t) -> cython.double:
         """Push a body no further in this step; return its own velocity on that axis."""
         n: cython.Py_ssize_t = 0
@@ -110,15 +108,12 @@ class Depenetration:
             n += 1
         return self._own(n)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _own(self, n: cython.Py_ssize_t) -> cython.double:
         """Return the own velocity of a body; 0 if it leads further into the others."""
         if (self.before[n] > 0.0) == (self.speed[n] > 0.0):
             return self.before[n]
         return 0.0
 
-    @cython.cfunc
     def _find_exit(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the minimum translation of a body that overlaps others, and note it."""
         b: Bodies = self.bodies
@@ -153,7 +148,6 @@ class Depenetration:
             self.speed[self.n] = b.velocity[i, k]
         self.n += 1
 
-    @cython.cfunc
     def _is_inside_any(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body overlaps any that it is to be pushed out of."""
         tree: Tree
@@ -166,8 +160,6 @@ class Depenetration:
                     return True
         return False
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _set_region(
         self, i: cython.Py_ssize_t, k: cython.int, displacement: cython.double
     ) -> cython.void:
@@ -183,16 +175,12 @@ class Depenetration:
         else:
             self.low[k] = self.low[k] + displacement
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
     def _holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body is to be pushed out of another."""
         if i == j or not self.bodies.holds_back(i, j) or not self.broadphase.may_meet(i, j):
             return False
         return not self.spared or (i, j) not in self.spared
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_within(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the insides of two bodies overlap, by more than the slop."""
         b: Bodies = self.bodies
@@ -209,7 +197,6 @@ class Depenetration:
                 return False
         return True
 
-    @cython.cfunc
     def _exit_distance(
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
@@ -220,7 +207,6 @@ class Depenetration:
         self._set_region(i, k, sign * displacement)
         return INF if self._is_blocked(i) else displacement
 
-    @cython.cfunc
     def _exit(
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int, nearest: cython.bint
     ) -> cython.double:
@@ -249,7 +235,6 @@ class Depenetration:
                     displacement = max(displacement, forth if forth <= back else INF)
         return displacement
 
-    @cython.cfunc
     def _is_blocked(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether the region contains a body that this one does not overlap."""
         b: Bodies = self.bodies

@@ -67,8 +67,6 @@ class Falling:
                 else:
                     b.velocity[i, k] = self.gravity.chord_of(i, k, b.velocity[i, k]) + 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def split(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Begin the paths of two bodies that meet on axis `k` now; return whether one bends.
 
@@ -95,8 +93,6 @@ class Falling:
 
         return b.yields[i] != 0 and (b.response[i] == STOP or b.response[i] == PUSH)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def show(self, i: cython.Py_ssize_t, place: cython.int) -> cython.void:
         """Show the velocity that a body has at this instant, until `hide`."""
         b: Bodies = self.bodies
@@ -110,8 +106,6 @@ class Falling:
         for k in range(b.dim):
             b.velocity[i, k] = self.clusters.velocity_now(i, k)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def hide(self, place: cython.int) -> cython.void:
         """Restore the velocity of a body's path."""
         i: cython.Py_ssize_t = self.shown[place]
@@ -122,8 +116,6 @@ class Falling:
             for k in range(self.bodies.dim):
                 self.bodies.velocity[i, k] = self.path_velocity[place, k]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:

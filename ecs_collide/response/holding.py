@@ -79,8 +79,6 @@ class Holding:
         """Return the entities that are or were held in this step, in ascending order."""
         return sorted([self.bodies.ids[self.rows[n]] for n in range(self.n)])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def count_visits(self, i: cython.Py_ssize_t, n_visits: cython.longlong) -> cython.void:
         """Count visits of a body."""
         if n_visits == 0:
@@ -91,8 +89,6 @@ class Holding:
             self.n_pairs[i] = 0
         self.visits[i] += n_visits
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_spent(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body that yields and is not held has reached its limit of visits."""
         if self.visits[i] <= VISITS_PER_PAIR * self.pair_limit:
@@ -103,8 +99,6 @@ class Holding:
             and self.visits[i] > VISITS_PER_PAIR * (self.pair_limit + self.n_pairs[i])
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def hold(self, i: cython.Py_ssize_t, now: cython.double) -> cython.bint:
         """Hold a body from this instant on; return False if it never yields or is held already."""
         b: Bodies = self.bodies
@@ -123,8 +117,6 @@ class Holding:
         b.note_turn(i)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def hold_from_start(self, i: cython.Py_ssize_t) -> cython.void:
         """Hold a body for the whole step; its path must be computed again."""
         k: cython.int
@@ -133,8 +125,6 @@ class Holding:
         for k in range(self.bodies.dim):
             self.bodies.velocity[i, k] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _keep(self, i: cython.Py_ssize_t) -> cython.void:
         """Keep the velocity and the growth of a body, and stop its growth."""
         b: Bodies = self.bodies
@@ -153,8 +143,6 @@ class Holding:
         self.rows[self.n] = i
         self.n += 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def show(self, i: cython.Py_ssize_t) -> cython.void:
         """Show the velocity that a held body keeps to the game, in place of the one of its path."""
         b: Bodies = self.bodies
@@ -164,14 +152,10 @@ class Holding:
             for k in range(b.dim):
                 b.velocity[i, k], b.kept[i, k] = b.kept[i, k], b.velocity[i, k]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def hide(self, i: cython.Py_ssize_t) -> cython.void:
         """Keep the velocity of a held body again, as the game may have set it."""
         self.show(i)  # an exchange, too
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def release(self) -> cython.void:
         """Give all held bodies their velocities and growths back: the step is over."""
         b: Bodies = self.bodies

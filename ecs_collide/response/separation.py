@@ -108,7 +108,6 @@ class Separating:
         self.speed = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.n_rows = n_rows  # last: by it it is known how much room there is
 
-    @cython.ccall
     def begin(self, rows: cython.longlong[::1]):
         """Find the members among moving bodies, and extend their bounds by all they may do.
 
@@ -141,8 +140,6 @@ class Separating:
                 b.swept_max[i, k] += self.reach[i]
                 self.push[i, k] = self.total_left_out[i, k] = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def forget(self) -> cython.void:
         """Have no members: of a step that was broken off too."""
         n: cython.Py_ssize_t
@@ -152,8 +149,6 @@ class Separating:
             self.active[self.rows[n]] = 0
         self.n = self.n_pairs = self.n_left_out = 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _locate(self, i: cython.Py_ssize_t) -> cython.void:
         """Find where a body would be at the end of the step by itself, and how large."""
         b: Bodies = self.bodies
@@ -165,8 +160,6 @@ class Separating:
             self.half[i, k] = max(0.0, b.path[at + HALF] + b.path[at + RESIZE])
             at += 4
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def leave_out(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
@@ -187,7 +180,6 @@ class Separating:
         if self._find_separation(i, j):
             self._add(i, j, self.total_left_out, self.count_left_out)
 
-    @cython.ccall
     def separate(self) -> cython.void:
         """Add to the paths of members what moves them apart, when all pairs are found."""
         b: Bodies = self.bodies
@@ -216,7 +208,6 @@ class Separating:
                     self.speed[i, k] = b.velocity[i, k]
         b.start(self.rows[: self.n])  # all: their bounds were those of what they may do
 
-    @cython.cfunc
     def _find_soft(self) -> cython.void:
         """Find the soft pairs among all, and where those are that do not yield."""
         pairs: PairTable = self.pairs
@@ -234,8 +225,6 @@ class Separating:
                 if self.reach[pairs.second[p]] == 0.0:
                     self._locate(pairs.second[p])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _relax(self) -> cython.bint:
         """Do a round; return whether anything overlapped."""
         b: Bodies = self.bodies
@@ -275,8 +264,6 @@ class Separating:
                 self.place[i, k] += self.push[i, k]
         return found
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_separation(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Find what would move body i out of j, the one with the higher id; False if they are apart.
 
@@ -318,8 +305,6 @@ class Separating:
             self.displacement[k] = self.displacement[k] * time
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _part_by_id(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Take the direction of two bodies in one point from their ids.
 
@@ -336,8 +321,6 @@ class Separating:
         for k in range(self.bodies.dim):
             self.displacement[k] = self.displacement[k] / longest
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _add(
         self,
         i: cython.Py_ssize_t,
@@ -368,8 +351,6 @@ class Separating:
 
     # -- within the step --
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def suspend(self, i: cython.Py_ssize_t, k: cython.int, solver: Solver) -> cython.bint:
         """Give a member its own velocity, for an impact on axis `k`; return whether that changes it.
 
@@ -390,8 +371,6 @@ class Separating:
         self.active[i] &= ~(1 << k)
         return met
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def resume(self, i: cython.Py_ssize_t, solver: Solver) -> cython.void:
         """Go on moving a member along the axes on which nothing has met it."""
         b: Bodies = self.bodies
@@ -405,8 +384,6 @@ class Separating:
                 solver.change(i, k, b.velocity[i, k] + self.push[i, k] / b.dt)
                 self.speed[i, k] = b.velocity[i, k]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def end(self) -> cython.void:
         """Give all members their own velocities back."""
         n: cython.Py_ssize_t

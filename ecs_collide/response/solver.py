@@ -144,26 +144,18 @@ class Solver:
         """Dissolve the clusters of the step before."""
         self.clusters.begin_step()
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def begin_instant(self, now: cython.double) -> cython.void:
         """Go on to a later time: clusters are dissolved."""
         self.clusters.begin_instant(now)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def change(self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double) -> cython.void:
         """Give a body a new velocity from now on; one that its cluster has not leaves the cluster."""
         self.clusters.turn_alone(i, k, velocity)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _begin_sum(self) -> cython.void:
         """Begin a sum of products in twice the precision."""
         self.sum_high = self.sum_low = 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _add_product(self, a: cython.double, b: cython.double) -> cython.void:
         """Add a product to the sum.
 
@@ -177,8 +169,6 @@ class Solver:
         self.sum_low += error_of_product(a, b, product)
         self.sum_high = total
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def weigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Find which bodies of a pair yield; return whether a held body gives way.
 
@@ -201,8 +191,6 @@ class Solver:
         self.second_joins = self.second_yields
         return (self.first_yields and b.on_hold[i]) or (self.second_yields and b.on_hold[j])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Let only one of a pair yield where their dominance differs.
 
@@ -220,8 +208,6 @@ class Solver:
         self.first_yields = (lower == i) != is_held
         self.second_yields = not self.first_yields
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def restitution_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
         """Return the restitution of a pair that was weighed."""
         b: Bodies = self.bodies
@@ -235,8 +221,6 @@ class Solver:
             other = b.restitution[j]
         return c.restitution_between(i, j, one, other) if c.is_used else max(one, other, 0.0)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has the velocity of a body that never yields."""
         node: cython.Py_ssize_t = self.clusters.node_of[i, k]
@@ -244,7 +228,6 @@ class Solver:
 
         return anchor != 0 and not self.bodies.on_hold[anchor - 1]
 
-    @cython.cfunc
     def answer(
         self,
         i: cython.Py_ssize_t,
@@ -298,8 +281,6 @@ class Solver:
         """Return whether the response of a body may change its velocity along a surface."""
         return self.bodies.response[i] == STOP or self.bodies.response[i] == PUSH
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def closing_speed(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
@@ -312,8 +293,6 @@ class Solver:
             - ((c.velocity_of(i, k) - c.kick_of(i, k)) - sign * b.growth[i, k])
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _weigh_down(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
@@ -330,8 +309,6 @@ class Solver:
             return 0.0
         return sign * (self.kick_second - self.kick_first)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _part(
         self,
         i: cython.Py_ssize_t,
@@ -364,16 +341,12 @@ class Solver:
             self.change(j, k, v2 - both * b.mass[i])
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _after(self, i: cython.Py_ssize_t, axis: cython.int, k: cython.int) -> cython.double:
         """Return the velocity of a body after the normal part, on axis `k` that of this instant."""
         velocity: cython.double = self.clusters.final_velocity(i, axis)
 
         return velocity - self.clusters.kick_of(i, k) if axis == k else velocity
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _rebound(
         self,
         i: cython.Py_ssize_t,
@@ -395,8 +368,6 @@ class Solver:
         self._exchange(i, j, k, sign, restitution)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _rebound_from(
         self,
         root: cython.Py_ssize_t,
@@ -439,8 +410,6 @@ class Solver:
         self.change(j, k, after)
         return (path - after) * sign >= 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def change_along(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
@@ -459,8 +428,6 @@ class Solver:
             c.push(root, self.bodies.mass[i], velocity)
             c.push(root, -self.bodies.mass[i], shared)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _exchange(
         self,
         i: cython.Py_ssize_t,
@@ -514,7 +481,6 @@ class Solver:
         self.change(i, k, after1)
         self.change(j, k, after2)
 
-    @cython.cfunc
     def _answer_faces(
         self,
         i: cython.Py_ssize_t,
@@ -534,15 +500,12 @@ class Solver:
             elif not self.second_joins:
                 self._anchor_face(i, j, k)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _keeps_alone(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair that changes size is answered without regard to clusters."""
         b: Bodies = self.bodies
 
         return self.clusters.gravity.is_on or b.on_hold[i] != 0 or b.on_hold[j] != 0
 
-    @cython.cfunc
     def _anchor_face(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.void:
@@ -552,7 +515,6 @@ class Solver:
         self.clusters.shift_by(root, 0.0)
         self.clusters.anchor[root] = j + 1
 
-    @cython.cfunc
     def _merge_faces(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.bint:
@@ -589,7 +551,6 @@ class Solver:
         self._unite(i, j, k, one, other, c.anchor[one] or c.anchor[other])
         return True
 
-    @cython.cfunc
     def _merge_with_face(
         self,
         i: cython.Py_ssize_t,
@@ -612,7 +573,6 @@ class Solver:
         self._unite(i, i, k, root, root, j + 1)
         return True
 
-    @cython.cfunc
     def _unite(
         self,
         i: cython.Py_ssize_t,
@@ -633,7 +593,6 @@ class Solver:
         c.write_axis(i, k)
         c.write_axis(j, k)
 
-    @cython.cfunc
     def _join(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.bint:
@@ -662,8 +621,6 @@ class Solver:
             c.leave(j, k)
         return self._merge(i, j, k)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _leave_for(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
         """Take the one of two bodies out of a cluster that lasts that leaves it for the other.
 
@@ -677,8 +634,6 @@ class Solver:
             return 2
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _exchange_faces(
         self,
         i: cython.Py_ssize_t,
@@ -732,8 +687,6 @@ class Solver:
                 self.change(j, k, b.velocity[j, k] - sign * nudge)
             nudge *= 2.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _face_rate(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
@@ -745,7 +698,6 @@ class Solver:
             - (b.motion_of(j, k) + sign * b.resize_of(j, k))
         )
 
-    @cython.cfunc
     def _merge(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Merge the clusters of two bodies, if that can be; an immovable body links no clusters."""
         b: Bodies = self.bodies
@@ -782,8 +734,6 @@ class Solver:
         c.write_axis(j, k)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_anchor(
         self,
         i: cython.Py_ssize_t,
@@ -810,8 +760,6 @@ class Solver:
             return -1
         return first
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_withdrawn(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, joins: cython.bint
     ) -> cython.bint:
@@ -826,8 +774,6 @@ class Solver:
             or self.clusters.rank_with(j, k) > self.clusters.rank[root]
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _impulse_of(
         self,
         one: cython.Py_ssize_t,
@@ -857,8 +803,6 @@ class Solver:
             return c.mass[one] * apart
         return c.mass[one] * (c.mass[other] / (c.mass[one] + c.mass[other])) * apart
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _velocity_of(self, root: cython.Py_ssize_t) -> cython.double:
         """Return the velocity with which a cluster leaves the step if nothing more happens to it."""
         return (
@@ -867,8 +811,6 @@ class Solver:
             else (self.clusters.velocity[root])
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body that yields is held, or in a cluster with one that does not."""
         node: cython.Py_ssize_t = self.clusters.node_of[i, k]
@@ -877,16 +819,12 @@ class Solver:
             return True
         return node != 0 and self.clusters.anchor[self.clusters.root(node)] != 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _anchor_of(self, i: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return what holds the cluster of a body: an immovable body, or the body if it is held."""
         if self.clusters.anchor[root] == 0 and self.bodies.on_hold[i]:
             return i + 1
         return self.clusters.anchor[root]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _yields_to(
         self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
     ) -> cython.bint:
@@ -901,14 +839,10 @@ class Solver:
         self.clusters.write_body(other - 1)
         return abs(b.velocity[other - 1, k]) >= abs(b.velocity[anchor - 1, k])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body that yields on an axis is held where it is."""
         return self.bodies.on_hold[i] and not self.bodies.controls.locks(i, k)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _turn(
         self,
         i: cython.Py_ssize_t,
@@ -954,8 +888,6 @@ class Solver:
                 if axis != k:
                     self._stop_falling(i if self.first_yields else j, axis)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _stop_falling(self, i: cython.Py_ssize_t, axis: cython.int) -> cython.void:
         """Hold a body that stops on the surface of one that does not yield, to the step's end."""
         surface: cython.double = (
@@ -965,8 +897,6 @@ class Solver:
         if self.bodies.response[i] == STOP and self.clusters.final_velocity(i, axis) == surface:
             self.clusters.gravity.hold(i, axis)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _aim(
         self,
         i: cython.Py_ssize_t,
@@ -1011,8 +941,6 @@ class Solver:
                 self._want(axis, partner + (own - partner) * speed, is_first)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _want(
         self, axis: cython.int, velocity: cython.double, is_first: cython.bint
     ) -> cython.void:
@@ -1022,8 +950,6 @@ class Solver:
         else:
             self.wanted_second[axis] = velocity
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _turn_as_far(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.void:
@@ -1049,8 +975,6 @@ class Solver:
             if self.wanted_change_second[axis] != 0.0 and self.second_yields:
                 self.change_along(j, axis, self.wanted_second[axis])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_frame(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.double:
@@ -1077,8 +1001,6 @@ class Solver:
             unit = max(unit, self._farthest(self.wanted_second, axis))
         return unit
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _part_to_turn(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, unit: cython.double
     ) -> cython.double:
@@ -1145,8 +1067,6 @@ class Solver:
 
         return own * own
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _go(self, part: cython.double) -> cython.void:
         """Want only a part of the way to what the rules of a pair want."""
         axis: cython.int
@@ -1159,8 +1079,6 @@ class Solver:
                 self.after_second[axis] + part * self.wanted_change_second[axis]
             )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _gains_energy(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the kinetic energy of a pair would rise, in twice the precision."""
         self._begin_sum()
@@ -1178,8 +1096,6 @@ class Solver:
             )
         return self.sum_high + self.sum_low < 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _add_loss(
         self, before: cython.p_double, after: cython.p_double, mass: cython.double
     ) -> cython.void:
@@ -1192,8 +1108,6 @@ class Solver:
             self._add_product(-2.0 * mass * self.frame[axis], before[axis])
             self._add_product(2.0 * mass * self.frame[axis], after[axis])
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _apply_friction(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.void:
@@ -1232,8 +1146,6 @@ class Solver:
                     friction * max(first, second) * (light1 + light2) / speed, light1, light2,
                 )  # fmt: skip
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _press_of(
         self,
         i: cython.Py_ssize_t,
@@ -1246,8 +1158,6 @@ class Solver:
 
         return mass * abs(self._after(i, k, k) - before) + mass * self._support_of(i, k, kick)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _slide_speed(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
@@ -1268,8 +1178,6 @@ class Solver:
                 speed += slide * slide
         return sqrt(speed) * largest
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _rub(
         self,
         i: cython.Py_ssize_t,
@@ -1315,8 +1223,6 @@ class Solver:
                 j, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share)
             )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _support_of(
         self, i: cython.Py_ssize_t, k: cython.int, kick: cython.double
     ) -> cython.double:
@@ -1325,8 +1231,6 @@ class Solver:
             return 0.0
         return 2.0 * abs(kick)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _hold_back(
         self,
         i: cython.Py_ssize_t,
@@ -1359,8 +1263,6 @@ class Solver:
         self.clusters.gravity.weaken(row, axis, part)
         return True
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _surface_of(
         self, i: cython.Py_ssize_t, side: cython.int, axis: cython.int
     ) -> cython.double:
@@ -1369,8 +1271,6 @@ class Solver:
             i, side, axis
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _slide(
         self,
         i: cython.Py_ssize_t,

@@ -161,7 +161,6 @@ class Sleeping:
         b.place_still(rows)
         self.broadphase.place_still(rows)
 
-    @cython.cfunc
     def _stop(self, i: cython.Py_ssize_t) -> cython.void:
         """Put one body to sleep, without motion, and with no counted pairs at rest."""
         b: Bodies = self.bodies
@@ -199,8 +198,6 @@ class Sleeping:
                     self.beside[i] += 1
             self.n_resting += self.beside[i]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _anchored_axes(self, i: cython.Py_ssize_t) -> cython.int:
         """Return 1 << axis for each on which the step just done has anchored a body at rest."""
         b: Bodies = self.bodies
@@ -240,8 +237,6 @@ class Sleeping:
             self.is_reached[rows[n]] = 0
         return chosen
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _root(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the row that stands for the island of a body."""
         while self.parent[i] != i:
@@ -249,8 +244,6 @@ class Sleeping:
             i = self.parent[i]
         return i
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _hangs(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether a contact connects an island: it is solid, and both bodies yield."""
         b: Bodies = self.bodies
@@ -261,7 +254,6 @@ class Sleeping:
             and b.yields[self.contacts.rows[n, SECOND]] != 0
         )
 
-    @cython.cfunc
     def _find_islands(self, rows: cython.longlong[::1]):
         """Find the islands, and set `is_pressed` of each root.
 
@@ -303,7 +295,6 @@ class Sleeping:
                     if self.is_pressed[root] > 0:
                         self.is_pressed[root] = -1
 
-    @cython.cfunc
     def _lean(self, chosen: list):
         """Set `leans` of the bodies that fall asleep in islands: the sides on which something holds them."""
         b: Bodies = self.bodies
@@ -364,7 +355,6 @@ class Sleeping:
                 elif bounces.get(self._root(i), 0) == 2:
                     b.leans[i] = LEANS
 
-    @cython.cfunc
     def _overlapping(self) -> set:
         """Return the rows of the bodies that overlap a solid body that they touch."""
         contacts: cython.longlong[:, ::1] = self.contacts.rows
@@ -376,8 +366,6 @@ class Sleeping:
                 found.update((contacts[n, FIRST], contacts[n, SECOND]))
         return found
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _overlap(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact are inside each other on its axis."""
         b: Bodies = self.bodies
@@ -412,7 +400,6 @@ class Sleeping:
                     found.append(j)
         return found
 
-    @cython.cfunc
     def _hold(self) -> cython.void:
         """Set `held` of sleeping bodies that lie against an immovable body at rest."""
         b: Bodies = self.bodies
@@ -440,7 +427,6 @@ class Sleeping:
             self.bodies.moves[rows[n]] = 1
         self.broadphase.place_moving(rows)
 
-    @cython.ccall
     def forget(self, i: cython.Py_ssize_t):
         """Clear the sleep of a body that wakes or is deleted."""
         if self.bodies.asleep[i] == AWAKE:
@@ -490,7 +476,6 @@ class Sleeping:
 
     # -- within a step --
 
-    @cython.cfunc
     def wake_in_step(self, i: cython.Py_ssize_t) -> cython.void:
         """Prepare a body that may be asleep for an event of this step."""
         if self.bodies.asleep[i] == ASLEEP:
@@ -498,7 +483,6 @@ class Sleeping:
             self.bodies.interrupt_rest(i)
             self.gravity.start_at_rest(i)
 
-    @cython.cfunc
     def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:
         """Create the pairs of a sleeping body with other bodies at rest."""
         contacts: Contacts = self.contacts
@@ -528,7 +512,6 @@ class Sleeping:
                     self.pairs.sign[p] = contacts.rows[n, SIGN]
             m = self.next[n, m & 1] - 1
 
-    @cython.cfunc
     def _index(self) -> cython.void:
         """List the contacts of each body, once in a step in which that is asked for.
 
@@ -547,7 +530,6 @@ class Sleeping:
             self.head[rows[m >> 1, m & 1]] = m + 1
         self.is_indexed = True
 
-    @cython.cfunc
     def pair_penetrating(self) -> cython.void:
         """Create the pairs of sleeping bodies that are connected with a pair to be corrected.
 
@@ -578,8 +560,6 @@ class Sleeping:
         for at in range(n):
             self.is_reached[self.reached[at]] = 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _reach(self, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a body that yields to the first `n` that were reached; return how many there are."""
         if self.is_reached[i] or not self.bodies.yields[i]:
@@ -588,8 +568,6 @@ class Sleeping:
         self.reached[n] = i
         return n + 1
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _needs_correction(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the two bodies of a pair may be snapped at the end of the step."""
         b: Bodies = self.bodies

@@ -7,6 +7,8 @@ holds the same object there is nothing to read, and bodies at rest cost next
 to nothing.
 """
 
+from typing import Any
+
 try:
     import cython
 except ImportError:
@@ -123,19 +125,16 @@ class ComponentBinding:
         if cython.compiled:
             slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
 
-    @cython.cfunc
     def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
         slots_make_room(self.slots, n_rows)  # first: by the items it is known how many there are
         self.items.extend([None] * (n_rows - len(self.items)))
 
-    @cython.ccall
     def require(self, n_rows: cython.Py_ssize_t) -> cython.int:
         """Raise IndexError unless there is room for `n_rows` rows."""
         if self.n_rows < n_rows or (self.items and len(self.items) < n_rows):
             raise IndexError(f"{self.type.__name__} has room for {self.n_rows} rows, not {n_rows}")
         return 0
 
-    @cython.ccall
     def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
         """File a component, or None, in row i; return whether it is one."""
         if not self.items:
@@ -148,7 +147,6 @@ class ComponentBinding:
         self.items[i] = component
         return component is not None
 
-    @cython.cfunc
     def forget(self, i: cython.Py_ssize_t) -> cython.int:
         """Know nothing of the component in row i any more: its numbers are read anew."""
         k: cython.Py_ssize_t
@@ -158,7 +156,6 @@ class ComponentBinding:
                 slots_forget(self.slots, i, k)
         return 0
 
-    @cython.cfunc
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Take over the numbers of a component; return whether one was not seen before.
 
@@ -179,14 +176,10 @@ class ComponentBinding:
                 self.seen[i, k] = self.numbers[k]
         return differs
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def is_filed(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether there is a component in row i."""
         return len(self.items) > 0 and self.items[i] is not None
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def allows(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a number that was seen is within its bounds."""
         number: cython.double = self.seen[i, k]
@@ -195,8 +188,6 @@ class ComponentBinding:
             not self.whole[k] or floor(number) == number
         )
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def allows_all(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether all numbers that were seen of a component are within their bounds."""
         k: cython.int
@@ -206,7 +197,6 @@ class ComponentBinding:
             fine &= self.allows(i, k)
         return fine
 
-    @cython.ccall
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component says something else than what was seen last."""
         k: cython.Py_ssize_t
@@ -220,14 +210,15 @@ class ComponentBinding:
                 return True
         return False
 
-    @cython.cfunc
     def read_by_name(self, i: cython.Py_ssize_t) -> cython.int:
         """Read the numbers of a component as Python does."""
         item: object = self.items[i]
         k: cython.Py_ssize_t
 
         for k in range(self.width):
-            value = self._read_part(item, k) if self.has_parts else getattr(item, self.names[k])
+            value: Any = (
+                self._read_part(item, k) if self.has_parts else getattr(item, self.names[k])
+            )
             if not cython.compiled and type(value) is not float:  # compiled, the next line does it
                 value = _number(value)
             self.numbers[k] = value
@@ -235,7 +226,6 @@ class ComponentBinding:
                 slots_forget(self.slots, i, k)
         return 0
 
-    @cython.cfunc
     def _read_part(self, item: object, k: cython.Py_ssize_t) -> object:
         """Return a number of a component that may be a part of a vector; as `read_number`."""
         part = self.parts[k]
@@ -248,7 +238,6 @@ class ComponentBinding:
                 pass  # the next line says what is wrong
         return read_number(item, self.names[k])
 
-    @cython.cfunc
     def _write_part(self, item: object, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Write a number of a component that may be a part of a vector; as `write_number`."""
         part = self.parts[k]
@@ -264,7 +253,6 @@ class ComponentBinding:
         write_number(item, self.names[k], number)
         return 0
 
-    @cython.cfunc
     def keep_all(self, rows: cython.longlong[::1]) -> cython.int:
         """Keep what was seen of the components in some rows, all of which may be written next."""
         n: cython.Py_ssize_t
@@ -282,7 +270,6 @@ class ComponentBinding:
         self.n_written = n_rows
         return 0
 
-    @cython.cfunc
     def write_by_name(self, i: cython.Py_ssize_t) -> cython.int:
         """Write what differs from what was seen into a component; then both are the same."""
         k: cython.Py_ssize_t
@@ -294,14 +281,12 @@ class ComponentBinding:
                 self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
         return 0
 
-    @cython.ccall
     def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Write a number into a component by name, within a step."""
         self.keep(i, True)
         self.write_one(i, k, number)
         return 0
 
-    @cython.cfunc
     def write_one(
         self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double
     ) -> cython.int:
@@ -326,7 +311,6 @@ class ComponentBinding:
 
     # -- a step that does not happen --
 
-    @cython.ccall
     def keep(self, i: cython.Py_ssize_t, is_ours: cython.bint) -> cython.int:
         """Keep what was seen of the component in row i, before it is overwritten.
 
@@ -337,7 +321,6 @@ class ComponentBinding:
             raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
         return self._keep_seen(i, -1 - i if is_ours else i)
 
-    @cython.cfunc
     def _keep_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.int:
         """Keep what was seen in row i; `code` is i, or -1 - i for what the step overwrites."""
         k: cython.Py_ssize_t
@@ -352,7 +335,6 @@ class ComponentBinding:
         self.n_kept += 1
         return 0
 
-    @cython.cfunc
     def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Take a number for what was seen of a body that has no such component."""
         k: cython.Py_ssize_t
@@ -362,14 +344,12 @@ class ComponentBinding:
             self.seen[i, k] = number
         return 0
 
-    @cython.ccall
     def forget_kept(self) -> cython.int:
         """Have nothing to take back any more."""
         self.n_kept = self.n_written = 0
         self.aimed_row = -1
         return 0
 
-    @cython.ccall
     def roll_back(self, rows: cython.longlong[::1]) -> cython.int:
         """Let be seen, and say, what was before the step, with which what was kept began.
 
@@ -389,7 +369,6 @@ class ComponentBinding:
             self._see_again(-1 - i if i < 0 else i, self.kept, n, i < 0)
         return 0
 
-    @cython.cfunc
     def _see_again(
         self,
         i: cython.Py_ssize_t,
@@ -408,7 +387,6 @@ class ComponentBinding:
             self.seen[i, k] = before[n, k]
         return 0
 
-    @cython.cfunc
     def _write_again(
         self,
         i: cython.Py_ssize_t,

@@ -63,14 +63,12 @@ class SurfaceReader:
         self.exempt = []
         self.up = 2
 
-    @cython.ccall
     def use(self) -> cython.int:
         """Use the columns of `Surfaces` from now on."""
         if not self.surfaces.is_used:
             self.surfaces.use()
         return 0
 
-    @cython.cfunc
     def file(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
         """Note which of the components a body has, by the marks of all of its kinds."""
         c: Controls = self.surfaces.controls
@@ -85,15 +83,12 @@ class SurfaceReader:
             c.control_bits[i] = marks
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _has(self, i: cython.Py_ssize_t, kind: ComponentBinding) -> cython.bint:
         """Return whether a body has a component of a kind, and is not too attached to use it."""
         bits: cython.int = self.surfaces.bits[i] & 0xFF & ~HAS_FILTER
 
         return (bits << SURFACES_SHIFT & kind.mark) != 0 and kind.is_filed(i)
 
-    @cython.cfunc
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Take over what the components of a body say; return whether that is new."""
         kind: ComponentBinding
@@ -106,7 +101,6 @@ class SurfaceReader:
             self.surfaces.controls.use()
         return differs
 
-    @cython.cfunc
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether `read` would find something new about a body."""
         kind: ComponentBinding
@@ -116,7 +110,6 @@ class SurfaceReader:
                 return True
         return False
 
-    @cython.cfunc
     def mistrust(self, i: cython.Py_ssize_t) -> cython.int:
         """Let `read` find something new about whatever a body has of all this."""
         kind: ComponentBinding
@@ -129,8 +122,6 @@ class SurfaceReader:
                     kind.seen[i, k] = NAN
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def side(self, kind: ComponentBinding, i: cython.Py_ssize_t) -> cython.int:
         """Return the side to which the normal of a body points, 0 if it is not valid."""
         k: cython.int
@@ -140,8 +131,6 @@ class SurfaceReader:
                 return side_of(kind.seen, i)
         return self.up
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def check(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill the columns of a body; return whether its numbers can be computed with."""
         t: Surfaces = self.surfaces
