@@ -185,7 +185,13 @@ class IdMap:
 
     def in_use(self) -> list:
         """Return all ids, in the order of their rows."""
-        return [self.ids[row] for row in range(self.n_used) if self.used[row]]
+        row: cython.Py_ssize_t
+        ids: list = []
+
+        for row in range(self.n_used):
+            if self.used[row]:
+                ids.append(self.ids[row])
+        return ids
 
     @cython.cfunc
     @cython.inline

@@ -287,8 +287,11 @@ class Bodies:
 
     def pop_woken(self) -> list:
         """Return the rows of the sleeping bodies to which something has happened, and forget them."""
-        rows: list = [self.woken[n] for n in range(self.n_woken)]
+        n: cython.Py_ssize_t
+        rows: list = []
 
+        for n in range(self.n_woken):
+            rows.append(self.woken[n])
         self.n_woken = 0
         return rows
 

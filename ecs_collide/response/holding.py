@@ -77,7 +77,13 @@ class Holding:
 
     def entities(self) -> list:
         """Return the entities that are or were held in this step, in ascending order."""
-        return sorted([self.bodies.ids[self.rows[n]] for n in range(self.n)])
+        n: cython.Py_ssize_t
+        ids: list = []
+
+        for n in range(self.n):
+            ids.append(self.bodies.ids[self.rows[n]])
+        ids.sort()
+        return ids
 
     def count_visits(self, i: cython.Py_ssize_t, n_visits: cython.longlong) -> cython.void:
         """Count visits of a body."""

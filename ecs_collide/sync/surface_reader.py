@@ -15,11 +15,9 @@ else:
     from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
 
 cython.declare(
-    ALL=cython.longlong, NAN=cython.double, OF_SPACE=cython.double, CARRY=cython.int,
-    CONTROL=cython.int, DOMINANCE=cython.int, FALL=cython.int, FILTER=cython.int,
-    FRICTION=cython.int, HAS_FILTER=cython.int, LOCKED_AXES=cython.int, MAX_SPEED=cython.int,
-    ONE_WAY=cython.int, PUSH_OUT=cython.int, RESTITUTION=cython.int, SEPARATES=cython.int,
-    SURFACES_SHIFT=cython.int,
+    ALL=cython.longlong, NAN=cython.double, OF_SPACE=cython.double, CONTROL=cython.int,
+    DOMINANCE=cython.int, HAS_FILTER=cython.int, LOCKED_AXES=cython.int, MAX_SPEED=cython.int,
+    RESTITUTION=cython.int, SURFACES_SHIFT=cython.int,
 )  # fmt: skip
 from ecs_collide.constants import (
     ALL,

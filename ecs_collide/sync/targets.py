@@ -121,8 +121,10 @@ class KinematicTargets:
 
     def keep_velocities(self, moving: RowArray) -> None:
         """Let velocity components say what they said, but for what an answer has changed."""
-        c = self._table
-        speeds = np.zeros((c.capacity, c.dim))
-        speeds[self.rows] = self.speeds
+        c, speeds = self._table, np.zeros((len(moving), self._table.dim))
+        _, places, driven = np.intersect1d(
+            moving, self.rows, assume_unique=True, return_indices=True
+        )
+        speeds[places] = self.speeds[driven]
         now = c.velocity[moving]
-        c.velocity[moving] = np.where(now == speeds[moving], c.seen_velocity[moving], now)
+        c.velocity[moving] = np.where(now == speeds, c.seen_velocity[moving], now)
