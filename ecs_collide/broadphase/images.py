@@ -93,7 +93,7 @@ class PeriodicImages:
     long_paths : int64 (n_long_paths or more,)
         The rows of the bodies whose paths are longer than the world.
     shifts : int64 (n_rows,)
-        All 0; used at the end of a step, see `Timeline.bring_in`.
+        All 0; used at the end of a step, see `step.edges`.
     """
 
     def __init__(self, bodies: Bodies):

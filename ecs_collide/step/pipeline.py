@@ -223,7 +223,7 @@ class Pipeline:
         registry.count_woken()
         if self._domain is not None:
             arrived = kinematic.arrived()
-            timeline.bring_in(registry.moving.data)
+            timeline.edges.bring_in(registry.moving.data)
             kinematic.reach_wrapped_targets(arrived)
         self._end_lap("finish")
         has_corrected = state.is_settling

@@ -20,11 +20,10 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
-    from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
     from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.attachments_c import Attachments
-    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, HALF, MOTION, RESIZE, Bodies
-    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
+    from cython.cimports.ecs_collide.motion.bodies_c import MOTION, RESIZE, Bodies
+    from cython.cimports.ecs_collide.motion.gravity_c import Gravity  # noqa: F401  # declared below
     from cython.cimports.ecs_collide.narrowphase.contacts_c import (
         AXIS,
         CROSSING,
@@ -38,9 +37,6 @@ if cython.compiled:
     from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
         ANSWER,
         CONTACT_KIND,
-        EVENT_AXIS,
-        EVENT_KIND,
-        EVENT_SIGN,
         WITHIN,
         EventBuffer,
     )
@@ -50,21 +46,28 @@ if cython.compiled:
     from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, SEPARATE
     from cython.cimports.ecs_collide.response.carriers_c import Carriers
     from cython.cimports.ecs_collide.response.closing_c import ClosingContacts
-    from cython.cimports.ecs_collide.response.clusters_c import Clusters
     from cython.cimports.ecs_collide.response.depenetration_c import Depenetration
     from cython.cimports.ecs_collide.response.falling_c import Falling
     from cython.cimports.ecs_collide.response.holding_c import Holding
     from cython.cimports.ecs_collide.response.separation_c import Separating
     from cython.cimports.ecs_collide.response.solver_c import Solver
+    from cython.cimports.ecs_collide.step.edges_c import Edges
     from cython.cimports.ecs_collide.step.found_pairs_c import FoundPairs
+    from cython.cimports.ecs_collide.step.impact_log_c import (
+        ANSWERED,
+        CROSSED,
+        CRUSHED,
+        FORCED,
+        STOPPED_ALREADY,
+        UNANSWERED,
+        ImpactLog,
+    )
     from cython.cimports.ecs_collide.step.sleeping_c import Sleeping
 else:
     from ecs_collide.broadphase.broadphase import Broadphase
-    from ecs_collide.broadphase.images import one_width, whole
     from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.attachments import Attachments
-    from ecs_collide.motion.bodies import EARLIER, HALF, MOTION, RESIZE, Bodies
-    from ecs_collide.motion.gravity import Gravity
+    from ecs_collide.motion.bodies import MOTION, RESIZE, Bodies
     from ecs_collide.narrowphase.contacts import (
         AXIS,
         CROSSING,
@@ -78,9 +81,6 @@ else:
     from ecs_collide.narrowphase.event_buffer import (
         ANSWER,
         CONTACT_KIND,
-        EVENT_AXIS,
-        EVENT_KIND,
-        EVENT_SIGN,
         WITHIN,
         EventBuffer,
     )
@@ -90,24 +90,27 @@ else:
     from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
     from ecs_collide.response.carriers import Carriers
     from ecs_collide.response.closing import ClosingContacts
-    from ecs_collide.response.clusters import Clusters
     from ecs_collide.response.depenetration import Depenetration
     from ecs_collide.response.falling import Falling
     from ecs_collide.response.holding import Holding
     from ecs_collide.response.separation import Separating
     from ecs_collide.response.solver import Solver
+    from ecs_collide.step.edges import Edges
     from ecs_collide.step.found_pairs import FoundPairs
+    from ecs_collide.step.impact_log import (
+        ANSWERED,
+        CROSSED,
+        CRUSHED,
+        FORCED,
+        STOPPED_ALREADY,
+        UNANSWERED,
+        ImpactLog,
+    )
     from ecs_collide.step.sleeping import Sleeping
 
 cython.declare(
     ENDED=cython.int,
     BEGAN=cython.int,
-    ANSWERED=cython.int,
-    STOPPED_ALREADY=cython.int,
-    CROSSED=cython.int,
-    CRUSHED=cython.int,
-    FORCED=cython.int,
-    UNANSWERED=cython.int,
     DONE=cython.int,
     OFFERED=cython.int,
     ONCE=cython.int,
@@ -116,14 +119,6 @@ cython.declare(
     REPEAT_LIMIT=cython.longlong,
 )
 from ecs_collide.constants import BEGAN, ENDED, OFFERED
-
-# Codes of events.Answer.
-ANSWERED = 0
-STOPPED_ALREADY = 1
-CROSSED = 2
-CRUSHED = 3
-FORCED = 4
-UNANSWERED = 5
 
 DONE = 2  # all pairs of a body that has turned were swept again
 # What a game may have decided about a pair, beside the codes of `Bodies.response` and `UNTIL_APART`;
@@ -178,6 +173,8 @@ class Timeline:
     sleeping = cython.declare("Sleeping", visibility="public")
     gravity = cython.declare("Gravity", visibility="public")
     falling: Falling
+    log: ImpactLog
+    edges = cython.declare("Edges", visibility="public")
     attachments = cython.declare("Attachments", visibility="public")
     n_rows: cython.Py_ssize_t
     rest_speed = cython.declare(cython.double, visibility="public")
@@ -222,6 +219,15 @@ class Timeline:
         self.closing = ClosingContacts(
             self.bodies, self.pairs, self.solver.clusters, self.narrowphase
         )
+        self.log = ImpactLog(
+            self.pairs,
+            self.queue,
+            self.narrowphase,
+            self.solver.clusters,
+            self.contacts,
+            self.event_buffer,
+        )
+        self.edges = Edges(self.bodies, self.attachments, self.broadphase, self.contacts)
         self.sleeping = Sleeping(
             self.bodies,
             self.pairs,
@@ -375,7 +381,7 @@ class Timeline:
             self.narrowphase.aim(p)
             kind = self.narrowphase.sweeper.solve()
             n = self.pairs.contact_of(p)
-            self._note_image(p)
+            self.log.note_image(p)
             if n >= 0 and kind == SEPARATE and self.pairs.crossing[p] & UNTIL_APART:
                 self.contacts.end_crossing(p)
                 self._close(p)
@@ -418,7 +424,7 @@ class Timeline:
             if self.pairs.crossing[p]:
                 self._cross(p)
             elif not answering:
-                self._record(p, UNANSWERED)
+                self.log.add(p, UNANSWERED)
             elif self._reach_answer(p):
                 return p
 
@@ -465,7 +471,7 @@ class Timeline:
             self._resume(p)
             return False
         self.began_at = -1 if self.pairs.inside[p] else self.event_buffer.n_contacts
-        self.event = self._record(p, ANSWERED)
+        self.event = self.log.add(p, ANSWERED)
         if not met:
             self._resume(p)
             return False
@@ -499,7 +505,7 @@ class Timeline:
         if not self.narrowphase.is_due(p):
             # Queued again: it comes an instant later, by rounding, and is reported then.
             if not self.queue.rank[p] and not self.queue.holds(p):
-                self._record(p, STOPPED_ALREADY)
+                self.log.add(p, STOPPED_ALREADY)
                 if self.pairs.kind[p] == IMPACT:
                     self._touch(p)
                 if self.bodies.surfaces.any_carrier:
@@ -739,8 +745,8 @@ class Timeline:
             return False
         self.contacts.open(p, self.narrowphase.now)
         self._open(p, decision[0])
-        self._record(p, CROSSED)
-        self._log_entry(p)
+        self.log.add(p, CROSSED)
+        self.log.add_entry(p)
         self._enter(p)
         return True
 
@@ -805,7 +811,7 @@ class Timeline:
                 self.contacts.forget_known(p)
             else:
                 self.contacts.open(p, self.narrowphase.now)
-                self._log_entry(p)
+                self.log.add_entry(p)
             self._open(p, UNTIL_APART if until_apart else ONCE)
             self._enter(p)
         self._resume(p)
@@ -972,7 +978,7 @@ class Timeline:
         self.bodies.note_crossing(self.pairs.second[p])
         if self.pairs.inside[p]:
             self.pairs.inside[p] = 0
-            self._note_image(p)
+            self.log.note_image(p)
             self.contacts.forget_known(p)
             self.event_buffer.add_contact(
                 ENDED, WITHIN, self.narrowphase.now, self.queue.low[p], self.queue.high[p],
@@ -982,19 +988,10 @@ class Timeline:
             if self.pairs.crossing[p] & UNTIL_APART:
                 self._close(p)
             return
-        self._record(p, CROSSED)
+        self.log.add(p, CROSSED)
         if not self.pairs.known[p]:  # pragma: no branch: but for what was about to enter before
-            self._log_entry(p)
+            self.log.add_entry(p)
         self._enter(p)
-
-    @cython.cfunc
-    def _log_entry(self, p: cython.Py_ssize_t) -> cython.void:
-        """Log that the bodies of a crossing pair have entered each other."""
-        self._note_image(p)
-        self.event_buffer.add_contact(
-            BEGAN, WITHIN, self.narrowphase.now, self.queue.low[p], self.queue.high[p],
-            self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
-        )  # fmt: skip
 
     @cython.cfunc
     def _enter(self, p: cython.Py_ssize_t) -> cython.void:
@@ -1004,117 +1001,6 @@ class Timeline:
         self.narrowphase.aim(p)
         self.narrowphase.sweeper.solve()
         self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _note_image(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let contact events that are logged be those of the image of a pair."""
-        if self.bodies.wraps:
-            self.event_buffer.image = self.pairs.image[p]
-
-    @cython.cfunc
-    def _record(self, p: cython.Py_ssize_t, answer: cython.int) -> cython.Py_ssize_t:
-        """Log the impact whose turn it is; return its row."""
-        event_buffer: EventBuffer = self.event_buffer
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int
-        now: cython.double = self.narrowphase.now
-        n: cython.Py_ssize_t = event_buffer.add_collision()
-        at: cython.int = 5 + b.dim
-        is_plain: cython.bint = not (
-            answer == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
-        )
-
-        event_buffer.time[n] = now
-        event_buffer.exit[n] = self.pairs.exit[p]
-        event_buffer.first[n] = self.queue.low[p]
-        event_buffer.second[n] = self.queue.high[p]
-        event_buffer.codes[n, EVENT_KIND] = self.pairs.kind[p]
-        event_buffer.codes[n, ANSWER] = answer
-        event_buffer.codes[n, EVENT_AXIS] = self.pairs.axis[p]
-        event_buffer.codes[n, EVENT_SIGN] = self.pairs.sign[p]
-        event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
-        event_buffer.numbers[n, at - 1] = self.pairs.speed[p]
-        event_buffer.impulse[n] = 0.0
-        for k in range(b.dim):
-            event_buffer.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
-            self._record_places(n, p, k)
-            if is_plain:
-                event_buffer.numbers[n, at + k + 2 * b.dim] = b.velocity[i, k]
-                event_buffer.numbers[n, at + k + 3 * b.dim] = b.velocity[j, k]
-            else:
-                event_buffer.numbers[n, at + k + 2 * b.dim] = self._velocity_met(i, k, answer)
-                event_buffer.numbers[n, at + k + 3 * b.dim] = self._velocity_met(j, k, answer)
-        if answer != CROSSED:
-            self.contacts.meet(p, now)
-        return n
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _record_places(
-        self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
-    ) -> cython.void:
-        """Log where the two boxes of an impact are on an axis, and what they share.
-
-        What they share is where the first one is, with the second at the image that is met.
-        """
-        b: Bodies = self.bodies
-        path: cython.p_double = b.flat_path
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        one: cython.Py_ssize_t = 4 * (b.dim * i + k)
-        two: cython.Py_ssize_t = 4 * (b.dim * j + k)
-        way1: cython.double = self.narrowphase.now - b.base[i]
-        way2: cython.double = self.narrowphase.now - b.base[j]
-        centre: cython.double = path[one] + path[one + MOTION] * way1
-        other: cython.double = path[two] + path[two + MOTION] * way2
-        half: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
-        half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
-        at: cython.Py_ssize_t = 5 + b.dim + k
-        image: cython.double = other
-
-        if b.wraps:
-            image += self.pairs.offset_of(p, k)
-        low: cython.double = max(centre - half, image - half2)
-        high: cython.double = min(centre + half, image + half2)
-        if k == self.pairs.axis[p] and self.pairs.kind[p] == IMPACT:
-            low = high = centre + half if self.pairs.sign[p] < 0 else centre - half
-        elif low > high:  # a corner, by rounding
-            low, high = high, low
-        if b.wraps:
-            shift: cython.double = b.into_world(k, centre) - centre
-            low += shift
-            high += shift
-            centre = b.into_world(k, centre)
-            other = b.into_world(k, other)
-        self.event_buffer.numbers[n, at] = centre + 0.0
-        self.event_buffer.numbers[n, at + b.dim] = other + 0.0
-        self.event_buffer.numbers[n, at + 4 * b.dim] = low + 0.0
-        self.event_buffer.numbers[n, at + 5 * b.dim] = high + 0.0
-
-    @cython.cfunc
-    @cython.inline
-    @cython.exceptval(check=False)
-    def _velocity_met(
-        self, i: cython.Py_ssize_t, k: cython.int, answer: cython.int
-    ) -> cython.double:
-        """Return the velocity with which a body meets another now, as an event reports it."""
-        b: Bodies = self.bodies
-        c: Clusters = self.solver.clusters
-        gravity: Gravity = self.gravity
-
-        if answer == STOPPED_ALREADY and b.turned_now(i, self.narrowphase.now):
-            # What it met with, not what stopped it.
-            return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.narrowphase.now)
-        if b.on_hold[i]:
-            return b.kept[i, k]
-        if not gravity.is_on or c.is_anchored(i, k):
-            return b.velocity[i, k]
-        return gravity.velocity_at(i, k, b.velocity[i, k], self.narrowphase.now)
 
     @cython.cfunc
     def _answer(
@@ -1318,92 +1204,3 @@ class Timeline:
         self._restrain(rows)
         if self.bodies.n_woken:
             self._restrain(self.bodies.woken[: self.bodies.n_woken])
-
-    def bring_in(self, rows: cython.longlong[::1]):
-        """Bring the bodies of `rows` that have left the world at the end of a step back into it.
-
-        Who lies against whom is remembered by where they are then.
-        """
-        shifts: cython.longlong[::1] = self.broadphase.images.shifts
-        n: cython.Py_ssize_t
-        n_out: cython.Py_ssize_t = 0
-
-        for n in range(rows.shape[0]):
-            if not (self.bodies.surfaces.any_owner and self.bodies.surfaces.owner[rows[n]]):
-                n_out += self._bring_body_in(rows[n], shifts)
-        for n in range(self.attachments.n):
-            n_out += self._bring_attached_in(n, shifts)
-        if n_out == 0:
-            return
-        self.contacts.shift_images(shifts)
-        for n in range(rows.shape[0]):
-            shifts[rows[n]] = 0
-
-    @cython.cfunc
-    def _bring_body_in(self, i: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
-        """Bring a body back into the world; return whether it has left it.
-
-        `shifts` gets the widths by which it was moved.
-        """
-        b: Bodies = self.bodies
-        k: cython.int
-        before: cython.double
-        is_out: cython.bint = False
-
-        for k in range(b.dim):
-            before = b.centre[i, k]
-            if b.width[k] > 0.0 and not 0.0 <= before < b.width[k]:
-                is_out = True
-                shifts[i] += whole(b.widths_beyond(k, before)) * one_width(k)
-                b.put(i, k, b.into_world(k, before))
-                self._move_swept(i, k, b.centre[i, k] - before)
-        if is_out:
-            self._renew(i)
-        return is_out
-
-    @cython.cfunc
-    def _bring_attached_in(self, n: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
-        """Bring the nth attached box to where its owner is; return whether that has moved it."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.attachments.rows[n]
-        k: cython.int
-        before: cython.double
-        number: cython.double
-        is_out: cython.bint = False
-
-        for k in range(b.dim):
-            if b.width[k] == 0.0:
-                continue
-            before = b.centre[i, k]
-            number = self.attachments.bring_in(n, k)
-            if b.centre[i, k] != before:
-                is_out = True
-                shifts[i] += whole(number) * one_width(k)
-                self._move_swept(i, k, b.centre[i, k] - before)
-        if is_out:
-            self._renew(i)
-        return is_out
-
-    @cython.cfunc
-    @cython.exceptval(check=False)
-    def _move_swept(
-        self, i: cython.Py_ssize_t, k: cython.int, distance: cython.double
-    ) -> cython.void:
-        """Move the swept bounds of a body on an axis."""
-        self.bodies.swept_min[i, k] += distance
-        self.bodies.swept_max[i, k] += distance
-
-    @cython.cfunc
-    def _renew(self, i: cython.Py_ssize_t) -> cython.void:
-        """Give the tree the swept bounds of a body that was moved."""
-        c: Broadphase = self.broadphase
-
-        c.moving.renew_one(
-            i,
-            self.bodies.swept_min,
-            self.bodies.swept_max,
-            self.bodies.motion,
-            True,
-            c.margin,
-            c.lookahead,
-        )

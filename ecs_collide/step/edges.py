@@ -1,0 +1,121 @@
+"""Bring bodies that have left a world that wraps back into it, when a step has ended."""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
+    from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
+    from cython.cimports.ecs_collide.motion.attachments_c import Attachments
+    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
+    from cython.cimports.ecs_collide.narrowphase.contacts_c import Contacts
+else:
+    from ecs_collide.broadphase.broadphase import Broadphase
+    from ecs_collide.broadphase.images import one_width, whole
+    from ecs_collide.motion.attachments import Attachments
+    from ecs_collide.motion.bodies import Bodies
+    from ecs_collide.narrowphase.contacts import Contacts
+
+
+@cython.final
+@cython.cclass
+class Edges:
+    """The edges of a world that wraps, beyond which no body stays."""
+
+    def __init__(
+        self,
+        bodies: Bodies,
+        attachments: Attachments,
+        broadphase: Broadphase,
+        contacts: Contacts,
+    ):
+        self.bodies = bodies
+        self.attachments = attachments
+        self.broadphase = broadphase
+        self.contacts = contacts
+
+    def bring_in(self, rows: cython.longlong[::1]):
+        """Bring the bodies of `rows` that have left the world at the end of a step back into it.
+
+        Who lies against whom is remembered by where they are then.
+        """
+        shifts: cython.longlong[::1] = self.broadphase.images.shifts
+        n: cython.Py_ssize_t
+        n_out: cython.Py_ssize_t = 0
+
+        for n in range(rows.shape[0]):
+            if not (self.bodies.surfaces.any_owner and self.bodies.surfaces.owner[rows[n]]):
+                n_out += self._bring_body_in(rows[n], shifts)
+        for n in range(self.attachments.n):
+            n_out += self._bring_attached_in(n, shifts)
+        if n_out == 0:
+            return
+        self.contacts.shift_images(shifts)
+        for n in range(rows.shape[0]):
+            shifts[rows[n]] = 0
+
+    def _bring_body_in(self, i: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
+        """Bring a body back into the world; return whether it has left it.
+
+        `shifts` gets the widths by which it was moved.
+        """
+        b: Bodies = self.bodies
+        k: cython.int
+        before: cython.double
+        is_out: cython.bint = False
+
+        for k in range(b.dim):
+            before = b.centre[i, k]
+            if b.width[k] > 0.0 and not 0.0 <= before < b.width[k]:
+                is_out = True
+                shifts[i] += whole(b.widths_beyond(k, before)) * one_width(k)
+                b.put(i, k, b.into_world(k, before))
+                self._move_swept(i, k, b.centre[i, k] - before)
+        if is_out:
+            self._renew(i)
+        return is_out
+
+    def _bring_attached_in(self, n: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
+        """Bring the nth attached box to where its owner is; return whether that has moved it."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.attachments.rows[n]
+        k: cython.int
+        before: cython.double
+        number: cython.double
+        is_out: cython.bint = False
+
+        for k in range(b.dim):
+            if b.width[k] == 0.0:
+                continue
+            before = b.centre[i, k]
+            number = self.attachments.bring_in(n, k)
+            if b.centre[i, k] != before:
+                is_out = True
+                shifts[i] += whole(number) * one_width(k)
+                self._move_swept(i, k, b.centre[i, k] - before)
+        if is_out:
+            self._renew(i)
+        return is_out
+
+    def _move_swept(
+        self, i: cython.Py_ssize_t, k: cython.int, distance: cython.double
+    ) -> cython.void:
+        """Move the swept bounds of a body on an axis."""
+        self.bodies.swept_min[i, k] += distance
+        self.bodies.swept_max[i, k] += distance
+
+    def _renew(self, i: cython.Py_ssize_t) -> cython.void:
+        """Give the tree the swept bounds of a body that was moved."""
+        c: Broadphase = self.broadphase
+
+        c.moving.renew_one(
+            i,
+            self.bodies.swept_min,
+            self.bodies.swept_max,
+            self.bodies.motion,
+            True,
+            c.margin,
+            c.lookahead,
+        )
