@@ -10,6 +10,7 @@ animation of the README, ``python docs/make_pictures.py animation``.
 
 from __future__ import annotations
 
+import ast
 import itertools
 import sys
 from pathlib import Path
@@ -39,6 +40,14 @@ class Picture:
         self.parts.append(
             f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" '
             f'stroke="{colour}" stroke-width="{width}"{extra}/>'
+        )
+
+    def arc(self, a, b, bulge, colour=INK, width=1.5) -> None:
+        """Draw an arrow from a to b that swings out to the right."""
+        self.parts.append(
+            f'<path d="M{a[0]:.1f},{a[1]:.1f} C{a[0] + bulge:.1f},{a[1]:.1f} '
+            f'{b[0] + bulge:.1f},{b[1]:.1f} {b[0]:.1f},{b[1]:.1f}" fill="none" '
+            f'stroke="{colour}" stroke-width="{width}" marker-end="url(#head)"/>'
         )
 
     def rectangle(self, corner, size, colour, fill=0.25, dash="") -> None:
@@ -458,8 +467,70 @@ def hard_squares() -> Picture:
     return picture
 
 
+ROWS = {  # of the picture of the imports, from the highest layer to the lowest
+    "systems": "systems",
+    "space": "space",
+    "diagnostics": "diagnostics/",
+    "queries": "queries/, tree, sweep",
+    "snapshot": "snapshot/",
+    "step": "step/",
+    "sync": "sync/",
+    "response": "response/",
+    "narrowphase": "narrowphase/",
+    "broadphase": "broadphase/",
+    "motion": "motion/",
+    "events": "events, esper_world",
+    "components": "components, constants",
+}
+ROW_OF = {"tree": "queries", "sweep": "queries", "esper_world": "events"}
+ROW_OF |= dict.fromkeys(["_checks", "_ids"], "events")
+
+
+def imported_rows() -> set[tuple[str, str]]:
+    """Return which row of the picture imports from which, as the sources say."""
+    package = Path(ec.__file__).parent
+
+    def row_of(module: str) -> str:
+        first = module.split(".")[0]
+        return first if first in ROWS else ROW_OF.get(first, "components")
+
+    found = set()
+    for path in package.rglob("*.py"):
+        name = ".".join(path.relative_to(package).with_suffix("").parts)
+        if name.split(".")[0] in (*ROWS, *ROW_OF):
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("ecs_coll"):
+                    for alias in node.names:
+                        whole = f"{node.module}.{alias.name}".removeprefix("ecs_collide.")
+                        found.add((row_of(name), row_of(whole)))
+    return {(one, other) for one, other in found if one != other}
+
+
+def imports() -> Picture:
+    """Draw which packages of the core import from which."""
+    order = list(ROWS)
+    pitch, high, left, wide = 44, 28, 20, 210
+    picture = Picture(WIDE, pitch * len(order) + 20)
+    for n, name in enumerate(order):
+        top = 12 + pitch * n
+        picture.rectangle((left, top), (wide, high), FIRST)
+        picture.text((left + wide / 2, top + 19), ROWS[name], INK, 14)
+    for one, other in sorted(imported_rows()):
+        a, b = order.index(one), order.index(other)
+        far = b - a
+        start = (left + wide, 12 + pitch * a + high / 2 + 4)
+        end = (left + wide + 3, 12 + pitch * b + high / 2 - 4)
+        if far == 1:
+            x = left + wide / 2
+            picture.line((x, 12 + pitch * a + high), (x, 12 + pitch * b - 3), INK, 1.5, arrow=True)
+        else:
+            picture.arc(start, end, 38 * abs(far), FAINT if other == "components" else INK, 1)
+    return picture
+
+
 PICTURES = {
     "icon.svg": icon,
+    "imports.svg": imports,
     "hard_squares.svg": hard_squares,
     "overlay.svg": overlay,
     "responses.svg": responses,
