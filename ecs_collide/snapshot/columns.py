@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-NUMBERS = (bool, int, float, NoneType)
+NUMBER_TYPES = (bool, int, float, NoneType)
 """The types of the values that a column may have."""
 
-CODES = {"d": "<f8", "q": "<i8", "Q": "<u8", "?": "|u1"}
+PACKED_AS = {"d": "<f8", "q": "<i8", "Q": "<u8", "?": "|u1"}
 """How columns are packed: floats, whole numbers of 64 bits with and without a sign, bools."""
 
 Described = list[tuple[str, list[tuple[str, object]]]]
@@ -86,7 +86,7 @@ def unpack_tables(described: Described, counts: Sequence[int], data: bytes) -> l
 
 
 def pack_column(column: list[Any]) -> tuple[Any, bytes]:
-    """Return how a column is packed, one of `CODES`, and its bytes.
+    """Return how a column is packed, one of `PACKED_AS`, and its bytes.
 
     In place of a code the values themselves, as JSON can hold them, where they are of several
     types, None, or too large for 64 bits.
@@ -111,11 +111,11 @@ def unpack_column(code: object, data: memoryview, n: int) -> tuple[list[Any], in
         if len(code) != n:
             raise ValueError(f"{len(code)} numbers, and not {n}")
         return [_unpack_value(value) for value in code], 0
-    if not isinstance(code, str) or code not in CODES:
+    if not isinstance(code, str) or code not in PACKED_AS:
         raise ValueError(f"no column is packed as {code!r}")
     if n == 0:
         return [], 0
-    dtype = np.dtype(CODES[code])
+    dtype = np.dtype(PACKED_AS[code])
     taken = n * dtype.itemsize
     if taken > len(data):
         raise ValueError("too few bytes")

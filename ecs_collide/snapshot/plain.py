@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from ecs_collide.snapshot.columns import NUMBERS, Table
+from ecs_collide.snapshot.columns import NUMBER_TYPES, Table
 
 
 class Plain:
@@ -45,7 +45,7 @@ class Plain:
         columns: list[list[Any]] = [list(column) for column in zip(*rows, strict=True)]
         columns = columns or [[] for _ in self.fields]
         for n, column in enumerate(columns):
-            if set(map(type, column)).issubset(NUMBERS):
+            if set(map(type, column)).issubset(NUMBER_TYPES):
                 continue
             for place, value in enumerate(column):
                 try:
@@ -55,14 +55,14 @@ class Plain:
         return Table(self.fields, columns)
 
     def _no_number(self, entity: int, field: str, value: object) -> TypeError:
-        what = "not there" if value is _MISSING else repr(value)
+        what = "not there" if value is _NOT_THERE else repr(value)
         return TypeError(
             f"entity {entity}: {self.name}.{field} is {what}, and must be a number: tell "
             f"snapshot_with how to save {self.name}, or leave it out with snapshot_without"
         )
 
     def _values(self, component: Any) -> tuple[Any, ...]:
-        return tuple(getattr(component, name, _MISSING) for name in self.fields)
+        return tuple(getattr(component, name, _NOT_THERE) for name in self.fields)
 
     def as_declared(self, table: Table) -> Table:
         """Return a table with its columns in the order of the fields."""
@@ -98,13 +98,13 @@ class Plain:
             _set(component, name, value)
 
 
-_MISSING: Any = object()
+_NOT_THERE: Any = object()
 _set = object.__setattr__  # a frozen component is set too, before anybody sees it
 
 
 def _as_number(value: Any) -> Any:
     """Return a number as an int, a float or a bool of Python; raise TypeError for anything else."""
-    if type(value) in NUMBERS:
+    if type(value) in NUMBER_TYPES:
         return value
     if isinstance(value, (bool, np.bool_)):
         return bool(value)

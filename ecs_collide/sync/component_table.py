@@ -88,34 +88,34 @@ class Entry(NamedTuple):
     bounds: tuple[Bounds, ...] = ()  # of each number
 
 
-_PLACE = Bounds(-LARGEST, LARGEST, "must be finite and within -2**500 ... 2**500")
-_RATE = _PLACE._replace(leads_on=True)
-_SIZE = Bounds(0.0, LARGEST, "must be finite and >= 0")
-_MASS = Bounds(
+_PLACE_BOUNDS = Bounds(-LARGEST, LARGEST, "must be finite and within -2**500 ... 2**500")
+_RATE = _PLACE_BOUNDS._replace(leads_on=True)
+_SIZE_BOUNDS = Bounds(0.0, LARGEST, "must be finite and >= 0")
+_MASS_BOUNDS = Bounds(
     1.0 / LARGEST, LARGEST, "must be within 2**-500 ... 2**500, or inf for an immovable body",
     may_be_infinite=True,
 )  # fmt: skip
-_SHARE = Bounds(0.0, 1.0, "must be within 0 ... 1")
-_OWNER = Bounds(1, MOST_ID, "must be the id of an entity", is_whole=True)
-_CATEGORIES = Bounds(0, ALL, "must be whole, within 0 ... 2**32 - 1", is_whole=True)
-_MASK = Bounds(~ALL, ALL, "must be whole, within 0 ... 2**32 - 1, or ~bits", is_whole=True)
-_GROUP = Bounds(
+_SHARE_BOUNDS = Bounds(0.0, 1.0, "must be within 0 ... 1")
+_OWNER_BOUNDS = Bounds(1, MOST_ID, "must be the id of an entity", is_whole=True)
+_CATEGORIES_BOUNDS = Bounds(0, ALL, "must be whole, within 0 ... 2**32 - 1", is_whole=True)
+_MASK_BOUNDS = Bounds(~ALL, ALL, "must be whole, within 0 ... 2**32 - 1, or ~bits", is_whole=True)
+_GROUP_BOUNDS = Bounds(
     -MAX_GROUP, MAX_GROUP, "must be whole, within -(2**31 - 1) ... 2**31 - 1", is_whole=True
 )
-_FRICTION = Bounds(0.0, LARGEST, "must be finite, and 0 (ice) or more")
-_CODE = Bounds(0, len(CombineRule), "must be that of a CombineRule, or 0", is_whole=True)
-_NORMAL = Bounds(
+_FRICTION_BOUNDS = Bounds(0.0, LARGEST, "must be finite, and 0 (ice) or more")
+_CODE_BOUNDS = Bounds(0, len(CombineRule), "must be that of a CombineRule, or 0", is_whole=True)
+_NORMAL_BOUNDS = Bounds(
     -1.0, OF_SPACE, "must be part of a unit vector along an axis of the space",
     is_part_of_axis=True,
 )  # fmt: skip
-_SPEED = Bounds(math.ulp(0.0), LARGEST, "must be above 0, or inf", may_be_infinite=True)
-_SCALE = Bounds(-MOST_PULL, MOST_PULL, "must be within -2**100 ... 2**100")
-_DAMPING = Bounds(0.0, MOST_PULL, "must be within 0 ... 2**100")
-_LEVEL = Bounds(
+_SPEED_BOUNDS = Bounds(math.ulp(0.0), LARGEST, "must be above 0, or inf", may_be_infinite=True)
+_SCALE_BOUNDS = Bounds(-MOST_PULL, MOST_PULL, "must be within -2**100 ... 2**100")
+_DAMPING_BOUNDS = Bounds(0.0, MOST_PULL, "must be within 0 ... 2**100")
+_LEVEL_BOUNDS = Bounds(
     -MOST_DOMINANCE, MOST_DOMINANCE,
     f"must be whole, within -{MOST_DOMINANCE} ... {MOST_DOMINANCE}", is_whole=True,
 )  # fmt: skip
-_LOCK = Bounds(0, 1, "must be True or False", is_whole=True)
+_LOCK_BOUNDS = Bounds(0, 1, "must be True or False", is_whole=True)
 
 
 def common_entries(components: Components, dim: int) -> list[Entry]:
@@ -126,13 +126,13 @@ def common_entries(components: Components, dim: int) -> list[Entry]:
         return Entry(*components.vector(role, dim), mark, 0, (seen, now), (bounds,) * dim)
 
     return [
-        vector("position", 0, "seen_place", "place", _PLACE),
-        vector("extents", 0, "seen_size", "size", _SIZE),
+        vector("position", 0, "seen_place", "place", _PLACE_BOUNDS),
+        vector("extents", 0, "seen_size", "size", _SIZE_BOUNDS),
         vector("velocity", VELOCITY, "seen_velocity", "velocity", _RATE),
         vector("growth", GROWTH, "seen_growth", "growth", _RATE),
-        Entry(*components.mass, MASS, bounds=(_MASS,)),
+        Entry(*components.mass, MASS, bounds=(_MASS_BOUNDS,)),
         Entry(Deflect, ("restitution",), DEFLECT, RESPONSE_CODES[Deflect],
-              ("seen_restitution", "seen_restitution"), (_SHARE,)),
+              ("seen_restitution", "seen_restitution"), (_SHARE_BOUNDS,)),
         Entry(Sensor, mark=SENSOR),
         *(
             Entry(kind, response=code)
@@ -141,8 +141,8 @@ def common_entries(components: Components, dim: int) -> list[Entry]:
         ),
         Entry(Fixed, mark=FIXED),
         Entry(Disabled, mark=DISABLED),
-        Entry(Attached, axes, ATTACHED, 0, ("seen_offset", "seen_offset"), (_PLACE,) * dim),
-        Entry(Attached, ("owner",), ATTACHED, 0, ("seen_owner", "seen_owner"), (_OWNER,)),
+        Entry(Attached, axes, ATTACHED, 0, ("seen_offset", "seen_offset"), (_PLACE_BOUNDS,) * dim),
+        Entry(Attached, ("owner",), ATTACHED, 0, ("seen_owner", "seen_owner"), (_OWNER_BOUNDS,)),
     ]  # fmt: skip
 
 
@@ -159,18 +159,18 @@ def rare_entries(dim: int) -> list[Entry]:
 
     return [
         entry(Filter, ("categories", "mask", "group"), FILTER, "seen_filter",
-              _CATEGORIES, _MASK, _GROUP),
-        entry(Friction, ("value", "code"), FRICTION, "seen_friction", _FRICTION, _CODE),
-        entry(OneWay, axes, ONE_WAY, "seen_one_way", _NORMAL),
-        entry(Carry, normal, CARRY, "seen_normal", _NORMAL),
-        entry(Carry, axes, CARRY, "seen_surface", _PLACE),
-        entry(PushOut, ("speed",), PUSH_OUT, "seen_push_out", _SPEED),
-        entry(Separate, ("speed",), SEPARATES, "seen_separate", _SPEED),
-        entry(GravityScale, ("value",), FALL, "seen_gravity_scale", _SCALE),
-        entry(Damping, ("value",), FALL, "seen_damping", _DAMPING),
-        entry(Dominance, ("level",), CONTROL, "seen_dominance", _LEVEL, more=DOMINANCE),
+              _CATEGORIES_BOUNDS, _MASK_BOUNDS, _GROUP_BOUNDS),
+        entry(Friction, ("value", "code"), FRICTION, "seen_friction", _FRICTION_BOUNDS, _CODE_BOUNDS),
+        entry(OneWay, axes, ONE_WAY, "seen_one_way", _NORMAL_BOUNDS),
+        entry(Carry, normal, CARRY, "seen_normal", _NORMAL_BOUNDS),
+        entry(Carry, axes, CARRY, "seen_surface", _PLACE_BOUNDS),
+        entry(PushOut, ("speed",), PUSH_OUT, "seen_push_out", _SPEED_BOUNDS),
+        entry(Separate, ("speed",), SEPARATES, "seen_separate", _SPEED_BOUNDS),
+        entry(GravityScale, ("value",), FALL, "seen_gravity_scale", _SCALE_BOUNDS),
+        entry(Damping, ("value",), FALL, "seen_damping", _DAMPING_BOUNDS),
+        entry(Dominance, ("level",), CONTROL, "seen_dominance", _LEVEL_BOUNDS, more=DOMINANCE),
         entry(Restitution, ("value", "code"), CONTROL, "seen_surface_restitution",
-              _SHARE, _CODE, more=RESTITUTION),
-        entry(MaxSpeed, ("speed",), CONTROL, "seen_max_speed", _SPEED, more=MAX_SPEED),
-        entry(LockedAxes, axes, CONTROL, "seen_locked_axes", _LOCK, more=LOCKED_AXES),
+              _SHARE_BOUNDS, _CODE_BOUNDS, more=RESTITUTION),
+        entry(MaxSpeed, ("speed",), CONTROL, "seen_max_speed", _SPEED_BOUNDS, more=MAX_SPEED),
+        entry(LockedAxes, axes, CONTROL, "seen_locked_axes", _LOCK_BOUNDS, more=LOCKED_AXES),
     ]  # fmt: skip
