@@ -32,7 +32,8 @@ class StepEvents:
     """The collisions, begins and ends of a step, over their arrays, which become read-only."""
 
     def __init__(self, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> None:
-        collision_array.flags.writeable = contact_array.flags.writeable = False
+        for array in (collision_array, contact_array):
+            array.setflags(write=False)  # not by `flags.writeable`, which numpy leaks memory at
         self.collision_array = collision_array
         self.contact_array = contact_array
         self.collisions = EventSequence(collision_array, Collision.from_row)
