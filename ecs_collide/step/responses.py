@@ -298,18 +298,18 @@ class Responses:
             default = self._call(function, impact) is DEFAULT and default
         return default
 
-    def drop_impact(self) -> Impact | None:
-        """End the impact that is open, if one is, without an answer; return it."""
+    def drop_impact(self) -> None:
+        """End the impact that is open, if one is, without an answer."""
         impact, self._impact = self._impact, None
         if impact is not None:
             impact.end()
-        return impact
 
     def conclude(self, default: bool) -> None:
         """End the impact that is open, if one is; with `default`, by the built-in answer."""
-        impact = self.drop_impact()
+        impact = self._impact
         if impact is None:
             return
+        self.drop_impact()
         self._read_changes(impact)
         if impact.crosses is not None:
             self._state.timeline.cross(impact.crosses == "until_separate")

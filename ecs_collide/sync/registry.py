@@ -553,9 +553,9 @@ class BodyRegistry:
 
     def wake(self, rows: list[int]) -> None:
         """Wake the sleeping bodies among some bodies."""
-        self._take_in(self.sleep.wake(rows))
+        self._list_woken(self.sleep.wake(rows))
 
-    def _take_in(self, has_woken: bool) -> None:
+    def _list_woken(self, has_woken: bool) -> None:
         """Count bodies that woke, if there are any, among those that move."""
         if has_woken:
             self._part()
@@ -569,7 +569,7 @@ class BodyRegistry:
         while sleeping.n_leaning and len(rows):
             rows = self.sleep.wake_with_islands(sleeping.reached_by(rows.data))
             if len(rows):
-                self._take_in(has_woken=True)
+                self._list_woken(has_woken=True)
                 self._timeline.place_woken(rows.data)
         pressed = np.array(self._reader.pressed, np.int64)
         self._pressed = pressed[self.table.asleep[pressed] != 0]
@@ -577,11 +577,11 @@ class BodyRegistry:
 
     def wake_near(self) -> None:
         """Wake those who sleep where a body that does not move has come to be, or is another."""
-        self._take_in(self.sleep.wake_near(self.touched_still))
+        self._list_woken(self.sleep.wake_near(self.touched_still))
 
     def wake_all(self) -> None:
         """Wake everybody."""
-        self._take_in(self.sleep.wake_all(self.rows))
+        self._list_woken(self.sleep.wake_all(self.rows))
         self._reader.woken.clear()
 
     def count_woken(self) -> None:
@@ -657,7 +657,7 @@ class BodyRegistry:
             stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
             written = np.concatenate([written, stills[was_out]])
-        self._written = written, self.table.seen_centre[written]
+        self._written = written, self.table.seen_centre.take(written, axis=0)
         self._reader.write(written.data)
         for rows in self._stale:
             self._reader.find_faces(rows.data)

@@ -120,10 +120,11 @@ class Sleep:
 
     def wake_near(self, placed: RowArray) -> bool:
         """Wake those who sleep where a body that does not move is new, or another."""
+        if self.n == 0:
+            self.filed.clear()
+            return False
         rows = np.array(self.filed, np.int64)
         self.filed.clear()
-        if self.n == 0:
-            return False
         rows = np.union1d(placed, rows[self._table.moves[rows] == 0])
         return self.wake(self._timeline.sleeping.near(rows.data))
 
