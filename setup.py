@@ -126,6 +126,8 @@ if __name__ == "__main__":
             )
             for extension, with_c in zip(self.extensions, translated, strict=True):
                 extension.sources = with_c.sources  # of cythonize()'s copy, which is not optional
+            # The longest first: the last one then keeps no core waiting.
+            self.extensions.sort(key=lambda one: -Path(one.sources[0]).stat().st_size)
             super().build_extensions()
 
     def kernel(source: Path) -> setuptools.Extension:
