@@ -347,6 +347,20 @@ def test_world_whose_systems_or_handlers_a_test_has_changed_is_built_anew(kept):
     assert kept.n_built == 2
 
 
+def test_places_that_begin_at_each_other_are_named_instead_of_played_for_ever(kept):
+    testing.leads_to("itself", start="itself")(print)
+    testing.leads_to("hall", start="yard")(print)
+    testing.leads_to("yard", start="hall")(print)
+    testing.leads_to("attic", start="yard")(print)
+
+    with pytest.raises(LookupError, match="one never gets there: 'itself' from 'itself'"):
+        kept.at("itself")
+    with pytest.raises(LookupError, match="'hall' from 'yard' from 'hall'"):
+        kept.at("hall")
+    with pytest.raises(LookupError, match="'attic' from 'yard' from 'hall' from 'yard'"):
+        kept.at("attic")
+
+
 def test_place_that_nobody_leads_to_is_named_with_those_that_are_known(kept):
     testing.leads_to("start")(print)
 

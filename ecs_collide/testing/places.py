@@ -119,6 +119,14 @@ class Places:
                     f"world_at({following!r}): no function is marked with "
                     f"leads_to({following!r}); places that are known: {known}"
                 )
+            if PLACES[following] in ways:
+                ring = " from ".join(
+                    repr(place.name) for place in [*reversed(ways), PLACES[following]]
+                )
+                raise LookupError(
+                    f"world_at({name!r}): one never gets there: {ring}; "
+                    "give one of these places a start outside of them, or none"
+                )
             ways.insert(0, PLACES[following])
             following = PLACES[following].start
         sim = Sim()
