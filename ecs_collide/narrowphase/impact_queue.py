@@ -119,13 +119,19 @@ class ImpactQueue:
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def _comes_first(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the first of two places of the heap comes first."""
-        if self.due[one] != self.due[other]:
-            return self.due[one] < self.due[other]
-        if self.lowest[one] != self.lowest[other]:
-            return self.lowest[one] < self.lowest[other]
-        return self._breaks_tie(self.heap[one], self.heap[other])
+    def _precedes(
+        self,
+        due: cython.double,
+        lowest: cython.longlong,
+        pair: cython.Py_ssize_t,
+        place: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Return whether a pair with this key comes before the one at a place of the heap."""
+        if due != self.due[place]:
+            return due < self.due[place]
+        if lowest != self.lowest[place]:
+            return lowest < self.lowest[place]
+        return self._breaks_tie(pair, self.heap[place])
 
     def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether the first of two pairs of equal time comes first."""
@@ -147,13 +153,8 @@ class ImpactQueue:
         """Put a pair into a hole, or further up."""
         while place > 0:
             above: cython.Py_ssize_t = (place - 1) >> 1
-            if due > self.due[above]:
+            if not self._precedes(due, lowest, pair, above):
                 break
-            if due == self.due[above]:
-                if lowest > self.lowest[above]:
-                    break
-                if lowest == self.lowest[above] and not self._breaks_tie(pair, self.heap[above]):
-                    break
             self._put_at(place, self.heap[above], self.due[above], self.lowest[above])
             place = above
         self._put_at(place, pair, due, lowest)
@@ -166,8 +167,11 @@ class ImpactQueue:
         below: cython.Py_ssize_t = 2 * hole + 1
 
         while below < self.size:
-            if below + 1 < self.size and self._comes_first(below + 1, below):
-                below += 1
+            other: cython.Py_ssize_t = below + 1
+            if other < self.size and self._precedes(
+                self.due[other], self.lowest[other], self.heap[other], below
+            ):
+                below = other
             self._put_at(hole, self.heap[below], self.due[below], self.lowest[below])
             hole = below
             below = 2 * hole + 1

@@ -20,7 +20,7 @@ cdef class ImpactQueue:
     cdef void put(self, Py_ssize_t pair, double time, int rank) noexcept
     cdef void drop(self, Py_ssize_t pair) noexcept
     cdef void _put_at(self, Py_ssize_t place, Py_ssize_t pair, double due, long long lowest) noexcept
-    cdef bint _comes_first(self, Py_ssize_t one, Py_ssize_t other) noexcept
+    cdef bint _precedes(self, double due, long long lowest, Py_ssize_t pair, Py_ssize_t place) noexcept
     cdef bint _breaks_tie(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void _rise(self, Py_ssize_t place, Py_ssize_t pair, double due, long long lowest) noexcept
     cdef Py_ssize_t _sink(self, Py_ssize_t hole) noexcept
