@@ -234,7 +234,7 @@ class Bodies:
         return 4 * self.dim * i
 
     def clear_gap(self) -> cython.double:
-        """Return a gap that is larger than any rounding within a step, and than any slop."""
+        """Return a gap that is larger than any slop, but for those of paths that have no bounds yet."""
         k: cython.int
         largest: cython.double = self.farthest
 

@@ -198,8 +198,8 @@ class Contacts:
     def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
         """Find which of some moving bodies are in contact with others where both yield.
 
-        Sets `pressed`, and `free` if there are any.  In a world that wraps none is pressed: there, pairs across an
-        edge are found by the paths alone.
+        Sets `pressed`, and `free` if there are any.  In a world that wraps none is pressed: there,
+        pairs across an edge are found by the paths alone.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t

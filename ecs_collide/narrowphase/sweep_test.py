@@ -29,8 +29,10 @@ except ImportError:
 
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND
+    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION
 else:
     from ecs_collide.broadphase.pair_table import FIRST, SECOND
+    from ecs_collide.motion.bodies import CENTRE, HALF, MOTION
 
 
 cython.declare(
@@ -252,14 +254,14 @@ class Sweeper:
         k: cython.int
 
         for k in range(self.dim):
-            move1: cython.double = path[one + 2]
-            move2: cython.double = path[two + 2]
-            centre1: cython.double = path[one] + move1 * way1
-            centre2: cython.double = path[two] + move2 * way2
-            min1: cython.double = centre1 - path[one + 1]
-            max1: cython.double = centre1 + path[one + 1]
-            min2: cython.double = centre2 - path[two + 1]
-            max2: cython.double = centre2 + path[two + 1]
+            move1: cython.double = path[one + MOTION]
+            move2: cython.double = path[two + MOTION]
+            centre1: cython.double = path[one + CENTRE] + move1 * way1
+            centre2: cython.double = path[two + CENTRE] + move2 * way2
+            min1: cython.double = centre1 - path[one + HALF]
+            max1: cython.double = centre1 + path[one + HALF]
+            min2: cython.double = centre2 - path[two + HALF]
+            max2: cython.double = centre2 + path[two + HALF]
             minus: cython.double = _without_tiny(min2 - max1)
             plus: cython.double = _without_tiny(min1 - max2)
             rate: cython.double = _without_tiny(move2 - move1)

@@ -177,7 +177,7 @@ class SnapshotSchema:
     # -- saving --
 
     def read(self, contents: WorldContents) -> list[Doubles]:
-        """Return the numbers of the library's components; raise TypeError for what is none."""
+        """Return the numbers of the library's components; TypeError if a field holds no number."""
         taken: list[Doubles] = []
         for n, names in enumerate(FIELDS.values()):
             records = self._records[n]

@@ -33,7 +33,7 @@ class StepEvents:
 
     def __init__(self, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> None:
         for array in (collision_array, contact_array):
-            array.setflags(write=False)  # not by `flags.writeable`, which numpy leaks memory at
+            array.setflags(write=False)  # `flags.writeable = False` leaks memory in numpy 2
         self.collision_array = collision_array
         self.contact_array = contact_array
         self.collisions = EventSequence(collision_array, Collision.from_row)
