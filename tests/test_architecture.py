@@ -240,6 +240,21 @@ def test_numbers_in_declarations_are_those_of_the_sources():
                 assert there == int(number), f"{name} of {pxd.name}"
 
 
+def test_structs_in_declarations_have_the_fields_of_the_sources():
+    found = 0
+    for pxd in PACKAGE.rglob("*_c.pxd"):
+        structs = re.findall(r"^cdef struct (\w+):\n((?:    .+\n)+)", pxd.read_text("utf-8"), re.M)
+        for name, fields in structs:
+            folders = pxd.relative_to(PACKAGE).parts[:-1]
+            source = importlib.import_module(
+                ".".join(["ecs_collide", *folders, pxd.stem.removesuffix("_c")])
+            )
+            there = {field for field in vars(getattr(source, name)) if not field.startswith("__")}
+            assert there == set(re.findall(r"(\w+)$", fields, re.M)), f"{name} of {pxd.name}"
+            found += 1
+    assert found
+
+
 def kernel_methods():
     """Yield (source, names in its .pxd, name, decorators) of the private methods of kernels."""
     for pxd in PACKAGE.rglob("*_c.pxd"):

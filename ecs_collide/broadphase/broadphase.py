@@ -639,8 +639,8 @@ class Broadphase:
             for k in range(b.dim):
                 self.pairs.offset[p, k] = sign * self.images.offset[k]
         if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
-            self.pairs.crossing[p] = 1
+            self.pairs.at[p].crossing = 1
         elif b.surfaces.is_soft(i, j):
-            self.pairs.crossing[p] = 1
-            self.pairs.left_alone[p] = SOFT
+            self.pairs.at[p].crossing = 1
+            self.pairs.at[p].left_alone = SOFT
         return p

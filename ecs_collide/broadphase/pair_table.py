@@ -5,7 +5,7 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide.motion.arrays import BYTE, DOUBLE, INT, LONG, grown, interleaved, reread, zeros
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, struct, structs, zeros
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
     # The columns of an array of pairs.
@@ -13,48 +13,69 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
     SECOND = 1
     # What `PairTable.left_alone` has of two members of soft crowds.
     SOFT = 3
+    # What the declarations have as C structs.
+    Pair = struct(
+        "first", "second", "next_of_first", "next_of_second", "crossing", "inside", "left_alone",
+        "gone", "touch", "clear", "known", "met",
+    )  # fmt: skip
+    PairImpact = struct(
+        "exit", "speed", "answered_at", "began", "contact", "answers", "repeats", "tick", "kind",
+        "axis", "sign", "stale",
+    )  # fmt: skip
 
 
 @cython.final
 @cython.cclass
 class PairTable:
-    """Columns of pairs; `first` has the lower entity id.
+    """The pairs of a step, numbered from 0, and a list of its pairs for each body.
+
+    Of a pair, `at` has who it is and what is asked of all pairs; `impact` has what is asked only of
+    those that meet.  Pairs are met in no order, and each further table would be a further cache miss.
 
     Attributes
     ----------
-    crossing : 1 where neither body yields to the other, or one is a sensor; where the game lets
+    at : array of Pair
+        first, second : the rows of its bodies; `first` has the lower entity id.
+        next_of_first, next_of_second : the next pair of either body, from 1; 0 ends a list.
+        crossing : 1 where neither body yields to the other, or one is a sensor; where the game lets
         them cross besides, 2 more to the end of the step, or 4 more until they separate.
-    inside : 1 while the insides of a crossing pair overlap.
-    known : 1 where the pair was in contact at the step's start.
-    memory : that contact; undefined where it is not known.
-    left_alone : 1 once crushed, 2 where one falls through the other, 3 where both are
+        inside : 1 while the insides of a crossing pair overlap.
+        known : 1 where the pair was in contact at the step's start.
+        left_alone : 1 once crushed, 2 where one falls through the other, 3 where both are
         members of soft crowds: no impacts in this step.
-    gone : 1 once a response has deleted one of the bodies.
-    touch : 0, or the side on which the pair touches: 1 + axis, with the sign of the normal, and a
-        code of `narrowphase.narrowphase` for how long that holds.
-    tick : when it was swept last; see `Bodies`.
-    stale : 1 where it was put back into the queue without a sweep.
-    clear : 1 where the paths end so far apart that no rounding brings the bodies together.
-    met : 1 once the pair has had an impact queued; what follows is undefined before.
-    kind, axis, sign, exit, speed : of the queued impact.
-    answers, repeats, answered_at : how often, and when last, it was answered.
-    began : time of the first impact of the step, or -1.
-    image, offset : in a world that wraps, which image of the second body the first may meet, and
-        how far off it is on each axis; see `broadphase.images`.
+        gone : 1 once a response has deleted one of the bodies.
+        touch : 0, or the side on which the pair touches: 1 + axis, with the sign of the normal, and
+        a code of `narrowphase.narrowphase` for how long that holds.
+        clear : 1 where the paths end so far apart that no rounding brings the bodies together.
+        met : 1 once the pair has had an impact queued.
+    impact : array of PairImpact
+        contact : the one at the step's start; undefined where the pair is not `known`.
+        tick : when it was swept last; see `Bodies`.
+        stale : 1 where it was put back into the queue without a sweep.
+        kind, axis, sign, exit, speed : of the queued impact; undefined before it has `met`, as are
+        answers, repeats, answered_at : how often, and when last, it was answered;
+        began : time of the first impact of the step, or -1.
+    image, offset : int64 (n or more,), float64 (n or more, 3)
+        In a world that wraps, which image of the second body the first may meet, and how far off
+        it is on each axis; see `broadphase.images`.
     """
 
     def __init__(self):
         self.n = 0
-        self.capacity = 16
+        self.capacity = 0
         self.stamp = 0
-        self.links = zeros(LONG, 16, 5)
-        self.impacts = zeros(DOUBLE, 16, 8)
+        if cython.compiled:
+            self.pair_bytes = zeros(BYTE, 0)
+            self.impact_bytes = zeros(BYTE, 0)
+        else:
+            self.at = []
+            self.impact = []
         self.head = zeros(LONG, 1)
         self.seen = zeros(LONG, 1)
         self.wraps = False
         self.image = zeros(LONG, 1)
         self.offset = zeros(DOUBLE, 1, 3)
-        self._name_columns()
+        self._make_room(16)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -70,14 +91,9 @@ class PairTable:
 
     def grow(self) -> cython.void:
         """Double the room for pairs."""
-        n: cython.Py_ssize_t = 2 * self.capacity
-
         if self.wraps:
-            self._make_room_for_images(n)
-        self.links = grown(self.links, n)
-        self.impacts = grown(self.impacts, n)
-        self._name_columns()
-        self.capacity = n  # last: by it it is known how much room there is
+            self._make_room_for_images(2 * self.capacity)
+        self._make_room(2 * self.capacity)
 
     def wrap(self):
         """Make room for the images of pairs."""
@@ -91,24 +107,21 @@ class PairTable:
         self.image = image
         self.offset = offset
 
-    def _name_columns(self):
-        """Set the columns to those of the arrays, in which fields used together are adjacent.
-
-        Pairs are met in no order; each further column would be a further cache miss.
-        """
-        self.first, self.second, self.next_of_first, self.next_of_second, self.flags = interleaved(
-            self.links
-        )
-        (
-            self.crossing, self.inside, self.left_alone, self.gone,
-            self.touch, self.clear, self.known, self.met,
-        ) = interleaved(reread(self.links, BYTE))[32:]  # fmt: skip
-        self.exit, self.speed, self.answered_at, self.began, *_ = interleaved(self.impacts)
-        self.memory, self.answers, self.repeats, _ = interleaved(reread(self.impacts, LONG))[4:]
-        self.kind, self.axis, self.sign, self.stale, *_ = interleaved(reread(self.impacts, BYTE))[
-            56:
-        ]
-        self.tick = interleaved(reread(self.impacts, INT))[15]
+    def _make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
+        """Make room for more pairs."""
+        if cython.compiled:
+            pairs: cython.schar[::1] = grown(self.pair_bytes, n_pairs * cython.sizeof(Pair))
+            impacts: cython.schar[::1] = grown(
+                self.impact_bytes, n_pairs * cython.sizeof(PairImpact)
+            )
+            self.pair_bytes = pairs
+            self.impact_bytes = impacts
+            self.at = cython.cast(cython.pointer(Pair), cython.address(pairs[0]))
+            self.impact = cython.cast(cython.pointer(PairImpact), cython.address(impacts[0]))
+        else:
+            self.at += structs(Pair, n_pairs - self.capacity)
+            self.impact += structs(PairImpact, n_pairs - self.capacity)
+        self.capacity = n_pairs  # last: by it it is known how much room there is
 
     def forget(self) -> cython.void:
         """Forget all pairs.
@@ -118,32 +131,33 @@ class PairTable:
         p: cython.Py_ssize_t
 
         for p in range(self.n):
-            self.head[self.first[p]] = 0
-            self.head[self.second[p]] = 0
-            self.flags[p] = 0
+            self.head[self.at[p].first] = 0
+            self.head[self.at[p].second] = 0
         self.n = 0
 
     def meet(self, p: cython.Py_ssize_t) -> cython.void:
         """Set a pair up for its first impact of the step, unless it has had it."""
-        if not self.met[p]:
-            self.met[p] = 1
-            self.stale[p] = 0
-            self.answers[p] = self.repeats[p] = 0
-            self.answered_at[p] = self.began[p] = -1.0
+        if not self.at[p].met:
+            self.at[p].met = 1
+            self.impact[p].stale = 0
+            self.impact[p].answers = self.impact[p].repeats = 0
+            self.impact[p].answered_at = self.impact[p].began = -1.0
 
     def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the contact that the pair had at the step's start, or -1."""
-        return self.memory[p] if self.known[p] else -1
+        return self.impact[p].contact if self.at[p].known else -1
 
     def add(self, first: cython.Py_ssize_t, second: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a pair that is not there yet; return its number."""
         p: cython.Py_ssize_t = self.n
 
         self.n += 1
-        self.first[p] = first
-        self.second[p] = second
-        self.next_of_first[p] = self.head[first]  # numbers count from 1; 0 ends a list
-        self.next_of_second[p] = self.head[second]
+        self.at[p].first = first
+        self.at[p].second = second
+        self.at[p].next_of_first = self.head[first]  # numbers count from 1; 0 ends a list
+        self.at[p].next_of_second = self.head[second]
+        self.at[p].crossing = self.at[p].inside = self.at[p].left_alone = self.at[p].gone = 0
+        self.at[p].touch = self.at[p].clear = self.at[p].known = self.at[p].met = 0
         self.head[first] = p + 1
         self.head[second] = p + 1
         return p
@@ -153,8 +167,8 @@ class PairTable:
         p: cython.Py_ssize_t
 
         for p in range(self.n):
-            rows[p, FIRST] = self.first[p]
-            rows[p, SECOND] = self.second[p]
+            rows[p, FIRST] = self.at[p].first
+            rows[p, SECOND] = self.at[p].second
 
     def head_of(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the first pair in the list of a body, or -1."""
@@ -162,13 +176,13 @@ class PairTable:
 
     def next_of(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the pair after `pair` in the list of a body, or -1."""
-        if self.first[pair] == row:
-            return self.next_of_first[pair] - 1
-        return self.next_of_second[pair] - 1
+        if self.at[pair].first == row:
+            return self.at[pair].next_of_first - 1
+        return self.at[pair].next_of_second - 1
 
     def partner(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the other body of a pair."""
-        return self.first[pair] + self.second[pair] - row
+        return self.at[pair].first + self.at[pair].second - row
 
     def find(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the pair of two bodies, or -1.  O(pairs of the body that has fewer)."""
@@ -192,9 +206,9 @@ class PairTable:
         q: cython.Py_ssize_t = self.head_of(second)
 
         while p >= 0 and q >= 0:
-            if self.second[p] == second and self.first[p] == first and self.image[p] == image:
+            if self.at[p].second == second and self.at[p].first == first and self.image[p] == image:
                 return p
-            if self.first[q] == first and self.second[q] == second and self.image[q] == image:
+            if self.at[q].first == first and self.at[q].second == second and self.image[q] == image:
                 return q
             p = self.next_of(p, first)
             q = self.next_of(q, second)

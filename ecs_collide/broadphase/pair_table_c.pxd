@@ -7,37 +7,42 @@ cdef enum:  # the columns of an array of pairs
 cdef enum:  # in PairTable.left_alone
     SOFT = 3
 
+cdef struct Pair:
+    int first
+    int second
+    int next_of_first
+    int next_of_second
+    signed char crossing
+    signed char inside
+    signed char left_alone
+    signed char gone
+    signed char touch
+    signed char clear
+    signed char known
+    signed char met
+
+cdef struct PairImpact:
+    double exit
+    double speed
+    double answered_at
+    double began
+    long long contact
+    long long answers
+    long long repeats
+    int tick
+    signed char kind
+    signed char axis
+    signed char sign
+    signed char stale
+
 @cython.final
 cdef class PairTable:
     cdef public Py_ssize_t n
     cdef Py_ssize_t capacity
-    cdef long long[:, ::1] links
-    cdef double[:, ::1] impacts
-    cdef long long[:] flags
-    cdef long long[:] first
-    cdef long long[:] second
-    cdef long long[:] next_of_first
-    cdef long long[:] next_of_second
-    cdef long long[:] memory
-    cdef long long[:] answers
-    cdef long long[:] repeats
-    cdef signed char[:] crossing
-    cdef signed char[:] inside
-    cdef signed char[:] left_alone
-    cdef signed char[:] gone
-    cdef signed char[:] touch
-    cdef signed char[:] stale
-    cdef int[:] tick
-    cdef signed char[:] clear
-    cdef signed char[:] known
-    cdef signed char[:] met
-    cdef signed char[:] kind
-    cdef signed char[:] axis
-    cdef signed char[:] sign
-    cdef double[:] exit
-    cdef double[:] speed
-    cdef double[:] answered_at
-    cdef double[:] began
+    cdef signed char[::1] pair_bytes
+    cdef signed char[::1] impact_bytes
+    cdef Pair* at
+    cdef PairImpact* impact
     cdef long long[::1] head
     cdef long long[::1] seen
     cdef long long stamp
@@ -49,6 +54,7 @@ cdef class PairTable:
     cdef Py_ssize_t contact_of(self, Py_ssize_t p) noexcept
     cdef bint is_full(self) noexcept
     cdef void grow(self)
+    cdef void _make_room(self, Py_ssize_t n_pairs)
     cdef void _make_room_for_images(self, Py_ssize_t n_pairs)
     cdef Py_ssize_t add(self, Py_ssize_t first, Py_ssize_t second) noexcept
     cdef Py_ssize_t head_of(self, Py_ssize_t row) noexcept

@@ -44,6 +44,16 @@ def lengthened(block: NDArray[Any], capacity: int) -> NDArray[Any]:
     return longer
 
 
+def struct(*fields: str) -> type:
+    """Return what pure Python has for a C struct: a class whose objects have these fields, all 0."""
+    return type("Struct", (), dict.fromkeys(fields, 0))
+
+
+def structs(kind: type, n: int) -> list[Any]:
+    """Return what pure Python has for an array of structs."""
+    return [kind() for _ in range(n)]
+
+
 def interleaved(view: Any) -> list[Any]:
     """Return the columns of an array (n, m) apart: what is used together lies together."""
     array = np.asarray(view)

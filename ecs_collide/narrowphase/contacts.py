@@ -263,15 +263,15 @@ class Contacts:
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
         """Put a pair into a contact that existed at the start of the step, both bodies at rest."""
-        self.pairs.known[p] = 1
-        self.pairs.memory[p] = n
+        self.pairs.at[p].known = 1
+        self.pairs.impact[p].contact = n
         if self.rows[n, KIND] == UNTIL_APART:
-            self.pairs.crossing[p] |= UNTIL_APART
-            self.pairs.touch[p] = 0
+            self.pairs.at[p].crossing |= UNTIL_APART
+            self.pairs.at[p].touch = 0
         elif self.rows[n, KIND] == PASSING:
-            self.pairs.left_alone[p] = 2
+            self.pairs.at[p].left_alone = 2
         elif self.rows[n, KIND] == SOLID:
-            self.pairs.inside[p] = 1
+            self.pairs.at[p].inside = 1
             self.parts[n] = INF
             self.opened[n] = -1.0
             self.side[n] = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
@@ -287,19 +287,19 @@ class Contacts:
 
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Begin the contact of a solid pair that has an impact, unless it is in contact."""
-        if self.pairs.inside[p]:
+        if self.pairs.at[p].inside:
             return
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         if n < 0:
             n = self.n_open
             self._make_room(n + 1)
             self.n_open = n + 1
-            self.pairs.memory[p] = n
-        self.pairs.inside[p] = 1
+            self.pairs.impact[p].contact = n
+        self.pairs.at[p].inside = 1
         self.parts[n] = now + max(self._time_to_parting(p, now), 0.0)
         self.opened[n] = now
-        self.side[n] = (self.pairs.axis[p] + 1) * self.pairs.sign[p]
-        self._log(p, BEGAN, WITHIN, now, self.pairs.axis[p], self.pairs.sign[p])
+        self.side[n] = (self.pairs.impact[p].axis + 1) * self.pairs.impact[p].sign
+        self._log(p, BEGAN, WITHIN, now, self.pairs.impact[p].axis, self.pairs.impact[p].sign)
 
     def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Find when a solid pair in contact parts, now that a path has changed; end it if it has."""
@@ -308,39 +308,39 @@ class Contacts:
         if rest < 0.0:
             self.part(p, now)
         else:
-            self.parts[self.pairs.memory[p]] = now + rest
+            self.parts[self.pairs.impact[p].contact] = now + rest
 
     def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair, at `now` or when its bodies parted before that."""
-        n: cython.Py_ssize_t = self.pairs.memory[p]
+        n: cython.Py_ssize_t = self.pairs.impact[p].contact
 
-        self.pairs.inside[p] = 0
+        self.pairs.at[p].inside = 0
         self._log_end(p, n, WITHIN, min(self.parts[n], now))
 
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Make a solid pair cross: end its contact at `now`, if it is in one."""
-        n: cython.Py_ssize_t = self.pairs.memory[p]
+        n: cython.Py_ssize_t = self.pairs.impact[p].contact
 
-        if self.pairs.inside[p]:
-            self.pairs.inside[p] = 0
+        if self.pairs.at[p].inside:
+            self.pairs.at[p].inside = 0
             self._log(p, ENDED, WITHIN, now, abs(self.side[n]) - 1, 1 if self.side[n] > 0 else -1)
             self.event_buffer.contact_codes[self.event_buffer.n_contacts - 1, REASON] = (
                 FILTER_CHANGED
             )
-            if self.pairs.known[p]:
-                self._leave(self.pairs.first[p], self.pairs.second[p])
+            if self.pairs.at[p].known:
+                self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
         self.forget_known(p)
 
     def forget_known(self, p: cython.Py_ssize_t) -> cython.void:
         """Mark the contact that a pair had at the step's start as handled."""
-        if self.pairs.known[p]:
-            self.rows[self.pairs.memory[p], HANDLED] = 1
-            self.pairs.known[p] = 0
+        if self.pairs.at[p].known:
+            self.rows[self.pairs.impact[p].contact, HANDLED] = 1
+            self.pairs.at[p].known = 0
 
     def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """End the contact of a crossing pair that does not overlap at the step's start."""
-        self._report_end(self.pairs.memory[p], AT_START, 0.0, SEPARATED)
-        self._leave(self.pairs.first[p], self.pairs.second[p])
+        self._report_end(self.pairs.impact[p].contact, AT_START, 0.0, SEPARATED)
+        self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
         self.forget_known(p)
 
     def until_apart(self) -> set:
@@ -357,17 +357,17 @@ class Contacts:
     def end_withdrawn(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
         if (
-            self.pairs.inside[p]
-            and not self.pairs.crossing[p]
-            and self.parts[self.pairs.memory[p]] < now
+            self.pairs.at[p].inside
+            and not self.pairs.at[p].crossing
+            and self.parts[self.pairs.impact[p].contact] < now
         ):
             self.part(p, now)
 
     def _time_to_parting(self, p: cython.Py_ssize_t, now: cython.double) -> cython.double:
         """Return how long after `now` the first gap of a pair opens; below 0 if one is open."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         path: cython.p_double = b.flat_path
         one: cython.Py_ssize_t = b.start_of(i)
         two: cython.Py_ssize_t = b.start_of(j)
@@ -414,7 +414,7 @@ class Contacts:
             self.event_buffer.image = self.pairs.image[p]
         self.event_buffer.add_contact(
             event, phase, time,
-            self.bodies.ids[self.pairs.first[p]], self.bodies.ids[self.pairs.second[p]],
+            self.bodies.ids[self.pairs.at[p].first], self.bodies.ids[self.pairs.at[p].second],
             axis, sign, SOLID, -1 if event == BEGAN else SEPARATED,
         )  # fmt: skip
 
@@ -430,12 +430,12 @@ class Contacts:
         Neither rests in this step: what has held one until now may have been the other.
         """
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         side: cython.int = self.side[n]
 
         self._log(p, ENDED, phase, time, abs(side) - 1, 1 if side > 0 else -1)
-        if self.pairs.known[p]:
+        if self.pairs.at[p].known:
             self._leave(i, j)
         if not b.asleep[i]:
             b.rest_count[i] = 0
@@ -447,10 +447,10 @@ class Contacts:
     def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact now treat each other in another way."""
         if self.rows[n, KIND] == PASSING:
-            return self.pairs.crossing[p] or not self.bodies.surfaces.is_one_way(
-                self.pairs.first[p], self.pairs.second[p]
+            return self.pairs.at[p].crossing or not self.bodies.surfaces.is_one_way(
+                self.pairs.at[p].first, self.pairs.at[p].second
             )
-        return self.rows[n, KIND] != UNTIL_APART and self.rows[n, KIND] != self.pairs.crossing[p]
+        return self.rows[n, KIND] != UNTIL_APART and self.rows[n, KIND] != self.pairs.at[p].crossing
 
     def _report_end(
         self,
@@ -489,10 +489,10 @@ class Contacts:
     def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Anchor what goes along with an immovable body that it lies against."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if self.pairs.crossing[p] or b.velocity[i, k] != b.velocity[j, k]:
+        if self.pairs.at[p].crossing or b.velocity[i, k] != b.velocity[j, k]:
             return
         if not b.yields[j]:
             b.anchor(i, j, k, 0.0)
@@ -501,20 +501,22 @@ class Contacts:
 
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is in contact at the end of the step; set the side in `correction`."""
-        if not self.pairs.crossing[p]:
-            if self.pairs.clear[p]:
+        if not self.pairs.at[p].crossing:
+            if self.pairs.at[p].clear:
                 return False
             relation: cython.int = self.correction.final_placement(p)
             return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
-        if not self.pairs.inside[p]:
+        if not self.pairs.at[p].inside:
             return False
         relation = self.correction.solid_placement(p)
         k: cython.int = self.correction.axis
         if relation == OVERLAPPING or self.correction.gap < 0.0:
             return True
         # Entered in the last instant, or about to leave?
-        closing: cython.double = self.bodies.motion_of(self.pairs.second[p], k)
-        closing = (closing - self.bodies.motion_of(self.pairs.first[p], k)) * self.correction.sign
+        closing: cython.double = self.bodies.motion_of(self.pairs.at[p].second, k)
+        closing = (
+            closing - self.bodies.motion_of(self.pairs.at[p].first, k)
+        ) * self.correction.sign
         return closing > 0.0
 
     def compare(self) -> cython.void:
@@ -526,11 +528,11 @@ class Contacts:
 
         self.n = 0
         for p in range(self.pairs.n):
-            if self.pairs.crossing[p] and self.pairs.left_alone[p]:
+            if self.pairs.at[p].crossing and self.pairs.at[p].left_alone:
                 self._compare_soft(p)
-            elif self.pairs.crossing[p]:
+            elif self.pairs.at[p].crossing:
                 self._compare_crossing(p)
-            elif self.pairs.known[p] or self.pairs.inside[p] or not self.pairs.clear[p]:
+            elif self.pairs.at[p].known or self.pairs.at[p].inside or not self.pairs.at[p].clear:
                 self._compare_solid(p)
         for n in range(n_before):
             if self.rows[n, HANDLED]:
@@ -569,24 +571,24 @@ class Contacts:
         b: Bodies = self.bodies
         s: PositionCorrection = self.correction
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        is_open: cython.bint = self.pairs.inside[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        is_open: cython.bint = self.pairs.at[p].inside
 
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
             self.rows[n, HANDLED] = 1
-        if self.pairs.left_alone[p] == 2:
-            if self.pairs.gone[p] or s.relative_placement(p) != APART:
+        if self.pairs.at[p].left_alone == 2:
+            if self.pairs.at[p].gone or s.relative_placement(p) != APART:
                 self._keep(i, j, PASSING, self.rows[n, AXIS], self.rows[n, SIGN], self.since[n])
             return
         if not is_open:
             since: cython.double = self.clock + b.dt
         else:
-            n = self.pairs.memory[p]
+            n = self.pairs.impact[p].contact
             since = self.clock + self.opened[n] * b.dt if self.opened[n] >= 0.0 else self.since[n]
-        if self.pairs.gone[p]:
+        if self.pairs.at[p].gone:
             if is_open:
                 k: cython.int = abs(self.side[n]) - 1
                 self._keep(i, j, SOLID, k, 1 if self.side[n] > 0 else -1, since)
@@ -604,12 +606,12 @@ class Contacts:
         """Update the contact of a crossing pair at the end of the step."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        axis: cython.int = self.pairs.axis[p]
-        sign: cython.int = self.pairs.sign[p]
-        began: cython.double = self.pairs.began[p] if self.pairs.met[p] else -1.0
-        kind: cython.int = UNTIL_APART if self.pairs.crossing[p] & UNTIL_APART else CROSSING
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        axis: cython.int = self.pairs.impact[p].axis
+        sign: cython.int = self.pairs.impact[p].sign
+        began: cython.double = self.pairs.impact[p].began if self.pairs.at[p].met else -1.0
+        kind: cython.int = UNTIL_APART if self.pairs.at[p].crossing & UNTIL_APART else CROSSING
 
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
@@ -620,15 +622,15 @@ class Contacts:
         if began < 0.0:
             began = 1.0
         since: cython.double = self.since[n] if n >= 0 else self.clock + began * b.dt
-        if self.pairs.gone[p]:
-            if n >= 0 or self.pairs.inside[p]:
+        if self.pairs.at[p].gone:
+            if n >= 0 or self.pairs.at[p].inside:
                 self._keep(i, j, kind, axis, sign, since)
         elif self._is_contact(p):
             self._keep(i, j, kind, axis, sign, since)
         elif n >= 0:
             self._report_end(n, AT_END, 1.0, SEPARATED)
             self._leave(i, j)
-        elif self.pairs.inside[p]:
+        elif self.pairs.at[p].inside:
             self.event_buffer.add_contact(
                 ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, SEPARATED,
             )  # fmt: skip
@@ -639,20 +641,20 @@ class Contacts:
         A begin or an end is reported at time 1: it is not known when in the step it happened.
         """
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         side: cython.int = soft_overlap(self.bodies, i, j, self.pairs.offset, p)
 
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
             self.rows[n, HANDLED] = 1
-            if side != 0 or self.pairs.gone[p]:
+            if side != 0 or self.pairs.at[p].gone:
                 self._keep(i, j, CROSSING, self.rows[n, AXIS], self.rows[n, SIGN], self.since[n])
             else:
                 self._report_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)
-        elif side != 0 and not self.pairs.gone[p]:
+        elif side != 0 and not self.pairs.at[p].gone:
             self.event_buffer.add_contact(
                 BEGAN, AT_END, 1.0, self.bodies.ids[i], self.bodies.ids[j],
                 abs(side) - 1, 1 if side > 0 else -1, CROSSING, -1,

@@ -14,7 +14,11 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, zeros
+from ecs_collide.motion.arrays import BYTE, grown, struct, structs, zeros
+
+if not cython.compiled:  # what the declarations have as C structs
+    Queued = struct("time", "low", "high", "image", "place", "rank")
+    Entry = struct("time", "lowest", "pair")
 
 cython.declare(NO_ID=cython.longlong)
 NO_ID = (1 << 63) - 1
@@ -25,81 +29,88 @@ NO_ID = (1 << 63) - 1
 class ImpactQueue:
     """A binary heap of pairs that knows where each pair is in it.
 
-    Pairs are small ints; each is in the heap once or not at all.  `low` and
-    `high` hold the entity ids of a pair and `image` which image of the second it is; they
-    are filled by the owner.  `due` and `lowest` hold the times and the lower ids in the order of
-    the heap, so that nearly all comparisons look at nothing else; an impact of a rank above 0 has
-    `NO_ID` there, which is larger than all ids.
+    Pairs are small ints; each is in the heap once or not at all.
+
+    Attributes
+    ----------
+    at : array of Queued
+        Of each pair `low` and `high`, the entity ids, and `image`, which image of the second it
+        is: these are filled by the owner.  `time` and `rank` are those with which it was queued
+        last; `place` is explained above.
+    heap : array of Entry
+        In the order of the heap: the pair, its time, and as `lowest` its lower id, so that nearly
+        all comparisons look at nothing else.  An impact of a rank above 0 has `NO_ID` there, which
+        is larger than all ids.
     """
 
     def __init__(self):
         self.size = 0
-        self.time = zeros(DOUBLE, 16)
-        self.rank = zeros(BYTE, 16)
-        self.keys = zeros(LONG, 16, 3)
-        self.heap = zeros(LONG, 16)
-        self.due = zeros(DOUBLE, 16)
-        self.lowest = zeros(LONG, 16)
-        self.image = zeros(LONG, 16)
-        self.low, self.high, self.place = interleaved(self.keys)
+        self.n_pairs = 0
+        if cython.compiled:
+            self.pair_bytes = zeros(BYTE, 0)
+            self.heap_bytes = zeros(BYTE, 0)
+        else:
+            self.at = []
+            self.heap = []
+        self.grow(16)
 
     def grow(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
-        time: cython.double[::1] = grown(self.time, n_pairs)
-        rank: cython.schar[::1] = grown(self.rank, n_pairs)
-        keys: cython.longlong[:, ::1] = grown(self.keys, n_pairs)
-        heap: cython.longlong[::1] = grown(self.heap, n_pairs)
-        due: cython.double[::1] = grown(self.due, n_pairs)
-        lowest: cython.longlong[::1] = grown(self.lowest, n_pairs)
-        image: cython.longlong[::1] = grown(self.image, n_pairs)
-        low, high, place = interleaved(keys)
-
-        self.time = time
-        self.rank = rank
-        self.heap = heap
-        self.due = due
-        self.lowest = lowest
-        self.image = image
-        self.keys = keys
-        self.low, self.high, self.place = low, high, place
+        if cython.compiled:
+            pairs: cython.schar[::1] = grown(self.pair_bytes, n_pairs * cython.sizeof(Queued))
+            heap: cython.schar[::1] = grown(self.heap_bytes, n_pairs * cython.sizeof(Entry))
+            self.pair_bytes = pairs
+            self.heap_bytes = heap
+            self.at = cython.cast(cython.pointer(Queued), cython.address(pairs[0]))
+            self.heap = cython.cast(cython.pointer(Entry), cython.address(heap[0]))
+        else:
+            self.at += structs(Queued, n_pairs - self.n_pairs)
+            self.heap += structs(Entry, n_pairs - self.n_pairs)
+        self.n_pairs = n_pairs
 
     def clear(self) -> cython.void:
         """Remove all pairs."""
         n: cython.Py_ssize_t
 
         for n in range(self.size):
-            self.place[self.heap[n]] = 0
+            self.at[self.heap[n].pair].place = 0
         self.size = 0
 
     def holds(self, pair: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is queued."""
-        return self.place[pair] > 0
+        return self.at[pair].place > 0
+
+    def is_due(self, pair: cython.Py_ssize_t, now: cython.double) -> cython.bint:
+        """Return whether a pair is queued for this time."""
+        return self.at[pair].place > 0 and self.at[pair].time == now
 
     def top(self) -> cython.Py_ssize_t:
         """Return the pair with the least key, or -1 if the queue is empty."""
         if self.size == 0:
             return -1
-        return self.heap[0]
+        return self.heap[0].pair
 
     def put(self, pair: cython.Py_ssize_t, time: cython.double, rank: cython.int) -> cython.void:
         """Queue a pair, or give a queued one a new time.  O(log n)."""
         self.drop(pair)
-        self.time[pair] = time
-        self.rank[pair] = rank
+        self.at[pair].time = time
+        self.at[pair].rank = rank
         self.size += 1
-        self._rise(self.size - 1, pair, time, self.low[pair] if rank == 0 else NO_ID)
+        self._rise(self.size - 1, pair, time, self.at[pair].low if rank == 0 else NO_ID)
 
     def drop(self, pair: cython.Py_ssize_t) -> cython.void:
         """Remove a pair if it is queued.  O(log n)."""
-        hole: cython.Py_ssize_t = self.place[pair] - 1  # places count from 1; 0 is outside
+        hole: cython.Py_ssize_t = self.at[pair].place - 1  # places count from 1; 0 is outside
 
         if hole < 0:
             return
-        self.place[pair] = 0
+        self.at[pair].place = 0
         self.size -= 1
         if hole != self.size:
             last: cython.Py_ssize_t = self.size
-            self._rise(self._sink(hole), self.heap[last], self.due[last], self.lowest[last])
+            self._rise(
+                self._sink(hole), self.heap[last].pair, self.heap[last].time, self.heap[last].lowest
+            )
 
     @cython.cfunc
     @cython.inline
@@ -108,56 +119,58 @@ class ImpactQueue:
         self,
         place: cython.Py_ssize_t,
         pair: cython.Py_ssize_t,
-        due: cython.double,
+        time: cython.double,
         lowest: cython.longlong,
     ) -> cython.void:
-        self.heap[place] = pair
-        self.due[place] = due
-        self.lowest[place] = lowest
-        self.place[pair] = place + 1
+        self.heap[place].pair = pair
+        self.heap[place].time = time
+        self.heap[place].lowest = lowest
+        self.at[pair].place = place + 1
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
     def _precedes(
         self,
-        due: cython.double,
+        time: cython.double,
         lowest: cython.longlong,
         pair: cython.Py_ssize_t,
         place: cython.Py_ssize_t,
     ) -> cython.bint:
         """Return whether a pair with this key comes before the one at a place of the heap."""
-        if due != self.due[place]:
-            return due < self.due[place]
-        if lowest != self.lowest[place]:
-            return lowest < self.lowest[place]
-        return self._breaks_tie(pair, self.heap[place])
+        if time != self.heap[place].time:
+            return time < self.heap[place].time
+        if lowest != self.heap[place].lowest:
+            return lowest < self.heap[place].lowest
+        return self._breaks_tie(pair, self.heap[place].pair)
 
     def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether the first of two pairs of equal time comes first."""
-        if self.rank[one] != self.rank[other]:
-            return self.rank[one] < self.rank[other]
-        if self.low[one] != self.low[other]:
-            return self.low[one] < self.low[other]
-        if self.high[one] != self.high[other]:
-            return self.high[one] < self.high[other]
-        return self.image[one] < self.image[other]  # the same two, around the world
+        if self.at[one].rank != self.at[other].rank:
+            return self.at[one].rank < self.at[other].rank
+        if self.at[one].low != self.at[other].low:
+            return self.at[one].low < self.at[other].low
+        if self.at[one].high != self.at[other].high:
+            return self.at[one].high < self.at[other].high
+        return self.at[one].image < self.at[other].image  # the same two, around the world
 
     def _rise(
         self,
         place: cython.Py_ssize_t,
         pair: cython.Py_ssize_t,
-        due: cython.double,
+        time: cython.double,
         lowest: cython.longlong,
     ) -> cython.void:
         """Put a pair into a hole, or further up."""
         while place > 0:
             above: cython.Py_ssize_t = (place - 1) >> 1
-            if not self._precedes(due, lowest, pair, above):
+            if not self._precedes(time, lowest, pair, above):
                 break
-            self._put_at(place, self.heap[above], self.due[above], self.lowest[above])
+            self._put_at(
+                place, self.heap[above].pair, self.heap[above].time, self.heap[above].lowest
+            )
             place = above
-        self._put_at(place, pair, due, lowest)
+        self._put_at(place, pair, time, lowest)
 
     def _sink(self, hole: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Move a hole down to the lowest row of the heap; return where it ends.
@@ -167,12 +180,17 @@ class ImpactQueue:
         below: cython.Py_ssize_t = 2 * hole + 1
 
         while below < self.size:
-            other: cython.Py_ssize_t = below + 1
-            if other < self.size and self._precedes(
-                self.due[other], self.lowest[other], self.heap[other], below
-            ):
-                below = other
-            self._put_at(hole, self.heap[below], self.due[below], self.lowest[below])
+            if below + 1 < self.size:
+                # No branch: the processor would guess wrongly at every other row.
+                below += self._precedes(
+                    self.heap[below + 1].time,
+                    self.heap[below + 1].lowest,
+                    self.heap[below + 1].pair,
+                    below,
+                )
+            self._put_at(
+                hole, self.heap[below].pair, self.heap[below].time, self.heap[below].lowest
+            )
             hole = below
             below = 2 * hole + 1
         return hole

@@ -112,8 +112,8 @@ class Narrowphase:
         all rounding, there is no impact.
         """
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         one: cython.Py_ssize_t = b.start_of(i)
         two: cython.Py_ssize_t = b.start_of(j)
         _k: cython.int
@@ -143,14 +143,14 @@ class Narrowphase:
             end = max(end, gap + rate * rest)
             one += 4
             two += 4
-        self.pairs.clear[p] = end > margin
+        self.pairs.at[p].clear = end > margin
         return least > margin
 
     def aim(self, p: cython.Py_ssize_t) -> cython.void:
         """Aim the sweeper at a pair, from now to the end of the step."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         one: cython.Py_ssize_t = b.start_of(i)
         two: cython.Py_ssize_t = b.start_of(j)
         k: cython.int
@@ -194,7 +194,7 @@ class Narrowphase:
         resize: cython.double = abs(b.path[one + RESIZE]) + abs(b.path[two + RESIZE])
         speed: cython.double = abs(b.path[one + MOTION]) + abs(b.path[two + MOTION])
         bound: cython.double = b.dt * self.shared.rounding(
-            self.pairs.first[p], self.pairs.second[p], k
+            self.pairs.at[p].first, self.pairs.at[p].second, k
         )
 
         if resize != 0.0:
@@ -207,13 +207,13 @@ class Narrowphase:
         if not self._press(p):
             self.aim(p)
             self.sweeper.solve()
-        if not self.pairs.crossing[p] and self.bodies.surfaces.is_one_way(
-            self.pairs.first[p], self.pairs.second[p]
+        if not self.pairs.at[p].crossing and self.bodies.surfaces.is_one_way(
+            self.pairs.at[p].first, self.pairs.at[p].second
         ):
             self._drop_passable(p)
         if self.sweeper.kind == OVERLAP:
             side: cython.int = self.bodies.translation_side(
-                self.pairs.first[p], self.pairs.second[p]
+                self.pairs.at[p].first, self.pairs.at[p].second
             )
             if (
                 abs(side) == self.sweeper.axis + 1
@@ -224,8 +224,8 @@ class Narrowphase:
     def _press(self, p: cython.Py_ssize_t) -> cython.bint:
         """Solve a pair in the shorter way, if it simply presses together; see `Sweeper.press`."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
 
         if b.wraps or b.any_resize or not self.sweeper.press(
             b.flat_path, b.start_of(i), b.start_of(j),
@@ -241,8 +241,8 @@ class Narrowphase:
         The other one must be fully on the free side of it now.  Over a corner it lands.
         """
         s: Sweeper = self.sweeper
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         n: cython.int
 
         if s.kind == IMPACT:
@@ -264,10 +264,10 @@ class Narrowphase:
     def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return how fast the faces of the pair's contact side close, in units per second."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int = self.pairs.axis[p]
-        sign: cython.int = self.pairs.sign[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        k: cython.int = self.pairs.impact[p].axis
+        sign: cython.int = self.pairs.impact[p].sign
 
         speed: cython.double = (
             (b.velocity[j, k] + sign * b.growth[j, k]) - (b.velocity[i, k] - sign * b.growth[i, k])
@@ -278,39 +278,42 @@ class Narrowphase:
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Keep the contact side that the sweeper found."""
         self.pairs.meet(p)
-        self.pairs.kind[p] = kind
-        self.pairs.axis[p] = self.sweeper.axis
-        self.pairs.sign[p] = self.sweeper.sign
-        self.pairs.exit[p] = self.now + self.sweeper.exit
-        self.pairs.speed[p] = self.closing_speed(p)
+        self.pairs.impact[p].kind = kind
+        self.pairs.impact[p].axis = self.sweeper.axis
+        self.pairs.impact[p].sign = self.sweeper.sign
+        self.pairs.impact[p].exit = self.now + self.sweeper.exit
+        self.pairs.impact[p].speed = self.closing_speed(p)
 
     def sweep_solid(self) -> cython.void:
         """Sweep all pairs that do not cross freely over the whole step, when none is queued yet."""
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n):
-            if not self.pairs.crossing[p] and not self._misses(p) and not self.pairs.left_alone[p]:
+            if (
+                not self.pairs.at[p].crossing
+                and not self._misses(p)
+                and not self.pairs.at[p].left_alone
+            ):
                 self._sweep(p)
 
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair from now on and queue its next impact, if it has one."""
-        if self.queue.place[p] > 0:
-            self.queue.drop(p)
-        self.pairs.clear[p] = 0
-        if self.pairs.left_alone[p] or self.pairs.gone[p]:
+        self.queue.drop(p)
+        self.pairs.at[p].clear = 0
+        if self.pairs.at[p].left_alone or self.pairs.at[p].gone:
             return
-        if self.pairs.crossing[p]:
-            self.pairs.stale[p] = 0
+        if self.pairs.at[p].crossing:
+            self.pairs.impact[p].stale = 0
             self.aim(p)
             self.sweep_crossing(p, self.sweeper.solve())
-        elif not (self.pairs.touch[p] and self._keeps_clear(p)) and not self._misses(p):
+        elif not (self.pairs.at[p].touch and self._keeps_clear(p)) and not self._misses(p):
             self._sweep(p)
 
     def _touch_of(self, p: cython.Py_ssize_t) -> cython.int:
         """Return how a pair is known to touch now, as `PairTable.touch`; 0 if that is not known."""
-        side: cython.int = self.pairs.touch[p]
+        side: cython.int = self.pairs.at[p].touch
 
-        if abs(side) > KEEPS and self.pairs.tick[p] < self.instant_tick:
+        if abs(side) > KEEPS and self.pairs.impact[p].tick < self.instant_tick:
             return 0
         return side
 
@@ -325,8 +328,8 @@ class Narrowphase:
 
         if side == 0:
             return False
-        closing: cython.double = b.motion_of(self.pairs.second[p], k) - b.motion_of(
-            self.pairs.first[p], k
+        closing: cython.double = b.motion_of(self.pairs.at[p].second, k) - b.motion_of(
+            self.pairs.at[p].first, k
         )
         if side < 0:
             closing = -closing
@@ -335,8 +338,8 @@ class Narrowphase:
         if closing > 0.0:
             return False
         if closing < 0.0 and abs(side) <= KEEPS:
-            self.pairs.touch[p] = side + (PARTS if side > 0 else -PARTS)
-            self.pairs.tick[p] = self.bodies.tick
+            self.pairs.at[p].touch = side + (PARTS if side > 0 else -PARTS)
+            self.pairs.impact[p].tick = self.bodies.tick
         return True
 
     def _closing_of_faces(
@@ -347,8 +350,8 @@ class Narrowphase:
         0 where only rounding keeps two faces that resize from going together.
         """
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         resize: cython.double = abs(b.resize_of(i, k)) + abs(b.resize_of(j, k))
         speed: cython.double = abs(b.motion_of(i, k)) + abs(b.motion_of(j, k))
         bound: cython.double = self.shared.rounding(i, j, k) * b.dt
@@ -370,11 +373,11 @@ class Narrowphase:
             k: cython.int = s.axis
             if (
                 not b.surfaces.any_pusher
-                and b.resize_of(self.pairs.first[p], k) == 0.0
-                and b.resize_of(self.pairs.second[p], k) == 0.0
+                and b.resize_of(self.pairs.at[p].first, k) == 0.0
+                and b.resize_of(self.pairs.at[p].second, k) == 0.0
                 and s.is_shallowest_alone()
             ):
-                self.pairs.touch[p] = s.sign * (k + 1 + OVERLAPS)
+                self.pairs.at[p].touch = s.sign * (k + 1 + OVERLAPS)
             return
         for side in range(2 * b.dim):
             k = side >> 1
@@ -383,23 +386,23 @@ class Narrowphase:
             if s.gap[side] > s.near[k]:
                 is_apart = True
             elif s.rate[side] == 0.0:
-                self.pairs.touch[p] = k + 1 if side & 1 else -k - 1
+                self.pairs.at[p].touch = k + 1 if side & 1 else -k - 1
                 return
             elif s.rate[side] > 0.0:
                 parting = k + 1 + PARTS if side & 1 else -k - 1 - PARTS
         if not is_apart:
-            self.pairs.touch[p] = parting
+            self.pairs.at[p].touch = parting
 
     def _sweep(self, p: cython.Py_ssize_t) -> cython.void:
         """Queue the next impact of a pair that may have one."""
         kind: cython.int = self.solve(p)
 
-        self.pairs.tick[p] = self.bodies.tick
-        self.pairs.touch[p] = 0
+        self.pairs.impact[p].tick = self.bodies.tick
+        self.pairs.at[p].touch = 0
         if self._is_impact_now():
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
-            self.pairs.stale[p] = 0
+            self.pairs.impact[p].stale = 0
         elif kind == IMPACT:
             self._queue_impact(p)
         else:
@@ -407,9 +410,9 @@ class Narrowphase:
 
     def needs_no_sweep(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a sweep is useless: the pair is due already, or has no impacts."""
-        if self.pairs.left_alone[p] or self.pairs.gone[p]:
+        if self.pairs.at[p].left_alone or self.pairs.at[p].gone:
             return True
-        return self.queue.holds(p) and self.queue.time[p] == self.now
+        return self.queue.is_due(p, self.now)
 
     def sweep_closing(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair whose touching faces close; queue its impact if it is due at once.
@@ -420,19 +423,19 @@ class Narrowphase:
         kind: cython.int = self.solve(p)
 
         self.queue.drop(p)
-        self.pairs.tick[p] = self.bodies.tick
+        self.pairs.impact[p].tick = self.bodies.tick
         if self._is_impact_now():
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
-            self.pairs.stale[p] = 0
+            self.pairs.impact[p].stale = 0
         else:
-            self.pairs.touch[p] = 0
+            self.pairs.at[p].touch = 0
 
     def sweep_at_rest(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a new pair whose bodies have been at rest in this step, to see whether it touches."""
-        if not self.pairs.crossing[p]:
+        if not self.pairs.at[p].crossing:
             self.solve(p)
-            self.pairs.tick[p] = self.bodies.tick
+            self.pairs.impact[p].tick = self.bodies.tick
             self._note_touch(p)
 
     def _queue_impact(self, p: cython.Py_ssize_t) -> cython.void:
@@ -441,13 +444,13 @@ class Narrowphase:
 
         if t < 1.0:
             self.note_side(p, IMPACT)
-            self.queue.put(p, t, CROSSES if self.pairs.crossing[p] else self.sweeper.corner)
-            self.pairs.stale[p] = 0
+            self.queue.put(p, t, CROSSES if self.pairs.at[p].crossing else self.sweeper.corner)
+            self.pairs.impact[p].stale = 0
 
     def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Queue when the swept bodies of a pair will enter or leave each other."""
-        self.pairs.tick[p] = self.bodies.tick
-        if self.pairs.inside[p]:
+        self.pairs.impact[p].tick = self.bodies.tick
+        if self.pairs.at[p].inside:
             t: cython.double = self.now + max(self.sweeper.exit, 0.0)
             if t < 1.0:
                 self.queue.put(p, t, CROSSES)
@@ -482,15 +485,15 @@ class Narrowphase:
         n: cython.Py_ssize_t = 0
 
         for at in range(self.queue.size):
-            p: cython.Py_ssize_t = self.queue.heap[at]
-            if self.pairs.crossing[p] and self.pairs.inside[p]:
+            p: cython.Py_ssize_t = self.queue.heap[at].pair
+            if self.pairs.at[p].crossing and self.pairs.at[p].inside:
                 continue
-            i: cython.Py_ssize_t = self.pairs.first[p]
-            j: cython.Py_ssize_t = self.pairs.second[p]
-            t: cython.double = self.queue.time[p]
+            i: cython.Py_ssize_t = self.pairs.at[p].first
+            j: cython.Py_ssize_t = self.pairs.at[p].second
+            t: cython.double = self.queue.at[p].time
             numbers[n, IMPACT_TIME] = t
-            numbers[n, IMPACT_EXIT] = self.pairs.exit[p]
-            numbers[n, CLOSING_SPEED] = self.pairs.speed[p]
+            numbers[n, IMPACT_EXIT] = self.pairs.impact[p].exit
+            numbers[n, CLOSING_SPEED] = self.pairs.impact[p].speed
             for k in range(b.dim):
                 numbers[n, N_SCALARS + k] = b.into_world(k, b.centre_at(i, k, t)) + 0.0
                 numbers[n, N_SCALARS + b.dim + k] = b.into_world(k, b.centre_at(j, k, t)) + 0.0
@@ -500,14 +503,14 @@ class Narrowphase:
                 numbers[n, N_SCALARS + 3 * b.dim + k] = (
                     b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
                 )
-            codes[n, FIRST] = self.queue.low[p]
-            codes[n, SECOND] = self.queue.high[p]
-            codes[n, RANK] = self.queue.rank[p]
-            codes[n, IMAGE] = self.queue.image[p]
-            codes[n, IMPACT_KIND] = self.pairs.kind[p]
-            codes[n, IMPACT_AXIS] = self.pairs.axis[p]
-            codes[n, IMPACT_SIGN] = self.pairs.sign[p]
-            codes[n, IMPACT_CROSSES] = self.pairs.crossing[p] != 0
+            codes[n, FIRST] = self.queue.at[p].low
+            codes[n, SECOND] = self.queue.at[p].high
+            codes[n, RANK] = self.queue.at[p].rank
+            codes[n, IMAGE] = self.queue.at[p].image
+            codes[n, IMPACT_KIND] = self.pairs.impact[p].kind
+            codes[n, IMPACT_AXIS] = self.pairs.impact[p].axis
+            codes[n, IMPACT_SIGN] = self.pairs.impact[p].sign
+            codes[n, IMPACT_CROSSES] = self.pairs.at[p].crossing != 0
             n += 1
         return n
 
@@ -549,14 +552,14 @@ class Narrowphase:
 
         While it does not, the two stay apart on its axis, and a sweep would find nothing.
         """
-        k: cython.int = self.pairs.axis[p]
+        k: cython.int = self.pairs.impact[p].axis
         closing: cython.double
 
-        if self.pairs.kind[p] != IMPACT or self.pairs.crossing[p]:
+        if self.pairs.impact[p].kind != IMPACT or self.pairs.at[p].crossing:
             return True
-        closing = self.bodies.motion_of(self.pairs.second[p], k)
-        closing -= self.bodies.motion_of(self.pairs.first[p], k)
-        if self.pairs.sign[p] < 0:
+        closing = self.bodies.motion_of(self.pairs.at[p].second, k)
+        closing -= self.bodies.motion_of(self.pairs.at[p].first, k)
+        if self.pairs.impact[p].sign < 0:
             closing = -closing
         if self.bodies.any_resize:
             closing = self._closing_of_faces(p, k, closing)
@@ -567,7 +570,7 @@ class Narrowphase:
 
         If it is due later it is queued for then.
         """
-        self.pairs.tick[p] = self.bodies.tick
+        self.pairs.impact[p].tick = self.bodies.tick
         if not self._may_close(p):
             return False
         if self.meets(p):
@@ -586,25 +589,27 @@ class Narrowphase:
         earliest: cython.double = INF
 
         self.aim(p)
-        closing: cython.double = self.sweeper.closing_rate(self.pairs.axis[p], self.pairs.sign[p])
+        closing: cython.double = self.sweeper.closing_rate(
+            self.pairs.impact[p].axis, self.pairs.impact[p].sign
+        )
         # Never 0: only a closing side is queued, and what has turned since was swept again.
-        until: cython.double = self.now + self.sweeper.slop[self.pairs.axis[p]] / closing
+        until: cython.double = self.now + self.sweeper.slop[self.pairs.impact[p].axis] / closing
         for n in range(2):
-            row: cython.Py_ssize_t = self.pairs.second[p] if n else self.pairs.first[p]
+            row: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
             if not self.bodies.yields[row]:
                 continue  # nothing that hits it changes its path, and a floor is hit by many
             q: cython.Py_ssize_t = self.pairs.head_of(row)
             while q >= 0:
                 if (
                     self.queue.holds(q)
-                    and not self.queue.rank[q]
-                    and not self.pairs.crossing[q]
-                    and self.now < self.queue.time[q] <= until
+                    and not self.queue.at[q].rank
+                    and not self.pairs.at[q].crossing
+                    and self.now < self.queue.at[q].time <= until
                 ):
-                    earliest = min(earliest, self.queue.time[q])
+                    earliest = min(earliest, self.queue.at[q].time)
                 q = self.pairs.next_of(q, row)
         if earliest == INF:
             return False
         self.queue.put(p, earliest, 1)
-        self.pairs.stale[p] = 1
+        self.pairs.impact[p].stale = 1
         return True

@@ -249,11 +249,15 @@ class PositionCorrection:
 
     def solid_placement(self, p: cython.Py_ssize_t) -> cython.int:
         """Return the relative placement of a pair; APART if one passes through the other."""
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         relation: cython.int = self.relative_placement(p)
 
-        if relation == APART or self.pairs.crossing[p] or not self.bodies.surfaces.is_one_way(i, j):
+        if (
+            relation == APART
+            or self.pairs.at[p].crossing
+            or not self.bodies.surfaces.is_one_way(i, j)
+        ):
             return relation
         if relation == OVERLAPPING or self.bodies.surfaces.is_passable(i, j, self.axis, self.sign):
             return APART
@@ -266,8 +270,8 @@ class PositionCorrection:
         if (
             self.is_current
             and self.can_sink(p)
-            and not self.is_moved[self.pairs.first[p]]
-            and not self.is_moved[self.pairs.second[p]]
+            and not self.is_moved[self.pairs.at[p].first]
+            and not self.is_moved[self.pairs.at[p].second]
         ):
             found = self.relations[p]
         if found == NOT_NEAR:
@@ -280,8 +284,8 @@ class PositionCorrection:
     def relative_placement(self, p: cython.Py_ssize_t) -> cython.int:
         """Return the relative placement of a pair as it is now; set axis, sign and gap."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         path: cython.p_double = b.flat_path
         one: cython.Py_ssize_t = b.start_of(i)
         two: cython.Py_ssize_t = b.start_of(j)
@@ -340,10 +344,10 @@ class PositionCorrection:
     def can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair must be kept apart and is not known to end apart."""
         return not (
-            self.pairs.clear[p]
-            or self.pairs.crossing[p]
-            or self.pairs.left_alone[p]
-            or self.pairs.gone[p]
+            self.pairs.at[p].clear
+            or self.pairs.at[p].crossing
+            or self.pairs.at[p].left_alone
+            or self.pairs.at[p].gone
         )
 
     def correct(self) -> cython.void:
@@ -361,8 +365,8 @@ class PositionCorrection:
                 self.queue.drop(p)
                 if self.solid_placement(p) != PENETRATING:
                     continue
-                i: cython.Py_ssize_t = self.pairs.first[p]
-                j: cython.Py_ssize_t = self.pairs.second[p]
+                i: cython.Py_ssize_t = self.pairs.at[p].first
+                j: cython.Py_ssize_t = self.pairs.at[p].second
                 k: cython.int = self.axis
                 if self.level[i, k] == 0 and self.level[j, k] == 0:
                     continue  # neither gives way
@@ -392,8 +396,8 @@ class PositionCorrection:
         for p in range(self.pairs.n):
             if not self.can_sink(p):
                 continue
-            i: cython.Py_ssize_t = self.pairs.first[p]
-            j: cython.Py_ssize_t = self.pairs.second[p]
+            i: cython.Py_ssize_t = self.pairs.at[p].first
+            j: cython.Py_ssize_t = self.pairs.at[p].second
             one: cython.Py_ssize_t = b.start_of(i) + CENTRE
             two: cython.Py_ssize_t = b.start_of(j) + CENTRE
             for k in range(b.dim):
@@ -430,8 +434,8 @@ class PositionCorrection:
                 continue
             if (
                 is_first
-                or self.is_moved[self.pairs.first[p]]
-                or self.is_moved[self.pairs.second[p]]
+                or self.is_moved[self.pairs.at[p].first]
+                or self.is_moved[self.pairs.at[p].second]
             ):
                 self.relations[p] = self._relation_of(p)
                 self.signs[p] = self.sign
@@ -445,8 +449,8 @@ class PositionCorrection:
             n += 1
         self.n_near_pairs = n
         for n in range(self.n_near_pairs):
-            self.is_moved[self.pairs.first[self.near[n]]] = 0
-            self.is_moved[self.pairs.second[self.near[n]]] = 0
+            self.is_moved[self.pairs.at[self.near[n]].first] = 0
+            self.is_moved[self.pairs.at[self.near[n]].second] = 0
         return any_penetrating
 
     def _relation_of(self, p: cython.Py_ssize_t) -> cython.longlong:
@@ -469,11 +473,13 @@ class PositionCorrection:
 
         for n in range(self.n_near_pairs):
             p: cython.Py_ssize_t = self.near[n]
-            any_immovable |= not (b.yields[self.pairs.first[p]] and b.yields[self.pairs.second[p]])
+            any_immovable |= not (
+                b.yields[self.pairs.at[p].first] and b.yields[self.pairs.at[p].second]
+            )
         for n in range(self.n_near_pairs):
             if any_immovable or self.near_axis[n] < 0:
-                self._begin_level(self.pairs.first[self.near[n]])
-                self._begin_level(self.pairs.second[self.near[n]])
+                self._begin_level(self.pairs.at[self.near[n]].first)
+                self._begin_level(self.pairs.at[self.near[n]].second)
         if any_immovable:
             self._spread_levels()
         for n in range(self.n_near_pairs):
@@ -482,7 +488,10 @@ class PositionCorrection:
                 k: cython.int = -1 - self.near_axis[n]
                 self.queue.put(
                     p,
-                    min(self.level[self.pairs.first[p], k], self.level[self.pairs.second[p], k]),
+                    min(
+                        self.level[self.pairs.at[p].first, k],
+                        self.level[self.pairs.at[p].second, k],
+                    ),
                     0,
                 )
 
@@ -501,8 +510,8 @@ class PositionCorrection:
         while changing:
             changing = False
             for n in range(self.n_near_pairs):
-                i: cython.Py_ssize_t = self.pairs.first[self.near[n]]
-                j: cython.Py_ssize_t = self.pairs.second[self.near[n]]
+                i: cython.Py_ssize_t = self.pairs.at[self.near[n]].first
+                j: cython.Py_ssize_t = self.pairs.at[self.near[n]].second
                 k: cython.int = (
                     self.near_axis[n] if self.near_axis[n] >= 0 else -1 - self.near_axis[n]
                 )

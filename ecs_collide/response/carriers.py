@@ -313,10 +313,10 @@ class Carriers:
     def land(self, p: cython.Py_ssize_t) -> cython.void:
         """Find a rider in a solid pair that has just been answered: one may have landed on the other."""
         pairs: PairTable = self.contacts.pairs
-        side: cython.int = (pairs.axis[p] + 1) * pairs.sign[p]  # from second to first
+        side: cython.int = (pairs.impact[p].axis + 1) * pairs.impact[p].sign  # from second to first
 
-        self._land_on(pairs.first[p], pairs.second[p], side)
-        self._land_on(pairs.second[p], pairs.first[p], -side)
+        self._land_on(pairs.at[p].first, pairs.at[p].second, side)
+        self._land_on(pairs.at[p].second, pairs.at[p].first, -side)
 
     def _land_on(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
         """Make body i a rider of j from this instant, if that side of j carries.
@@ -390,8 +390,8 @@ class Carriers:
         p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i] - 1)
         return (
             p >= 0
-            and pairs.inside[p]
-            and self.contacts.parts[pairs.memory[p]] > self.solver.clusters.now
+            and pairs.at[p].inside
+            and self.contacts.parts[pairs.impact[p].contact] > self.solver.clusters.now
         )
 
     # -- at its end --

@@ -51,14 +51,16 @@ class ClosingContacts:
             root: cython.Py_ssize_t = c.pop_changed()
             if root == 0:
                 break
-            node: cython.Py_ssize_t = c.rim[root]
-            last: cython.Py_ssize_t = c.last_rim[root]
-            c.rim[root] = c.last_rim[root] = 0
+            node: cython.Py_ssize_t = c.nodes[root].rim
+            last: cython.Py_ssize_t = c.nodes[root].last_rim
+            c.nodes[root].rim = c.nodes[root].last_rim = 0
             while node:
-                next_node: cython.Py_ssize_t = c.next_rim[node] if node != last else 0
-                c.is_on_rim[node] = 0
-                i: cython.Py_ssize_t = c.body[node]
-                if c.node_of[i, c.axis[node]] == node and self._find_of(i, c.axis[node], root):
+                next_node: cython.Py_ssize_t = c.nodes[node].next_rim if node != last else 0
+                c.nodes[node].is_on_rim = 0
+                i: cython.Py_ssize_t = c.nodes[node].body
+                if c.node_of[i, c.nodes[node].axis] == node and self._find_of(
+                    i, c.nodes[node].axis, root
+                ):
                     c.keep_on_rim(node, root)
                 node = next_node
         while True:
@@ -85,13 +87,13 @@ class ClosingContacts:
 
         while at >= 0:
             p = at
-            if pairs.first[p] == i:
-                j: cython.Py_ssize_t = pairs.second[p]
-                at = pairs.next_of_first[p] - 1
+            if pairs.at[p].first == i:
+                j: cython.Py_ssize_t = pairs.at[p].second
+                at = pairs.at[p].next_of_first - 1
             else:
-                j = pairs.first[p]
-                at = pairs.next_of_second[p] - 1
-            side: cython.int = pairs.touch[p]
+                j = pairs.at[p].first
+                at = pairs.at[p].next_of_second - 1
+            side: cython.int = pairs.at[p].touch
             if side == 0:
                 continue
             k: cython.int = (abs(side) - 1) & 3
@@ -99,18 +101,20 @@ class ClosingContacts:
                 continue
             node: cython.Py_ssize_t = c.node_of[j, k]
             other: cython.Py_ssize_t = c.root(node) if node else 0
-            if other and other == root and not c.resizes[root]:
+            if other and other == root and not c.nodes[root].resizes:
                 continue
             if abs(side) > KEEPS and (
-                abs(side) < PARTS or pairs.tick[p] < self.narrowphase.instant_tick
+                abs(side) < PARTS or pairs.impact[p].tick < self.narrowphase.instant_tick
             ):
                 continue
             is_outside |= other != root or root == 0
-            if root == 0 and node and not c.is_on_rim[node]:
+            if root == 0 and node and not c.nodes[node].is_on_rim:
                 c.keep_on_rim(node, other)
-            closing: cython.double = c.velocity[other] if other else self.bodies.velocity[j, k]
-            closing -= c.velocity[root] if root else c.velocity_of(i, k)
-            if (side > 0) != (j == pairs.second[p]):
+            closing: cython.double = (
+                c.nodes[other].velocity if other else self.bodies.velocity[j, k]
+            )
+            closing -= c.nodes[root].velocity if root else c.velocity_of(i, k)
+            if (side > 0) != (j == pairs.at[p].second):
                 closing = -closing
             if self.bodies.any_resize:
                 closing = self._closing_speed_of(p, k, 1 if side > 0 else -1)
@@ -128,8 +132,8 @@ class ClosingContacts:
         0 where only rounding keeps two faces that resize from going together.
         """
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         one: cython.double = self.clusters.velocity_of(i, k)
         other: cython.double = self.clusters.velocity_of(j, k)
         growth: cython.double = abs(b.growth[i, k]) + abs(b.growth[j, k])

@@ -43,6 +43,8 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
+from ecs_collide.motion.arrays import BYTE, LONG, grown, struct, structs, zeros
+
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
     from cython.cimports.ecs_collide.motion.gravity_c import Gravity
@@ -52,7 +54,14 @@ else:
     from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.narrowphase import SharedMotion
 
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, zeros
+    # What the declarations have as a C struct.
+    Node = struct(
+        "body", "parent", "size", "anchor", "next", "last", "next_rim", "rim", "last_rim",
+        "seen_rim", "last_seen_rim", "n_ranked", "axis", "is_on_rim", "is_changed",
+        "is_unwritten", "is_worn", "lasts", "resizes", "rim_of", "rank", "momentum",
+        "momentum_low", "mass", "mass_low", "velocity", "shift",
+    )  # fmt: skip
+
 
 cython.declare(SPLITTER=cython.double, CLUSTER_ROUNDING=cython.double)
 SPLITTER = 2.0**27 + 1.0
@@ -128,27 +137,41 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.turned_in = zeros(LONG, 1, bodies.dim)
         self.alone = zeros(LONG, 1)
         self.is_alone = zeros(BYTE, 1)
-        self.capacity = 16
+        self.capacity = 0
         self.node_of = zeros(LONG, 1, bodies.dim)
         self.any_shift = False
         self.anchor_velocity = 0.0
-        self.links = zeros(LONG, 16, 21)
-        self.sums = zeros(DOUBLE, 16, 6)
-        self.lists = zeros(LONG, 16, 5)
-        self._name_columns()
+        if cython.compiled:
+            self.bytes = zeros(BYTE, 0)
+        else:
+            self.nodes = []
+        self.changed = zeros(LONG, 0)
+        self.unwritten = zeros(LONG, 0)
+        self.live = zeros(LONG, 0)
+        self.free = zeros(LONG, 0)
+        self.lasting = zeros(LONG, 0)
+        self._make_room(16)
 
-    def _name_columns(self):
-        """Name the columns of the tables."""
-        (
-            self.body, self.axis, self.parent, self.size, self.anchor, self.next, self.last,
-            self.next_rim, self.rim, self.last_rim, self.seen_rim, self.last_seen_rim,
-            self.is_on_rim, self.is_changed, self.is_unwritten, self.is_worn, self.lasts,
-            self.rim_of, self.rank, self.n_ranked, self.resizes,
-        ) = interleaved(self.links)  # fmt: skip
-        (
-            self.momentum, self.momentum_low, self.mass, self.mass_low, self.velocity, self.shift,
-        ) = interleaved(self.sums)  # fmt: skip
-        self.changed, self.unwritten, self.live, self.free, self.lasting = interleaved(self.lists)
+    def _make_room(self, n_nodes: cython.Py_ssize_t) -> cython.void:
+        """Make room for more nodes."""
+        changed: cython.longlong[::1] = grown(self.changed, n_nodes)
+        unwritten: cython.longlong[::1] = grown(self.unwritten, n_nodes)
+        live: cython.longlong[::1] = grown(self.live, n_nodes)
+        free: cython.longlong[::1] = grown(self.free, n_nodes)
+        lasting: cython.longlong[::1] = grown(self.lasting, n_nodes)
+
+        if cython.compiled:
+            nodes: cython.schar[::1] = grown(self.bytes, n_nodes * cython.sizeof(Node))
+            self.bytes = nodes
+            self.nodes = cython.cast(cython.pointer(Node), cython.address(nodes[0]))
+        else:
+            self.nodes += structs(Node, n_nodes - self.capacity)
+        self.changed = changed
+        self.unwritten = unwritten
+        self.live = live
+        self.free = free
+        self.lasting = lasting
+        self.capacity = n_nodes  # last: by it it is known how much room there is
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -162,23 +185,12 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.alone = alone
         self.is_alone = is_alone
 
-    def _grow(self) -> cython.int:
-        """Double the room for nodes."""
-        n: cython.Py_ssize_t = 2 * self.capacity
-
-        self.links = grown(self.links, n)
-        self.sums = grown(self.sums, n)
-        self.lists = grown(self.lists, n)
-        self._name_columns()
-        self.capacity = n  # last: by it it is known how much room there is
-        return 0
-
     def begin_step(self) -> cython.void:
         """Dissolve all clusters of the step before, be it broken off."""
         n: cython.Py_ssize_t
 
         for n in range(1, self.n_nodes + 1):
-            self.node_of[self.body[n], self.axis[n]] = 0
+            self.node_of[self.nodes[n].body, self.nodes[n].axis] = 0
         for n in range(self.n_alone):
             self.is_alone[self.alone[n]] = 0
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
@@ -199,19 +211,19 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         for n in range(self.n_live):
             node = self.live[n]
             if (
-                not self.lasts[self.root(node)]
-                and self.node_of[self.body[node], self.axis[node]] == node
+                not self.nodes[self.root(node)].lasts
+                and self.node_of[self.nodes[node].body, self.nodes[node].axis] == node
             ):
-                self.node_of[self.body[node], self.axis[node]] = 0
+                self.node_of[self.nodes[node].body, self.nodes[node].axis] = 0
         for n in range(self.n_live):
             node = self.live[n]
-            if not self.lasts[self.root(node)]:
+            if not self.nodes[self.root(node)].lasts:
                 self.free[self.n_free] = node
                 self.n_free += 1
         for n in range(self.n_alone):
             self.is_alone[self.alone[n]] = 0
         for n in range(self.n_changed):
-            self.is_changed[self.changed[n]] = 0
+            self.nodes[self.changed[n]].is_changed = 0
         self.n_live = self.n_changed = self.n_alone = 0
         self.now = now
         self.instant += 1
@@ -224,15 +236,15 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         dominance has taken along.
         """
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.body[node]
-        k: cython.int = self.axis[node]
+        i: cython.Py_ssize_t = self.nodes[node].body
+        k: cython.int = self.nodes[node].axis
 
-        if self.gravity.is_on and self.node_of[i, k] == node and self.anchor[self.root(node)]:
+        if self.gravity.is_on and self.node_of[i, k] == node and self.nodes[self.root(node)].anchor:
             self.gravity.hold(i, k)
         elif (
             self.node_of[i, k] == node
-            and not self.anchor[self.root(node)]
-            and self.rank[self.root(node)] == b.controls.rank_of(i)
+            and not self.nodes[self.root(node)].anchor
+            and self.nodes[self.root(node)].rank == b.controls.rank_of(i)
             and b.turned_now(i, self.now)
             and b.turn[i, k, EARLIER] != b.velocity[i, k]
         ):
@@ -248,30 +260,30 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
                 self._note_turn(self.live[n])
         for n in range(self.n_lasting):
             root = self.lasting[n]
-            if self.parent[root] != root or self.size[root] == 0:
+            if self.nodes[root].parent != root or self.nodes[root].size == 0:
                 continue
             self._share(root)
 
     def _share(self, root: cython.Py_ssize_t) -> cython.void:
         """Give the members of a cluster that lasts the velocity that they share."""
         b: Bodies = self.bodies
-        k: cython.int = self.axis[root]
+        k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
         i: cython.Py_ssize_t
         shared: cython.double = self.shared_velocity(root)
         velocity: cython.double
 
         while True:
-            i = self.body[node]
-            velocity = shared + self.shift[node]
+            i = self.nodes[node].body
+            velocity = shared + self.nodes[node].shift
             if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
                 b.mark(i)
                 b.interrupt_rest(i)
                 b.velocity[i, k] = velocity + 0.0
                 b.motion[i, k] = velocity * b.dt + 0.0
-            if node == self.last[root]:
+            if node == self.nodes[root].last:
                 break
-            node = self.next[node]
+            node = self.nodes[node].next
 
     def has_changed(self) -> cython.bint:
         """Return whether there may be rims, or bodies that turned alone, to examine."""
@@ -316,19 +328,19 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         if not self.any_shift or node == 0 or other == 0:
             return 0.0
         root: cython.Py_ssize_t = self.root(node)
-        if root != self.root(other) or not self.resizes[root]:
+        if root != self.root(other) or not self.nodes[root].resizes:
             return 0.0
-        size: cython.double = abs(self.velocity[root])
-        size += abs(self.shift[node]) + abs(self.shift[other])
+        size: cython.double = abs(self.nodes[root].velocity)
+        size += abs(self.nodes[node].shift) + abs(self.nodes[other].shift)
         return CLUSTER_ROUNDING * size
 
     # -- the forest --
 
     def root(self, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the root of the cluster of a node, and halve the path to it."""
-        while self.parent[node] != node:
-            self.parent[node] = self.parent[self.parent[node]]
-            node = self.parent[node]
+        while self.nodes[node].parent != node:
+            self.nodes[node].parent = self.nodes[self.nodes[node].parent].parent
+            node = self.nodes[node].parent
         return node
 
     def velocity_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -337,13 +349,13 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
         if node == 0:
             return self.bodies.velocity[i, k]
-        return self.velocity[self.root(node)] + self.shift[node]
+        return self.nodes[self.root(node)].velocity + self.nodes[node].shift
 
     def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return by how much the velocity of a body differs from that of its root."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
-        return self.shift[node] if node else 0.0
+        return self.nodes[node].shift if node else 0.0
 
     def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a yielding body; begin one if it has none."""
@@ -358,33 +370,35 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             node = self.free[self.n_free]
         else:
             if self.n_nodes + 1 == self.capacity:
-                self._grow()
+                self._make_room(2 * self.capacity)
             self.n_nodes += 1
             node = self.n_nodes
         self.live[self.n_live] = node
         self.n_live += 1
         velocity = b.velocity[i, k]
         self.node_of[i, k] = node
-        self.body[node] = i
-        self.axis[node] = k
-        self.parent[node] = self.last[node] = node
-        self.size[node] = 1
-        self.anchor[node] = self.next[node] = self.next_rim[node] = 0
-        self.rim[node] = self.last_rim[node] = 0
-        self.seen_rim[node] = self.last_seen_rim[node] = node
-        self.is_on_rim[node] = 1
-        self.is_changed[node] = self.is_unwritten[node] = self.lasts[node] = 0
-        self.is_worn[node] = self.turned_in[i, k] >= self.first_instant
-        self.rank[node] = b.controls.rank_of(i)
-        self.n_ranked[node] = 1
-        self.rim_of[node] = self.instant
-        self.mass[node] = b.mass[i]
-        self.mass_low[node] = 0.0
-        self.velocity[node] = velocity
-        self.shift[node] = 0.0
-        self.resizes[node] = 0
-        self.momentum[node] = b.mass[i] * velocity
-        self.momentum_low[node] = error_of_product(b.mass[i], velocity, self.momentum[node])
+        self.nodes[node].body = i
+        self.nodes[node].axis = k
+        self.nodes[node].parent = self.nodes[node].last = node
+        self.nodes[node].size = 1
+        self.nodes[node].anchor = self.nodes[node].next = self.nodes[node].next_rim = 0
+        self.nodes[node].rim = self.nodes[node].last_rim = 0
+        self.nodes[node].seen_rim = self.nodes[node].last_seen_rim = node
+        self.nodes[node].is_on_rim = 1
+        self.nodes[node].is_changed = self.nodes[node].is_unwritten = self.nodes[node].lasts = 0
+        self.nodes[node].is_worn = self.turned_in[i, k] >= self.first_instant
+        self.nodes[node].rank = b.controls.rank_of(i)
+        self.nodes[node].n_ranked = 1
+        self.nodes[node].rim_of = self.instant
+        self.nodes[node].mass = b.mass[i]
+        self.nodes[node].mass_low = 0.0
+        self.nodes[node].velocity = velocity
+        self.nodes[node].shift = 0.0
+        self.nodes[node].resizes = 0
+        self.nodes[node].momentum = b.mass[i] * velocity
+        self.nodes[node].momentum_low = error_of_product(
+            b.mass[i], velocity, self.nodes[node].momentum
+        )
         return node
 
     def lasting_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
@@ -394,18 +408,21 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         if self.n_lasting == 0 or self.node_of[i, k] == 0:
             return 0
         root = self.root(self.node_of[i, k])
-        return root if self.lasts[root] else 0
+        return root if self.nodes[root].lasts else 0
 
     def rank_with(self, i: cython.Py_ssize_t, k: cython.int) -> cython.longlong:
         """Return the rank of the cluster of a body on an axis, or the dominance of the body alone."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
-        return self.rank[self.root(node)] if node else self.bodies.controls.rank_of(i)
+        return self.nodes[self.root(node)].rank if node else self.bodies.controls.rank_of(i)
 
     def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
         """Return the velocity that keeps the momentum of a cluster, be it not that of its path."""
         return self._velocity_for(
-            self.momentum[root], self.momentum_low[root], self.mass[root], self.mass_low[root]
+            self.nodes[root].momentum,
+            self.nodes[root].momentum_low,
+            self.nodes[root].mass,
+            self.nodes[root].mass_low,
         )
 
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -414,13 +431,13 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
         if root == 0:
             return self.bodies.velocity[i, k]
-        return self.shared_velocity(root) + self.shift[self.node_of[i, k]]
+        return self.shared_velocity(root) + self.nodes[self.node_of[i, k]].shift
 
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has the velocity of one that does not give way."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
-        return node != 0 and self.anchor[self.root(node)] != 0
+        return node != 0 and self.nodes[self.root(node)].anchor != 0
 
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return what a body gets at the end of the step, unless something turns it; see `Gravity`."""
@@ -464,33 +481,33 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     ) -> cython.void:
         """Add mass · velocity to the momentum of a cluster that lasts; its path stays as it is."""
         momentum: cython.double = mass * velocity
-        total: cython.double = self.momentum[root] + momentum
+        total: cython.double = self.nodes[root].momentum + momentum
 
-        self.momentum_low[root] += error_of_product(mass, velocity, momentum)
-        self.momentum_low[root] += error_of_sum(self.momentum[root], momentum, total)
-        self.momentum[root] = total
+        self.nodes[root].momentum_low += error_of_product(mass, velocity, momentum)
+        self.nodes[root].momentum_low += error_of_sum(self.nodes[root].momentum, momentum, total)
+        self.nodes[root].momentum = total
 
     def leave(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Take a body out of its cluster, with its share of the momentum; the others keep theirs."""
         root: cython.Py_ssize_t = self.root(self.node_of[i, k])
-        mass: cython.double = self.mass[root] - self.bodies.mass[i]
-        velocity: cython.double = self.velocity[root]
+        mass: cython.double = self.nodes[root].mass - self.bodies.mass[i]
+        velocity: cython.double = self.nodes[root].velocity
 
-        if self.lasts[root]:
+        if self.nodes[root].lasts:
             velocity = self.shared_velocity(root)
         self.node_of[i, k] = 0  # its node stays in the tree, without a body
-        self.size[root] -= 1
-        if self.rank[root] != self.bodies.controls.rank_of(i):
+        self.nodes[root].size -= 1
+        if self.nodes[root].rank != self.bodies.controls.rank_of(i):
             return
-        self.n_ranked[root] -= 1
-        if self.n_ranked[root] == 0 and self.size[root] != 0:
+        self.nodes[root].n_ranked -= 1
+        if self.nodes[root].n_ranked == 0 and self.nodes[root].size != 0:
             self._weigh_anew(root, velocity)
             return
-        self.mass_low[root] += error_of_sum(self.mass[root], -self.bodies.mass[i], mass)
-        self.mass[root] = mass
-        self.momentum[root] = mass * velocity
-        self.momentum_low[root] = error_of_product(mass, velocity, self.momentum[root])
-        self.momentum_low[root] += self.mass_low[root] * velocity
+        self.nodes[root].mass_low += error_of_sum(self.nodes[root].mass, -self.bodies.mass[i], mass)
+        self.nodes[root].mass = mass
+        self.nodes[root].momentum = mass * velocity
+        self.nodes[root].momentum_low = error_of_product(mass, velocity, self.nodes[root].momentum)
+        self.nodes[root].momentum_low += self.nodes[root].mass_low * velocity
 
     def _weigh_anew(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
         """Find rank, mass and momentum of a cluster that has lost its last member of its rank."""
@@ -501,24 +518,28 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         is_first: cython.bint = True
 
         while True:
-            i = self.body[node]
-            if self.node_of[i, self.axis[node]] == node:
-                if is_first or b.controls.rank[i] > self.rank[root]:
+            i = self.nodes[node].body
+            if self.node_of[i, self.nodes[node].axis] == node:
+                if is_first or b.controls.rank[i] > self.nodes[root].rank:
                     is_first = False
-                    self.rank[root] = b.controls.rank[i]
-                    self.n_ranked[root] = 0
-                    self.mass[root] = self.mass_low[root] = 0.0
-                if b.controls.rank[i] == self.rank[root]:
-                    self.n_ranked[root] += 1
-                    total = self.mass[root] + b.mass[i]
-                    self.mass_low[root] += error_of_sum(self.mass[root], b.mass[i], total)
-                    self.mass[root] = total
-            if node == self.last[root]:
+                    self.nodes[root].rank = b.controls.rank[i]
+                    self.nodes[root].n_ranked = 0
+                    self.nodes[root].mass = self.nodes[root].mass_low = 0.0
+                if b.controls.rank[i] == self.nodes[root].rank:
+                    self.nodes[root].n_ranked += 1
+                    total = self.nodes[root].mass + b.mass[i]
+                    self.nodes[root].mass_low += error_of_sum(
+                        self.nodes[root].mass, b.mass[i], total
+                    )
+                    self.nodes[root].mass = total
+            if node == self.nodes[root].last:
                 break
-            node = self.next[node]
-        self.momentum[root] = self.mass[root] * velocity
-        self.momentum_low[root] = error_of_product(self.mass[root], velocity, self.momentum[root])
-        self.momentum_low[root] += self.mass_low[root] * velocity
+            node = self.nodes[node].next
+        self.nodes[root].momentum = self.nodes[root].mass * velocity
+        self.nodes[root].momentum_low = error_of_product(
+            self.nodes[root].mass, velocity, self.nodes[root].momentum
+        )
+        self.nodes[root].momentum_low += self.nodes[root].mass_low * velocity
 
     def merge(
         self,
@@ -534,111 +555,117 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         """
         velocity: cython.double
         swap: cython.Py_ssize_t
-        higher: cython.Py_ssize_t = one if self.rank[one] >= self.rank[other] else other
+        higher: cython.Py_ssize_t = one if self.nodes[one].rank >= self.nodes[other].rank else other
         lasts: cython.bint = False
 
         self.n_merges += 1
         if anchor:
             velocity = self.anchor_velocity
-        elif self.rank[one] != self.rank[other]:
-            lasts = self.lasts[higher]
-            velocity = self.velocity[higher]
+        elif self.nodes[one].rank != self.nodes[other].rank:
+            lasts = self.nodes[higher].lasts
+            velocity = self.nodes[higher].velocity
         elif self._persists(one) or self._persists(other):
             lasts = True
-            velocity = self.velocity[one] if self._leads(one, other) else self.velocity[other]
-        elif self.velocity[one] == self.velocity[other]:
-            velocity = self.velocity[one]
+            velocity = (
+                self.nodes[one].velocity if self._leads(one, other) else self.nodes[other].velocity
+            )
+        elif self.nodes[one].velocity == self.nodes[other].velocity:
+            velocity = self.nodes[one].velocity
         else:
             velocity = self._mean(one, other)
         self._set_velocity(one, velocity)
         if one != other:
             self._set_velocity(other, velocity)
-            if self.size[one] < self.size[other]:
+            if self.nodes[one].size < self.nodes[other].size:
                 swap = one
                 one = other
                 other = swap
-            self.parent[other] = one
-            self.size[one] += self.size[other]
-            self.rim_of[one] = min(self.rim_of[one], self.rim_of[other])
-            self.resizes[one] |= self.resizes[other]
-            if self.rank[one] == self.rank[other]:
+            self.nodes[other].parent = one
+            self.nodes[one].size += self.nodes[other].size
+            self.nodes[one].rim_of = min(self.nodes[one].rim_of, self.nodes[other].rim_of)
+            self.nodes[one].resizes |= self.nodes[other].resizes
+            if self.nodes[one].rank == self.nodes[other].rank:
                 self._add(one, other)
             elif higher == other:
                 self._outweigh(one, other)
-            self.next[self.last[one]] = other
-            self.last[one] = self.last[other]
-            if self.rim[other]:
-                self._append_rim(one, self.rim[other], self.last_rim[other])
-            if self.seen_rim[other]:
-                if self.seen_rim[one]:
-                    self.next_rim[self.last_seen_rim[one]] = self.seen_rim[other]
+            self.nodes[self.nodes[one].last].next = other
+            self.nodes[one].last = self.nodes[other].last
+            if self.nodes[other].rim:
+                self._append_rim(one, self.nodes[other].rim, self.nodes[other].last_rim)
+            if self.nodes[other].seen_rim:
+                if self.nodes[one].seen_rim:
+                    self.nodes[self.nodes[one].last_seen_rim].next_rim = self.nodes[other].seen_rim
                 else:
-                    self.seen_rim[one] = self.seen_rim[other]
-                self.last_seen_rim[one] = self.last_seen_rim[other]
-        self.anchor[one] = anchor
-        if lasts and not self.lasts[one]:
-            self.lasts[one] = 1
+                    self.nodes[one].seen_rim = self.nodes[other].seen_rim
+                self.nodes[one].last_seen_rim = self.nodes[other].last_seen_rim
+        self.nodes[one].anchor = anchor
+        if lasts and not self.nodes[one].lasts:
+            self.nodes[one].lasts = 1
             self.lasting[self.n_lasting] = one
             self.n_lasting += 1
 
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
         """Add a shift to that of each member of a cluster; their velocities stay.  O(members)."""
         node: cython.Py_ssize_t = root
-        last: cython.Py_ssize_t = self.last[root]
-        momentum: cython.double = self.mass[root] * shift
-        total: cython.double = self.momentum[root] - momentum
+        last: cython.Py_ssize_t = self.nodes[root].last
+        momentum: cython.double = self.nodes[root].mass * shift
+        total: cython.double = self.nodes[root].momentum - momentum
 
-        self.resizes[root] = 1
+        self.nodes[root].resizes = 1
         self.any_shift = True
         if shift == 0.0:
             return
-        self.velocity[root] -= shift
-        self.momentum_low[root] += error_of_sum(self.momentum[root], -momentum, total)
-        self.momentum_low[root] -= error_of_product(self.mass[root], shift, momentum)
-        self.momentum_low[root] -= self.mass_low[root] * shift
-        self.momentum[root] = total
+        self.nodes[root].velocity -= shift
+        self.nodes[root].momentum_low += error_of_sum(self.nodes[root].momentum, -momentum, total)
+        self.nodes[root].momentum_low -= error_of_product(self.nodes[root].mass, shift, momentum)
+        self.nodes[root].momentum_low -= self.nodes[root].mass_low * shift
+        self.nodes[root].momentum = total
         while True:
-            self.shift[node] += shift
+            self.nodes[node].shift += shift
             if node == last:
                 break
-            node = self.next[node]
+            node = self.nodes[node].next
 
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
     def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Add what the second of two clusters of one rank weighs to the first."""
-        total: cython.double = self.mass[one] + self.mass[other]
+        total: cython.double = self.nodes[one].mass + self.nodes[other].mass
 
-        self.n_ranked[one] += self.n_ranked[other]
-        self.is_worn[one] |= self.is_worn[other]
-        self.mass_low[one] += self.mass_low[other]
-        self.mass_low[one] += error_of_sum(self.mass[one], self.mass[other], total)
-        self.mass[one] = total
-        total = self.momentum[one] + self.momentum[other]
-        self.momentum_low[one] += self.momentum_low[other]
-        self.momentum_low[one] += error_of_sum(self.momentum[one], self.momentum[other], total)
-        self.momentum[one] = total
+        self.nodes[one].n_ranked += self.nodes[other].n_ranked
+        self.nodes[one].is_worn |= self.nodes[other].is_worn
+        self.nodes[one].mass_low += self.nodes[other].mass_low
+        self.nodes[one].mass_low += error_of_sum(
+            self.nodes[one].mass, self.nodes[other].mass, total
+        )
+        self.nodes[one].mass = total
+        total = self.nodes[one].momentum + self.nodes[other].momentum
+        self.nodes[one].momentum_low += self.nodes[other].momentum_low
+        self.nodes[one].momentum_low += error_of_sum(
+            self.nodes[one].momentum, self.nodes[other].momentum, total
+        )
+        self.nodes[one].momentum = total
 
     def _outweigh(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Let the first of two clusters weigh what the second does, which has a higher rank."""
-        self.rank[one] = self.rank[other]
-        self.n_ranked[one] = self.n_ranked[other]
-        self.is_worn[one] = self.is_worn[other]
-        self.mass[one] = self.mass[other]
-        self.mass_low[one] = self.mass_low[other]
-        self.momentum[one] = self.momentum[other]
-        self.momentum_low[one] = self.momentum_low[other]
+        self.nodes[one].rank = self.nodes[other].rank
+        self.nodes[one].n_ranked = self.nodes[other].n_ranked
+        self.nodes[one].is_worn = self.nodes[other].is_worn
+        self.nodes[one].mass = self.nodes[other].mass
+        self.nodes[one].mass_low = self.nodes[other].mass_low
+        self.nodes[one].momentum = self.nodes[other].momentum
+        self.nodes[one].momentum_low = self.nodes[other].momentum_low
 
     def _persists(self, root: cython.Py_ssize_t) -> cython.bint:
         """Return whether what merges with a cluster lasts to the end of the step."""
-        return self.lasts[root] or self.is_worn[root]
+        return self.nodes[root].lasts or self.nodes[root].is_worn
 
     def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether the first of two clusters keeps its path when they merge to last."""
-        heavier: cython.double = self.mass[one] - self.mass[other]
+        heavier: cython.double = self.nodes[one].mass - self.nodes[other].mass
 
-        heavier += self.mass_low[one] - self.mass_low[other]
+        heavier += self.nodes[one].mass_low - self.nodes[other].mass_low
         if heavier != 0.0:
             return heavier > 0.0
         if self._persists(one) != self._persists(other):
@@ -653,48 +680,48 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         lowest: cython.longlong = -1
 
         while True:
-            i = self.body[node]
-            if self.node_of[i, self.axis[node]] == node and (
-                b.controls.rank_of(i) == self.rank[root] and (lowest < 0 or b.ids[i] < lowest)
+            i = self.nodes[node].body
+            if self.node_of[i, self.nodes[node].axis] == node and (
+                b.controls.rank_of(i) == self.nodes[root].rank and (lowest < 0 or b.ids[i] < lowest)
             ):
                 lowest = b.ids[i]
-            if node == self.last[root]:
+            if node == self.nodes[root].last:
                 return lowest
-            node = self.next[node]
+            node = self.nodes[node].next
 
     def loss(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return twice the kinetic energy that two clusters lose when they merge."""
-        velocity: cython.double = self.velocity[other]
+        velocity: cython.double = self.nodes[other].velocity
 
-        if self.lasts[other]:
+        if self.nodes[other].lasts:
             velocity = self.shared_velocity(other)
-        return self.loss_with(one, self.mass[other], velocity)
+        return self.loss_with(one, self.nodes[other].mass, velocity)
 
     def loss_with(
         self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
     ) -> cython.double:
         """Return twice the kinetic energy lost when a cluster and a mass get one velocity."""
-        apart: cython.double = self.velocity[root] - velocity
-        total: cython.double = self.mass[root] + mass
+        apart: cython.double = self.nodes[root].velocity - velocity
+        total: cython.double = self.nodes[root].mass + mass
 
-        if self.lasts[root]:
+        if self.nodes[root].lasts:
             apart = self.shared_velocity(root) - velocity
-        return self.mass[root] / total * apart * mass * apart
+        return self.nodes[root].mass / total * apart * mass * apart
 
     def _mean(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return the velocity that keeps the momentum of two clusters."""
-        momentum: cython.double = self.momentum[one] + self.momentum[other]
-        mass: cython.double = self.mass[one] + self.mass[other]
+        momentum: cython.double = self.nodes[one].momentum + self.nodes[other].momentum
+        mass: cython.double = self.nodes[one].mass + self.nodes[other].mass
 
         return self._velocity_for(
             momentum,
-            self.momentum_low[one]
-            + self.momentum_low[other]
-            + error_of_sum(self.momentum[one], self.momentum[other], momentum),
+            self.nodes[one].momentum_low
+            + self.nodes[other].momentum_low
+            + error_of_sum(self.nodes[one].momentum, self.nodes[other].momentum, momentum),
             mass,
-            self.mass_low[one]
-            + self.mass_low[other]
-            + error_of_sum(self.mass[one], self.mass[other], mass),
+            self.nodes[one].mass_low
+            + self.nodes[other].mass_low
+            + error_of_sum(self.nodes[one].mass, self.nodes[other].mass, mass),
         )
 
     def _velocity_for(
@@ -719,38 +746,38 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     def _set_velocity(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
         """Give a cluster a velocity; its whole rim is to be examined if that changes it."""
-        if self.velocity[root] == velocity:
+        if self.nodes[root].velocity == velocity:
             return
-        self.velocity[root] = velocity
-        if self.rim_of[root] != self.instant:
+        self.nodes[root].velocity = velocity
+        if self.nodes[root].rim_of != self.instant:
             self._put_all_on_rim(root)
-        if self.seen_rim[root]:
-            self._append_rim(root, self.seen_rim[root], self.last_seen_rim[root])
-            self.seen_rim[root] = self.last_seen_rim[root] = 0
-        if not self.is_changed[root]:
-            self.is_changed[root] = 1
+        if self.nodes[root].seen_rim:
+            self._append_rim(root, self.nodes[root].seen_rim, self.nodes[root].last_seen_rim)
+            self.nodes[root].seen_rim = self.nodes[root].last_seen_rim = 0
+        if not self.nodes[root].is_changed:
+            self.nodes[root].is_changed = 1
             self.changed[self.n_changed] = root
             self.n_changed += 1
-        if not self.is_unwritten[root]:
-            self.is_unwritten[root] = 1
+        if not self.nodes[root].is_unwritten:
+            self.nodes[root].is_unwritten = 1
             self.unwritten[self.n_unwritten] = root
             self.n_unwritten += 1
 
     def _put_all_on_rim(self, root: cython.Py_ssize_t) -> cython.void:
         """List all members of a cluster as examined: since its last change it has moved on."""
         node: cython.Py_ssize_t = root
-        last: cython.Py_ssize_t = self.last[root]
+        last: cython.Py_ssize_t = self.nodes[root].last
 
-        self.rim_of[root] = self.instant
-        self.rim[root] = self.last_rim[root] = 0
-        self.seen_rim[root] = root
-        self.last_seen_rim[root] = last
+        self.nodes[root].rim_of = self.instant
+        self.nodes[root].rim = self.nodes[root].last_rim = 0
+        self.nodes[root].seen_rim = root
+        self.nodes[root].last_seen_rim = last
         while True:
-            self.is_on_rim[node] = 1
+            self.nodes[node].is_on_rim = 1
             if node == last:
                 break
-            self.next_rim[node] = self.next[node]
-            node = self.next[node]
+            self.nodes[node].next_rim = self.nodes[node].next
+            node = self.nodes[node].next
 
     def pop_changed(self) -> cython.Py_ssize_t:
         """Return the root of the next cluster whose rim is to be examined, or 0 at the end."""
@@ -759,20 +786,20 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         while self.n_changed:
             self.n_changed -= 1
             node = self.changed[self.n_changed]
-            self.is_changed[node] = 0
+            self.nodes[node].is_changed = 0
             node = self.root(node)
-            if self.rim[node]:
+            if self.nodes[node].rim:
                 return node
         return 0
 
     def keep_on_rim(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.void:
         """List a member with a contact to the outside among those that were examined."""
-        self.is_on_rim[node] = 1
-        if self.seen_rim[root]:
-            self.next_rim[self.last_seen_rim[root]] = node
+        self.nodes[node].is_on_rim = 1
+        if self.nodes[root].seen_rim:
+            self.nodes[self.nodes[root].last_seen_rim].next_rim = node
         else:
-            self.seen_rim[root] = node
-        self.last_seen_rim[root] = node
+            self.nodes[root].seen_rim = node
+        self.nodes[root].last_seen_rim = node
 
     def write(self) -> cython.void:
         """Write the velocities of all members that have changed to the bodies."""
@@ -784,22 +811,22 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         for n in range(self.n_unwritten):
             node = self.unwritten[n]
             root = self.root(node)
-            if node != root and self.is_unwritten[root]:
+            if node != root and self.nodes[root].is_unwritten:
                 continue  # all of its members are members of that one
-            last = self.last[node]
+            last = self.nodes[node].last
             while True:
-                if self.node_of[self.body[node], self.axis[node]] == node:
+                if self.node_of[self.nodes[node].body, self.nodes[node].axis] == node:
                     self.bodies.turn_to(
-                        self.body[node],
-                        self.axis[node],
-                        self.velocity[root] + self.shift[node],
+                        self.nodes[node].body,
+                        self.nodes[node].axis,
+                        self.nodes[root].velocity + self.nodes[node].shift,
                         self.now,
                     )
                 if node == last:
                     break
-                node = self.next[node]
+                node = self.nodes[node].next
         for n in range(self.n_unwritten):
-            self.is_unwritten[self.unwritten[n]] = 0
+            self.nodes[self.unwritten[n]].is_unwritten = 0
         self.n_unwritten = 0
 
     def write_body(self, i: cython.Py_ssize_t) -> cython.void:
@@ -817,14 +844,16 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         if node:
-            self.bodies.turn_to(i, k, self.velocity[self.root(node)] + self.shift[node], self.now)
+            self.bodies.turn_to(
+                i, k, self.nodes[self.root(node)].velocity + self.nodes[node].shift, self.now
+            )
 
     def _append_rim(
         self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
     ) -> cython.void:
         """Append a list of members to those that are to be examined."""
-        if self.rim[root]:
-            self.next_rim[self.last_rim[root]] = first
+        if self.nodes[root].rim:
+            self.nodes[self.nodes[root].last_rim].next_rim = first
         else:
-            self.rim[root] = first
-        self.last_rim[root] = last
+            self.nodes[root].rim = first
+        self.nodes[root].last_rim = last

@@ -7,6 +7,35 @@ from ecs_collide.narrowphase.narrowphase_c cimport SharedMotion
 cdef double error_of_product(double a, double b, double product) noexcept
 cdef double error_of_sum(double a, double b, double total) noexcept
 
+cdef struct Node:
+    int body
+    int parent
+    int size
+    int anchor
+    int next
+    int last
+    int next_rim
+    int rim
+    int last_rim
+    int seen_rim
+    int last_seen_rim
+    int n_ranked
+    signed char axis
+    signed char is_on_rim
+    signed char is_changed
+    signed char is_unwritten
+    signed char is_worn
+    signed char lasts
+    signed char resizes
+    long long rim_of
+    long long rank
+    double momentum
+    double momentum_low
+    double mass
+    double mass_low
+    double velocity
+    double shift
+
 @cython.final
 cdef class Clusters(SharedMotion):
     cdef Bodies bodies
@@ -26,45 +55,17 @@ cdef class Clusters(SharedMotion):
     cdef long long[::1] alone
     cdef signed char[::1] is_alone
     cdef Py_ssize_t capacity
+    cdef Node* nodes
+    cdef signed char[::1] bytes
     cdef long long[:, ::1] node_of
-    cdef long long[:, ::1] links
-    cdef double[:, ::1] sums
-    cdef long long[:, ::1] lists
-    cdef long long[:] changed
-    cdef long long[:] unwritten
-    cdef long long[:] live
-    cdef long long[:] free
-    cdef long long[:] lasting
-    cdef long long[:] body
-    cdef long long[:] axis
-    cdef long long[:] parent
-    cdef long long[:] size
-    cdef long long[:] anchor
-    cdef long long[:] next
-    cdef long long[:] last
-    cdef long long[:] next_rim
-    cdef long long[:] rim
-    cdef long long[:] last_rim
-    cdef long long[:] seen_rim
-    cdef long long[:] last_seen_rim
-    cdef long long[:] is_on_rim
-    cdef long long[:] is_changed
-    cdef long long[:] is_unwritten
-    cdef long long[:] is_worn
-    cdef long long[:] lasts
-    cdef long long[:] rim_of
-    cdef long long[:] rank
-    cdef long long[:] n_ranked
-    cdef double[:] momentum
-    cdef double[:] momentum_low
-    cdef double[:] mass
-    cdef double[:] mass_low
-    cdef double[:] velocity
-    cdef double[:] shift
+    cdef long long[::1] changed
+    cdef long long[::1] unwritten
+    cdef long long[::1] live
+    cdef long long[::1] free
+    cdef long long[::1] lasting
     cdef bint any_shift
     cdef double anchor_velocity
-    cdef long long[:] resizes
-    cdef int _grow(self)
+    cdef void _make_room(self, Py_ssize_t n_nodes)
     cdef void begin_step(self) noexcept
     cdef void begin_instant(self, double now) noexcept
     cdef bint has_changed(self) noexcept

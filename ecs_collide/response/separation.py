@@ -217,13 +217,13 @@ class Separating:
             self.soft = zeros(LONG, 2 * pairs.n)
         self.n_pairs = 0
         for p in range(pairs.n):
-            if pairs.left_alone[p] == SOFT:
+            if pairs.at[p].left_alone == SOFT:
                 self.soft[self.n_pairs] = p
                 self.n_pairs += 1
-                if self.reach[pairs.first[p]] == 0.0:
-                    self._locate(pairs.first[p])
-                if self.reach[pairs.second[p]] == 0.0:
-                    self._locate(pairs.second[p])
+                if self.reach[pairs.at[p].first] == 0.0:
+                    self._locate(pairs.at[p].first)
+                if self.reach[pairs.at[p].second] == 0.0:
+                    self._locate(pairs.at[p].second)
 
     def _relax(self) -> cython.bint:
         """Do a round; return whether anything overlapped."""
@@ -244,8 +244,8 @@ class Separating:
             if b.wraps:
                 for k in range(b.dim):
                     self.offset[k] = pairs.offset[p, k]
-            if self._find_separation(pairs.first[p], pairs.second[p]):
-                self._add(pairs.first[p], pairs.second[p], self.total, self.count)
+            if self._find_separation(pairs.at[p].first, pairs.at[p].second):
+                self._add(pairs.at[p].first, pairs.at[p].second, self.total, self.count)
                 found = True
         for n in range(self.n if found else 0):
             i = self.rows[n]

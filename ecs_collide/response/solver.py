@@ -203,7 +203,7 @@ class Solver:
 
         if rank[i] == rank[j]:
             return
-        is_held = node != 0 and self.clusters.anchor[self.clusters.root(node)] != 0
+        is_held = node != 0 and self.clusters.nodes[self.clusters.root(node)].anchor != 0
         is_held |= self.clusters.rank_with(lower, k) > max(rank[i], rank[j])
         self.first_yields = (lower == i) != is_held
         self.second_yields = not self.first_yields
@@ -224,7 +224,9 @@ class Solver:
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has the velocity of a body that never yields."""
         node: cython.Py_ssize_t = self.clusters.node_of[i, k]
-        anchor: cython.Py_ssize_t = self.clusters.anchor[self.clusters.root(node)] if node else 0
+        anchor: cython.Py_ssize_t = (
+            self.clusters.nodes[self.clusters.root(node)].anchor if node else 0
+        )
 
         return anchor != 0 and not self.bodies.on_hold[anchor - 1]
 
@@ -393,13 +395,13 @@ class Solver:
             self.impulse = self.bodies.mass[i] * abs(after - velocity)
             self.change(i, k, after)
             return True
-        if c.rank[root] > self.bodies.controls.rank_of(j):
+        if c.nodes[root].rank > self.bodies.controls.rank_of(j):
             after = _bounce(other, velocity, restitution)
             self.impulse = mass * abs(after - other)
             self.change(j, k, after)
             return (path - after) * sign >= 0.0
         after = other + (1.0 + restitution) * (velocity - other) * (
-            c.mass[root] / (c.mass[root] + mass)
+            c.nodes[root].mass / (c.nodes[root].mass + mass)
         )
         self.loss = (1.0 - restitution * restitution) * c.loss_with(
             root, mass, other - c.shift_of(i, k)
@@ -424,7 +426,7 @@ class Solver:
             self.change(i, k, velocity)
             return
         shared = c.final_velocity(i, k)
-        if velocity != shared and c.rank[root] == self.bodies.controls.rank_of(i):
+        if velocity != shared and c.nodes[root].rank == self.bodies.controls.rank_of(i):
             c.push(root, self.bodies.mass[i], velocity)
             c.push(root, -self.bodies.mass[i], shared)
 
@@ -513,7 +515,7 @@ class Solver:
         root: cython.Py_ssize_t = self.clusters.ensure(i, k)
 
         self.clusters.shift_by(root, 0.0)
-        self.clusters.anchor[root] = j + 1
+        self.clusters.nodes[root].anchor = j + 1
 
     def _merge_faces(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
@@ -540,15 +542,17 @@ class Solver:
             return self._merge_with_face(i, j, k, apart)
         one = c.ensure(i, k)
         other = c.ensure(j, k)
-        if one == other or (c.anchor[one] != 0 and c.anchor[other] != 0):
+        if one == other or (c.nodes[one].anchor != 0 and c.nodes[other].anchor != 0):
             return False
         shift = c.shift_of(i, k) - apart - c.shift_of(j, k)
-        if c.size[other] <= c.size[one]:
+        if c.nodes[other].size <= c.nodes[one].size:
             c.shift_by(other, shift)
         else:
             c.shift_by(one, -shift)
-        c.anchor_velocity = c.velocity[one] if c.anchor[one] else c.velocity[other]
-        self._unite(i, j, k, one, other, c.anchor[one] or c.anchor[other])
+        c.anchor_velocity = (
+            c.nodes[one].velocity if c.nodes[one].anchor else c.nodes[other].velocity
+        )
+        self._unite(i, j, k, one, other, c.nodes[one].anchor or c.nodes[other].anchor)
         return True
 
     def _merge_with_face(
@@ -566,10 +570,10 @@ class Solver:
         node: cython.Py_ssize_t = c.node_of[i, k]
         root: cython.Py_ssize_t = c.root(node) if node else 0
 
-        if root == 0 or c.anchor[root] or c.size[root] == 1:
+        if root == 0 or c.nodes[root].anchor or c.nodes[root].size == 1:
             return False
         c.shift_by(root, 0.0)
-        c.anchor_velocity = self.bodies.velocity[j, k] + apart - c.shift[node]
+        c.anchor_velocity = self.bodies.velocity[j, k] + apart - c.nodes[node].shift
         self._unite(i, i, k, root, root, j + 1)
         return True
 
@@ -608,7 +612,7 @@ class Solver:
             return self._merge(i, j, k)
         one = c.root(c.node_of[i, k]) if self.first_joins and c.node_of[i, k] else 0
         other = c.root(c.node_of[j, k]) if self.second_joins and c.node_of[j, k] else 0
-        if not ((one and c.resizes[one]) or (other and c.resizes[other])):
+        if not ((one and c.nodes[one].resizes) or (other and c.nodes[other].resizes)):
             return self._merge(i, j, k)
         if self._merge_faces(i, j, k, sign):
             return True
@@ -713,7 +717,11 @@ class Solver:
         anchor: cython.Py_ssize_t = self._find_anchor(i, j, k, one, other)
         if anchor < 0:
             return False
-        if anchor or self.first_yields != self.second_yields or c.rank[one] != c.rank[other]:
+        if (
+            anchor
+            or self.first_yields != self.second_yields
+            or c.nodes[one].rank != c.nodes[other].rank
+        ):
             self.loss = INF
         elif self.loss == INF:
             self.loss = c.loss(one, other)
@@ -771,7 +779,7 @@ class Solver:
         return (
             not joins
             or self._is_anchored(j, k)
-            or self.clusters.rank_with(j, k) > self.clusters.rank[root]
+            or self.clusters.rank_with(j, k) > self.clusters.nodes[root].rank
         )
 
     def _impulse_of(
@@ -794,21 +802,25 @@ class Solver:
         if anchor:
             velocity = c.anchor_velocity
             return max(
-                c.mass[one] * (abs(velocity - v1) + abs(self.kick_first)),
-                c.mass[other] * (abs(velocity - v2) + abs(self.kick_second)),
+                c.nodes[one].mass * (abs(velocity - v1) + abs(self.kick_first)),
+                c.nodes[other].mass * (abs(velocity - v2) + abs(self.kick_second)),
             )
-        if c.rank[one] > c.rank[other]:
-            return c.mass[other] * apart
-        if c.rank[one] < c.rank[other]:
-            return c.mass[one] * apart
-        return c.mass[one] * (c.mass[other] / (c.mass[one] + c.mass[other])) * apart
+        if c.nodes[one].rank > c.nodes[other].rank:
+            return c.nodes[other].mass * apart
+        if c.nodes[one].rank < c.nodes[other].rank:
+            return c.nodes[one].mass * apart
+        return (
+            c.nodes[one].mass
+            * (c.nodes[other].mass / (c.nodes[one].mass + c.nodes[other].mass))
+            * apart
+        )
 
     def _velocity_of(self, root: cython.Py_ssize_t) -> cython.double:
         """Return the velocity with which a cluster leaves the step if nothing more happens to it."""
         return (
             self.clusters.shared_velocity(root)
-            if self.clusters.lasts[root]
-            else (self.clusters.velocity[root])
+            if self.clusters.nodes[root].lasts
+            else (self.clusters.nodes[root].velocity)
         )
 
     def _is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
@@ -817,13 +829,13 @@ class Solver:
 
         if self.bodies.on_hold[i]:
             return True
-        return node != 0 and self.clusters.anchor[self.clusters.root(node)] != 0
+        return node != 0 and self.clusters.nodes[self.clusters.root(node)].anchor != 0
 
     def _anchor_of(self, i: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return what holds the cluster of a body: an immovable body, or the body if it is held."""
-        if self.clusters.anchor[root] == 0 and self.bodies.on_hold[i]:
+        if self.clusters.nodes[root].anchor == 0 and self.bodies.on_hold[i]:
             return i + 1
-        return self.clusters.anchor[root]
+        return self.clusters.nodes[root].anchor
 
     def _yields_to(
         self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int

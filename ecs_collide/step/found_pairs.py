@@ -42,9 +42,9 @@ class FoundPairs(PairObserver):  # type: ignore[misc]  # mypy takes what is cimp
         image: cython.longlong,
     ) -> cython.void:
         """Prepare for pair `p`, of two entities that meet at an image of the second."""
-        self.queue.low[p] = low_id
-        self.queue.high[p] = high_id
-        self.queue.image[p] = image
+        self.queue.at[p].low = low_id
+        self.queue.at[p].high = high_id
+        self.queue.at[p].image = image
 
     @cython.cfunc
     @cython.exceptval(check=False)

@@ -82,8 +82,8 @@ class ImpactLog:
         """Log the impact whose turn it is; return its row."""
         event_buffer: EventBuffer = self.event_buffer
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         k: cython.int
         now: cython.double = self.narrowphase.now
         n: cython.Py_ssize_t = event_buffer.add_collision()
@@ -93,18 +93,20 @@ class ImpactLog:
         )
 
         event_buffer.time[n] = now
-        event_buffer.exit[n] = self.pairs.exit[p]
-        event_buffer.first[n] = self.queue.low[p]
-        event_buffer.second[n] = self.queue.high[p]
-        event_buffer.codes[n, EVENT_KIND] = self.pairs.kind[p]
+        event_buffer.exit[n] = self.pairs.impact[p].exit
+        event_buffer.first[n] = self.queue.at[p].low
+        event_buffer.second[n] = self.queue.at[p].high
+        event_buffer.codes[n, EVENT_KIND] = self.pairs.impact[p].kind
         event_buffer.codes[n, ANSWER] = answer
-        event_buffer.codes[n, EVENT_AXIS] = self.pairs.axis[p]
-        event_buffer.codes[n, EVENT_SIGN] = self.pairs.sign[p]
+        event_buffer.codes[n, EVENT_AXIS] = self.pairs.impact[p].axis
+        event_buffer.codes[n, EVENT_SIGN] = self.pairs.impact[p].sign
         event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
-        event_buffer.numbers[n, at - 1] = self.pairs.speed[p]
+        event_buffer.numbers[n, at - 1] = self.pairs.impact[p].speed
         event_buffer.impulse[n] = 0.0
         for k in range(b.dim):
-            event_buffer.numbers[n, 4 + k] = self.pairs.sign[p] if k == self.pairs.axis[p] else 0.0
+            event_buffer.numbers[n, 4 + k] = (
+                self.pairs.impact[p].sign if k == self.pairs.impact[p].axis else 0.0
+            )
             self._record_places(n, p, k)
             if is_plain:
                 event_buffer.numbers[n, at + k + 2 * b.dim] = b.velocity[i, k]
@@ -128,8 +130,8 @@ class ImpactLog:
         """
         b: Bodies = self.bodies
         path: cython.p_double = b.flat_path
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         one: cython.Py_ssize_t = 4 * (b.dim * i + k)
         two: cython.Py_ssize_t = 4 * (b.dim * j + k)
         way1: cython.double = self.narrowphase.now - b.base[i]
@@ -145,8 +147,8 @@ class ImpactLog:
             image += self.pairs.offset_of(p, k)
         low: cython.double = max(centre - half, image - half2)
         high: cython.double = min(centre + half, image + half2)
-        if k == self.pairs.axis[p] and self.pairs.kind[p] == IMPACT:
-            low = high = centre + half if self.pairs.sign[p] < 0 else centre - half
+        if k == self.pairs.impact[p].axis and self.pairs.impact[p].kind == IMPACT:
+            low = high = centre + half if self.pairs.impact[p].sign < 0 else centre - half
         elif low > high:  # a corner, by rounding
             low, high = high, low
         if b.wraps:
@@ -183,8 +185,8 @@ class ImpactLog:
         """Log that the bodies of a crossing pair have entered each other."""
         self.note_image(p)
         self.event_buffer.add_contact(
-            BEGAN, WITHIN, self.narrowphase.now, self.queue.low[p], self.queue.high[p],
-            self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
+            BEGAN, WITHIN, self.narrowphase.now, self.queue.at[p].low, self.queue.at[p].high,
+            self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
         )  # fmt: skip
 
     def note_image(self, p: cython.Py_ssize_t) -> cython.void:

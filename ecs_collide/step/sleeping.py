@@ -145,8 +145,8 @@ class Sleeping:
             self.is_reached[i] = 1
             self._stop(i)
         for p in range(self.pairs.n):
-            i = self.pairs.first[p]
-            j: cython.Py_ssize_t = self.pairs.second[p]
+            i = self.pairs.at[p].first
+            j: cython.Py_ssize_t = self.pairs.at[p].second
             if b.moves[i] or b.moves[j]:
                 continue
             if not self.is_reached[i]:
@@ -506,10 +506,10 @@ class Sleeping:
             p = self.pairs.find(i, j)
             if p >= first_new:
                 contacts.restore(p, n)
-                if self.pairs.crossing[p] and contacts.rows[n, KIND] in (CROSSING, UNTIL_APART):
-                    self.pairs.inside[p] = 1
-                    self.pairs.axis[p] = contacts.rows[n, AXIS]
-                    self.pairs.sign[p] = contacts.rows[n, SIGN]
+                if self.pairs.at[p].crossing and contacts.rows[n, KIND] in (CROSSING, UNTIL_APART):
+                    self.pairs.at[p].inside = 1
+                    self.pairs.impact[p].axis = contacts.rows[n, AXIS]
+                    self.pairs.impact[p].sign = contacts.rows[n, SIGN]
             m = self.next[n, m & 1] - 1
 
     def _index(self) -> cython.void:
@@ -545,8 +545,8 @@ class Sleeping:
             return
         for p in range(self.pairs.n):
             if self.correction.can_sink(p) and self._needs_correction(p):
-                n = self._reach(self.pairs.first[p], n)
-                n = self._reach(self.pairs.second[p], n)
+                n = self._reach(self.pairs.at[p].first, n)
+                n = self._reach(self.pairs.at[p].second, n)
         while at < n:
             i: cython.Py_ssize_t = self.reached[at]
             at += 1
@@ -571,8 +571,8 @@ class Sleeping:
     def _needs_correction(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the two bodies of a pair may be snapped at the end of the step."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         k: cython.int
 
         if self.correction.solid_placement(p) == PENETRATING:

@@ -376,27 +376,27 @@ class Timeline:
                 self.broadphase.follow(self.attachments.rows[n])
         self.narrowphase.sweep_solid()
         for p in range(self.pairs.n):
-            if not self.pairs.crossing[p] or self.pairs.left_alone[p]:
+            if not self.pairs.at[p].crossing or self.pairs.at[p].left_alone:
                 continue
             self.narrowphase.aim(p)
             kind = self.narrowphase.sweeper.solve()
             n = self.pairs.contact_of(p)
             self.log.note_image(p)
-            if n >= 0 and kind == SEPARATE and self.pairs.crossing[p] & UNTIL_APART:
+            if n >= 0 and kind == SEPARATE and self.pairs.at[p].crossing & UNTIL_APART:
                 self.contacts.end_crossing(p)
                 self._close(p)
                 continue
             if n >= 0 and self.contacts.rows[n, KIND] != SOLID and kind != SEPARATE:
-                self.pairs.inside[p] = 1
-                self.pairs.axis[p] = self.contacts.rows[n, AXIS]
-                self.pairs.sign[p] = self.contacts.rows[n, SIGN]
+                self.pairs.at[p].inside = 1
+                self.pairs.impact[p].axis = self.contacts.rows[n, AXIS]
+                self.pairs.impact[p].sign = self.contacts.rows[n, SIGN]
             elif kind == OVERLAP:
-                self.pairs.inside[p] = 1
+                self.pairs.at[p].inside = 1
                 self.narrowphase.note_side(p, kind)
-                self.pairs.began[p] = 0.0
+                self.pairs.impact[p].began = 0.0
                 self.event_buffer.add_contact(
-                    BEGAN, WITHIN, 0.0, self.queue.low[p], self.queue.high[p],
-                    self.pairs.axis[p], self.pairs.sign[p], CROSSING, -1,
+                    BEGAN, WITHIN, 0.0, self.queue.at[p].low, self.queue.at[p].high,
+                    self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
                 )  # fmt: skip
             self.narrowphase.sweep_crossing(p, kind)
 
@@ -410,18 +410,18 @@ class Timeline:
 
         while True:
             p = self.queue.top()
-            is_late = p < 0 or self.queue.time[p] > self.narrowphase.now
-            if (is_late or self.queue.rank[p]) and self._find_more_impacts():
+            is_late = p < 0 or self.queue.at[p].time > self.narrowphase.now
+            if (is_late or self.queue.at[p].rank) and self._find_more_impacts():
                 continue
             if p < 0:
                 return -1
             self.bodies.tick += 1
             if is_late:
-                self.narrowphase.now = self.queue.time[p]
+                self.narrowphase.now = self.queue.at[p].time
                 self.narrowphase.instant_tick = self.bodies.tick
                 self.solver.begin_instant(self.narrowphase.now)
             self.queue.drop(p)
-            if self.pairs.crossing[p]:
+            if self.pairs.at[p].crossing:
                 self._cross(p)
             elif not answering:
                 self.log.add(p, UNANSWERED)
@@ -452,13 +452,13 @@ class Timeline:
     def _reach_answer(self, p: cython.Py_ssize_t) -> cython.bint:
         """Answer the impact whose turn it is; True if it is handed over instead."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         met: cython.bint
 
         if self._is_stale(p) and not self._is_still_due(p):
             return False
-        if self.queue.rank[p] and self.narrowphase.waits(p):
+        if self.queue.at[p].rank and self.narrowphase.waits(p):
             return False
         if b.asleep[i] and b.yields[i]:
             self.sleeping.wake_in_step(i)
@@ -470,20 +470,20 @@ class Timeline:
         if met and self._come_to_limit(p) and not self.narrowphase.meets(p):
             self._resume(p)
             return False
-        self.began_at = -1 if self.pairs.inside[p] else self.event_buffer.n_contacts
+        self.began_at = -1 if self.pairs.at[p].inside else self.event_buffer.n_contacts
         self.event = self.log.add(p, ANSWERED)
         if not met:
             self._resume(p)
             return False
         self.n_answers += 1
-        self.pairs.answers[p] += 1
+        self.pairs.impact[p].answers += 1
         self.holding.count_visits(i, 1)
         self.holding.count_visits(j, 1)
         if self.n_decisions and self._answer_as_decided(p):
             self._resume(p)
             return False
         if (self.hand_over or (b.custom[i] | b.custom[j]) & OFFERED) and (
-            self.pairs.answers[p] <= self.pair_limit
+            self.pairs.impact[p].answers <= self.pair_limit
         ):
             self.solver.clusters.write()
             b.rest_count[i] = b.rest_count[j] = -1  # whatever the game does, they do not rest
@@ -504,16 +504,16 @@ class Timeline:
         """
         if not self.narrowphase.is_due(p):
             # Queued again: it comes an instant later, by rounding, and is reported then.
-            if not self.queue.rank[p] and not self.queue.holds(p):
+            if not self.queue.at[p].rank and not self.queue.holds(p):
                 self.log.add(p, STOPPED_ALREADY)
-                if self.pairs.kind[p] == IMPACT:
+                if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
                 if self.bodies.surfaces.any_carrier:
                     self._suspend(p)
                     self.carriers.land(p)
                     self._resume(p)
             return False
-        if self.narrowphase.sweeper.corner and not self.queue.rank[p]:
+        if self.narrowphase.sweeper.corner and not self.queue.at[p].rank:
             self.queue.put(p, self.narrowphase.now, 1)
             return False
         return True
@@ -525,20 +525,28 @@ class Timeline:
         What moves them out of others or out of a soft crowd, or their fall, may have made them meet.
         """
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int = self.pairs.axis[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        k: cython.int = self.pairs.impact[p].axis
         met: cython.bint = True
 
-        if self.pairs.kind[p] == IMPACT:
+        if self.pairs.impact[p].kind == IMPACT:
             self._touch(p)
-            place(b, i, j, k, self.pairs.sign[p], self.narrowphase.now, self.pairs.offset_of(p, k))
+            place(
+                b,
+                i,
+                j,
+                k,
+                self.pairs.impact[p].sign,
+                self.narrowphase.now,
+                self.pairs.offset_of(p, k),
+            )
         if b.surfaces.any_pusher:
             met = not self._end_pushes(p)
         if b.surfaces.any_separator and self._suspend(p):
             met = met and self.narrowphase.meets(p)
         if self.gravity.is_on and self._split_paths(p):
-            met = met and (self.narrowphase.meets(p) or self.pairs.speed[p] > 0.0)
+            met = met and (self.narrowphase.meets(p) or self.pairs.impact[p].speed > 0.0)
             self._find_closing_speed(p)
         return met
 
@@ -549,9 +557,9 @@ class Timeline:
 
         The closing speed of the pair is that of this instant from now on.
         """
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        bends: cython.bint = self.falling.split(i, j, self.pairs.axis[p])
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        bends: cython.bint = self.falling.split(i, j, self.pairs.impact[p].axis)
 
         self._find_closing_speed(p)
         return bends
@@ -560,23 +568,23 @@ class Timeline:
     @cython.exceptval(check=False)
     def _find_closing_speed(self, p: cython.Py_ssize_t) -> cython.void:
         """Find how fast a pair that falls closes at this instant."""
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         speed: cython.double = self.solver.closing_speed(
-            i, j, self.pairs.axis[p], self.pairs.sign[p]
+            i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign
         )
 
-        self.pairs.speed[p] = max(speed, 0.0) + 0.0
+        self.pairs.impact[p].speed = max(speed, 0.0) + 0.0
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _show(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the game see the velocities that the bodies of a pair have at this instant."""
-        self.holding.show(self.pairs.first[p])
-        self.holding.show(self.pairs.second[p])
+        self.holding.show(self.pairs.at[p].first)
+        self.holding.show(self.pairs.at[p].second)
         if self.gravity.is_on:
-            self.falling.show(self.pairs.first[p], 0)
-            self.falling.show(self.pairs.second[p], 1)
+            self.falling.show(self.pairs.at[p].first, 0)
+            self.falling.show(self.pairs.at[p].second, 1)
 
     @cython.cfunc
     @cython.exceptval(check=False)
@@ -585,40 +593,40 @@ class Timeline:
         if self.gravity.is_on:
             self.falling.hide(0)
             self.falling.hide(1)
-        self.holding.hide(self.pairs.first[p])
-        self.holding.hide(self.pairs.second[p])
+        self.holding.hide(self.pairs.at[p].first)
+        self.holding.hide(self.pairs.at[p].second)
 
     @cython.cfunc
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
         """Give both members of soft crowds their own velocities; return whether that changes the impact."""
         s: Separating = self.separating
-        k: cython.int = self.pairs.axis[p]
-        first: cython.bint = s.suspend(self.pairs.first[p], k, self.solver)
-        second: cython.bint = s.suspend(self.pairs.second[p], k, self.solver)
+        k: cython.int = self.pairs.impact[p].axis
+        first: cython.bint = s.suspend(self.pairs.at[p].first, k, self.solver)
+        second: cython.bint = s.suspend(self.pairs.at[p].second, k, self.solver)
 
         if first or second:
-            self.pairs.speed[p] = self.narrowphase.closing_speed(p)
+            self.pairs.impact[p].speed = self.narrowphase.closing_speed(p)
         return first or second
 
     @cython.cfunc
     def _resume(self, p: cython.Py_ssize_t) -> cython.void:
         """Go on moving the members of soft crowds in a pair along what they have met."""
         if self.bodies.surfaces.any_separator:
-            self.solver.clusters.write_body(self.pairs.first[p])
-            self.solver.clusters.write_body(self.pairs.second[p])
-            self.separating.resume(self.pairs.first[p], self.solver)
-            self.separating.resume(self.pairs.second[p], self.solver)
+            self.solver.clusters.write_body(self.pairs.at[p].first)
+            self.solver.clusters.write_body(self.pairs.at[p].second)
+            self.separating.resume(self.pairs.at[p].first, self.solver)
+            self.separating.resume(self.pairs.at[p].second, self.solver)
 
     @cython.cfunc
     @cython.exceptval(check=False)
     def _come_to_limit(self, p: cython.Py_ssize_t) -> cython.bint:
         """Hold the bodies of a pair that is due, as far as limits want it; return whether any is."""
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         first: cython.bint
         second: cython.bint
 
-        if self.pairs.answers[p] >= self.pair_limit or self._keeps_growing(p):
+        if self.pairs.impact[p].answers >= self.pair_limit or self._keeps_growing(p):
             first = self._hold(i)
             second = self._hold(j)
             self.n_pair_limit += first or second
@@ -651,14 +659,14 @@ class Timeline:
     @cython.exceptval(check=False)
     def _keeps_growing(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair that resizes would be crushed though one of its bodies is held."""
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int = self.pairs.axis[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        k: cython.int = self.pairs.impact[p].axis
 
         return (
             (self.bodies.on_hold[i] or self.bodies.on_hold[j])
-            and self.pairs.repeats[p] >= REPEAT_LIMIT - 1
-            and self.pairs.answered_at[p] == self.narrowphase.now
+            and self.pairs.impact[p].repeats >= REPEAT_LIMIT - 1
+            and self.pairs.impact[p].answered_at == self.narrowphase.now
             and (self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0)
         )
 
@@ -666,9 +674,9 @@ class Timeline:
     @cython.exceptval(check=False)
     def _is_stale(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body of a pair has turned since the pair was swept; write both."""
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        stale: cython.bint = self.pairs.stale[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        stale: cython.bint = self.pairs.impact[p].stale
 
         if self.solver.clusters.n_unwritten:
             self.solver.clusters.write_body(i)
@@ -676,11 +684,11 @@ class Timeline:
         if self.attachments.n:
             self._follow_owner(i)
             self._follow_owner(j)
-        self.pairs.stale[p] = 0
+        self.pairs.impact[p].stale = 0
         return (
             stale
-            or self.bodies.has_turned_since(i, self.pairs.tick[p])
-            or self.bodies.has_turned_since(j, self.pairs.tick[p])
+            or self.bodies.has_turned_since(i, self.pairs.impact[p].tick)
+            or self.bodies.has_turned_since(j, self.pairs.impact[p].tick)
         )
 
     @cython.cfunc
@@ -698,18 +706,18 @@ class Timeline:
     @cython.exceptval(check=False)
     def _touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the faces of a pair touch at this instant, on the side of its impact."""
-        self.pairs.touch[p] = self.pairs.sign[p] * (self.pairs.axis[p] + 1)
+        self.pairs.at[p].touch = self.pairs.impact[p].sign * (self.pairs.impact[p].axis + 1)
 
     @cython.cfunc
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
         """End what pushes the bodies of a pair into each other; return whether nothing else does."""
         n: cython.int
         i: cython.Py_ssize_t
-        k: cython.int = self.pairs.axis[p]
+        k: cython.int = self.pairs.impact[p].axis
         ended: cython.bint = False
 
         for n in range(2):
-            i = self.pairs.second[p] if n else self.pairs.first[p]
+            i = self.pairs.at[p].second if n else self.pairs.at[p].first
             if abs(self.bodies.surfaces.translation_side[i]) == k + 1:
                 ended = True
                 if self.bodies.on_hold[i]:
@@ -739,7 +747,7 @@ class Timeline:
     @cython.cfunc
     def _cross_as_decided(self, p: cython.Py_ssize_t) -> cython.bint:
         """Let a pair whose impact is due cross, if the game has decided that; return whether."""
-        decision = self.decisions.get((self.queue.low[p], self.queue.high[p]))
+        decision = self.decisions.get((self.queue.at[p].low, self.queue.at[p].high))
 
         if decision is None or decision[0] == 0:
             return False
@@ -753,7 +761,7 @@ class Timeline:
     @cython.cfunc
     def _answer_as_decided(self, p: cython.Py_ssize_t) -> cython.bint:
         """Answer an impact just recorded as the game has decided; return whether it has."""
-        decision = self.decisions.get((self.queue.low[p], self.queue.high[p]))
+        decision = self.decisions.get((self.queue.at[p].low, self.queue.at[p].high))
 
         if decision is None:
             return False
@@ -766,8 +774,8 @@ class Timeline:
     ) -> cython.void:
         """Answer as if both bodies of a pair had a response in place of their own; 0: their own."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         one: cython.int = b.response[i]
         other: cython.int = b.response[j]
         bounce: cython.double = b.restitution[i]
@@ -786,14 +794,14 @@ class Timeline:
     @cython.exceptval(check=False)
     def _open(self, p: cython.Py_ssize_t, code: cython.int) -> cython.void:
         """Let a solid pair cross from now on."""
-        self.pairs.crossing[p] |= code
-        self.pairs.touch[p] = self.pairs.clear[p] = self.pairs.stale[p] = 0
+        self.pairs.at[p].crossing |= code
+        self.pairs.at[p].touch = self.pairs.at[p].clear = self.pairs.impact[p].stale = 0
 
     @cython.cfunc
     def _close(self, p: cython.Py_ssize_t) -> cython.void:
         """Let a pair whose bodies have separated be what its bodies make it again."""
-        self.pairs.crossing[p] &= ~UNTIL_APART
-        self.pairs.touch[p] = 0
+        self.pairs.at[p].crossing &= ~UNTIL_APART
+        self.pairs.at[p].touch = 0
         self.narrowphase.sweep_again(p)
 
     def cross(self, until_apart: cython.bint):
@@ -801,9 +809,9 @@ class Timeline:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        self.holding.hide(self.pairs.first[p])
-        self.holding.hide(self.pairs.second[p])
-        if not self.pairs.gone[p]:
+        self.holding.hide(self.pairs.at[p].first)
+        self.holding.hide(self.pairs.at[p].second)
+        if not self.pairs.at[p].gone:
             self.event_buffer.codes[self.event, ANSWER] = CROSSED
             self.n_answers -= 1
             if self.began_at >= 0:  # with this impact: it was no solid contact after all
@@ -826,7 +834,7 @@ class Timeline:
 
         self.pending = -1
         self._hide(p)
-        if self.pairs.gone[p] or self.pairs.left_alone[p]:
+        if self.pairs.at[p].gone or self.pairs.at[p].left_alone:
             pass
         elif default:
             if self._still_closes(p):
@@ -835,15 +843,15 @@ class Timeline:
             if self.gravity.is_on:
                 self._find_closing_speed(p)
             self._answer(p, True, True)
-            if self.gravity.is_on and self.pairs.speed[p] == 0.0:
+            if self.gravity.is_on and self.pairs.impact[p].speed == 0.0:
                 pass  # only gravity closes it: the game has answered
             elif self.event_buffer.codes[self.event, ANSWER] == ANSWERED:
                 self.event_buffer.codes[self.event, ANSWER] = FORCED
                 self.n_forced += 1
         if self.is_set and self.event_buffer.codes[self.event, ANSWER] != CRUSHED:
             self.event_buffer.impulse[self.event] = max(
-                self._change_of(p, self.pairs.first[p], 0),
-                self._change_of(p, self.pairs.second[p], 1),
+                self._change_of(p, self.pairs.at[p].first, 0),
+                self._change_of(p, self.pairs.at[p].second, 1),
             )
         self._resume(p)
 
@@ -857,7 +865,7 @@ class Timeline:
         `place` is 0 for the first body, 1 for the second.
         """
         b: Bodies = self.bodies
-        k: cython.int = self.pairs.axis[p]
+        k: cython.int = self.pairs.impact[p].axis
         velocity: cython.double = self.solver.clusters.final_velocity(i, k)
 
         if not b.yields[i]:
@@ -883,7 +891,7 @@ class Timeline:
 
         By a code of `Bodies.response`; 0 for the built-in answer.
         """
-        if not self.pairs.gone[self.pending]:
+        if not self.pairs.at[self.pending].gone:
             self._hide(self.pending)
             if self._still_closes(self.pending):
                 self._answer_as(self.pending, response, restitution)
@@ -900,7 +908,7 @@ class Timeline:
         self.bodies.withdraw(i)
         while p >= 0:
             self.contacts.end_withdrawn(p, self.narrowphase.now)
-            self.pairs.gone[p] = 1
+            self.pairs.at[p].gone = 1
             self.queue.drop(p)
             p = self.pairs.next_of(p, i)
 
@@ -947,7 +955,7 @@ class Timeline:
         p: cython.Py_ssize_t = self.pairs.head_of(i)
 
         while p >= 0:
-            self.pairs.touch[p] = 0
+            self.pairs.at[p].touch = 0
             p = self.pairs.next_of(p, i)
 
     def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
@@ -968,36 +976,36 @@ class Timeline:
         if self._is_stale(p):
             self.narrowphase.aim(p)
             self.narrowphase.sweeper.solve()
-            if self.pairs.inside[p]:
+            if self.pairs.at[p].inside:
                 if self.narrowphase.sweeper.exit > 0.0:
                     self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
                     return
             elif not self.narrowphase.is_due(p):
                 return
-        self.bodies.note_crossing(self.pairs.first[p])
-        self.bodies.note_crossing(self.pairs.second[p])
-        if self.pairs.inside[p]:
-            self.pairs.inside[p] = 0
+        self.bodies.note_crossing(self.pairs.at[p].first)
+        self.bodies.note_crossing(self.pairs.at[p].second)
+        if self.pairs.at[p].inside:
+            self.pairs.at[p].inside = 0
             self.log.note_image(p)
             self.contacts.forget_known(p)
             self.event_buffer.add_contact(
-                ENDED, WITHIN, self.narrowphase.now, self.queue.low[p], self.queue.high[p],
-                self.pairs.axis[p], self.pairs.sign[p], CROSSING, SEPARATED,
+                ENDED, WITHIN, self.narrowphase.now, self.queue.at[p].low, self.queue.at[p].high,
+                self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, SEPARATED,
             )  # fmt: skip
-            self.pairs.began[p] = -1.0
-            if self.pairs.crossing[p] & UNTIL_APART:
+            self.pairs.impact[p].began = -1.0
+            if self.pairs.at[p].crossing & UNTIL_APART:
                 self._close(p)
             return
         self.log.add(p, CROSSED)
-        if not self.pairs.known[p]:  # pragma: no branch: but for what was about to enter before
+        if not self.pairs.at[p].known:  # pragma: no branch: but for what was about to enter before
             self.log.add_entry(p)
         self._enter(p)
 
     @cython.cfunc
     def _enter(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the bodies of a crossing pair be inside each other, and queue when they leave."""
-        self.pairs.inside[p] = 1
-        self.pairs.began[p] = self.narrowphase.now
+        self.pairs.at[p].inside = 1
+        self.pairs.impact[p].began = self.narrowphase.now
         self.narrowphase.aim(p)
         self.narrowphase.sweeper.solve()
         self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
@@ -1008,18 +1016,18 @@ class Timeline:
     ) -> cython.void:
         """Give the built-in answer to the impact just recorded."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
-        k: cython.int = self.pairs.axis[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        k: cython.int = self.pairs.impact[p].axis
         restitution: cython.double = 0.0
         gives_way: cython.bint = self.solver.weigh(i, j, k)
 
-        if self.pairs.answered_at[p] == self.narrowphase.now:
-            self.pairs.repeats[p] += 1
+        if self.pairs.impact[p].answered_at == self.narrowphase.now:
+            self.pairs.impact[p].repeats += 1
         else:
-            self.pairs.repeats[p] = 0
-        if self.pairs.answers[p] > self.pair_limit + REPEAT_LIMIT or (
-            self.pairs.repeats[p] >= REPEAT_LIMIT
+            self.pairs.impact[p].repeats = 0
+        if self.pairs.impact[p].answers > self.pair_limit + REPEAT_LIMIT or (
+            self.pairs.impact[p].repeats >= REPEAT_LIMIT
             and (b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0)
         ):
             self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
@@ -1027,26 +1035,26 @@ class Timeline:
         if not (self.solver.first_yields or self.solver.second_yields):
             self._crush(p, i, j)  # an immovable body, and one on an axis that is locked
             return
-        self.pairs.answered_at[p] = self.narrowphase.now
+        self.pairs.impact[p].answered_at = self.narrowphase.now
         if not (
             inelastic
             or gives_way
-            or self.pairs.kind[p] == OVERLAP
-            or self.pairs.speed[p] < self.rest_speed
+            or self.pairs.impact[p].kind == OVERLAP
+            or self.pairs.impact[p].speed < self.rest_speed
         ):
             restitution = self.solver.restitution_of(i, j)
-        if self.pairs.repeats[p] >= INSTANT_LIMIT:
+        if self.pairs.impact[p].repeats >= INSTANT_LIMIT:
             # A pile that bounces would go on to the limits, a stop between two partners too.
             normal_only = True
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= gives_way
-        self.solver.may_part = self.pairs.repeats[p] == 0
+        self.solver.may_part = self.pairs.impact[p].repeats == 0
         if b.surfaces.any_pusher:  # the velocity along the surface may be that of a pusher
             normal_only |= (
                 b.surfaces.translation_side[i] != 0 or b.surfaces.translation_side[j] != 0
             )
-        if not self.solver.answer(i, j, k, self.pairs.sign[p], restitution, normal_only):
+        if not self.solver.answer(i, j, k, self.pairs.impact[p].sign, restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
         self.event_buffer.impulse[self.event] += self.solver.impulse
@@ -1068,7 +1076,7 @@ class Timeline:
             swap = one
             one = other
             other = swap
-        self.pairs.left_alone[p] = 1
+        self.pairs.at[p].left_alone = 1
         self.event_buffer.codes[self.event, ANSWER] = CRUSHED
         if one >= 0:
             self.event_buffer.solid_first[self.event] = self.bodies.ids[one]
@@ -1126,19 +1134,19 @@ class Timeline:
         while at >= 0:
             p = at
             n_visits += self._may_meet(p)
-            if self.pairs.first[p] == i:
-                j = self.pairs.second[p]
-                at = self.pairs.next_of_first[p] - 1
+            if self.pairs.at[p].first == i:
+                j = self.pairs.at[p].second
+                at = self.pairs.at[p].next_of_first - 1
             else:
-                j = self.pairs.first[p]
-                at = self.pairs.next_of_second[p] - 1
+                j = self.pairs.at[p].first
+                at = self.pairs.at[p].next_of_second - 1
             if self.bodies.is_turned[j] == DONE:
                 continue
-            if self.pairs.inside[p] and not self.pairs.crossing[p]:
+            if self.pairs.at[p].inside and not self.pairs.at[p].crossing:
                 self.contacts.follow(p, self.narrowphase.now)
-            if self.queue.place[p] > 0 and self.queue.time[p] == self.narrowphase.now:
-                self.pairs.stale[p] = 1
-                self.pairs.clear[p] = 0
+            if self.queue.is_due(p, self.narrowphase.now):
+                self.pairs.impact[p].stale = 1
+                self.pairs.at[p].clear = 0
             else:
                 self.narrowphase.sweep_again(p)
         self.holding.count_visits(i, n_visits)
@@ -1150,8 +1158,8 @@ class Timeline:
     def _may_meet(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bounds of two paths meet: which other pairs exist depends on margins."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.first[p]
-        j: cython.Py_ssize_t = self.pairs.second[p]
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
         k: cython.int
         offset: cython.double = 0.0
 

@@ -60,7 +60,8 @@ def test_two_images_at_once_come_in_the_order_of_the_images():
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
         queue = ImpactQueue()
         for pair in order:
-            queue.low[pair], queue.high[pair], queue.image[pair] = 4, 7, (5, -3, 0)[pair]
+            queue.at[pair].low, queue.at[pair].high = 4, 7
+            queue.at[pair].image = (5, -3, 0)[pair]
             queue.put(pair, 0.5, 0)
         taken = []
         while queue.top() >= 0:
