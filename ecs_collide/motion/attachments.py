@@ -114,8 +114,8 @@ class Attachments:
         for n in range(self.n):
             i: cython.Py_ssize_t = self.rows[n]
             j: cython.Py_ssize_t = self.owners[n]
-            at: cython.Py_ssize_t = b.start_of(i)
-            of: cython.Py_ssize_t = b.start_of(j)
+            at: cython.Py_ssize_t = b.n_path * i
+            of: cython.Py_ssize_t = b.n_path * j
             moves: cython.bint = b.moves[j] != 0
             self.tick[n] = 0
             b.base[i] = 0.0
@@ -137,8 +137,8 @@ class Attachments:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.rows[n]
         j: cython.Py_ssize_t = self.owners[n]
-        at: cython.Py_ssize_t = b.start_of(i)
-        of: cython.Py_ssize_t = b.start_of(j)
+        at: cython.Py_ssize_t = b.n_path * i
+        of: cython.Py_ssize_t = b.n_path * j
         k: cython.int
         t: cython.double = b.base[j]
         changed: cython.bint = False

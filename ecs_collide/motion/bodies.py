@@ -86,9 +86,11 @@ class Bodies:
         The number of rows.
     blocks, memory : list
         The columns by blocks, and the array of each block.
-    path : float64 (capacity * dim * 4,)
+    path : float64 (capacity * n_path,)
         Of each body and axis: centre and half size at the base time, motion
-        and resize.  A body's begin at `start_of` it.
+        and resize.
+    n_path : int
+        How many numbers that are of each body: 4 * dim.
     tick : int
         A number for each answer of a step: what has a higher one came later.
     turned : int64 (capacity,)
@@ -98,6 +100,7 @@ class Bodies:
 
     def __init__(self, dim: cython.int, apart: bool = False):
         self.dim = dim
+        self.n_path = 4 * dim
         self.dt = 0.0
         self.surfaces = Surfaces(dim)
         self.controls = self.surfaces.controls
@@ -218,7 +221,7 @@ class Bodies:
 
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
-            at: cython.Py_ssize_t = self.start_of(i)
+            at: cython.Py_ssize_t = self.n_path * i
             self.base[i] = 0.0
             for k in range(self.dim):
                 self.path[at + CENTRE] = self.centre[i, k]
@@ -229,10 +232,6 @@ class Bodies:
     @cython.cfunc
     @cython.inline
     @cython.exceptval(check=False)
-    def start_of(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return where in `path` the part of a body begins; each axis takes 4."""
-        return 4 * self.dim * i
-
     def clear_gap(self) -> cython.double:
         """Return a gap that is larger than any slop, but for those of paths that have no bounds yet."""
         k: cython.int
@@ -343,35 +342,35 @@ class Bodies:
 
     def centre_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the centre on an axis at the base time."""
-        return self.path[self.start_of(i) + 4 * k + CENTRE]
+        return self.path[self.n_path * i + 4 * k + CENTRE]
 
     def half_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the half size on an axis at the base time."""
-        return self.path[self.start_of(i) + 4 * k + HALF]
+        return self.path[self.n_path * i + 4 * k + HALF]
 
     def motion_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how far a body's centre travels on an axis in a whole step."""
-        return self.path[self.start_of(i) + 4 * k + MOTION]
+        return self.path[self.n_path * i + 4 * k + MOTION]
 
     def resize_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how much a body's half size changes on an axis in a whole step."""
-        return self.path[self.start_of(i) + 4 * k + RESIZE]
+        return self.path[self.n_path * i + 4 * k + RESIZE]
 
     def centre_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Return the centre on an axis at time `t`; exactly the stored one at the base time."""
-        at: cython.Py_ssize_t = self.start_of(i) + 4 * k
+        at: cython.Py_ssize_t = self.n_path * i + 4 * k
 
         return self.path[at + CENTRE] + self.path[at + MOTION] * (t - self.base[i])
 
     def half_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Return the half size on an axis at time `t`."""
-        at: cython.Py_ssize_t = self.start_of(i) + 4 * k
+        at: cython.Py_ssize_t = self.n_path * i + 4 * k
 
         return max(0.0, self.path[at + HALF] + self.path[at + RESIZE] * (t - self.base[i]))
 
     def advance(self, i: cython.Py_ssize_t, t: cython.double) -> cython.void:
         """Move a body along its path to time `t`, its new base."""
-        at: cython.Py_ssize_t = self.start_of(i)
+        at: cython.Py_ssize_t = self.n_path * i
         _k: cython.int
         elapsed: cython.double = t - self.base[i]
 
@@ -475,7 +474,7 @@ class Bodies:
 
     def put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
         """Put a body at a centre on an axis, at its base time."""
-        self.path[self.start_of(i) + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
+        self.path[self.n_path * i + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
 
     def widths_beyond(self, k: cython.int, place: cython.double) -> cython.double:
         """Return how many widths a place on an axis lies beyond the world; 0 within it."""
@@ -509,11 +508,11 @@ class Bodies:
             for axis in range(self.dim):
                 self.turn[i, axis, EARLIER] = self.velocity[i, axis]
         self.velocity[i, k] = value + 0.0
-        self.motion[i, k] = self.path[self.start_of(i) + 4 * k + MOTION] = value * self.dt + 0.0
+        self.motion[i, k] = self.path[self.n_path * i + 4 * k + MOTION] = value * self.dt + 0.0
 
     def stop_growing(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Let a body have the size on an axis that it has at its base time, to the step's end."""
-        self.path[self.start_of(i) + 4 * k + RESIZE] = 0.0
+        self.path[self.n_path * i + 4 * k + RESIZE] = 0.0
 
     def turn_to(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
@@ -573,7 +572,7 @@ class Bodies:
         path: cython.p_double = self.flat_path
         low: cython.p_double = self.flat_min
         high: cython.p_double = self.flat_max
-        at: cython.Py_ssize_t = self.start_of(i)
+        at: cython.Py_ssize_t = self.n_path * i
         to: cython.Py_ssize_t = self.dim * i
         rest: cython.double = 1.0 - self.base[i]
         k: cython.int

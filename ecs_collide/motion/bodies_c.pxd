@@ -30,6 +30,7 @@ cdef int PUSH_OUT
 @cython.final
 cdef class Bodies:
     cdef public int dim
+    cdef Py_ssize_t n_path
     cdef public double dt
     cdef readonly Surfaces surfaces
     cdef readonly Controls controls
@@ -108,7 +109,6 @@ cdef class Bodies:
     cdef double* flat_path
     cdef double* flat_min
     cdef double* flat_max
-    cdef Py_ssize_t start_of(self, Py_ssize_t i) noexcept
     cdef double clear_gap(self) noexcept
     cdef double slop_between(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cpdef void start(self, long long[::1] rows)

@@ -369,12 +369,13 @@ class Contacts:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         path: cython.p_double = b.flat_path
-        one: cython.Py_ssize_t = b.start_of(i)
-        two: cython.Py_ssize_t = b.start_of(j)
+        one: cython.Py_ssize_t = b.n_path * i
+        two: cython.Py_ssize_t = b.n_path * j
         way1: cython.double = now - b.base[i]
         way2: cython.double = now - b.base[j]
         k: cython.int
         wraps: cython.bint = b.wraps
+        resizes: cython.bint = b.any_resize
         clear: cython.double = b.clear_gap()
         rest: cython.double = INF
 
@@ -383,15 +384,19 @@ class Contacts:
             centre2: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
             if wraps:
                 centre2 += self.pairs.offset[p, k]
-            half1: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
-            half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
+            half1: cython.double = path[one + HALF]
+            half2: cython.double = path[two + HALF]
+            growth: cython.double = 0.0
+            if resizes:
+                half1 = max(0.0, half1 + path[one + RESIZE] * way1)
+                half2 = max(0.0, half2 + path[two + RESIZE] * way2)
+                growth = path[one + RESIZE] + path[two + RESIZE]
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
             nearer: cython.double = max(gap, plus)
             if nearer > clear or (nearer > 0.0 and nearer > b.slop_between(i, j, k)):
                 return -1.0
             rate: cython.double = path[one + MOTION] - path[two + MOTION]
-            growth: cython.double = path[one + RESIZE] + path[two + RESIZE]
             if -rate - growth > 0.0:
                 rest = min(rest, max(0.0, -gap) / (-rate - growth))
             if rate - growth > 0.0:

@@ -114,8 +114,8 @@ class Narrowphase:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        one: cython.Py_ssize_t = b.start_of(i)
-        two: cython.Py_ssize_t = b.start_of(j)
+        one: cython.Py_ssize_t = b.n_path * i
+        two: cython.Py_ssize_t = b.n_path * j
         _k: cython.int
         way1: cython.double = self.now - b.base[i]
         way2: cython.double = self.now - b.base[j]
@@ -151,8 +151,8 @@ class Narrowphase:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        one: cython.Py_ssize_t = b.start_of(i)
-        two: cython.Py_ssize_t = b.start_of(j)
+        one: cython.Py_ssize_t = b.n_path * i
+        two: cython.Py_ssize_t = b.n_path * j
         k: cython.int
         way1: cython.double = self.now - b.base[i]
         way2: cython.double = self.now - b.base[j]
@@ -228,7 +228,7 @@ class Narrowphase:
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
         if b.wraps or b.any_resize or not self.sweeper.press(
-            b.flat_path, b.start_of(i), b.start_of(j),
+            b.flat_path, b.n_path * i, b.n_path * j,
             self.now - b.base[i], self.now - b.base[j], b.clear_gap(),
         ):  # fmt: skip
             return False

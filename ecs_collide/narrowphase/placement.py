@@ -29,6 +29,8 @@ cython.declare(
     INF=cython.double,
     NO_LEVEL=cython.longlong,
     NOT_NEAR=cython.longlong,
+    MOVED=cython.int,
+    COMPARED=cython.int,
     APART_AT_LEAST=cython.double,
     N_PASSES=cython.int,
     SOFT_DEPTH=cython.double,
@@ -44,7 +46,11 @@ NO_LEVEL = 1 << 40  # the level of a body that is not connected to an immovable 
 NOT_NEAR = 1 << 20  # in place of an axis
 SOFT_DEPTH = 2.0**-24  # of two half sizes: a soft overlap must be deeper than this
 COORDINATE_ROUNDING = 2.0**-40  # of the coordinates: and deeper than rounding may have made it
-N_PASSES = 4  # the second pass is seldom needed
+N_PASSES = 4  # more than one is needed in crowds only
+
+# What `is_moved` has of a body that was snapped.
+MOVED = 1
+COMPARED = 2  # and all of its pairs were compared again
 
 # The relative placement of a pair.
 APART = 0
@@ -208,8 +214,10 @@ class PositionCorrection:
         Of each pair, `sign` and `n_near` as they were then.
     is_current : bool
         Whether `relations` are those at the end of the step, but for bodies with `is_moved`.
+    moved : int64 (n_moved or more,)
+        The bodies that were snapped since the last call of `_find_near`.
     is_moved : int8 (n_rows,)
-        Whether a body was snapped since the last call of `_find_near`.
+        Whether a body is one of them: `MOVED`, or `COMPARED`.
     axis, sign, gap : the shallowest side of the pair that was placed last
     n_near : number of axes on which the gap of that pair is within the slop
     """
@@ -226,6 +234,8 @@ class PositionCorrection:
         self.near_counts = zeros(BYTE, 1)
         self.is_current = False
         self.is_moved = zeros(BYTE, 1)
+        self.moved = zeros(LONG, 1)
+        self.n_moved = 0
         self.n_near_pairs = 0
         self.axis = self.sign = self.n_near = 0
         self.gap = 0.0
@@ -233,8 +243,10 @@ class PositionCorrection:
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         level: cython.longlong[:, ::1] = grown(self.level, n_rows)
+        moved: cython.longlong[::1] = grown(self.moved, n_rows)
 
         self.is_moved = grown(self.is_moved, n_rows)
+        self.moved = moved
         self.level = level
 
     def make_room(self) -> cython.int:
@@ -287,8 +299,8 @@ class PositionCorrection:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         path: cython.p_double = b.flat_path
-        one: cython.Py_ssize_t = b.start_of(i)
-        two: cython.Py_ssize_t = b.start_of(j)
+        one: cython.Py_ssize_t = b.n_path * i
+        two: cython.Py_ssize_t = b.n_path * j
         k: cython.int
         inside: cython.bint = True
         is_apart: cython.bint = False
@@ -313,7 +325,9 @@ class PositionCorrection:
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
             nearer: cython.double = max(gap, plus)
             slop: cython.double = clear
-            if -clear <= nearer <= clear:
+            if nearer == 0.0:  # as after a snap: no slop changes anything
+                slop = 0.0
+            elif -clear <= nearer <= clear:
                 slop = b.slop_between(i, j, k)
             if nearer > slop:
                 is_apart = True
@@ -376,7 +390,7 @@ class PositionCorrection:
                     first_moves = b.half_of(i, k) > 0.0  # a moved plane could change sides
                 else:
                     first_moves = b.is_lighter(i, j)
-                self.is_moved[i if first_moves else j] = 1
+                self._note_moved(i if first_moves else j)
                 if first_moves:
                     b.advance(i, 1.0)  # a sleeping body is still at the start of the step
                     _snap(b, i, j, k, self.sign < 0, 0.0, self.pairs.offset_of(p, k))
@@ -398,8 +412,8 @@ class PositionCorrection:
                 continue
             i: cython.Py_ssize_t = self.pairs.at[p].first
             j: cython.Py_ssize_t = self.pairs.at[p].second
-            one: cython.Py_ssize_t = b.start_of(i) + CENTRE
-            two: cython.Py_ssize_t = b.start_of(j) + CENTRE
+            one: cython.Py_ssize_t = b.n_path * i + CENTRE
+            two: cython.Py_ssize_t = b.n_path * j + CENTRE
             for k in range(b.dim):
                 if not b.wraps and b.path[one + 4 * k] != b.path[two + 4 * k]:
                     continue
@@ -429,17 +443,14 @@ class PositionCorrection:
         n: cython.Py_ssize_t = 0
         any_penetrating: cython.bint = False
 
+        for p in range(self.pairs.n if is_first else 0):
+            if self.can_sink(p):
+                self._compare(p)
+            else:
+                self.relations[p] = NOT_NEAR
+        if not is_first:
+            self._compare_moved()
         for p in range(self.pairs.n):
-            if not self.can_sink(p):
-                continue
-            if (
-                is_first
-                or self.is_moved[self.pairs.at[p].first]
-                or self.is_moved[self.pairs.at[p].second]
-            ):
-                self.relations[p] = self._relation_of(p)
-                self.signs[p] = self.sign
-                self.near_counts[p] = self.n_near
             found: cython.longlong = self.relations[p]
             if found == NOT_NEAR:
                 continue
@@ -448,18 +459,41 @@ class PositionCorrection:
             self.near_axis[n] = found
             n += 1
         self.n_near_pairs = n
-        for n in range(self.n_near_pairs):
-            self.is_moved[self.pairs.at[self.near[n]].first] = 0
-            self.is_moved[self.pairs.at[self.near[n]].second] = 0
+        for n in range(self.n_moved):
+            self.is_moved[self.moved[n]] = 0
+        self.n_moved = 0
         return any_penetrating
 
-    def _relation_of(self, p: cython.Py_ssize_t) -> cython.longlong:
-        """Return how a pair stands: as `near_axis`, or `NOT_NEAR`."""
+    def _compare_moved(self) -> cython.void:
+        """Compare all pairs of the bodies that were snapped again, each once."""
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_moved):
+            i: cython.Py_ssize_t = self.moved[n]
+            p: cython.Py_ssize_t = self.pairs.head_of(i)
+            while p >= 0:
+                if self.is_moved[self.pairs.partner(p, i)] != COMPARED and self.can_sink(p):
+                    self._compare(p)
+                p = self.pairs.next_of(p, i)
+            self.is_moved[i] = COMPARED
+
+    def _note_moved(self, i: cython.Py_ssize_t) -> cython.void:
+        """Note that a body was snapped."""
+        if not self.is_moved[i]:
+            self.is_moved[i] = MOVED
+            self.moved[self.n_moved] = i
+            self.n_moved += 1
+
+    def _compare(self, p: cython.Py_ssize_t) -> cython.void:
+        """Keep how a pair stands."""
         relation: cython.int = self.solid_placement(p)
 
+        self.signs[p] = self.sign
+        self.near_counts[p] = self.n_near
         if relation == PENETRATING:
-            return -1 - self.axis
-        return self.axis if relation == TOUCHING else NOT_NEAR
+            self.relations[p] = -1 - self.axis
+        else:
+            self.relations[p] = self.axis if relation == TOUCHING else NOT_NEAR
 
     def _find_levels(self) -> cython.void:
         """Queue the pairs to snap by their distance from immovable bodies.

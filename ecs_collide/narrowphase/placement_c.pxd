@@ -28,6 +28,8 @@ cdef class PositionCorrection:
     cdef signed char[::1] near_counts
     cdef bint is_current
     cdef signed char[::1] is_moved
+    cdef long long[::1] moved
+    cdef Py_ssize_t n_moved
     cdef Py_ssize_t n_near_pairs
     cdef public int axis
     cdef public int sign
@@ -40,7 +42,9 @@ cdef class PositionCorrection:
     cdef void _part_planes(self) noexcept
     cdef bint is_plane(self, Py_ssize_t i, int k) noexcept
     cdef bint _find_near(self, bint is_first) noexcept
-    cdef long long _relation_of(self, Py_ssize_t p) noexcept
+    cdef void _compare(self, Py_ssize_t p) noexcept
+    cdef void _compare_moved(self) noexcept
+    cdef void _note_moved(self, Py_ssize_t i) noexcept
     cdef void _find_levels(self) noexcept
     cdef void _begin_level(self, Py_ssize_t i) noexcept
     cdef void _spread_levels(self) noexcept

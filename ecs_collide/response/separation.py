@@ -152,7 +152,7 @@ class Separating:
     def _locate(self, i: cython.Py_ssize_t) -> cython.void:
         """Find where a body would be at the end of the step by itself, and how large."""
         b: Bodies = self.bodies
-        at: cython.Py_ssize_t = b.start_of(i)
+        at: cython.Py_ssize_t = b.n_path * i
         k: cython.int
 
         for k in range(b.dim):

@@ -110,6 +110,8 @@ class Solver:
         Whether gravity may pull the next pair apart at once: it was not answered in this instant.
     loss : float
         Twice the kinetic energy that the last merge has taken from its bodies, or inf.
+    counts_loss : bool
+        Whether it is asked for: only what turns velocities along a surface may not gain energy.
     """
 
     def __init__(self, bodies: Bodies):
@@ -122,6 +124,7 @@ class Solver:
         self.may_part = True
         self.kick_first = self.kick_second = 0.0
         self.loss = INF
+        self.counts_loss = False
         self.sum_high = self.sum_low = 0.0
         if not cython.compiled:
             self.before_first = [0.0] * 3
@@ -247,6 +250,7 @@ class Solver:
         press: cython.double = 0.0
         turns: cython.bint = self._may_turn(i) or self._may_turn(j)
 
+        self.counts_loss = turns
         self.before_first[k] = self.clusters.final_velocity(i, k)
         self.before_second[k] = self.clusters.final_velocity(j, k)
         if turns:
@@ -719,6 +723,7 @@ class Solver:
             return False
         if (
             anchor
+            or not self.counts_loss
             or self.first_yields != self.second_yields
             or c.nodes[one].rank != c.nodes[other].rank
         ):

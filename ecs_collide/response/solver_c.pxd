@@ -16,6 +16,7 @@ cdef class Solver:
     cdef Py_ssize_t solid_first
     cdef Py_ssize_t solid_second
     cdef double loss
+    cdef bint counts_loss
     cdef bint may_part
     cdef double kick_first
     cdef double kick_second

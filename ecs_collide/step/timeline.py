@@ -915,7 +915,7 @@ class Timeline:
     def stop(self, i: cython.Py_ssize_t):
         """Let a body that is taken out stay where it is now, to the end of the step."""
         k: cython.int
-        at: cython.Py_ssize_t = self.bodies.start_of(i)
+        at: cython.Py_ssize_t = self.bodies.n_path * i
 
         if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.narrowphase.now)
