@@ -25,6 +25,7 @@ if cython.compiled:
         ANCHORED,
         ASLEEP,
         AWAKE,
+        EARLIER,
         LEANS,
         Bodies,
     )
@@ -44,7 +45,7 @@ else:
     from ecs_collide.broadphase.broadphase import Broadphase
     from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
     from ecs_collide.constants import ASLEEP, AWAKE, LEANS
-    from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, Bodies
+    from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, EARLIER, Bodies
     from ecs_collide.motion.gravity import Gravity
     from ecs_collide.narrowphase.contacts import (
         AXIS,
@@ -233,9 +234,38 @@ class Sleeping:
                 chosen.append(i)
         if any_pressed:
             self._lean(chosen)
+            if not self.gravity.is_on:
+                chosen = self._held_among(chosen)
         for n in range(rows.shape[0]):
             self.is_reached[rows[n]] = 0
         return chosen
+
+    def _held_among(self, chosen: list) -> list:
+        """Return who of those about to fall asleep are in islands that would stay asleep.
+
+        Where a member was pressed in the step just done, and nothing holds it on that side, the
+        same velocity would wake the island in the next step: a crowd that presses from all sides.
+        """
+        b: Bodies = self.bodies
+        k: cython.int
+        loose: set = set()
+        held: list = []
+
+        for row in chosen:
+            i: cython.Py_ssize_t = row
+            if not b.is_marked[i] or b.turned_at[i] != 0.0:
+                continue
+            for k in range(b.dim):
+                velocity: cython.double = b.turn[i, k, EARLIER]
+                side: cython.int = 1 << (2 * k + (velocity > 0.0))
+                if velocity != 0.0 and not abs(b.leans[i]) & side:
+                    loose.add(self._root(i))
+        for row in chosen:
+            if self._root(row) in loose:
+                b.leans[row] = 0
+            else:
+                held.append(row)
+        return held
 
     def _root(self, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the row that stands for the island of a body."""

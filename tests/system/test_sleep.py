@@ -486,6 +486,24 @@ def test_a_body_that_is_nudged_in_each_step_stays_awake(resting):
         assert space.stats.asleep == 1
 
 
+def test_bodies_that_press_on_each_other_from_two_sides_sleep_once_nothing_presses(
+    world, implementation
+):
+    """What presses in each step would wake them in the next one: to sleep is work for nothing."""
+    space = ec.install()
+    row = [mover((2.0 * k, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for k in range(8)]
+    for _ in range(40):
+        for k, entity in enumerate(row):
+            set_velocity(entity, 3.0 if k < 4 else -3.0, 0.0)
+        esper.process(DT)
+        assert space.stats.asleep == 0
+
+    for _ in range(24):
+        esper.process(DT)
+
+    assert space.stats.asleep == 8
+
+
 def test_gravity_of_the_game_lets_sleep_until_the_floor_is_gone(world):
     space = ec.install()
     floor = box((0.0, -1.0), (9.0, 1.0))

@@ -213,7 +213,8 @@ def test_a_velocity_that_presses_out_of_another_body_wakes(by, world, implementa
         if by == "game":
             pull_down(DT)
         esper.process(DT)
-    assert space.stats.asleep == 1
+    # What the game pulls down again in each step would be woken by it in each.
+    assert space.stats.asleep == (1 if by == "space" else 0)
 
     set_velocity(crate, 5.0, 0.0)
     esper.process(DT)
