@@ -35,7 +35,7 @@ cluster has changed its velocity, a member that is not on either rim list has no
 contact on this axis with a body outside the cluster; the momentum of a root
 is that of its members that have its rank, less mass times shift of each, in twice the precision.
 
-Nodes are numbered from 1; 0 means none.
+Nodes are numbered from 1; 0 means none, and is the root of a cluster without members.
 """
 
 try:
@@ -145,45 +145,30 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.bytes = zeros(BYTE, 0)
         else:
             self.nodes = []
-        self.changed = zeros(LONG, 0)
-        self.unwritten = zeros(LONG, 0)
-        self.live = zeros(LONG, 0)
-        self.free = zeros(LONG, 0)
-        self.lasting = zeros(LONG, 0)
+        self.changed = self.unwritten = self.live = self.free = self.lasting = zeros(LONG, 0)
         self._make_room(16)
 
     def _make_room(self, n_nodes: cython.Py_ssize_t) -> cython.void:
         """Make room for more nodes."""
-        changed: cython.longlong[::1] = grown(self.changed, n_nodes)
-        unwritten: cython.longlong[::1] = grown(self.unwritten, n_nodes)
-        live: cython.longlong[::1] = grown(self.live, n_nodes)
-        free: cython.longlong[::1] = grown(self.free, n_nodes)
-        lasting: cython.longlong[::1] = grown(self.lasting, n_nodes)
-
+        self.changed = grown(self.changed, n_nodes)
+        self.unwritten = grown(self.unwritten, n_nodes)
+        self.live = grown(self.live, n_nodes)
+        self.free = grown(self.free, n_nodes)
+        self.lasting = grown(self.lasting, n_nodes)
         if cython.compiled:
             nodes: cython.schar[::1] = grown(self.bytes, n_nodes * cython.sizeof(Node))
             self.bytes = nodes
             self.nodes = cython.cast(cython.pointer(Node), cython.address(nodes[0]))
         else:
             self.nodes += structs(Node, n_nodes - self.capacity)
-        self.changed = changed
-        self.unwritten = unwritten
-        self.live = live
-        self.free = free
-        self.lasting = lasting
         self.capacity = n_nodes  # last: by it it is known how much room there is
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        node_of: cython.longlong[:, ::1] = grown(self.node_of, n_rows)
-        alone: cython.longlong[::1] = grown(self.alone, n_rows)
-        is_alone: cython.schar[::1] = grown(self.is_alone, n_rows)
-        turned_in: cython.longlong[:, ::1] = grown(self.turned_in, n_rows)
-
-        self.turned_in = turned_in
-        self.node_of = node_of
-        self.alone = alone
-        self.is_alone = is_alone
+        self.node_of = grown(self.node_of, n_rows)
+        self.alone = grown(self.alone, n_rows)
+        self.is_alone = grown(self.is_alone, n_rows)
+        self.turned_in = grown(self.turned_in, n_rows)
 
     def begin_step(self) -> cython.void:
         """Dissolve all clusters of the step before, be it broken off."""
@@ -204,22 +189,17 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     def begin_instant(self, now: cython.double) -> cython.void:
         """Go on to a later time: dissolve the clusters that do not last.  All must be written."""
         n: cython.Py_ssize_t
-        node: cython.Py_ssize_t
 
         for n in range(self.n_live):
             self._note_turn(self.live[n])
         for n in range(self.n_live):
-            node = self.live[n]
-            if (
-                not self.nodes[self.root(node)].lasts
-                and self.node_of[self.nodes[node].body, self.nodes[node].axis] == node
-            ):
+            node: cython.Py_ssize_t = self.live[n]
+            if self.nodes[self.root(node)].lasts:
+                continue
+            if self.node_of[self.nodes[node].body, self.nodes[node].axis] == node:
                 self.node_of[self.nodes[node].body, self.nodes[node].axis] = 0
-        for n in range(self.n_live):
-            node = self.live[n]
-            if not self.nodes[self.root(node)].lasts:
-                self.free[self.n_free] = node
-                self.n_free += 1
+            self.free[self.n_free] = node
+            self.n_free += 1
         for n in range(self.n_alone):
             self.is_alone[self.alone[n]] = 0
         for n in range(self.n_changed):
@@ -231,20 +211,21 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
         """Note that merges have turned the body of a node in this instant, if they have.
 
-        Not those with what does not yield to it: a body that has come to rest against a wall is
-        not worn, and gravity does nothing to it any more; nor is one that a body of a higher
-        dominance has taken along.
+        A wall and a body of a higher dominance do not wear what yields to them, and gravity does
+        nothing to a body on a wall.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.nodes[node].body
         k: cython.int = self.nodes[node].axis
+        root: cython.Py_ssize_t = self.root(node)
 
-        if self.gravity.is_on and self.node_of[i, k] == node and self.nodes[self.root(node)].anchor:
-            self.gravity.hold(i, k)
+        if self.node_of[i, k] != node:
+            return
+        if self.nodes[root].anchor:
+            if self.gravity.is_on:
+                self.gravity.hold(i, k)
         elif (
-            self.node_of[i, k] == node
-            and not self.nodes[self.root(node)].anchor
-            and self.nodes[self.root(node)].rank == b.controls.rank_of(i)
+            self.nodes[root].rank == b.controls.rank_of(i)
             and b.turned_now(i, self.now)
             and b.turn[i, k, EARLIER] != b.velocity[i, k]
         ):
@@ -253,36 +234,30 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     def end_step(self) -> cython.void:
         """Give the members of the clusters that last the velocity that they share."""
         n: cython.Py_ssize_t
-        root: cython.Py_ssize_t
 
         if self.gravity.is_on:
             for n in range(self.n_live):
                 self._note_turn(self.live[n])
         for n in range(self.n_lasting):
-            root = self.lasting[n]
-            if self.nodes[root].parent != root or self.nodes[root].size == 0:
-                continue
-            self._share(root)
+            root: cython.Py_ssize_t = self.lasting[n]
+            if self.nodes[root].parent == root and self.nodes[root].size != 0:
+                self._share(root)
 
     def _share(self, root: cython.Py_ssize_t) -> cython.void:
         """Give the members of a cluster that lasts the velocity that they share."""
         b: Bodies = self.bodies
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
-        i: cython.Py_ssize_t
         shared: cython.double = self.shared_velocity(root)
-        velocity: cython.double
 
-        while True:
-            i = self.nodes[node].body
-            velocity = shared + self.nodes[node].shift
+        while node:
+            i: cython.Py_ssize_t = self.nodes[node].body
+            velocity: cython.double = shared + self.nodes[node].shift
             if self.node_of[i, k] == node and b.velocity[i, k] != velocity:
                 b.mark(i)
                 b.interrupt_rest(i)
                 b.velocity[i, k] = velocity + 0.0
                 b.motion[i, k] = velocity * b.dt + 0.0
-            if node == self.nodes[root].last:
-                break
             node = self.nodes[node].next
 
     def has_changed(self) -> cython.bint:
@@ -353,15 +328,13 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return by how much the velocity of a body differs from that of its root."""
-        node: cython.Py_ssize_t = self.node_of[i, k]
-
-        return self.nodes[node].shift if node else 0.0
+        return self.nodes[self.node_of[i, k]].shift
 
     def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a yielding body; begin one if it has none."""
         b: Bodies = self.bodies
         node: cython.Py_ssize_t = self.node_of[i, k]
-        velocity: cython.double
+        velocity: cython.double = b.velocity[i, k]
 
         if node:
             return self.root(node)
@@ -375,7 +348,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             node = self.n_nodes
         self.live[self.n_live] = node
         self.n_live += 1
-        velocity = b.velocity[i, k]
         self.node_of[i, k] = node
         self.nodes[node].body = i
         self.nodes[node].axis = k
@@ -403,11 +375,9 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     def lasting_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a body if that lasts, else 0."""
-        root: cython.Py_ssize_t
-
-        if self.n_lasting == 0 or self.node_of[i, k] == 0:
+        if self.n_lasting == 0:
             return 0
-        root = self.root(self.node_of[i, k])
+        root: cython.Py_ssize_t = self.root(self.node_of[i, k])
         return root if self.nodes[root].lasts else 0
 
     def rank_with(self, i: cython.Py_ssize_t, k: cython.int) -> cython.longlong:
@@ -425,6 +395,12 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.nodes[root].mass_low,
         )
 
+    def leaving_velocity(self, root: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity with which a cluster leaves the step if nothing more happens to it."""
+        if self.nodes[root].lasts:
+            return self.shared_velocity(root)
+        return self.nodes[root].velocity
+
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the velocity with which a body leaves the step if nothing more happens to it."""
         root: cython.Py_ssize_t = self.lasting_root(i, k)
@@ -435,9 +411,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has the velocity of one that does not give way."""
-        node: cython.Py_ssize_t = self.node_of[i, k]
-
-        return node != 0 and self.nodes[self.root(node)].anchor != 0
+        return self.nodes[self.root(self.node_of[i, k])].anchor != 0
 
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return what a body gets at the end of the step, unless something turns it; see `Gravity`."""
@@ -458,9 +432,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
         Members of a cluster that lasts keep the path that they share.
         """
-        before: cython.double
-        velocity: cython.double
-
         if (
             not self.gravity.acts_on(i)
             or self.gravity.is_split(i, k, self.now)
@@ -468,8 +439,8 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             or self.lasting_root(i, k)
         ):
             return False
-        before = self.velocity_of(i, k)
-        velocity = self.gravity.split(i, k, before, self.now)
+        before: cython.double = self.velocity_of(i, k)
+        velocity: cython.double = self.gravity.split(i, k, before, self.now)
         if velocity == before:
             return False
         self.turn_alone(i, k, velocity)
@@ -481,44 +452,57 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     ) -> cython.void:
         """Add mass · velocity to the momentum of a cluster that lasts; its path stays as it is."""
         momentum: cython.double = mass * velocity
-        total: cython.double = self.nodes[root].momentum + momentum
 
         self.nodes[root].momentum_low += error_of_product(mass, velocity, momentum)
+        self._add_momentum(root, momentum)
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _add_momentum(self, root: cython.Py_ssize_t, momentum: cython.double) -> cython.void:
+        """Add to the momentum of a cluster, in twice the precision."""
+        total: cython.double = self.nodes[root].momentum + momentum
+
         self.nodes[root].momentum_low += error_of_sum(self.nodes[root].momentum, momentum, total)
         self.nodes[root].momentum = total
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _add_mass(self, root: cython.Py_ssize_t, mass: cython.double) -> cython.void:
+        """Add to the mass of a cluster, in twice the precision."""
+        total: cython.double = self.nodes[root].mass + mass
+
+        self.nodes[root].mass_low += error_of_sum(self.nodes[root].mass, mass, total)
+        self.nodes[root].mass = total
 
     def leave(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Take a body out of its cluster, with its share of the momentum; the others keep theirs."""
         root: cython.Py_ssize_t = self.root(self.node_of[i, k])
-        mass: cython.double = self.nodes[root].mass - self.bodies.mass[i]
-        velocity: cython.double = self.nodes[root].velocity
+        velocity: cython.double = self.leaving_velocity(root)
 
-        if self.nodes[root].lasts:
-            velocity = self.shared_velocity(root)
         self.node_of[i, k] = 0  # its node stays in the tree, without a body
         self.nodes[root].size -= 1
         if self.nodes[root].rank != self.bodies.controls.rank_of(i):
             return
         self.nodes[root].n_ranked -= 1
         if self.nodes[root].n_ranked == 0 and self.nodes[root].size != 0:
-            self._weigh_anew(root, velocity)
-            return
-        self.nodes[root].mass_low += error_of_sum(self.nodes[root].mass, -self.bodies.mass[i], mass)
-        self.nodes[root].mass = mass
+            self._weigh_anew(root)
+        else:
+            self._add_mass(root, -self.bodies.mass[i])
+        mass: cython.double = self.nodes[root].mass
         self.nodes[root].momentum = mass * velocity
         self.nodes[root].momentum_low = error_of_product(mass, velocity, self.nodes[root].momentum)
         self.nodes[root].momentum_low += self.nodes[root].mass_low * velocity
 
-    def _weigh_anew(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
-        """Find rank, mass and momentum of a cluster that has lost its last member of its rank."""
+    def _weigh_anew(self, root: cython.Py_ssize_t) -> cython.void:
+        """Find the rank and the mass of a cluster that has lost its last member of its rank."""
         b: Bodies = self.bodies
         node: cython.Py_ssize_t = root
-        i: cython.Py_ssize_t
-        total: cython.double
         is_first: cython.bint = True
 
-        while True:
-            i = self.nodes[node].body
+        while node:
+            i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, self.nodes[node].axis] == node:
                 if is_first or b.controls.rank[i] > self.nodes[root].rank:
                     is_first = False
@@ -527,34 +511,18 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
                     self.nodes[root].mass = self.nodes[root].mass_low = 0.0
                 if b.controls.rank[i] == self.nodes[root].rank:
                     self.nodes[root].n_ranked += 1
-                    total = self.nodes[root].mass + b.mass[i]
-                    self.nodes[root].mass_low += error_of_sum(
-                        self.nodes[root].mass, b.mass[i], total
-                    )
-                    self.nodes[root].mass = total
-            if node == self.nodes[root].last:
-                break
+                    self._add_mass(root, b.mass[i])
             node = self.nodes[node].next
-        self.nodes[root].momentum = self.nodes[root].mass * velocity
-        self.nodes[root].momentum_low = error_of_product(
-            self.nodes[root].mass, velocity, self.nodes[root].momentum
-        )
-        self.nodes[root].momentum_low += self.nodes[root].mass_low * velocity
 
     def merge(
-        self,
-        one: cython.Py_ssize_t,
-        other: cython.Py_ssize_t,
-        anchor: cython.Py_ssize_t,
+        self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, anchor: cython.Py_ssize_t
     ) -> cython.void:
         """Merge two clusters by their roots, which may be the same, and give them one velocity.
 
-        `anchor` is the row of the immovable body against which they come to rest,
-        counted from 1, and `anchor_velocity` what they take then; with 0 they take that of the one with the higher rank, or
-        their mean velocity by mass, or that of the heavier where they last.
+        That is `anchor_velocity` where `anchor`, the row of an immovable body counted from 1, is
+        not 0; else that of the higher rank, or of the heavier where they last, or the mean.
         """
         velocity: cython.double
-        swap: cython.Py_ssize_t
         higher: cython.Py_ssize_t = one if self.nodes[one].rank >= self.nodes[other].rank else other
         lasts: cython.bint = False
 
@@ -566,9 +534,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             velocity = self.nodes[higher].velocity
         elif self._persists(one) or self._persists(other):
             lasts = True
-            velocity = (
-                self.nodes[one].velocity if self._leads(one, other) else self.nodes[other].velocity
-            )
+            velocity = self.nodes[one if self._leads(one, other) else other].velocity
         elif self.nodes[one].velocity == self.nodes[other].velocity:
             velocity = self.nodes[one].velocity
         else:
@@ -577,9 +543,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         if one != other:
             self._set_velocity(other, velocity)
             if self.nodes[one].size < self.nodes[other].size:
-                swap = one
-                one = other
-                other = swap
+                one, other = other, one
             self.nodes[other].parent = one
             self.nodes[one].size += self.nodes[other].size
             self.nodes[one].rim_of = min(self.nodes[one].rim_of, self.nodes[other].rim_of)
@@ -593,11 +557,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             if self.nodes[other].rim:
                 self._append_rim(one, self.nodes[other].rim, self.nodes[other].last_rim)
             if self.nodes[other].seen_rim:
-                if self.nodes[one].seen_rim:
-                    self.nodes[self.nodes[one].last_seen_rim].next_rim = self.nodes[other].seen_rim
-                else:
-                    self.nodes[one].seen_rim = self.nodes[other].seen_rim
-                self.nodes[one].last_seen_rim = self.nodes[other].last_seen_rim
+                self._append_seen(one, self.nodes[other].seen_rim, self.nodes[other].last_seen_rim)
         self.nodes[one].anchor = anchor
         if lasts and not self.nodes[one].lasts:
             self.nodes[one].lasts = 1
@@ -607,23 +567,18 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
         """Add a shift to that of each member of a cluster; their velocities stay.  O(members)."""
         node: cython.Py_ssize_t = root
-        last: cython.Py_ssize_t = self.nodes[root].last
         momentum: cython.double = self.nodes[root].mass * shift
-        total: cython.double = self.nodes[root].momentum - momentum
 
         self.nodes[root].resizes = 1
         self.any_shift = True
         if shift == 0.0:
             return
         self.nodes[root].velocity -= shift
-        self.nodes[root].momentum_low += error_of_sum(self.nodes[root].momentum, -momentum, total)
+        self._add_momentum(root, -momentum)
         self.nodes[root].momentum_low -= error_of_product(self.nodes[root].mass, shift, momentum)
         self.nodes[root].momentum_low -= self.nodes[root].mass_low * shift
-        self.nodes[root].momentum = total
-        while True:
+        while node:
             self.nodes[node].shift += shift
-            if node == last:
-                break
             node = self.nodes[node].next
 
     @cython.cfunc
@@ -631,21 +586,12 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     @cython.exceptval(check=False)
     def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Add what the second of two clusters of one rank weighs to the first."""
-        total: cython.double = self.nodes[one].mass + self.nodes[other].mass
-
         self.nodes[one].n_ranked += self.nodes[other].n_ranked
         self.nodes[one].is_worn |= self.nodes[other].is_worn
         self.nodes[one].mass_low += self.nodes[other].mass_low
-        self.nodes[one].mass_low += error_of_sum(
-            self.nodes[one].mass, self.nodes[other].mass, total
-        )
-        self.nodes[one].mass = total
-        total = self.nodes[one].momentum + self.nodes[other].momentum
+        self._add_mass(one, self.nodes[other].mass)
         self.nodes[one].momentum_low += self.nodes[other].momentum_low
-        self.nodes[one].momentum_low += error_of_sum(
-            self.nodes[one].momentum, self.nodes[other].momentum, total
-        )
-        self.nodes[one].momentum = total
+        self._add_momentum(one, self.nodes[other].momentum)
 
     def _outweigh(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Let the first of two clusters weigh what the second does, which has a higher rank."""
@@ -676,53 +622,39 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         """Return the lowest id of the members of a cluster that have its rank.  O(members)."""
         b: Bodies = self.bodies
         node: cython.Py_ssize_t = root
-        i: cython.Py_ssize_t
         lowest: cython.longlong = -1
 
-        while True:
-            i = self.nodes[node].body
+        while node:
+            i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, self.nodes[node].axis] == node and (
                 b.controls.rank_of(i) == self.nodes[root].rank and (lowest < 0 or b.ids[i] < lowest)
             ):
                 lowest = b.ids[i]
-            if node == self.nodes[root].last:
-                return lowest
             node = self.nodes[node].next
+        return lowest
 
     def loss(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return twice the kinetic energy that two clusters lose when they merge."""
-        velocity: cython.double = self.nodes[other].velocity
-
-        if self.nodes[other].lasts:
-            velocity = self.shared_velocity(other)
-        return self.loss_with(one, self.nodes[other].mass, velocity)
+        return self.loss_with(one, self.nodes[other].mass, self.leaving_velocity(other))
 
     def loss_with(
         self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
     ) -> cython.double:
         """Return twice the kinetic energy lost when a cluster and a mass get one velocity."""
-        apart: cython.double = self.nodes[root].velocity - velocity
+        apart: cython.double = self.leaving_velocity(root) - velocity
         total: cython.double = self.nodes[root].mass + mass
 
-        if self.nodes[root].lasts:
-            apart = self.shared_velocity(root) - velocity
         return self.nodes[root].mass / total * apart * mass * apart
 
     def _mean(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return the velocity that keeps the momentum of two clusters."""
         momentum: cython.double = self.nodes[one].momentum + self.nodes[other].momentum
         mass: cython.double = self.nodes[one].mass + self.nodes[other].mass
-
-        return self._velocity_for(
-            momentum,
-            self.nodes[one].momentum_low
-            + self.nodes[other].momentum_low
-            + error_of_sum(self.nodes[one].momentum, self.nodes[other].momentum, momentum),
-            mass,
-            self.nodes[one].mass_low
-            + self.nodes[other].mass_low
-            + error_of_sum(self.nodes[one].mass, self.nodes[other].mass, mass),
-        )
+        low: cython.double = self.nodes[one].momentum_low + self.nodes[other].momentum_low
+        low += error_of_sum(self.nodes[one].momentum, self.nodes[other].momentum, momentum)
+        mass_low: cython.double = self.nodes[one].mass_low + self.nodes[other].mass_low
+        mass_low += error_of_sum(self.nodes[one].mass, self.nodes[other].mass, mass)
+        return self._velocity_for(momentum, low, mass, mass_low)
 
     def _velocity_for(
         self,
@@ -766,26 +698,21 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     def _put_all_on_rim(self, root: cython.Py_ssize_t) -> cython.void:
         """List all members of a cluster as examined: since its last change it has moved on."""
         node: cython.Py_ssize_t = root
-        last: cython.Py_ssize_t = self.nodes[root].last
 
         self.nodes[root].rim_of = self.instant
         self.nodes[root].rim = self.nodes[root].last_rim = 0
         self.nodes[root].seen_rim = root
-        self.nodes[root].last_seen_rim = last
-        while True:
+        self.nodes[root].last_seen_rim = self.nodes[root].last
+        while node:
             self.nodes[node].is_on_rim = 1
-            if node == last:
-                break
             self.nodes[node].next_rim = self.nodes[node].next
             node = self.nodes[node].next
 
     def pop_changed(self) -> cython.Py_ssize_t:
         """Return the root of the next cluster whose rim is to be examined, or 0 at the end."""
-        node: cython.Py_ssize_t
-
         while self.n_changed:
             self.n_changed -= 1
-            node = self.changed[self.n_changed]
+            node: cython.Py_ssize_t = self.changed[self.n_changed]
             self.nodes[node].is_changed = 0
             node = self.root(node)
             if self.nodes[node].rim:
@@ -795,25 +722,28 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
     def keep_on_rim(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.void:
         """List a member with a contact to the outside among those that were examined."""
         self.nodes[node].is_on_rim = 1
+        self._append_seen(root, node, node)
+
+    def _append_seen(
+        self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
+    ) -> cython.void:
+        """Append a list of members to those that were examined."""
         if self.nodes[root].seen_rim:
-            self.nodes[self.nodes[root].last_seen_rim].next_rim = node
+            self.nodes[self.nodes[root].last_seen_rim].next_rim = first
         else:
-            self.nodes[root].seen_rim = node
-        self.nodes[root].last_seen_rim = node
+            self.nodes[root].seen_rim = first
+        self.nodes[root].last_seen_rim = last
 
     def write(self) -> cython.void:
         """Write the velocities of all members that have changed to the bodies."""
         n: cython.Py_ssize_t
-        node: cython.Py_ssize_t
-        last: cython.Py_ssize_t
-        root: cython.Py_ssize_t
 
         for n in range(self.n_unwritten):
-            node = self.unwritten[n]
-            root = self.root(node)
+            node: cython.Py_ssize_t = self.unwritten[n]
+            root: cython.Py_ssize_t = self.root(node)
             if node != root and self.nodes[root].is_unwritten:
                 continue  # all of its members are members of that one
-            last = self.nodes[node].last
+            last: cython.Py_ssize_t = self.nodes[node].last
             while True:
                 if self.node_of[self.nodes[node].body, self.nodes[node].axis] == node:
                     self.bodies.turn_to(

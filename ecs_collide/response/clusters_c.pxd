@@ -79,13 +79,16 @@ cdef class Clusters(SharedMotion):
     cdef Py_ssize_t lasting_root(self, Py_ssize_t i, int k) noexcept
     cdef long long rank_with(self, Py_ssize_t i, int k) noexcept
     cdef double shared_velocity(self, Py_ssize_t root) noexcept
+    cdef double leaving_velocity(self, Py_ssize_t root) noexcept
     cdef double final_velocity(self, Py_ssize_t i, int k) noexcept
     cdef bint is_anchored(self, Py_ssize_t i, int k) noexcept
     cdef double kick_of(self, Py_ssize_t i, int k) noexcept
     cdef double velocity_now(self, Py_ssize_t i, int k) noexcept
     cdef bint split_path(self, Py_ssize_t i, int k) noexcept
     cdef void push(self, Py_ssize_t root, double mass, double velocity) noexcept
-    cdef void _weigh_anew(self, Py_ssize_t root, double velocity) noexcept
+    cdef void _weigh_anew(self, Py_ssize_t root) noexcept
+    cdef void _add_momentum(self, Py_ssize_t root, double momentum) noexcept
+    cdef void _add_mass(self, Py_ssize_t root, double mass) noexcept
     cdef void _add(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef void _outweigh(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef bint _persists(self, Py_ssize_t root) noexcept
@@ -107,4 +110,5 @@ cdef class Clusters(SharedMotion):
     cdef void write_axis(self, Py_ssize_t i, int k) noexcept
     cdef void _share(self, Py_ssize_t root) noexcept
     cdef void write_body(self, Py_ssize_t i) noexcept
+    cdef void _append_seen(self, Py_ssize_t root, Py_ssize_t first, Py_ssize_t last) noexcept
     cdef void _append_rim(self, Py_ssize_t root, Py_ssize_t first, Py_ssize_t last) noexcept
