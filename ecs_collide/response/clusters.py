@@ -633,10 +633,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             node = self.nodes[node].next
         return lowest
 
-    def loss(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
-        """Return twice the kinetic energy that two clusters lose when they merge."""
-        return self.loss_with(one, self.nodes[other].mass, self.leaving_velocity(other))
-
     def loss_with(
         self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
     ) -> cython.double:

@@ -97,7 +97,6 @@ cdef class Clusters(SharedMotion):
     cdef void _put_all_on_rim(self, Py_ssize_t root) noexcept
     cdef void leave(self, Py_ssize_t i, int k) noexcept
     cdef void merge(self, Py_ssize_t one, Py_ssize_t other, Py_ssize_t anchor) noexcept
-    cdef double loss(self, Py_ssize_t one, Py_ssize_t other) noexcept
     cdef double loss_with(self, Py_ssize_t root, double mass, double velocity) noexcept
     cdef double shift_of(self, Py_ssize_t i, int k) noexcept
     cdef void shift_by(self, Py_ssize_t root, double shift) noexcept

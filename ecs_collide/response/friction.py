@@ -1,0 +1,172 @@
+"""Coulomb friction: what holds back two faces that slide over each other.
+
+It takes along the surface at most the coefficient times the momentum that the normal part of the
+answer took.  If that is more than the sliding, the faces go on with one velocity.  The face of a
+conveyor belt moves along itself.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
+    from cython.cimports.ecs_collide.response.impact_state_c import ImpactState
+    from cython.cimports.libc.math import sqrt
+else:
+    from math import sqrt
+
+    from ecs_collide.constants import PUSH, STOP
+    from ecs_collide.motion.bodies import Bodies
+    from ecs_collide.response.impact_state import ImpactState
+
+
+@cython.final
+@cython.cclass
+class CoulombFriction:
+    """Friction between the two bodies of an impact, after the normal part of its answer.
+
+    Attributes
+    ----------
+    inverse_mass : float (2,)
+        0 for a body that does not yield, or that cannot move along the surface.
+    """
+
+    def __init__(self, bodies: Bodies, impact: ImpactState):
+        self.bodies = bodies
+        self.clusters = impact.clusters
+        self.impact = impact
+        if not cython.compiled:
+            self.inverse_mass = [0.0] * 2
+
+    def apply(self) -> cython.void:
+        """Hold back what slides along the surface, unless `Stop` or `Push` decide about it.
+
+        The momentum that counts is that of the body which the normal part changed more: where one
+        is held from behind, the other's is what they press against each other with.
+        """
+        m: ImpactState = self.impact
+        n: cython.int
+        axis: cython.int
+        friction: cython.double = self.bodies.surfaces.friction_between(m.rows[0], m.rows[1])
+        press: cython.double = 0.0
+
+        if friction == 0.0:
+            return
+        for n in range(2):
+            self.inverse_mass[n] = 0.0
+            if not m.yields[n]:
+                continue
+            if self.bodies.response[m.rows[n]] in (STOP, PUSH):
+                return
+            press = max(press, self._press_of(n))
+            if not self.bodies.controls.locks_all_but(m.rows[n], m.axis):
+                self.inverse_mass[n] = 1.0 / self.bodies.mass[m.rows[n]]
+        both: cython.double = self.inverse_mass[0] + self.inverse_mass[1]
+        if both == 0.0:
+            return
+        speed: cython.double = self._slide_speed()
+        if speed == 0.0:
+            return
+        for axis in range(self.bodies.dim):
+            if axis != m.axis:
+                self._rub(axis, friction * press * both / speed)
+
+    def _press_of(self, n: cython.int) -> cython.double:
+        """Return the momentum with which the normal part has pressed a body to the surface."""
+        m: ImpactState = self.impact
+        mass: cython.double = self.bodies.mass[m.rows[n]]
+        press: cython.double = mass * abs(m.velocity_after(n, m.axis) - m.before[n][m.axis])
+
+        if m.kick[n] != 0.0 and self.clusters.kick_of(m.rows[n], m.axis) == 0.0:
+            press += mass * (2.0 * abs(m.kick[n]))  # held against gravity to the end of the step
+        return press
+
+    def _slide_speed(self) -> cython.double:
+        """Return how fast the touching faces slide over each other."""
+        axis: cython.int
+        largest: cython.double = 0.0
+        speed: cython.double = 0.0
+        slide: cython.double
+
+        for axis in range(self.bodies.dim):
+            if axis != self.impact.axis:
+                largest = max(largest, abs(self._slide(axis)))
+        if largest == 0.0:
+            return 0.0
+        for axis in range(self.bodies.dim):
+            if axis != self.impact.axis:
+                slide = self._slide(axis) / largest
+                speed += slide * slide
+        return sqrt(speed) * largest
+
+    def _slide(self, axis: cython.int) -> cython.double:
+        """Return how fast the face of body 0 slides over that of body 1 on an axis.
+
+        Where one of them does not yield, that is at the end of the step: friction has to hold
+        what gravity is still to do.
+        """
+        m: ImpactState = self.impact
+        slide: cython.double = m.face_velocity(0, axis) - m.face_velocity(1, axis)
+
+        if m.yields[0] and not m.yields[1]:
+            slide += self.clusters.kick_of(m.rows[0], axis)
+        elif m.yields[1] and not m.yields[0]:
+            slide -= self.clusters.kick_of(m.rows[1], axis)
+        return slide
+
+    def _rub(self, axis: cython.int, part: cython.double) -> cython.void:
+        """Take a part of the sliding on an axis; all of it where `part` is 1 or more."""
+        m: ImpactState = self.impact
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
+        first_moves: cython.bint = m.yields[0] and not self.bodies.controls.locks(i, axis)
+        second_moves: cython.bint = m.yields[1] and not self.bodies.controls.locks(j, axis)
+
+        if (
+            self.clusters.gravity.is_on
+            and m.yields[0] != m.yields[1]
+            and self._hold_back(axis, part)
+        ):
+            return
+        slide: cython.double = self._slide(axis)
+        if part < 1.0:
+            slide *= part
+        elif not second_moves:
+            m.change_along(0, axis, m.face_velocity(1, axis))
+            return
+        elif not first_moves:
+            m.change_along(1, axis, m.face_velocity(0, axis))
+            return
+        share: cython.double = self.inverse_mass[0] / (self.inverse_mass[0] + self.inverse_mass[1])
+        if first_moves != second_moves:
+            share = 1.0 if first_moves else 0.0
+        if first_moves:
+            m.change_along(0, axis, self.clusters.final_velocity(i, axis) - slide * share)
+        if part >= 1.0 and not (
+            self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
+        ):
+            # Both yield: exactly as fast as the other.
+            m.change_along(1, axis, m.face_velocity(0, axis) - m.belt_speed(1, axis))
+        elif second_moves:
+            m.change_along(1, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share))
+
+    def _hold_back(self, axis: cython.int, part: cython.double) -> cython.bint:
+        """Hold back a body that falls along the surface of one that does not yield, if it does.
+
+        What friction takes is a part of the velocity at the end of the step, so it takes the same
+        part of the chord and of the gravity that is still to come; all of it holds the body.
+        """
+        m: ImpactState = self.impact
+        n: cython.int = 0 if m.yields[0] else 1
+        i: cython.Py_ssize_t = m.rows[n]
+
+        if self.clusters.kick_of(i, axis) == 0.0:
+            return False
+        surface: cython.double = m.face_velocity(1 - n, axis) - m.belt_speed(n, axis)
+        part = max(0.0, 1.0 - part)
+        velocity: cython.double = self.clusters.final_velocity(i, axis)
+        m.change_along(n, axis, surface + (velocity - surface) * part)
+        self.clusters.gravity.weaken(i, axis, part)
+        return True

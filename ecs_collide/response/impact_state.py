@@ -1,0 +1,124 @@
+"""The impact that is being answered, as all parts of its answer see it."""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
+    from cython.cimports.ecs_collide.response.clusters_c import Clusters
+else:
+    from ecs_collide.motion.bodies import Bodies
+    from ecs_collide.response.clusters import Clusters
+
+
+cython.declare(INF=cython.double)
+from ecs_collide.constants import INF
+
+
+@cython.final
+@cython.cclass
+class ImpactState:
+    """Two bodies, numbered 0 and 1, where they meet, and what they had before the answer.
+
+    Attributes
+    ----------
+    rows : int (2,)
+    axis, sign : int
+        The normal, which points from body 1 to body 0.
+    yields : bool (2,)
+        Whether each body yields to the other; see `Solver.weigh`.
+    before : float (2, 3)
+        The velocities before the answer, on `axis` those of this instant.  The other axes are
+        filled only for `TangentialResponse`.
+    kick : float (2,)
+        What gravity was still to add on `axis` at the end of the step, before the answer.
+    impulse : float
+        The momentum that the normal part of the answer passes from one to the other.
+    loss : float
+        Twice the kinetic energy that it takes from the two, or inf where nothing needs it.
+    """
+
+    def __init__(self, bodies: Bodies, clusters: Clusters):
+        self.bodies = bodies
+        self.clusters = clusters
+        self.axis = self.sign = 0
+        self.impulse = 0.0
+        self.loss = INF
+        if not cython.compiled:
+            self.rows = [0] * 2
+            self.yields = [False] * 2
+            self.before = [[0.0] * 3, [0.0] * 3]
+            self.kick = [0.0] * 2
+
+    def begin(
+        self,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+        first_yields: cython.bint,
+        second_yields: cython.bint,
+    ) -> cython.void:
+        """Begin an impact of two rows, without gravity."""
+        self.rows[0] = i
+        self.rows[1] = j
+        self.axis = k
+        self.sign = sign
+        self.yields[0] = first_yields
+        self.yields[1] = second_yields
+        self.before[0][k] = self.clusters.final_velocity(i, k)
+        self.before[1][k] = self.clusters.final_velocity(j, k)
+        self.kick[0] = self.kick[1] = 0.0
+        self.impulse = 0.0
+        self.loss = INF
+
+    def find_press(self) -> cython.double:
+        """Find the kicks; return how fast gravity presses the two together, below 0 if it parts them.
+
+        That is the mean over the rest of the step, or 0 where a cluster lasts: its path stays.
+        """
+        c: Clusters = self.clusters
+        n: cython.int
+
+        for n in range(2):
+            self.kick[n] = c.kick_of(self.rows[n], self.axis)
+            self.before[n][self.axis] -= self.kick[n]
+        if c.lasting_root(self.rows[0], self.axis) or c.lasting_root(self.rows[1], self.axis):
+            return 0.0
+        return self.sign * (self.kick[1] - self.kick[0])
+
+    def velocity_after(self, n: cython.int, axis: cython.int) -> cython.double:
+        """Return the velocity of a body after the normal part, on `self.axis` that of this instant."""
+        velocity: cython.double = self.clusters.final_velocity(self.rows[n], axis)
+
+        if axis == self.axis:
+            velocity -= self.clusters.kick_of(self.rows[n], axis)
+        return velocity
+
+    def belt_speed(self, n: cython.int, axis: cython.int) -> cython.double:
+        """Return how fast the touching face of a body moves along itself."""
+        side: cython.int = (self.axis + 1) * (self.sign if n else -self.sign)
+
+        return self.bodies.surfaces.speed_of_surface(self.rows[n], side, axis)
+
+    def face_velocity(self, n: cython.int, axis: cython.int) -> cython.double:
+        """Return the velocity of the touching face of a body: that of the body and of its belt."""
+        return self.clusters.final_velocity(self.rows[n], axis) + self.belt_speed(n, axis)
+
+    def change_along(self, n: cython.int, axis: cython.int, velocity: cython.double) -> cython.void:
+        """Give a body a velocity along the surface; in a cluster that lasts, all get their share."""
+        c: Clusters = self.clusters
+        i: cython.Py_ssize_t = self.rows[n]
+
+        if self.bodies.controls.locks(i, axis):
+            return
+        root: cython.Py_ssize_t = c.lasting_root(i, axis)
+        if root == 0:
+            c.turn_alone(i, axis, velocity)
+            return
+        shared: cython.double = c.final_velocity(i, axis)
+        if velocity != shared and c.nodes[root].rank == self.bodies.controls.rank_of(i):
+            c.push(root, self.bodies.mass[i], velocity)
+            c.push(root, -self.bodies.mass[i], shared)

@@ -1,0 +1,41 @@
+"""A sum of products in twice the precision.
+
+Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005), Dot2.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.response.clusters_c import error_of_product
+else:
+    from ecs_collide.response.clusters import error_of_product
+
+
+@cython.final
+@cython.cclass
+class ProductSum:
+    """A sum, as its rounded value and what rounding has taken from that."""
+
+    def __init__(self):
+        self.high = self.low = 0.0
+
+    def begin(self) -> cython.void:
+        """Begin a sum."""
+        self.high = self.low = 0.0
+
+    def add(self, a: cython.double, b: cython.double) -> cython.void:
+        """Add a product."""
+        product: cython.double = a * b
+        total: cython.double = self.high + product
+        part: cython.double = total - self.high
+
+        self.low += (self.high - (total - part)) + (product - part)
+        self.low += error_of_product(a, b, product)
+        self.high = total
+
+    def total(self) -> cython.double:
+        """Return the sum, rounded once more."""
+        return self.high + self.low

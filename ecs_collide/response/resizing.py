@@ -1,0 +1,170 @@
+"""Impacts of faces that grow or shrink: it is the faces that get one velocity, not the centres.
+
+Where restitution is 0 the clusters of the two bodies merge, with a shift between the centres.
+Where that cannot be, the bodies leave their clusters and exchange the velocities of their faces.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
+    from cython.cimports.ecs_collide.response.clusters_c import Clusters
+    from cython.cimports.ecs_collide.response.impact_state_c import ImpactState
+else:
+    from ecs_collide.motion.bodies import Bodies
+    from ecs_collide.response.clusters import Clusters
+    from ecs_collide.response.impact_state import ImpactState
+
+
+cython.declare(EPSILON=cython.double)
+EPSILON = 2.0**-52
+
+
+@cython.final
+@cython.cclass
+class ResizingFaces:
+    """The touching faces of an impact of which at least one grows or shrinks.
+
+    Attributes
+    ----------
+    one, other : int
+        The roots of the clusters that `align` has prepared; the same where there is only one.
+    anchor : int
+        The row of the immovable body with which they go, counted from 1; 0 for none.
+    """
+
+    def __init__(self, bodies: Bodies, impact: ImpactState):
+        self.bodies = bodies
+        self.clusters = impact.clusters
+        self.impact = impact
+        self.one = self.other = self.anchor = 0
+
+    def ignore_clusters(self) -> cython.bint:
+        """Return whether gravity, or a held body, lets the faces exchange velocities only."""
+        m: ImpactState = self.impact
+        hold: cython.schar = self.bodies.on_hold[m.rows[0]] | self.bodies.on_hold[m.rows[1]]
+
+        return self.clusters.gravity.is_on or hold != 0
+
+    def align(self, first_joins: cython.bint, second_joins: cython.bint) -> cython.bint:
+        """Shift the clusters of the bodies that join, so that the faces go together once they merge.
+
+        Return False if both are in one cluster, or have an immovable body each, or if one body
+        is immovable and the other in no cluster.
+        """
+        c: Clusters = self.clusters
+        i: cython.Py_ssize_t = self.impact.rows[0]
+        j: cython.Py_ssize_t = self.impact.rows[1]
+        k: cython.int = self.impact.axis
+        apart: cython.double = self.bodies.growth[i, k] + self.bodies.growth[j, k]
+
+        apart *= self.impact.sign
+        if not second_joins:
+            return self._align_with(j, i, apart)
+        if not first_joins:
+            return self._align_with(i, j, -apart)
+        one: cython.Py_ssize_t = c.ensure(i, k)
+        other: cython.Py_ssize_t = c.ensure(j, k)
+        if one == other or (c.nodes[one].anchor != 0 and c.nodes[other].anchor != 0):
+            return False
+        shift: cython.double = c.shift_of(i, k) - apart - c.shift_of(j, k)
+        if c.nodes[other].size <= c.nodes[one].size:
+            c.shift_by(other, shift)
+        else:
+            c.shift_by(one, -shift)
+        anchored: cython.Py_ssize_t = one if c.nodes[one].anchor else other
+        c.anchor_velocity = c.nodes[anchored].velocity
+        self.one = one
+        self.other = other
+        self.anchor = c.nodes[anchored].anchor
+        return True
+
+    def _align_with(
+        self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t, apart: cython.double
+    ) -> cython.bint:
+        """Let the cluster of body i take the velocity that the face of an immovable body wants.
+
+        `apart` is by how much the velocity of i is then more than that of the wall.
+        """
+        c: Clusters = self.clusters
+        k: cython.int = self.impact.axis
+        node: cython.Py_ssize_t = c.node_of[i, k]
+        root: cython.Py_ssize_t = c.root(node) if node else 0
+
+        if root == 0 or c.nodes[root].anchor or c.nodes[root].size == 1:
+            return False
+        c.shift_by(root, 0.0)
+        c.anchor_velocity = self.bodies.velocity[wall, k] + apart - c.nodes[node].shift
+        self.one = self.other = root
+        self.anchor = wall + 1
+        return True
+
+    def exchange(self, restitution: cython.double, press: cython.double) -> cython.void:
+        """Share the velocities of the faces by inverse mass; `press` is of `ImpactState.find_press`."""
+        b: Bodies = self.bodies
+        c: Clusters = self.clusters
+        m: ImpactState = self.impact
+        n: cython.int
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
+        k: cython.int = m.axis
+        grow1: cython.double = -m.sign * b.growth[i, k]
+        grow2: cython.double = m.sign * b.growth[j, k]
+        v1: cython.double = c.final_velocity(i, k)
+        v2: cython.double = c.final_velocity(j, k)
+        shared: cython.double = (1.0 + restitution) * ((v1 + grow1) - (v2 + grow2))
+        held: cython.double = 0.0  # as in `Solver`
+
+        if press != 0.0:
+            shared = (v1 + grow1) - (v2 + grow2)
+            apart: cython.double = restitution * max(-m.sign * shared - press, 0.0) - press
+            if apart > 0.0:
+                shared -= m.sign * apart
+            elif m.yields[0] != m.yields[1]:
+                n = 0 if m.yields[0] else 1
+                held = abs(m.kick[n])
+                c.gravity.hold(m.rows[n], k)
+        if c.n_lasting and shared * m.sign > 0.0:
+            shared = 0.0  # only their paths close
+        share1: cython.double = 1.0
+        share2: cython.double = 1.0
+        if m.yields[0] and m.yields[1]:
+            share1 = b.mass[j] / (b.mass[i] + b.mass[j])
+            share2 = b.mass[i] / (b.mass[i] + b.mass[j])
+        if m.yields[0]:
+            m.impulse = b.mass[i] * (share1 * abs(shared) + held)
+            c.turn_alone(i, k, v1 - shared * share1)
+        if m.yields[1]:
+            m.impulse = b.mass[j] * (share2 * abs(shared) + held)
+            c.turn_alone(j, k, v2 + shared * share2)
+        # Faces are rounded once more than velocities: move apart until they do not close.
+        nudge: cython.double = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
+        while self._parting_rate() < 0.0:
+            if m.yields[0]:
+                c.turn_alone(i, k, b.velocity[i, k] + m.sign * nudge)
+            else:
+                c.turn_alone(j, k, b.velocity[j, k] - m.sign * nudge)
+            nudge *= 2.0
+
+    def _parting_rate(self) -> cython.double:
+        """Return how fast the faces part, per step; below 0 they close."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.impact.rows[0]
+        j: cython.Py_ssize_t = self.impact.rows[1]
+        k: cython.int = self.impact.axis
+        sign: cython.int = self.impact.sign
+
+        return sign * (
+            (b.motion_of(i, k) - sign * b.resize_of(i, k))
+            - (b.motion_of(j, k) + sign * b.resize_of(j, k))
+        )
+
+    def anchor_to(self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.void:
+        """Let body i, whose face goes with that of an immovable body, be a cluster anchored to that."""
+        root: cython.Py_ssize_t = self.clusters.ensure(i, self.impact.axis)
+
+        self.clusters.shift_by(root, 0.0)
+        self.clusters.nodes[root].anchor = wall + 1

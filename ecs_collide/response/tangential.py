@@ -1,0 +1,276 @@
+"""The velocity along the surface that `Stop` and `Push` want, as far as the energy allows.
+
+`Stop` takes the velocity of the partner's face.  `Push` turns the whole relative speed along the
+surface.  Neither may raise the kinetic energy of the pair: both go as far towards their rule as the
+energy before the impact allows.  The energies are compared in twice the precision.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
+    from cython.cimports.ecs_collide.response.impact_state_c import ImpactState
+    from cython.cimports.ecs_collide.response.product_sum_c import ProductSum
+    from cython.cimports.libc.math import sqrt
+else:
+    from math import sqrt
+
+    from ecs_collide.constants import PUSH, STOP
+    from ecs_collide.motion.bodies import Bodies
+    from ecs_collide.response.impact_state import ImpactState
+    from ecs_collide.response.product_sum import ProductSum
+
+
+cython.declare(EPSILON=cython.double, ENERGY_ROUNDING=cython.double)
+EPSILON = 2.0**-52
+ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
+
+
+@cython.final
+@cython.cclass
+class TangentialResponse:
+    """What `Stop` and `Push` do along the surface, after the normal part of an answer.
+
+    Attributes
+    ----------
+    face : float (2, 3)
+        The velocities of the touching faces before the answer.
+    after, wanted, change : float (2, 3)
+        The velocities after the normal part, those that the rules want, and the difference.
+    frame : float (3,)
+        The velocity at which energies count as 0: that of an immovable partner, or 0.
+    weight : float (2,)
+        What the energy of each body counts: its mass, 1 beside an immovable partner, or 0.
+    """
+
+    def __init__(self, bodies: Bodies, impact: ImpactState):
+        self.bodies = bodies
+        self.clusters = impact.clusters
+        self.impact = impact
+        self.sum = ProductSum()
+        if not cython.compiled:
+            self.face = [[0.0] * 3, [0.0] * 3]
+            self.after = [[0.0] * 3, [0.0] * 3]
+            self.wanted = [[0.0] * 3, [0.0] * 3]
+            self.change = [[0.0] * 3, [0.0] * 3]
+            self.frame = [0.0] * 3
+            self.weight = [0.0] * 2
+
+    def begin(self) -> cython.void:
+        """Store the velocities of the bodies and of their faces, on all axes, before the answer."""
+        m: ImpactState = self.impact
+        n: cython.int
+        axis: cython.int
+
+        for n in range(2):
+            for axis in range(self.bodies.dim):
+                m.before[n][axis] = self.clusters.final_velocity(m.rows[n], axis)
+                self.face[n][axis] = m.before[n][axis] + m.belt_speed(n, axis)
+
+    def turn(self, restitution: cython.double) -> cython.void:
+        """Apply the rule of each body that yields."""
+        m: ImpactState = self.impact
+        n: cython.int
+        axis: cython.int
+        turns: cython.bint = False
+
+        if m.yields[0] and m.yields[1] and self._stops(0) and self._stops(1):
+            self._stop_each_other()
+            return
+        for n in range(2):
+            for axis in range(self.bodies.dim):
+                self.after[n][axis] = self.wanted[n][axis] = m.velocity_after(n, axis)
+        for n in range(2):
+            turns |= self._aim(n, restitution) and m.yields[n]
+        if turns:
+            self._turn_as_far()
+        if self.clusters.gravity.is_on and m.yields[0] != m.yields[1]:
+            self._stop_falling(0 if m.yields[0] else 1)
+
+    def _stops(self, n: cython.int) -> cython.bint:
+        """Return whether the response of a body is `Stop`."""
+        return self.bodies.response[self.impact.rows[n]] == STOP
+
+    def _stop_each_other(self) -> cython.void:
+        """Give two bodies with `Stop` their mean velocity: each would take the other's."""
+        b: Bodies = self.bodies
+        m: ImpactState = self.impact
+        axis: cython.int
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
+
+        for axis in range(b.dim):
+            first: cython.double = m.before[0][axis]
+            second: cython.double = m.before[1][axis]
+            if axis == m.axis or first == second:
+                continue
+            mean: cython.double = (b.mass[i] * first + b.mass[j] * second) / (b.mass[i] + b.mass[j])
+            if b.controls.locks(i, axis):
+                mean = first
+            elif b.controls.locks(j, axis):
+                mean = second
+            m.change_along(0, axis, mean)
+            m.change_along(1, axis, mean)
+
+    def _aim(self, n: cython.int, restitution: cython.double) -> cython.bint:
+        """Find the velocity that the rule of a body wants; return False if it wants none."""
+        b: Bodies = self.bodies
+        m: ImpactState = self.impact
+        axis: cython.int
+        stops: cython.bint = self._stops(n)
+        stretch: cython.double = 0.0
+
+        if not stops:
+            if b.response[m.rows[n]] == PUSH and restitution == 0.0:
+                stretch = self._stretch()
+            if stretch == 0.0:
+                return False
+        for axis in range(b.dim):
+            if axis == m.axis or b.controls.locks(m.rows[n], axis):
+                continue
+            if stops:
+                self.wanted[n][axis] = self.face[1 - n][axis]
+            else:
+                partner: cython.double = m.before[1 - n][axis]
+                self.wanted[n][axis] = partner + (m.before[n][axis] - partner) * stretch
+        return True
+
+    def _stretch(self) -> cython.double:
+        """Return the relative speed by that along the surface, or 0 if the latter is 0."""
+        m: ImpactState = self.impact
+        axis: cython.int
+        largest: cython.double = 0.0
+        speed: cython.double = 0.0
+        along: cython.double = 0.0
+
+        for axis in range(self.bodies.dim):
+            largest = max(largest, abs(m.before[0][axis] - m.before[1][axis]))
+        if largest == 0.0:
+            return 0.0
+        for axis in range(self.bodies.dim):
+            part: cython.double = (m.before[0][axis] - m.before[1][axis]) / largest
+            speed += part * part
+            if axis != m.axis:
+                along += part * part
+        return sqrt(speed) / sqrt(along) if along != 0.0 else 0.0
+
+    def _turn_as_far(self) -> cython.void:
+        """Turn a pair towards what its rules want, as far as its kinetic energy does not rise."""
+        m: ImpactState = self.impact
+        n: cython.int
+        axis: cython.int
+        unit: cython.double = self._find_frame()
+        less: cython.double = EPSILON
+
+        if unit == 0.0:
+            return
+        part: cython.double = self._part_to_turn(unit)
+        while True:
+            if part != 1.0:
+                for n in range(2):
+                    for axis in range(self.bodies.dim):
+                        self.wanted[n][axis] = self.after[n][axis] + part * self.change[n][axis]
+            if part == 0.0 or not self._gains_energy():
+                break
+            part = part * (1.0 - less) if less < 1.0 else 0.0  # it gains by rounding
+            less *= 4.0
+        for axis in range(self.bodies.dim):
+            for n in range(2):
+                if axis != m.axis and self.change[n][axis] != 0.0 and m.yields[n]:
+                    m.change_along(n, axis, self.wanted[n][axis])
+
+    def _find_frame(self) -> cython.double:
+        """Find the frame in which energies count; return the largest velocity in it."""
+        m: ImpactState = self.impact
+        n: cython.int
+        axis: cython.int
+        unit: cython.double = 0.0
+
+        for axis in range(self.bodies.dim):
+            self.frame[axis] = 0.0
+            if not m.yields[1]:
+                self.frame[axis] = m.before[1][axis]
+            elif not m.yields[0]:
+                self.frame[axis] = m.before[0][axis]
+            for n in range(2):
+                unit = max(unit, abs(m.before[n][axis] - self.frame[axis]))
+                unit = max(unit, abs(self.after[n][axis] - self.frame[axis]))
+                unit = max(unit, abs(self.wanted[n][axis] - self.frame[axis]))
+        return unit
+
+    def _part_to_turn(self, unit: cython.double) -> cython.double:
+        """Return how far a pair may go towards what its rules want, as a part of the way.
+
+        After the part s of it the energy exceeds what it was by a s² + 2 b s + c with c <= 0, so
+        the part is the larger root.  Velocities are divided by `unit`, masses by the larger one.
+        """
+        b: Bodies = self.bodies
+        m: ImpactState = self.impact
+        n: cython.int
+        axis: cython.int
+        heavier: cython.double = max(b.mass[m.rows[0]], b.mass[m.rows[1]])
+        energy: cython.double = 0.0
+        gain: cython.double = 0.0
+        square: cython.double = 0.0
+        slope: cython.double = 0.0
+        speed: cython.double
+
+        for n in range(2):
+            self.weight[n] = b.mass[m.rows[n]] / heavier if m.yields[1 - n] else 1.0
+            self.weight[n] *= m.yields[n]
+        for axis in range(b.dim):
+            for n in range(2):
+                speed = (m.before[n][axis] - self.frame[axis]) / unit
+                energy += self.weight[n] * (speed * speed)
+                speed = (self.after[n][axis] - self.frame[axis]) / unit
+                gain += self.weight[n] * (speed * speed)
+        gain -= energy
+        for axis in range(b.dim):
+            for n in range(2):
+                if gain > 0.0:  # growing faces, or others of its cluster, have driven it
+                    m.before[n][axis] = self.after[n][axis]
+                self.change[n][axis] = self.wanted[n][axis] - self.after[n][axis]
+                change: cython.double = self.change[n][axis] / unit
+                speed = (self.after[n][axis] - self.frame[axis]) / unit
+                square += self.weight[n] * change * change
+                slope += self.weight[n] * speed * change
+        # What the pair has lost may have gone to others of its cluster.
+        gain = min(max(gain, -m.loss / heavier / unit / unit), 0.0)
+        if square + 2.0 * slope + gain > ENERGY_ROUNDING * energy:
+            return max(0.0, (sqrt(max(0.0, slope * slope - square * gain)) - slope) / square)
+        return 1.0
+
+    def _gains_energy(self) -> cython.bint:
+        """Return whether the kinetic energy of a pair would rise, in twice the precision."""
+        m: ImpactState = self.impact
+        n: cython.int
+        axis: cython.int
+
+        self.sum.begin()  # of mass · ((before - frame)² - (wanted - frame)²)
+        for n in range(2):
+            if not m.yields[n]:
+                continue
+            mass: cython.double = self.bodies.mass[m.rows[n]] if m.yields[1 - n] else 1.0
+            for axis in range(self.bodies.dim):
+                before: cython.double = m.before[n][axis]
+                wanted: cython.double = self.wanted[n][axis]
+                self.sum.add(mass * before, before)
+                self.sum.add(-mass * wanted, wanted)
+                self.sum.add(-2.0 * mass * self.frame[axis], before)
+                self.sum.add(2.0 * mass * self.frame[axis], wanted)
+        return self.sum.total() < 0.0
+
+    def _stop_falling(self, n: cython.int) -> cython.void:
+        """Hold a body that stops on the surface of one that does not yield, to the step's end."""
+        m: ImpactState = self.impact
+        axis: cython.int
+        i: cython.Py_ssize_t = m.rows[n]
+
+        if not self._stops(n):
+            return
+        for axis in range(self.bodies.dim):
+            if axis != m.axis and self.clusters.final_velocity(i, axis) == self.face[1 - n][axis]:
+                self.clusters.gravity.hold(i, axis)
