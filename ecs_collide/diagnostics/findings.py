@@ -168,7 +168,9 @@ class Examination:
 
     def decision(self, first: int, second: int) -> tuple[int, int, float] | None:
         """Return what was decided about two bodies in the step under way, as the kernel has it."""
-        decisions: dict[tuple[int, int], tuple[int, int, float]] = self.state.timeline.decisions
+        decisions: dict[tuple[int, int], tuple[int, int, float]] = (
+            self.state.timeline.answering.decisions
+        )
         return decisions.get((first, second)) if self.state.is_stepping else None
 
     def is_immovable(self, entity: int) -> bool:

@@ -219,7 +219,7 @@ class Responses:
         self.conclude(default=False)
         self._offers = offers
         timeline = self._state.timeline
-        timeline.hand_over = self._want_all()
+        timeline.answering.hand_over = self._want_all()
         while timeline.run(True) >= 0:
             self.conclude(self._offer(self._make_impact()))
 
@@ -227,7 +227,7 @@ class Responses:
         """Return the next impact of the step that wants an answer, or None."""
         self.conclude(default=False)
         timeline = self._state.timeline
-        timeline.hand_over = True
+        timeline.answering.hand_over = True
         while timeline.run(True) >= 0:
             impact = self._make_impact()
             if self._are_alive(impact):
@@ -237,7 +237,10 @@ class Responses:
 
     def _make_impact(self) -> Impact:
         """Make the object for the impact that the timeline has handed over."""
-        event_buffer, event = self._state.timeline.event_buffer, self._state.timeline.event
+        event_buffer, event = (
+            self._state.timeline.event_buffer,
+            self._state.timeline.answering.event,
+        )
         kind, _, axis, sign, *_ = np.asarray(event_buffer.codes)[event].tolist()
         first, second = event_buffer.first[event], event_buffer.second[event]
         for entity in (first, second):
@@ -312,22 +315,24 @@ class Responses:
         self.drop_impact()
         self._read_changes(impact)
         if impact.crosses is not None:
-            self._state.timeline.cross(impact.crosses == "until_separate")
+            self._state.timeline.handover.cross(impact.crosses == "until_separate")
         else:
-            self._state.timeline.conclude(default and not impact.is_answered, impact.is_answered)
+            self._state.timeline.handover.conclude(
+                default and not impact.is_answered, impact.is_answered
+            )
 
     def _read_changes(self, impact: Impact) -> None:
         """Take over what the game has done to the two bodies of an impact."""
         for entity in (impact.first, impact.second):
             row = self._registry.row_of[entity]
             if not self._link.world.exists(entity):
-                self._state.timeline.withdraw(row)
+                self._state.timeline.handover.withdraw(row)
                 continue
             try:
                 if not self._registry.read_one(row, self._link.world):
-                    self._state.timeline.withdraw(row)
+                    self._state.timeline.handover.withdraw(row)
                     if self._link.world.component(entity, Disabled) is not None:
-                        self._state.timeline.stop(row)
+                        self._state.timeline.handover.stop(row)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._registry.error_of(entity, error))
 
@@ -335,7 +340,7 @@ class Responses:
         """Answer the impact that is open, by a response component or as its bodies' say."""
         numbers = (0, 0.0) if response is None else response_numbers(response)
         self._read_changes(impact)
-        self._state.timeline.answer_pending(*numbers)
+        self._state.timeline.handover.answer_pending(*numbers)
         for entity in (impact.first, impact.second):
             self._registry.write_one(self._registry.row_of[entity])
 
@@ -346,7 +351,9 @@ class Responses:
             return tuple(self._lookup.new_body(entity).centre)
         if not self._state.is_stepping:  # the time reached is still that of the last impact
             return tuple(self._registry.table.seen_centre[row].tolist())
-        return tuple(self._state.timeline.centre_now(row, k) for k in range(self._state.dim))
+        return tuple(
+            self._state.timeline.handover.centre_now(row, k) for k in range(self._state.dim)
+        )
 
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity at the time the step has reached; zeros where it has none."""
@@ -377,4 +384,4 @@ class Responses:
             self._registry.set_velocity(component, numbers.tolist())
             return
         for k, value in enumerate(numbers.tolist()):
-            self._state.timeline.set_velocity(row, k, value)
+            self._state.timeline.handover.set_velocity(row, k, value)

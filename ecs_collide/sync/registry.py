@@ -714,9 +714,9 @@ class BodyRegistry:
         v = self.table.views
         self._keep_box(row)
         for k in range(self.table.dim):
-            centre = self._timeline.centre_now(row, k)
+            centre = self._timeline.handover.centre_now(row, k)
             if centre != v.seen_centre[row, k]:
-                place = centre + self._leans[k] * self._timeline.half_now(row, k)
+                place = centre + self._leans[k] * self._timeline.handover.half_now(row, k)
                 self._position.put(row, k, place)
                 v.seen_centre[row, k] = centre
             speed = v.velocity[row, k]
@@ -764,13 +764,13 @@ class BodyRegistry:
         if places:
             self._relocated.append(row)
         for k, place in places:
-            centre = place - self._leans[k] * self._timeline.half_now(row, k)
+            centre = place - self._leans[k] * self._timeline.handover.half_now(row, k)
             v.seen_centre[row, k] = centre
-            self._timeline.relocate(row, k, centre)
+            self._timeline.handover.relocate(row, k, centre)
             self.kinematic_targets.release(row)
         speeds = self._accept_changes(self._velocity, row, v.seen_velocity, now)
         for k, speed in speeds:
-            self._timeline.set_velocity(row, k, speed)
+            self._timeline.handover.set_velocity(row, k, speed)
         if (places or speeds) and not v.moves[row]:
             self._stale.append(np.array([row], np.int64))
         return Disabled not in now
