@@ -419,8 +419,8 @@ class Timeline:
     def _may_meet(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bounds of two paths meet: which other pairs exist depends on margins."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
+        one: cython.Py_ssize_t = b.dim * self.pairs.at[p].first
+        two: cython.Py_ssize_t = b.dim * self.pairs.at[p].second
         k: cython.int
         offset: cython.double = 0.0
 
@@ -428,8 +428,8 @@ class Timeline:
             if b.wraps:
                 offset = self.pairs.offset[p, k]
             if (
-                b.swept_min[i, k] > b.swept_max[j, k] + offset
-                or b.swept_min[j, k] + offset > b.swept_max[i, k]
+                b.flat_min[one + k] > b.flat_max[two + k] + offset
+                or b.flat_min[two + k] + offset > b.flat_max[one + k]
             ):
                 return False
         return True
