@@ -131,7 +131,7 @@ class Responses:
         for mark in marks:
             self._counts[kind, mark] += 1
             if self._counts[kind, mark] == 1:
-                self._registry.watch(kind, mark)
+                self._registry.index.watch(kind, mark)
         given = [*marks]
 
         def remove() -> None:
@@ -139,7 +139,7 @@ class Responses:
                 mark = given.pop()
                 self._counts[kind, mark] -= 1
                 if self._counts[kind, mark] == 0:
-                    self._registry.unwatch(kind, mark)
+                    self._registry.index.unwatch(kind, mark)
 
         return remove
 
@@ -178,14 +178,16 @@ class Responses:
             find = self._link.world.component
             return any(find(entity, kind) is not None for entity in pair for kind in kinds)
         rows = [self._registry.row_of[entity] for entity in pair]
-        return any(self._registry.holder(kind, row) is not None for row in rows for kind in kinds)
+        return any(
+            self._registry.index.holder(kind, row) is not None for row in rows for kind in kinds
+        )
 
     def _functions_for(self, impact: Impact) -> list[Respond]:
         """Return the functions for the components of an impact's bodies, each once, in order."""
         functions: dict[Respond, None] = {}
         for entity in (impact.first, impact.second):
             for kind, response in self._responses.items():
-                if self._registry.holder(kind, self._registry.row_of[entity]) is not None:
+                if self._registry.index.holder(kind, self._registry.row_of[entity]) is not None:
                     functions[response.function] = None
         return list(functions)
 
@@ -244,7 +246,7 @@ class Responses:
         kind, _, axis, sign, *_ = np.asarray(event_buffer.codes)[event].tolist()
         first, second = event_buffer.first[event], event_buffer.second[event]
         for entity in (first, second):
-            self._registry.write_one(self._registry.row_of[entity])
+            self._registry.impact_bodies.write(self._registry.row_of[entity])
         self._impact = Impact(
             self,
             event_buffer.time[event],
@@ -278,7 +280,7 @@ class Responses:
     def _are_alive(self, impact: Impact) -> bool:
         world, registry = self._link.world, self._registry
         return all(
-            world.exists(entity) and registry.is_body_of(entity, world)
+            world.exists(entity) and registry.impact_bodies.is_body(entity, world)
             for entity in (impact.first, impact.second)
         )
 
@@ -329,7 +331,7 @@ class Responses:
                 self._state.timeline.handover.withdraw(row)
                 continue
             try:
-                if not self._registry.read_one(row, self._link.world):
+                if not self._registry.impact_bodies.read(row, self._link.world):
                     self._state.timeline.handover.withdraw(row)
                     if self._link.world.component(entity, Disabled) is not None:
                         self._state.timeline.handover.stop(row)
@@ -342,7 +344,7 @@ class Responses:
         self._read_changes(impact)
         self._state.timeline.handover.answer_pending(*numbers)
         for entity in (impact.first, impact.second):
-            self._registry.write_one(self._registry.row_of[entity])
+            self._registry.impact_bodies.write(self._registry.row_of[entity])
 
     def position_of(self, entity: int) -> Vector:
         """Return where a body is: at the time a step has reached, between steps at its end."""
@@ -362,7 +364,9 @@ class Responses:
             return tuple(self._registry.table.velocity[row].tolist())
         component = self._link.world.component(entity, self._registry.components.velocity.kind)
         return (
-            (0.0,) * self._state.dim if component is None else self._registry.velocity_of(component)
+            (0.0,) * self._state.dim
+            if component is None
+            else self._registry.units.velocity_of(component)
         )
 
     def _row_in_step(self, entity: int) -> int:
@@ -381,7 +385,7 @@ class Responses:
         if numbers.shape != (self._state.dim,):
             raise ValueError(f"velocity={velocity!r} must be {self._state.dim} numbers")
         if row < 0:
-            self._registry.set_velocity(component, numbers.tolist())
+            self._registry.units.set_velocity(component, numbers.tolist())
             return
         for k, value in enumerate(numbers.tolist()):
             self._state.timeline.handover.set_velocity(row, k, value)

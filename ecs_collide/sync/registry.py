@@ -120,15 +120,6 @@ class BodyRegistry:
         self.exempt: list[type] = []  # see `exempt_from_gravity`
         self._falls = False  # whether anybody does
         self.index.bind()
-        # The package `step` calls these parts through the registry.
-        self.rows_of, self.holder = self.index.rows_of, self.index.holder
-        self.watch, self.unwatch = self.index.watch, self.index.unwatch
-        self.is_body_of = self.impact_bodies.is_body
-        self.write_one, self.read_one = self.impact_bodies.write, self.impact_bodies.read
-        self.box_of = self.units.box_of
-        self.set_centre, self.set_half = self.units.set_centre, self.units.set_half
-        self.velocity_of, self.set_velocity = self.units.velocity_of, self.units.set_velocity
-        self.set_velocities = self.units.set_velocities
 
     @property
     def entities(self) -> RowArray:
