@@ -322,7 +322,7 @@ def log_of_churn(n_steps=60):
     for entity in space.entities:
         row = space._registry.row_of[entity]
         for kind in (ec.Position, ec.Extents, ec.Velocity, ec.Deflect, ec.Mass, ec.Sensor, Tag):
-            assert space._registry.holder(kind, row) is esper.try_component(entity, kind)
+            assert space._registry.index.holder(kind, row) is esper.try_component(entity, kind)
     return found
 
 

@@ -11,6 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from ecs_collide._attributes import read_number
 from ecs_collide.components import Disabled, Fixed
 from ecs_collide.constants import CUSTOM, LARGEST, QUARANTINED
@@ -168,7 +170,9 @@ class Examination:
 
     def decision(self, first: int, second: int) -> tuple[int, int, float] | None:
         """Return what was decided about two bodies in the step under way, as the kernel has it."""
-        decisions: dict[tuple[int, int], tuple[int, int, float]] = self.state.timeline.decisions
+        decisions: dict[tuple[int, int], tuple[int, int, float]] = (
+            self.state.timeline.answering.decisions
+        )
         return decisions.get((first, second)) if self.state.is_stepping else None
 
     def is_immovable(self, entity: int) -> bool:
@@ -215,18 +219,18 @@ class Examination:
         """Return where a body that has all of its numbers is, and how it moves."""
         if self.is_held_fixed(entity):
             zeros = [0.0] * self.dim
-            return Box(*self.registry.box_of(*self._seen(entity)), zeros, zeros)
+            return Box(*self.registry.units.box_of(*self._seen(entity)), zeros, zeros)
         place, size, velocity, growth = self._numbers_of(entity)
         attached = self.of(entity).get(Attached)
         owner = None if attached is None else self.owner_of(attached)
         if attached is not None and owner is not None:
-            _, half = self.registry.box_of(place, size)
+            _, half = self.registry.units.box_of(place, size)
             at = self.box(owner)
             centre = [a + b for a, b in zip(at.centre, attached.offset, strict=False)]
             return Box(centre, half, at.velocity, growth)
         if self.sweeps:  # the game moves it, by what it sets
             velocity = [0.0] * self.dim
-        return Box(*self.registry.box_of(place, size), velocity, growth)
+        return Box(*self.registry.units.box_of(place, size), velocity, growth)
 
     def owner_of(self, attached: Attached) -> int | None:
         """Return the owner of an attached box; None if it is not a body, or is attached itself."""
@@ -248,7 +252,7 @@ class Examination:
         """Return whether the components of a body of the last step are others than then."""
         row = self.row(entity)
         assert row is not None
-        holder, of = self.registry.holder, self.of(entity)
+        holder, of = self.registry.index.holder, self.of(entity)
         return any(holder(kind.type, row) is not of.get(kind.type) for kind in self.kinds)
 
     def is_moved_by_the_game(self, entity: int) -> bool:
@@ -266,8 +270,8 @@ class Examination:
 
     def is_held_fixed(self, entity: int) -> bool:
         """Return whether the next step does not read the components of a body."""
-        row, registry = self.row(entity), self.registry
-        if row is None or not registry.is_fixed(row) or registry.is_awaited(row):
+        row = self.row(entity)
+        if row is None or not self.registry.are_held_fixed(np.array([row]))[0]:
             return False
         return Fixed in self.of(entity) and not self.is_changed(entity)
 
@@ -342,12 +346,12 @@ def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
     if e.is_held_fixed(entity):
         yield from _quarantined(e, entity, "; Space.teleport lets the next step read it again")
         return
-    refused = find_no_number(e.registry.rules, entity, e.of(entity).get)
+    refused = find_no_number(e.registry.checks.rules, entity, e.of(entity).get)
     if refused is not None:
         name = type(refused).__name__
         yield Finding("no_number", (entity,), f"{refused}: every step raises this {name}")
         return
-    wrong = out_of_bounds(e.registry.rules, e.of(entity).get)
+    wrong = out_of_bounds(e.registry.checks.rules, e.of(entity).get)
     recover_step = ", and was put right since; the next step takes it back" if wrong is None else ""
     quarantined = list(_quarantined(e, entity, recover_step, wrong))
     yield from quarantined
@@ -480,7 +484,7 @@ def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
     elif e.is_held_fixed(entity):
         row = e.row(entity)
         assert row is not None
-        others = [kind.type.__name__ for kind in e.registry.changed_kinds(row)]
+        others = [kind.type.__name__ for kind in e.registry.seen.changed_kinds(row)]
         if others:
             yield finding_about(
                 entity,

@@ -22,6 +22,8 @@ cdef enum:  # how a pair touches: added to 1 + axis in PairTable.touch
     OVERLAPS = 4
     PARTS = 8
 
+cdef double rounding_of_faces(double speed, double growth, double shared) noexcept
+
 cdef class SharedMotion:
     cdef double rounding(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
 

@@ -163,7 +163,7 @@ class ContactQueries:
         try:
             return filter_numbers(its)
         except (AttributeError, TypeError, ValueError, OverflowError) as error:
-            raise refusal(self._registry.rules, entity, components.get) or error from error
+            raise refusal(self._registry.checks.rules, entity, components.get) or error from error
 
 
 def as_axis(name: str, value: VectorLike, dim: int) -> Vector:

@@ -195,7 +195,7 @@ class Inspection:
         refuse_within_step("interpolated", self._state.is_stepping)
         now = c.seen_centre.take(rows, axis=0)
         if fraction < 1.0:
-            before = self._registry.begun().take(rows, axis=0)
+            before = self._registry.start.centres().take(rows, axis=0)
             with np.errstate(invalid="ignore"):  # of bodies in quarantine
                 displacements = now - before
                 if self._domain is not None:
@@ -282,7 +282,7 @@ class Inspection:
         self._lock.refuse_others()
         events, c = self._state.events.collision_array, self._registry.table
         pairs = np.stack([events["first"], events["second"]], axis=1)
-        rows = self._registry.rows_of(pairs.ravel()).reshape(-1, 2)
+        rows = self._registry.index.rows_of(pairs.ravel()).reshape(-1, 2)
         known = (rows >= 0).all(axis=1)
         events, pairs, rows = events[known], pairs[known], rows[known]
         centres = np.stack([events["position_first"], events["position_second"]], axis=1)

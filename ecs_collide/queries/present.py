@@ -22,6 +22,7 @@ from ecs_collide.filters import Filter, filter_numbers
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.queries import Boxes
 from ecs_collide.queries.wrapped import search_of
+from ecs_collide.sync.quarantine import find_no_number
 from ecs_collide.sync.registry import BodyRegistry
 
 Doubles = NDArray[np.float64]
@@ -57,7 +58,7 @@ class PresentBodies:
             sound &= _attached_soundly(ids, sound, boxes)
         ids, places, sizes = ids[sound], places[sound], sizes[sound]
         self.ids: Longs = ids
-        self._centres, self._halves = registry.boxes_of(places, sizes)
+        self._centres, self._halves = registry.units.boxes_of(places, sizes)
         if domain is not None:
             self._centres = domain.into_world(self._centres)
         self.mins: Doubles = self._centres - self._halves
@@ -77,7 +78,7 @@ class PresentBodies:
 
     def _read_unchanged(self, registry: BodyRegistry, places: Doubles, sizes: Doubles) -> None:
         """Have the boxes that the last step left, of bodies that have not changed since."""
-        c, rows = registry.table, registry.rows_of(self.ids)
+        c, rows = registry.table, registry.index.rows_of(self.ids)
         known = np.flatnonzero((rows >= 0) & (c.news[rows] == 0) & (c.quarantined[rows] == 0))
         same = np.asarray((c.seen_place[rows[known]] == places[known]).all(axis=1))
         same &= (c.seen_size[rows[known]] == sizes[known]).all(axis=1)
@@ -184,7 +185,8 @@ def _read_boxes(
         holders = ids[has >> np.uint64(n) & np.uint64(1) != 0]
         wrong = maker.read(values.data) if len(values) else -1
         if wrong >= 0:
-            error = registry.find_error(int(holders[wrong]), {types[n]: maker.items[wrong]}.get)
+            component_of = {types[n]: maker.items[wrong]}.get
+            error = find_no_number(registry.checks.rules, int(holders[wrong]), component_of)
             raise error or TypeError(f"entity {holders[wrong]}: {types[n].__name__} has no numbers")
         numbers.append(values[is_body[has >> np.uint64(n) & np.uint64(1) != 0]])
     attached = ids[has >> np.uint64(3) & np.uint64(1) != 0].tolist()
@@ -199,7 +201,7 @@ def _are_sound(
     sound = np.asarray((np.abs(places) <= LARGEST).all(axis=1))
     sound &= ((sizes >= 0.0) & (sizes <= LARGEST)).all(axis=1)
     if domain is not None:
-        _, halves = registry.boxes_of(places, sizes)
+        _, halves = registry.units.boxes_of(places, sizes)
         for k in domain.axes:
             sound &= halves[:, k] <= domain.widths[k] / 2.0
     return sound

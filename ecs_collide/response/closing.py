@@ -14,16 +14,18 @@ except ImportError:
 if cython.compiled:
     from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import KEEPS, PARTS, Narrowphase
+    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import (
+        KEEPS,
+        PARTS,
+        Narrowphase,
+        rounding_of_faces,
+    )
     from cython.cimports.ecs_collide.response.clusters_c import Clusters
 else:
     from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.narrowphase.narrowphase import KEEPS, PARTS, Narrowphase
+    from ecs_collide.narrowphase.narrowphase import KEEPS, PARTS, Narrowphase, rounding_of_faces
     from ecs_collide.response.clusters import Clusters
-
-cython.declare(FACE_ROUNDING=cython.double)
-from ecs_collide.constants import FACE_ROUNDING
 
 
 @cython.final
@@ -136,11 +138,11 @@ class ClosingContacts:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         one: cython.double = self.clusters.velocity_of(i, k)
         other: cython.double = self.clusters.velocity_of(j, k)
-        growth: cython.double = abs(b.growth[i, k]) + abs(b.growth[j, k])
-        closing: cython.double = sign * (other - one)
-        bound: cython.double = self.clusters.rounding(i, j, k)
+        closing: cython.double = sign * (other - one) + (b.growth[i, k] + b.growth[j, k])
+        bound: cython.double = rounding_of_faces(
+            abs(one) + abs(other),
+            abs(b.growth[i, k]) + abs(b.growth[j, k]),
+            self.clusters.rounding(i, j, k),
+        )
 
-        if growth != 0.0:
-            bound += FACE_ROUNDING * (abs(one) + abs(other) + growth)
-            closing += b.growth[i, k] + b.growth[j, k]
         return 0.0 if abs(closing) <= bound else closing

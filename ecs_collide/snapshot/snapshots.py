@@ -167,7 +167,7 @@ class Snapshots:
             bodies=self._registry.entities,
             flags=self._flags(world),
             mismatches=none_of(MISMATCH_RECORD),
-            filters=self._registry.seen_filters(),
+            filters=self._registry.seen.filters(rows),
             rest_count=np.where(rests, c.rest_count[rows], 0).astype(np.int8),
             sleepers=sleepers,
             stirred=stirred,
@@ -180,7 +180,7 @@ class Snapshots:
             collisions=step.events.collision_array,
             contact_events=step.events.contact_array,
         )
-        is_up_to_date = self._registry.is_up_to_date(world)
+        is_up_to_date = self._registry.index.is_up_to_date(world)
         if not is_up_to_date or not self._agrees_with_table(contents, numbers):
             state.mismatches = self._find_mismatches(state)
         return codec.encode(state)
@@ -195,10 +195,10 @@ class Snapshots:
         flags[c.touched[rows] & TOUCHED_BY_GAME != 0] |= TOUCHED
         flags[c.news[rows] & NEW != 0] |= UNSEEN
         flags[np.isin(rows, registry.moved_rows())] |= MOVED
-        changed, replaced = registry.differences(world)
+        changed, replaced = registry.index.find_changed(world)
         for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
             flags[np.searchsorted(registry.entities, np.array(entities, np.int64))] |= flag
-        altered = np.isin(rows, registry.altered_rows())
+        altered = np.isin(rows, registry.seen.altered(rows))
         flags[altered & (flags & (UNSEEN | CHANGED | REPLACED) == 0)] |= ALTERED
         return flags
 
@@ -214,7 +214,7 @@ class Snapshots:
         registry, known = self._registry, self._holder_rows
         if known is None or known[0] is not contents or known[1] is not registry.rows:
             rows = [
-                registry.rows_of(contents.holders(KIND_NAMES.index(kind)))
+                registry.index.rows_of(contents.holders(KIND_NAMES.index(kind)))
                 for kind, _, _ in SEEN[:N_OF_STEPS]
             ]
             known = self._holder_rows = contents, registry.rows, rows
@@ -357,13 +357,13 @@ class Snapshots:
         position = registry.makers[0].type
         for entity in state.bodies[state.flags & MOVED != 0].tolist():
             registry.note_move(registry.row_of[entity], world.component(entity, position))
-        registry.resume_filters(state.filters)
+        registry.seen.resume_filters(registry.rows, state.filters)
         first, second, *codes = (state.contacts[name] for name in _CONTACT_CODES)
-        rows = registry.rows_of(first), registry.rows_of(second)
+        rows = registry.index.rows_of(first), registry.index.rows_of(second)
         contacts = np.stack([*rows, *codes], axis=1)
         timeline.contacts.recover(contacts.data, np.array(state.contacts["since"], np.float64).data)
         timeline.carriers.recover(
-            registry.rows_of(state.rides["entity"]).data,
+            registry.index.rows_of(state.rides["entity"]).data,
             np.array(state.rides["carrier_velocity"][:, : step.dim], np.float64).data,
             np.array(state.rides["taken_off"][:, : step.dim], np.float64).data,
         )

@@ -152,14 +152,14 @@ class ComingImpacts:
     ) -> None:
         """Let two bodies cross whose impact is coming; see `ComingImpact.cross`."""
         self._require_coming(impacts)
-        self._state.timeline.decide_to_cross(first, second, until_separate)
+        self._state.timeline.answering.decide_to_cross(first, second, until_separate)
 
     def decide_to_answer(
         self, impacts: NDArray[np.void], first: int, second: int, response: object
     ) -> None:
         """Answer two bodies whose impact is coming; see `ComingImpact.answer`."""
         self._require_coming(impacts)
-        self._state.timeline.decide_to_answer(first, second, *response_numbers(response))
+        self._state.timeline.answering.decide_to_answer(first, second, *response_numbers(response))
 
     def _require_coming(self, impacts: NDArray[np.void]) -> None:
         self._lock.refuse_others()

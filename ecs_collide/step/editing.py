@@ -55,13 +55,13 @@ class BodyEditor:
         places, sizes = (self._lookup.components(ids, kind.type) for kind in (position, extents))
         self._read_again(ids)
         for place, size, value in zip(places, sizes, values.tolist(), strict=True):
-            self._registry.set_centre(place, size, value)
+            self._registry.units.set_centre(place, size, value)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities."""
         ids, values = self._vectors("velocities", entities, velocities)
         components = self._components(ids, self._registry.components.velocity.kind)
-        self._registry.set_velocities(components, values)
+        self._registry.units.set_velocities(components, values)
 
     def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
         """Write half sizes."""
@@ -70,7 +70,7 @@ class BodyEditor:
         sizes = self._lookup.components(ids, self._registry.makers[1].type)
         self._read_again(ids)
         for size, value in zip(sizes, values.tolist(), strict=True):
-            self._registry.set_half(size, value)
+            self._registry.units.set_half(size, value)
 
     def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
         """Write rates of half sizes."""
@@ -156,13 +156,13 @@ class BodyEditor:
         if self._domain is not None:
             in_place &= self._domain.into_world(np.array(centre)).tolist() == centre
         place, size = (self._lookup.component(entity, kind.type) for kind in registry.makers)
-        registry.set_half(size, half)
+        registry.units.set_half(size, half)
         attached = self._lookup.component(entity, Attached)
         if attached is not None:
             old = attached.offset[: len(shift)]
             attached.offset = [at + by for at, by in zip(old, shift, strict=True)]
             return
-        registry.set_centre(place, size, centre)
+        registry.units.set_centre(place, size, centre)
         self._read_again([entity])
         if in_place:
             self._read_changes(row, place, size, shift)
@@ -189,7 +189,7 @@ class BodyEditor:
         for item, kind, seen in zip((place, size), registry.makers, table, strict=True):
             seen[row] = [float(read_number(item, name)) for name in kind.names]
         if c.is_apart:
-            c.seen_centre[row], c.seen_half[row] = registry.box_of(
+            c.seen_centre[row], c.seen_half[row] = registry.units.box_of(
                 c.seen_place[row].tolist(), c.seen_size[row].tolist()
             )
         c.centre[row], c.half[row] = c.seen_centre[row], c.seen_half[row]

@@ -88,7 +88,7 @@ class BodyLookup:
             few = [self.row(entity) for entity in ids.tolist()]
             new = [(n, ids[n].item()) for n, row in enumerate(few) if row < 0] if -1 in few else []
             return np.array([max(row, 0) for row in few] if new else few, np.int64), new
-        rows = self._registry.rows_of(ids.astype(np.int64))
+        rows = self._registry.index.rows_of(ids.astype(np.int64))
         unread = (rows < 0) | (self._registry.table.news[rows] & NEW != 0)
         if self._link.attached is not None:
             unread |= np.isin(rows, self._presence.replaced_rows(self._link.attached))

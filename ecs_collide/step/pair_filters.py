@@ -52,7 +52,7 @@ class PairFilters:
         registration = self._filters.add(world, allows, (first_kind, second_kind))
         for kind in (first_kind, second_kind):
             if kind is not None:
-                self._registry.watch(kind, HAS_FILTER << SURFACES_SHIFT)
+                self._registry.index.watch(kind, HAS_FILTER << SURFACES_SHIFT)
         self._update_kernel()
 
         def remove() -> None:
@@ -98,7 +98,7 @@ class PairFilters:
         return allowed
 
     def _has(self, row: int, kind: type | None) -> bool:
-        return kind is None or self._registry.holder(kind, row) is not None
+        return kind is None or self._registry.index.holder(kind, row) is not None
 
     def _call_filter(self, allows: Allows, first: int, second: int) -> bool:
         try:

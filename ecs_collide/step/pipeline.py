@@ -138,8 +138,8 @@ class Pipeline:
         self._errors = []
         self._responses.begin_step(self._errors)
         self._pair_filters.begin_step(self._errors)
-        timeline.rest_speed = self.rest_speed
-        timeline.pair_limit = self.pair_limit
+        timeline.answering.rest_speed = self.rest_speed
+        timeline.answering.pair_limit = self.pair_limit
         timeline.require(registry.table.capacity)
         timeline.begin()
         timeline.place_still(registry.touched_still.data)
@@ -378,7 +378,11 @@ class Pipeline:
         state.is_holding = bool(entities)
         if not is_new:
             return []
-        counts = timeline.n_pair_limit, timeline.n_sweep_limit, timeline.broadphase.n_waiting
+        counts = (
+            timeline.answering.n_pair_limit,
+            timeline.answering.n_sweep_limit,
+            timeline.broadphase.n_waiting,
+        )
         return [held_report(state.step, entities, *counts)]
 
     @property
@@ -419,8 +423,8 @@ class Pipeline:
             self._state.step + 1, n_bodies, n_movers, n_bodies - n_movers,
             *t.broadphase.count_work(),
             t.pairs.n, t.broadphase.n_left_out, t.narrowphase.n_sweeps,
-            n_collisions, t.n_answers, t.solver.clusters.n_merges,
-            t.n_crushed, t.n_forced, t.n_pair_limit, t.n_sweep_limit, t.broadphase.n_waiting,
+            n_collisions, t.answering.n_answers, t.solver.clusters.n_merges,
+            t.answering.n_crushed, t.answering.n_forced, t.answering.n_pair_limit, t.answering.n_sweep_limit, t.broadphase.n_waiting,
             t.n_held, t.broadphase.moving.depth,
         ]  # fmt: skip
 

@@ -131,7 +131,7 @@ class Responses:
         for mark in marks:
             self._counts[kind, mark] += 1
             if self._counts[kind, mark] == 1:
-                self._registry.watch(kind, mark)
+                self._registry.index.watch(kind, mark)
         given = [*marks]
 
         def remove() -> None:
@@ -139,7 +139,7 @@ class Responses:
                 mark = given.pop()
                 self._counts[kind, mark] -= 1
                 if self._counts[kind, mark] == 0:
-                    self._registry.unwatch(kind, mark)
+                    self._registry.index.unwatch(kind, mark)
 
         return remove
 
@@ -178,14 +178,16 @@ class Responses:
             find = self._link.world.component
             return any(find(entity, kind) is not None for entity in pair for kind in kinds)
         rows = [self._registry.row_of[entity] for entity in pair]
-        return any(self._registry.holder(kind, row) is not None for row in rows for kind in kinds)
+        return any(
+            self._registry.index.holder(kind, row) is not None for row in rows for kind in kinds
+        )
 
     def _functions_for(self, impact: Impact) -> list[Respond]:
         """Return the functions for the components of an impact's bodies, each once, in order."""
         functions: dict[Respond, None] = {}
         for entity in (impact.first, impact.second):
             for kind, response in self._responses.items():
-                if self._registry.holder(kind, self._registry.row_of[entity]) is not None:
+                if self._registry.index.holder(kind, self._registry.row_of[entity]) is not None:
                     functions[response.function] = None
         return list(functions)
 
@@ -219,7 +221,7 @@ class Responses:
         self.conclude(default=False)
         self._offers = offers
         timeline = self._state.timeline
-        timeline.hand_over = self._want_all()
+        timeline.answering.hand_over = self._want_all()
         while timeline.run(True) >= 0:
             self.conclude(self._offer(self._make_impact()))
 
@@ -227,7 +229,7 @@ class Responses:
         """Return the next impact of the step that wants an answer, or None."""
         self.conclude(default=False)
         timeline = self._state.timeline
-        timeline.hand_over = True
+        timeline.answering.hand_over = True
         while timeline.run(True) >= 0:
             impact = self._make_impact()
             if self._are_alive(impact):
@@ -237,11 +239,14 @@ class Responses:
 
     def _make_impact(self) -> Impact:
         """Make the object for the impact that the timeline has handed over."""
-        event_buffer, event = self._state.timeline.event_buffer, self._state.timeline.event
+        event_buffer, event = (
+            self._state.timeline.event_buffer,
+            self._state.timeline.answering.event,
+        )
         kind, _, axis, sign, *_ = np.asarray(event_buffer.codes)[event].tolist()
         first, second = event_buffer.first[event], event_buffer.second[event]
         for entity in (first, second):
-            self._registry.write_one(self._registry.row_of[entity])
+            self._registry.impact_bodies.write(self._registry.row_of[entity])
         self._impact = Impact(
             self,
             event_buffer.time[event],
@@ -275,7 +280,7 @@ class Responses:
     def _are_alive(self, impact: Impact) -> bool:
         world, registry = self._link.world, self._registry
         return all(
-            world.exists(entity) and registry.is_body_of(entity, world)
+            world.exists(entity) and registry.impact_bodies.is_body(entity, world)
             for entity in (impact.first, impact.second)
         )
 
@@ -312,22 +317,24 @@ class Responses:
         self.drop_impact()
         self._read_changes(impact)
         if impact.crosses is not None:
-            self._state.timeline.cross(impact.crosses == "until_separate")
+            self._state.timeline.handover.cross(impact.crosses == "until_separate")
         else:
-            self._state.timeline.conclude(default and not impact.is_answered, impact.is_answered)
+            self._state.timeline.handover.conclude(
+                default and not impact.is_answered, impact.is_answered
+            )
 
     def _read_changes(self, impact: Impact) -> None:
         """Take over what the game has done to the two bodies of an impact."""
         for entity in (impact.first, impact.second):
             row = self._registry.row_of[entity]
             if not self._link.world.exists(entity):
-                self._state.timeline.withdraw(row)
+                self._state.timeline.handover.withdraw(row)
                 continue
             try:
-                if not self._registry.read_one(row, self._link.world):
-                    self._state.timeline.withdraw(row)
+                if not self._registry.impact_bodies.read(row, self._link.world):
+                    self._state.timeline.handover.withdraw(row)
                     if self._link.world.component(entity, Disabled) is not None:
-                        self._state.timeline.stop(row)
+                        self._state.timeline.handover.stop(row)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._registry.error_of(entity, error))
 
@@ -335,9 +342,9 @@ class Responses:
         """Answer the impact that is open, by a response component or as its bodies' say."""
         numbers = (0, 0.0) if response is None else response_numbers(response)
         self._read_changes(impact)
-        self._state.timeline.answer_pending(*numbers)
+        self._state.timeline.handover.answer_pending(*numbers)
         for entity in (impact.first, impact.second):
-            self._registry.write_one(self._registry.row_of[entity])
+            self._registry.impact_bodies.write(self._registry.row_of[entity])
 
     def position_of(self, entity: int) -> Vector:
         """Return where a body is: at the time a step has reached, between steps at its end."""
@@ -346,7 +353,9 @@ class Responses:
             return tuple(self._lookup.new_body(entity).centre)
         if not self._state.is_stepping:  # the time reached is still that of the last impact
             return tuple(self._registry.table.seen_centre[row].tolist())
-        return tuple(self._state.timeline.centre_now(row, k) for k in range(self._state.dim))
+        return tuple(
+            self._state.timeline.handover.centre_now(row, k) for k in range(self._state.dim)
+        )
 
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity at the time the step has reached; zeros where it has none."""
@@ -355,7 +364,9 @@ class Responses:
             return tuple(self._registry.table.velocity[row].tolist())
         component = self._link.world.component(entity, self._registry.components.velocity.kind)
         return (
-            (0.0,) * self._state.dim if component is None else self._registry.velocity_of(component)
+            (0.0,) * self._state.dim
+            if component is None
+            else self._registry.units.velocity_of(component)
         )
 
     def _row_in_step(self, entity: int) -> int:
@@ -374,7 +385,7 @@ class Responses:
         if numbers.shape != (self._state.dim,):
             raise ValueError(f"velocity={velocity!r} must be {self._state.dim} numbers")
         if row < 0:
-            self._registry.set_velocity(component, numbers.tolist())
+            self._registry.units.set_velocity(component, numbers.tolist())
             return
         for k, value in enumerate(numbers.tolist()):
-            self._state.timeline.set_velocity(row, k, value)
+            self._state.timeline.handover.set_velocity(row, k, value)

@@ -37,6 +37,7 @@ cdef class Sleeping:
     cdef Py_ssize_t _root(self, Py_ssize_t i) noexcept
     cdef bint _hangs(self, Py_ssize_t n) noexcept
     cdef _find_islands(self, long long[::1] rows)
+    cdef list _held_among(self, list chosen)
     cdef _lean(self, list chosen)
     cdef set _overlapping(self)
     cdef bint _overlap(self, Py_ssize_t n) noexcept

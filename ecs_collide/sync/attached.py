@@ -30,27 +30,17 @@ class Attachment(NamedTuple):
 
 
 class AttachedBoxes:
-    """The attached boxes of a world.
-
-    Attributes
-    ----------
-    rows : int64 (n,)
-        Of all boxes that are not disabled, in the order of their ids.
-    taking_part : int64 (m,)
-        Of those that the step under way moves.
-    starts : float64 (m, dim)
-        Where it begins with them, in world units.
-    n_out : int
-        How many boxes it leaves out.
-    """
+    """The attached boxes of a world."""
 
     def __init__(self, table: BodyTable, domain: PeriodicDomain | None) -> None:
         self._table = table
         self._domain = domain
-        self.rows = self.taking_part = np.zeros(0, np.int64)
-        self.starts = self._left = self._offsets = np.zeros((0, table.dim))
+        self.rows = np.zeros(0, np.int64)  # of all that are not disabled, in the order of their ids
+        self.taking_part = self.rows  # those that the step under way moves
+        self.starts = np.zeros((0, table.dim))  # where it begins with them, in world units
+        self.n_out = 0  # how many boxes it leaves out
+        self._left = self._offsets = self.starts
         self._was_out = np.zeros(0, np.int8)
-        self.n_out = 0
 
     def begin(self) -> None:
         """Remember where the boxes are, before their components are read."""
@@ -68,11 +58,7 @@ class AttachedBoxes:
     def find_targets(self, attachments: Any, owners: RowArray) -> Attachment:
         """Find which boxes take part in the step, and attach them to their owners.
 
-        Parameters
-        ----------
-        attachments : Attachments
-        owners : int64 (n,)
-            The rows of the owners of `rows`, -1 without an owner.
+        `owners` are the rows of the owners of `rows`, int64 (n,), -1 without an owner.
         """
         c, rows = self._table, self.rows
         is_out = c.quarantined[rows] != 0  # by its own numbers
@@ -104,13 +90,13 @@ class AttachedBoxes:
         self.taking_part, self.starts = rows[inside], starts[inside]
         arrays = self.taking_part, owners[inside], offset[inside], target[inside]
         attachments.set(*(array.data for array in arrays))
-        newly = refused & (self._was_out != QUARANTINED)
+        refused &= self._was_out != QUARANTINED
+        left_out &= self._was_out == 0
+        is_disabled = owner_out[left_out] == SWITCHED_OFF
+        pairs = zip(rows[refused].tolist(), owners[refused].tolist(), strict=True)
         return Attachment(
-            [(int(rows[n]), self._wrong(int(rows[n]), int(owners[n]))) for n in _places(newly)],
-            [
-                (int(rows[n]), bool(owner_out[n] == SWITCHED_OFF))
-                for n in _places(left_out & (self._was_out == 0))
-            ],
+            [(row, self._wrong(row, owner)) for row, owner in pairs],
+            list(zip(rows[left_out].tolist(), is_disabled.tolist(), strict=True)),
             rows[jumped].tolist(),
         )
 
@@ -126,8 +112,3 @@ class AttachedBoxes:
             last = int(c.seen_owner.item(owner))
             text = f"must not be attached itself: attach both boxes to entity {last}"
         return Wrong("Attached.owner", entity, text)
-
-
-def _places(mask: NDArray[np.bool_]) -> list[int]:
-    places: list[int] = np.flatnonzero(mask).tolist()
-    return places

@@ -53,25 +53,7 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
 @cython.final
 @cython.cclass
 class ComponentBinding:
-    """One type of component: who has it, and what its numbers were last known to be.
-
-    Attributes
-    ----------
-    type : type
-    names : tuple of str
-        The attributes that are numbers, or parts of vectors, three at most; see `_attributes`.
-    mark : int
-        The bit that says that a body has it; 0 for those that all bodies have.
-    response : int
-        Its code among the responses, or 0.
-    columns : (str, str)
-        The columns of the table that hold what was seen, and what is to be written; any where it
-        has no numbers.
-    items : list
-        The component in each row, or None; empty until there is one.
-    counts : int
-        0 if another kind of the same type comes before it.
-    """
+    """One type of component: who has it, and what its numbers were last known to be."""
 
     def __init__(
         self,
@@ -83,15 +65,15 @@ class ComponentBinding:
         bounds: tuple = (),
     ):
         self.type = type
-        self.names = names
-        self.mark = mark
-        self.response = response
-        self.columns = columns
-        self.items = []
+        self.names = names  # of its numbers, three at most; see `_attributes`
+        self.mark = mark  # the bit that says that a body has it; 0 for those that all bodies have
+        self.response = response  # its code among the responses, or 0
+        self.columns = columns  # what was seen, and what is to be written; any without numbers
+        self.items = []  # the component in each row, or None; empty until there is one
         self.width = len(names)
         self.parts = list(map(part_of, names))
         self.has_parts = self.parts != [None] * self.width
-        self.counts = 1
+        self.counts = 1  # 0 if another kind of the same type comes before it
         self.n_rows = 0
         self.slots = slots_new(type, names)
         self.n_kept = self.n_written = 0

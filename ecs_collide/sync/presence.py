@@ -33,20 +33,12 @@ from ecs_collide.sync.seen import NO_ROWS
 
 
 class NewBody(NamedTuple):
-    """A body that no step has read yet, as its components say.
+    """A body that no step has read yet, as its components say."""
 
-    Attributes
-    ----------
-    centre, half, velocity : list of float (dim,)
-        In world units and world units per second; the centre is in the world where it wraps.
-    moves, yields, is_sensor, is_one_way, is_disabled : bool
-        As in `BodyKind`.
-    """
-
-    centre: list[float]
+    centre: list[float]  # in world units, in the world where it wraps
     half: list[float]
     velocity: list[float]
-    moves: bool
+    moves: bool  # as in `BodyKind`
     yields: bool
     is_sensor: bool
     is_one_way: bool
@@ -75,6 +67,7 @@ class Presence:
 
     def __init__(self, registry: BodyRegistry, domain: PeriodicDomain | None) -> None:
         self._registry = registry
+        self._index = registry.index
         self._domain = domain
         self._changes: _Changes | None = None
         self._n_checks = 0  # of single bodies, since something came or went
@@ -107,7 +100,7 @@ class Presence:
 
         Hits are looked up one by one until that has cost as much as a look at all bodies.
         """
-        if self._registry.is_current(world):
+        if self._index.is_current(world):
             return None
         mark, n_dead = world.mark(), len(world.dead())
         if self._checks_of[0] is not mark or self._checks_of[1] != n_dead:
@@ -120,15 +113,15 @@ class Presence:
 
     def gone_rows(self, world: World) -> tuple[int, ...]:
         """Return the rows of the bodies that are no longer there."""
-        return () if self._registry.is_current(world) else self._compared(world).gone_rows
+        return () if self._index.is_current(world) else self._compared(world).gone_rows
 
     def replaced_rows(self, world: World) -> RowArray:
         """Return the rows of the bodies whose ids other bodies have now."""
-        return NO_ROWS if self._registry.is_current(world) else self._compared(world).replaced_rows
+        return NO_ROWS if self._index.is_current(world) else self._compared(world).replaced_rows
 
     def _compared(self, world: World) -> _Changes:
         """Look at all bodies, once for each mark of a world."""
-        mark, n_dead, seen_mark = world.mark(), len(world.dead()), self._registry.mark
+        mark, n_dead, seen_mark = world.mark(), len(world.dead()), self._index.mark
         known = self._changes
         if (
             known is None
@@ -137,11 +130,8 @@ class Presence:
             or known.n_dead != n_dead
             or known.seen_mark is not seen_mark
         ):
-            is_there, find, row_of = (
-                self.is_there(world),
-                self.finder(world),
-                self._registry.row_of,
-            )
+            is_there, find = self.is_there(world), self.finder(world)
+            row_of = self._registry.row_of
             gone = [entity for entity in row_of if not is_there(entity)]
             replaced = [row_of[entity] for entity in gone if self.is_body(find(entity))]
             known = self._changes = _Changes(
@@ -161,21 +151,16 @@ class Presence:
     # -- bodies that are new --
 
     def row(self, world: World, entity: int) -> int:
-        """Return the row of a body, -1 if no step has read it yet.
+        """Return the row of a body, -1 if no step has read it yet; KeyError for no body.
 
         A body that was deleted keeps its row until the next step.
-
-        Raises
-        ------
-        KeyError
-            The entity is no body.
         """
         registry = self._registry
         row = registry.row_of.get(entity)
         if (
             row is not None
             and not registry.table.views.news[row] & NEW
-            and (registry.is_current(world) or not self._is_another(world, entity))
+            and (self._index.is_current(world) or not self._is_another(world, entity))
         ):
             return row
         now = self.finder(world)(entity)
@@ -194,16 +179,16 @@ class Presence:
     def component(self, world: World, entity: int, kind: Any) -> Any | None:
         """Return the component of some kind that a body has now; of a deleted one, the last."""
         row = self._registry.row_of.get(entity)
-        now = None if self._registry.is_current(world) else self.finder(world)(entity)
+        now = None if self._index.is_current(world) else self.finder(world)(entity)
         if now is not None:
             return now.get(kind)
-        return None if row is None else self._registry.holder(kind, row)
+        return None if row is None else self._index.holder(kind, row)
 
     def components(self, world: World, entities: Sequence[int], kind: Any) -> list[Any | None]:
         """Return the component of some kind of each of many bodies, as `component` does."""
         row_of = self._registry.row_of
-        if self._registry.is_current(world):  # asked once, and not for each
-            items = self._registry.holders(kind)
+        if self._index.is_current(world):  # asked once, and not for each
+            items = self._index.holders(kind)
             rows = [row_of.get(entity) for entity in entities]
             return [None if row is None or not items else items[row] for row in rows]
         find = self.finder(world)
@@ -226,10 +211,7 @@ class Presence:
     def read(self, world: World, entity: int) -> NewBody:
         """Return what the components of a body say that no step has read yet.
 
-        Raises
-        ------
-        TypeError, AttributeError
-            One of them holds something that is no number, or lacks an attribute.
+        TypeError or AttributeError if one holds something that is no number, or lacks an attribute.
         """
         registry, now = self._registry, self.finder(world)(entity) or {}
         position, extents, velocity, *_ = registry.kinds
@@ -241,10 +223,10 @@ class Presence:
                 return [otherwise] * len(kind.names)
             return [float(read_number(component, name)) for name in kind.names]
 
-        error = find_no_number(registry.rules, entity, now.get)
+        error = find_no_number(registry.checks.rules, entity, now.get)
         if error is not None:
             raise error
-        centre, half = registry.box_of(numbers(position, 0.0), numbers(extents, 0.0))
+        centre, half = registry.units.box_of(numbers(position, 0.0), numbers(extents, 0.0))
         if self._domain is not None:
             centre = self._domain.into_world(np.array(centre)).tolist()
         has, responds = 0, False

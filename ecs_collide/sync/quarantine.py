@@ -63,6 +63,7 @@ class Report(NamedTuple):
 
 
 Lookup = Callable[[type], Any]
+Holder = Callable[[type, int], Any]  # by type and row
 
 _MISSING = object()  # stands for an attribute that a component does not have
 
@@ -166,6 +167,38 @@ def quarantine_report(
         f"entity {entity} is left out of all collisions since step {step}: {field} is {value!r}, "
         f"it {text}; the body is back as soon as that is put right",
     )
+
+
+class FieldChecks:
+    """Says what is wrong with the components that are filed for a body."""
+
+    def __init__(self, components: Components, dim: int, holder: Holder, wrap: Wrap | None):
+        self.rules = rules(components, dim, wrap)
+        self._components = components
+        self._holder = holder
+        self._wrap = wrap
+
+    def report(
+        self, row: int, entity: int, step: int, dt: float, wrong: Wrong | None = None
+    ) -> Report:
+        """Return a report of a body in quarantine: of its first wrong field, else of `wrong`."""
+        lookup = self._lookup(row)
+        if wrong is None and self._wrap is not None and out_of_bounds(self.rules, lookup) is None:
+            wrong = leads_too_far(self._components, self._wrap, dt, lookup)
+        return quarantine_report(self.rules, step, dt, entity, lookup, wrong)
+
+    def find_no_number(self, row: int, entity: int) -> Exception | None:
+        """Return the error to raise where a component of a body holds no number, else None."""
+        return find_no_number(self.rules, entity, self._lookup(row))
+
+    def first_error(self, row_of: dict[int, int]) -> Exception:
+        """Return the error to raise where a component of one of many bodies holds no number."""
+        errors = (self.find_no_number(row, entity) for entity, row in sorted(row_of.items()))
+        found = next(filter(None, errors), None)
+        return found or TypeError("a component holds something that is no number")
+
+    def _lookup(self, row: int) -> Lookup:
+        return lambda kind: self._holder(kind, row)
 
 
 def crowd_report(step: int, entities: list[int], n_pairs: int) -> Report:

@@ -37,7 +37,7 @@ cython.declare(
     BOUNCE=cython.int, CUSTOM=cython.int, DEFLECT=cython.int, DISABLED=cython.int,
     DISTANT=cython.int, FILTER=cython.int, FIXED=cython.int, GROWTH=cython.int, HANDED=cython.int,
     HAS_FILTER=cython.int, MASS=cython.int, NEW=cython.int, OFFERED=cython.int,
-    QUARANTINED=cython.int, SENSOR=cython.int, SURFACES_SHIFT=cython.int,
+    OF_ATTACHED=cython.int, QUARANTINED=cython.int, SENSOR=cython.int, SURFACES_SHIFT=cython.int,
     TOUCHED_AS_NEW=cython.int, TOUCHED_BY_FILTER=cython.int, TOUCHED_BY_GAME=cython.int,
     UNCHECKED=cython.int, UNPLACED=cython.int, VELOCITY=cython.int, YIELDS=cython.int,
 )  # fmt: skip
@@ -73,6 +73,7 @@ from ecs_collide.constants import (
     YIELDS,
 )
 
+OF_ATTACHED = GROWTH | MASS | FIXED | ATTACHED | DISABLED | (FILTER | HAS_FILTER) << SURFACES_SHIFT
 SAFE_LIMIT = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
 PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 
@@ -80,57 +81,15 @@ PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 @cython.final
 @cython.cclass
 class ComponentReader:
-    """The components of all bodies, and the columns that they are read into.
+    """The components of all bodies, and the columns that they are read into."""
 
-    Attributes
-    ----------
-    kinds : list of ComponentBinding
-        The first six are Position, Extents, Velocity, Growth, Mass, Deflect,
-        or what plays their roles.
-    surface_bindings : list of ComponentBinding
-        As `SurfaceReader` wants them; they are among `kinds` too.
-    fallen : list of int
-        After `read`: rows that can no longer be computed with.
-    touched_rows : list of int
-        After `read`: rows that the game has moved or resized.
-    examined : list of int
-        After `read`: rows of bodies that do not move and are to be looked at.
-    to_place : list of int
-        After `read`: rows of bodies that do not move and have a new place.
-    altered : list of int
-        After `read`: rows of bodies that do not move and have another of the rarer components than before.
-    woken : list of int
-        Rows of bodies that sleep and have something new, until somebody clears it.
-    pressed : list of int
-        After `read`: rows of bodies that sleep on though the game has set their velocity, since
-        it only presses them against what holds them.
-    contradictory : list of int
-        Rows of bodies that were filed as fixed and moving, until somebody clears it.
-    sweeps : bool
-        Whether bodies yield, and count as moving, without a velocity too.
-    """
-
-    dim: cython.int
-    has_written: cython.bint
-    any_sensor: cython.bint
     bodies: Bodies
     surfaces: Surfaces
     surface_reader = cython.declare(SurfaceReader, visibility="readonly")
-    sweeps = cython.declare(cython.bint, visibility="public")
-    rest_speed = cython.declare(cython.double, visibility="public")
+    dim: cython.int
+    n_rows: cython.Py_ssize_t
+    # The first six are Position, Extents, Velocity, Growth, Mass, Deflect, or play their roles.
     kinds = cython.declare(list, visibility="readonly")
-    fallen = cython.declare(list, visibility="readonly")
-    touched_rows = cython.declare(list, visibility="public")
-    examined = cython.declare(list, visibility="public")
-    altered = cython.declare(list, visibility="readonly")
-    to_place = cython.declare(list, visibility="public")
-    woken = cython.declare(list, visibility="readonly")
-    pressed = cython.declare(list, visibility="readonly")
-    dt: cython.double
-    contradictory = cython.declare(list, visibility="readonly")
-    watch: Watch
-    kept: list  # what the step has overwritten: the object and name of a column, rows, numbers
-    writing: cython.longlong[::1]
     position: ComponentBinding
     extents: ComponentBinding
     velocity: ComponentBinding
@@ -139,11 +98,34 @@ class ComponentReader:
     deflect: ComponentBinding
     offset: ComponentBinding
     owner: ComponentBinding
+    # Whether bodies yield, and count as moving, without a velocity too.
+    sweeps = cython.declare(cython.bint, visibility="public")
+    rest_speed = cython.declare(cython.double, visibility="public")
+    gravity: cython.double[3]
+    dt: cython.double
+    has_written: cython.bint
+    any_sensor: cython.bint
+    watch: Watch
+    # A position is `lean` half sizes from the centre on each axis, a size is `halves` half sizes.
     converts: cython.bint
     halves: cython.double
     lean: cython.double[3]
-    gravity: cython.double[3]
-    n_rows: cython.Py_ssize_t
+    # Rows that the last `read` has found: of bodies that can no longer be computed with; that the
+    # game has moved or resized; of those that do not move: that are to be looked at, that have
+    # another of the rarer components than before, and that have a new place; that sleep on though
+    # the game has set their velocity, since it only presses them against what holds them.
+    fallen = cython.declare(list, visibility="readonly")
+    touched_rows = cython.declare(list, visibility="public")
+    examined = cython.declare(list, visibility="readonly")
+    altered = cython.declare(list, visibility="readonly")
+    to_place = cython.declare(list, visibility="public")
+    pressed = cython.declare(list, visibility="readonly")
+    # Until somebody clears them: rows of bodies that sleep and have something new, and the ids of
+    # entities that were filed as fixed and moving.
+    woken = cython.declare(list, visibility="readonly")
+    contradictory = cython.declare(list, visibility="readonly")
+    kept: list  # what the step has overwritten: the object and name of a column, rows, numbers
+    writing: cython.longlong[::1]
 
     def __init__(self, bodies: Bodies, kinds: list, surface_bindings: list):
         self.bodies = bodies
@@ -178,11 +160,7 @@ class ComponentReader:
             types.append(kind.type)
 
     def convert(self, leans, halves: cython.double):
-        """Set how positions and sizes convert to centres and half sizes, from the next `bind` on.
-
-        A position is `leans` half sizes from the centre on each axis, and a size is `halves`
-        half sizes.
-        """
+        """Set how positions and sizes convert to centres and half sizes, from the next `bind` on."""
         k: cython.int
 
         self.converts = True
@@ -191,14 +169,9 @@ class ComponentReader:
             self.lean[k] = leans[k]
 
     def bind(self, views):
-        """Let the bindings read into the columns of the table, after its arrays were replaced.
+        """Read into the columns of the table, memoryviews by name, after they were replaced.
 
         Where it raises, it is to be called again before anything else.
-
-        Parameters
-        ----------
-        views : namespace
-            The columns as memoryviews, by name.
         """
         self.n_rows = 0
         if cython.compiled:  # as Python this is done over whole arrays
@@ -252,8 +225,14 @@ class ComponentReader:
         n: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
-            if not 0 <= rows[n] < self.n_rows:
-                raise IndexError(f"row {rows[n]} must be below {self.n_rows}")
+            self._require_row(rows[n])
+
+    @cython.cfunc
+    def _require_row(self, i: cython.Py_ssize_t) -> cython.int:
+        """Raise IndexError unless there is room for a row."""
+        if not 0 <= i < self.n_rows:
+            raise IndexError(f"row {i} must be below {self.n_rows}")
+        return 0
 
     def add_kind(self, kind: ComponentBinding):
         """File components of one more type from now on."""
@@ -270,8 +249,7 @@ class ComponentReader:
         has: cython.int = 0
         response: cython.int = 0
 
-        if not 0 <= i < self.n_rows:
-            raise IndexError(f"row {i} must be below {self.n_rows}")
+        self._require_row(i)
         for kind in self.kinds:
             component = components.get(kind.type)
             if component is not None and kind.mark >> SURFACES_SHIFT and kind.width:
@@ -281,15 +259,7 @@ class ComponentReader:
                 has |= kind.mark
                 response = max(response, kind.response)
         if has & ATTACHED:  # what is left of it is a sensor
-            has &= (
-                GROWTH
-                | MASS
-                | FIXED
-                | ATTACHED
-                | DISABLED
-                | (FILTER | HAS_FILTER) << SURFACES_SHIFT
-            )
-            has |= SENSOR
+            has = has & OF_ATTACHED | SENSOR
             response = 0
         b.attached[i] = (has & ATTACHED) != 0
         b.n_filed[i] = n_filed
@@ -312,7 +282,7 @@ class ComponentReader:
             moves |= response != 0 or (has & CUSTOM) != 0
         if moves and has & FIXED:
             has &= ~FIXED
-            self.contradictory.append(i)
+            self.contradictory.append(b.ids[i])
         b.has[i] = has & (HANDED - 1)
         if b.moves[i] != moves:
             b.moves[i] = moves
@@ -325,8 +295,7 @@ class ComponentReader:
         kind: ComponentBinding
         n_filed: cython.int = 0
 
-        if not 0 <= i < self.n_rows:
-            raise IndexError(f"row {i} must be below {self.n_rows}")
+        self._require_row(i)
         if b.n_filed[i] < 0:  # what follows from its components is to be found anew
             return False
         for kind in self.kinds:
@@ -377,14 +346,9 @@ class ComponentReader:
         for kind in self.kinds:
             kind.forget_kept()
 
-    def keep_box(self, i: cython.Py_ssize_t):
-        """Keep where a body was seen last, where that is not what its components say."""
-        if self.converts:
-            self._keep_boxes([i])
-
-    @cython.cfunc
-    def _keep_boxes(self, rows) -> cython.int:
-        """As `keep_box`, of many bodies."""
+    @cython.ccall
+    def keep_boxes(self, rows) -> cython.int:
+        """Keep where bodies were seen last, where that is not what their components say."""
         for name in ("seen_centre", "seen_half"):
             before = np.asarray(getattr(self.bodies, name))[rows]
             self.kept.append((self.bodies, name, rows, before))
@@ -397,10 +361,7 @@ class ComponentReader:
         return 0
 
     def roll_back(self):
-        """Let be seen, and let components say, what was before the step; it can be called again.
-
-        What the game has set in them since stays.
-        """
+        """Let be seen, and let components say, what was before the step; it can be called again."""
         kind: ComponentBinding
 
         for kind in self.kinds:
@@ -419,10 +380,7 @@ class ComponentReader:
     # -- snapshots --
 
     def altered_among(self, rows: cython.longlong[::1]) -> list:
-        """Return those of `rows` whose rarer components say something else than was seen last.
-
-        Or whose owners are others, if they are attached.
-        """
+        """Return those of `rows` whose rarer components, or owners, are not what was seen last."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         i: cython.Py_ssize_t
@@ -477,24 +435,10 @@ class ComponentReader:
     def read(
         self, movers: cython.longlong[::1], stills: cython.longlong[::1], dt: cython.double
     ) -> int:
-        """Take over what the components of all bodies say at the start of a step.
+        """Take over what the components say at the start of a step of `dt` seconds.
 
-        Parameters
-        ----------
-        movers, stills : int64 (n,)
-            The rows of those that move, and of the others.
-        dt : float
-            Length of the step in seconds.
-
-        Returns
-        -------
-        int
-            How many bodies cannot be computed with.
-
-        Notes
-        -----
-        Whatever a component raises is raised.  What was found until then is
-        kept, and `read` can be called again.
+        Return how many of the bodies, of those that move and of the others, cannot be computed
+        with.  What a component raises is raised, and `read` can be called again.
         """
         n: cython.Py_ssize_t
         n_out: cython.Py_ssize_t = 0
@@ -683,7 +627,7 @@ class ComponentReader:
 
         if not self.converts:
             return 0
-        self._keep_boxes([i])
+        self.keep_boxes([i])
         for k in range(self.dim):
             half = b.seen_size[i, k] / self.halves
             b.seen_half[i, k] = half
@@ -787,9 +731,8 @@ class ComponentReader:
                 displacement = b.seen_half[i, k] + max(0.0, b.seen_growth[i, k] * dt)
                 fine &= 2.0 * displacement <= b.width[k]
                 if not self.sweeps:
-                    displacement = abs(b.seen_velocity[i, k] * dt) + abs(
-                        self._fall_of(i, k) * dt * dt
-                    )
+                    displacement = abs(b.seen_velocity[i, k] * dt)
+                    displacement += abs(self._fall_of(i, k) * dt * dt)
                     fine &= displacement <= MAX_ROUNDS * b.width[k]
         return fine
 
@@ -819,7 +762,7 @@ class ComponentReader:
             self.extents.keep_all(rows)
             self.growth.keep_all(rows)
         if self.converts:
-            self._keep_boxes(np.asarray(rows))
+            self.keep_boxes(np.asarray(rows))
         for n in range(rows.shape[0]):
             i = rows[n]
             has = b.has[i]
@@ -883,9 +826,6 @@ def _find_faces_at_once(reader, rows):
         low, high = centre - half, centre + half
     np.asarray(b.tight_min)[rows] = low
     np.asarray(b.tight_max)[rows] = high
-    near = (
-        (low >= -SAFE_LIMIT)
-        & (high <= SAFE_LIMIT)
-        & (abs(np.asarray(b.velocity)[rows]) <= SAFE_LIMIT)
-    )
+    near = (low >= -SAFE_LIMIT) & (high <= SAFE_LIMIT)
+    near &= abs(np.asarray(b.velocity)[rows]) <= SAFE_LIMIT
     np.asarray(b.bad)[rows[~near.all(axis=1)]] |= DISTANT

@@ -7,6 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide.constants import ALL, NEW, SWITCHED_OFF, UNCHECKED
+from ecs_collide.motion.body_table import BodyTable
+
 NO_ROWS: NDArray[np.int64] = np.zeros(0, np.int64)
 
 # What has become of a body since the last step; bits of `snapshot.schema.State.flags`.
@@ -48,3 +51,75 @@ DISTURBED = 2  # it does not yield, and something has happened to it in its slee
 def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:
     """Return an array of `n` strays, contacts or contact events, to be filled."""
     return np.zeros(n, dtype)
+
+
+_NO_FILTER = np.array([1, ALL, 0])  # what stands for none
+
+
+class SeenBodies:
+    """What was seen of the bodies in some rows, as snapshots hold it."""
+
+    def __init__(self, table: BodyTable, reader: Any) -> None:
+        self._table = table
+        self._reader = reader
+
+    def filters(self, rows: NDArray[np.int64]) -> NDArray[np.void]:
+        """Return the filters that were seen last, of the bodies that had one of any effect."""
+        if not self._table.bodies.surfaces.is_used:
+            return none_of(FILTERED)
+        numbers = self._table.filters[rows]
+        places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
+        filters = none_of(FILTERED, len(places))
+        filters["body"] = places
+        filters["numbers"] = numbers[places]
+        return filters
+
+    def resume_filters(self, rows: NDArray[np.int64], filters: NDArray[np.void]) -> None:
+        """Take filters for what was seen last, as `filters` gives them."""
+        if len(filters):
+            self._reader.surface_reader.use()
+        if self._table.bodies.surfaces.is_used:
+            numbers = self._table.filters
+            numbers[rows] = _NO_FILTER
+            numbers[rows[filters["body"]]] = filters["numbers"]
+
+    def changed_kinds(self, row: int) -> list[Any]:
+        """Return the kinds whose component of a body says something else than was seen last."""
+        changed = (kind for kind in self._reader.kinds if kind.names and kind.is_other(row))
+        return list({kind.type: kind for kind in changed}.values())
+
+    def altered(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return who is looked at anew by the next step, but for those new or changed."""
+        c = self._table
+        found = rows[c.news[rows] & UNCHECKED != 0]
+        some = rows[(c.surface_bits[rows] != 0) | (c.attached[rows] != 0)]
+        altered = np.array(self._reader.altered_among(some.data), np.int64)
+        return np.concatenate([found, altered])
+
+    def resume(
+        self,
+        rows: NDArray[np.int64],
+        flags: NDArray[np.uint8],
+        seen: list[NDArray[np.float64]],
+        rest_count: NDArray[np.int8],
+    ) -> None:
+        """Take up what was known of bodies, from columns of a snapshot.
+
+        What has become of them since, the numbers of `SEEN`, and for how long they have rested.
+        """
+        c, reader = self._table, self._reader
+        used = SEEN if c.is_apart else SEEN[:N_OF_STEPS]
+        for (_, name, _), numbers in zip(used, seen, strict=False):
+            getattr(c, name)[rows] = numbers
+        reader.forget(rows.data)
+        c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
+        c.quarantined[rows] = np.where(flags & OFF != 0, SWITCHED_OFF, flags & LEFT_OUT)
+        is_known = flags & (UNSEEN | CHANGED | REPLACED | ALTERED) == 0
+        c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | np.where(is_known, 0, UNCHECKED)
+        reader.recognize(rows[is_known].data)
+        reader.mistrust(rows[flags & ALTERED != 0].data)
+        c.rest_count[rows] = rest_count
+        c.touched[rows] = flags & TOUCHED != 0
+        for row in rows[flags & REPLACED != 0].tolist():
+            reader.clear(row)
+        c.n_filed[rows[flags & CHANGED != 0]] = -1

@@ -36,24 +36,14 @@ class KeptSleep(NamedTuple):
 
 
 class Sleep:
-    """The sleeping bodies of a registry.
-
-    Attributes
-    ----------
-    wanted : bool
-        Whether any may.
-    filed : list of int
-        Rows of bodies that have other components since the last step.
-    disturbed : list of int
-        Rows of bodies that are in contact with those who sleep in another way now.
-    """
+    """The sleeping bodies of a registry."""
 
     def __init__(self, table: BodyTable, timeline: Any) -> None:
         self._table = table
         self._timeline = timeline
-        self.wanted = True
-        self.filed: list[int] = []
-        self.disturbed: list[int] = []
+        self.wanted = True  # whether any body may sleep
+        self.filed: list[int] = []  # rows of bodies with other components since the last step
+        self.disturbed: list[int] = []  # of those whose contacts with sleeping ones are others now
 
     def use(self, timeline: Any) -> None:
         """Use another timeline, in which all bodies are awake."""
@@ -98,7 +88,7 @@ class Sleep:
     def pop_woken(self) -> RowArray:
         """Return the rows of those that the step has reached: it is to write them too."""
         rows: list[int] = self._timeline.bodies.pop_woken()
-        return np.array(sorted(rows), np.int64)
+        return np.array(sorted(rows), np.int64) if rows else NO_ROWS
 
     def wake_reached(self, rows: RowArray) -> bool:
         """Wake those that a step has reached; return whether there are any."""
@@ -129,18 +119,10 @@ class Sleep:
         return self.wake(self._timeline.sleeping.near(rows.data))
 
     def fall(self, moving: RowArray, step: int, driving: bool) -> bool:
-        """Let those who have rested for long fall asleep; return whether there are any.
+        """Let those of `moving` who have rested for long fall asleep; return whether there are any.
 
-        After a step that has settled, and had room for all pairs.
-
-        Parameters
-        ----------
-        moving : int64 (n,)
-            The rows of those that moved in the step.
-        step : int
-            Its number.
-        driving : bool
-            Whether the game drives bodies, and their velocity is not what moves them.
+        After a step, by its number, that has settled, and had room for all pairs.  With `driving`
+        the velocity of a body is not what moves it.
         """
         if not self.wanted or step % EVERY or self._timeline.broadphase.is_crowded:
             return False
@@ -199,11 +181,8 @@ class Sleep:
         sleeping, stirred = none_of(SLEEPER, len(places)), none_of(STIRRED)
         if len(places):
             some = rows[places]
-            sleeping["body"], sleeping["leans"], sleeping["held"] = (
-                places,
-                c.leans[some],
-                c.held[some],
-            )
+            sleeping["body"] = places
+            sleeping["leans"], sleeping["held"] = c.leans[some], c.held[some]
             leans = c.leans[some] != 0
             _, first, island = np.unique(
                 c.island[some[leans]], return_index=True, return_inverse=True

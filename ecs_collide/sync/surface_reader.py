@@ -36,30 +36,16 @@ from ecs_collide.constants import (
 @cython.final
 @cython.cclass
 class SurfaceReader:
-    """The rarer components of all bodies, and the columns that they are read into.
-
-    Parameters
-    ----------
-    surfaces : Surfaces
-    kinds : list of ComponentBinding
-        Those of `rare_entries`.
-
-    Attributes
-    ----------
-    exempt : list of ComponentBinding
-        Bodies that have a component of one of these do not fall by themselves.
-    up : int
-        The side to which normals point that are not given: k + 1, or -(k + 1), for axis k.
-    """
+    """The rarer components of all bodies, and the columns that they are read into."""
 
     def __init__(self, surfaces: Surfaces, kinds: list):
         self.surfaces = surfaces
-        self.kinds = kinds
+        self.kinds = kinds  # those of `rare_entries`
         self.filter, self.friction, self.one_way, self.normal, self.surface = kinds[:5]
         self.push_out, self.separate, self.gravity_scale, self.damping = kinds[5:9]
         self.dominance, self.restitution, self.max_speed, self.locked_axes = kinds[9:]
-        self.exempt = []
-        self.up = 2
+        self.exempt = []  # bodies that have a component of one of these do not fall by themselves
+        self.up = 2  # where normals that are not given point: k + 1, or -(k + 1), for axis k
 
     def use(self) -> cython.int:
         """Use the columns of `Surfaces` from now on."""

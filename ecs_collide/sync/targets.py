@@ -18,32 +18,18 @@ RowArray = NDArray[np.int64]
 
 
 class KinematicTargets:
-    """What the game has driven in the step under way.
-
-    Attributes
-    ----------
-    rows : int64 (n,)
-        The rows of the bodies that are driven somewhere.
-    targets : float64 (n, dim)
-        Where to, in world units.
-    wrapped_targets : float64 (n, dim)
-        The same within a world that wraps; where targets lie is the short way there.
-    speeds : float64 (n, dim)
-        How fast, in world units per second.
-    released : int64 (n,)
-        Rows of bodies that were driven in the step before, are no more, and
-        have nothing else that moves them.
-    put : set of int
-        Rows of bodies that are to be where they are set at once.
-    """
+    """What the game has driven in the step under way."""
 
     def __init__(self, table: BodyTable, domain: PeriodicDomain | None = None) -> None:
         self._table = table
         self._domain = domain
         self._centre = self._half = np.zeros((0, table.dim))
-        self.rows = self.released = np.zeros(0, np.int64)
-        self.targets = self.wrapped_targets = self.speeds = np.zeros((0, table.dim))
-        self.put: set[int] = set()
+        self.put: set[int] = set()  # rows of bodies that are to be where they are set at once
+        self.rows = np.zeros(0, np.int64)  # of the bodies that are driven somewhere
+        self.released = self.rows  # of those that the last step drove, and nothing moves any more
+        self.targets = np.zeros((0, table.dim))  # where to, in world units
+        self.wrapped_targets = self.targets  # in a world that wraps; targets lie the short way
+        self.speeds = self.targets  # in world units per second
 
     def begin(self, rows: RowArray) -> None:
         """Remember where bodies are, before their components are read."""

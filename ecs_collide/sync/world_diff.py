@@ -29,7 +29,9 @@ def compare_world(
     n_filed: cython.longlong[::1],
     present: cython.schar[::1],
 ):
-    """Compare all entities with the bodies.
+    """Return the entities that are bodies now, bodies with other components, and bodies no more.
+
+    The first are in no order, the last by rising id.
 
     Parameters
     ----------
@@ -37,25 +39,12 @@ def compare_world(
         The components by type, a dict, for each entity.
     dead : frozenset of int
         Entities that count as gone.
-    row_of : dict
-        Row by entity, for each body.
     kinds : list of ComponentBinding
         Those that count; the first two make an entity a body.
     rows : int64 (n,)
         The rows of the bodies in the order of their ids.
-    ids, n_filed : int64
-        By row: the entity, and how many components are filed for it.
-    present : int8
-        Written by row: 1 for the bodies that are still there.
-
-    Returns
-    -------
-    newcomers : list of int
-        Entities that are bodies now, in no order.
-    changed : list of int
-        Entities that were and are bodies, with other components than before.
-    gone : list of int
-        Entities that are bodies no more, by rising id.
+    ids, n_filed, present
+        By row: the entity, how many components are filed for it, and to be written: if it is there.
     """
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t = 0

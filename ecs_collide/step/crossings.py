@@ -1,0 +1,137 @@
+"""Pairs whose bodies go through each other: when they enter, when they leave.
+
+So do pairs with a sensor, pairs of which neither body yields, and those that a game lets cross.
+"""
+
+try:
+    import cython
+except ImportError:
+    from ecs_collide import _cython as cython
+
+if cython.compiled:
+    from cython.cimports.ecs_collide.narrowphase.contacts_c import (
+        AXIS,
+        CROSSING,
+        KIND,
+        SEPARATED,
+        SIGN,
+        SOLID,
+        UNTIL_APART,
+    )
+    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import WITHIN
+    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import OVERLAP, SEPARATE
+    from cython.cimports.ecs_collide.step.impact_log_c import CROSSED, ImpactLog
+else:
+    from ecs_collide.narrowphase.contacts import (
+        AXIS,
+        CROSSING,
+        KIND,
+        SEPARATED,
+        SIGN,
+        SOLID,
+        UNTIL_APART,
+    )
+    from ecs_collide.narrowphase.event_buffer import WITHIN
+    from ecs_collide.narrowphase.sweep_test import OVERLAP, SEPARATE
+    from ecs_collide.step.impact_log import CROSSED, ImpactLog
+
+cython.declare(BEGAN=cython.int, ENDED=cython.int)
+from ecs_collide.constants import BEGAN, ENDED
+
+
+@cython.final
+@cython.cclass
+class Crossings:
+    """The pairs of a step that cross."""
+
+    def __init__(self, log: ImpactLog):
+        self.bodies = log.bodies
+        self.pairs = log.pairs
+        self.queue = log.queue
+        self.narrowphase = log.narrowphase
+        self.contacts = log.contacts
+        self.event_buffer = log.event_buffer
+        self.log = log
+
+    def begin(self) -> cython.void:
+        """Sweep all pairs that cross over the whole step; queue when they enter or leave."""
+        p: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        kind: cython.int
+
+        for p in range(self.pairs.n):
+            if not self.pairs.at[p].crossing or self.pairs.at[p].left_alone:
+                continue
+            self.narrowphase.aim(p)
+            kind = self.narrowphase.sweeper.solve()
+            n = self.pairs.contact_of(p)
+            self.log.note_image(p)
+            if n >= 0 and kind == SEPARATE and self.pairs.at[p].crossing & UNTIL_APART:
+                self.contacts.end_crossing(p)
+                self.close(p)
+                continue
+            if n >= 0 and self.contacts.rows[n, KIND] != SOLID and kind != SEPARATE:
+                self.pairs.at[p].inside = 1
+                self.pairs.impact[p].axis = self.contacts.rows[n, AXIS]
+                self.pairs.impact[p].sign = self.contacts.rows[n, SIGN]
+            elif kind == OVERLAP:
+                self.pairs.at[p].inside = 1
+                self.narrowphase.note_side(p, kind)
+                self.pairs.impact[p].began = 0.0
+                self.event_buffer.add_contact(
+                    BEGAN, WITHIN, 0.0, self.queue.at[p].low, self.queue.at[p].high,
+                    self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
+                )  # fmt: skip
+            self.narrowphase.sweep_crossing(p, kind)
+
+    def cross(self, p: cython.Py_ssize_t, stale: cython.bint) -> cython.void:
+        """Let the bodies of a pair enter or leave each other, as queued.
+
+        `stale` tells whether one of them has turned since the pair was swept.
+        """
+        if stale:
+            self.narrowphase.aim(p)
+            self.narrowphase.sweeper.solve()
+            if self.pairs.at[p].inside:
+                if self.narrowphase.sweeper.exit > 0.0:
+                    self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
+                    return
+            elif not self.narrowphase.is_due(p):
+                return
+        self.bodies.note_crossing(self.pairs.at[p].first)
+        self.bodies.note_crossing(self.pairs.at[p].second)
+        if self.pairs.at[p].inside:
+            self.pairs.at[p].inside = 0
+            self.log.note_image(p)
+            self.contacts.forget_known(p)
+            self.event_buffer.add_contact(
+                ENDED, WITHIN, self.narrowphase.now, self.queue.at[p].low, self.queue.at[p].high,
+                self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, SEPARATED,
+            )  # fmt: skip
+            self.pairs.impact[p].began = -1.0
+            if self.pairs.at[p].crossing & UNTIL_APART:
+                self.close(p)
+            return
+        self.log.add(p, CROSSED)
+        if not self.pairs.at[p].known:  # pragma: no branch: but for what was about to enter before
+            self.log.add_entry(p)
+        self.enter(p)
+
+    def enter(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the bodies of a crossing pair be inside each other, and queue when they leave."""
+        self.pairs.at[p].inside = 1
+        self.pairs.impact[p].began = self.narrowphase.now
+        self.narrowphase.aim(p)
+        self.narrowphase.sweeper.solve()
+        self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
+
+    def open(self, p: cython.Py_ssize_t, code: cython.int) -> cython.void:
+        """Let a solid pair cross from now on."""
+        self.pairs.at[p].crossing |= code
+        self.pairs.at[p].touch = self.pairs.at[p].clear = self.pairs.impact[p].stale = 0
+
+    def close(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let a pair whose bodies have separated be what its bodies make it again."""
+        self.pairs.at[p].crossing &= ~UNTIL_APART
+        self.pairs.at[p].touch = 0
+        self.narrowphase.sweep_again(p)

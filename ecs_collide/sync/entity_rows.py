@@ -1,0 +1,291 @@
+"""Which entity of the game is which row of the body table: who enters and who leaves.
+
+A world says for nothing whether anything was added or removed; where it was, one pass over its
+entities finds what, and only that is dealt with.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide import _backend
+from ecs_collide.constants import NEW, SWITCHED_OFF
+from ecs_collide.esper_world import World
+from ecs_collide.events import END_REASONS, EndReason
+from ecs_collide.motion.body_table import BodyTable
+from ecs_collide.sync.seen import NO_ROWS
+
+RowArray = NDArray[np.int64]
+
+
+class Changes(NamedTuple):
+    """How the entities of a world differ from those that have rows."""
+
+    mark: object  # of the world
+    dead: frozenset[int]
+    entities: Mapping[int, Mapping[type, Any]]  # of the world, with their components by type
+    newcomers: list[int]
+    changed: list[int]  # they have other components, or other objects for them
+    gone: list[int]
+
+
+class EntityRows:
+    """The entities that have rows, and the components that are filed for them."""
+
+    def __init__(
+        self, table: BodyTable, types: dict[type, Any], reader: Any, timeline: Any
+    ) -> None:
+        self.table = table
+        self.types = types
+        self.row_of: dict[int, int] = {}  # by entity
+        self.entities = self.rows = NO_ROWS  # of all bodies, in the order of their ids
+        self.mark: object = object()  # that of the world when it was known, or of none
+        self.new: list[int] = []  # rows of bodies that entered since the last step
+        self.switched_off: list[int] = []  # of those that became disabled, and are read once more
+        self._dead: frozenset[int] = frozenset()
+        self._kernels = _backend.kernels
+        self._reader = reader
+        self._position, self._extents = reader.kinds[:2]
+        self._timeline = timeline
+        self._allocated: list[int] = []  # rows that were given out in this step
+        self._filed: list[tuple[int, int, list[Any]]] = []  # see `keep_filed`
+
+    def use(self, timeline: Any) -> None:
+        """Have room for all rows in the parts of another timeline, from now on."""
+        self._timeline = timeline
+        self.table.bind()
+        self.bind()
+
+    def bind(self) -> None:
+        """Have room in all parts for the rows that the table has."""
+        self._timeline.make_room()
+        self._reader.bind(self.table.views)
+
+    def watch(self, kind: type, mark: int) -> None:
+        """Note from now on, with a bit, which bodies have components of some type."""
+        known = self.types.get(kind)
+        if known is None:
+            self.types[kind] = self._kernels.bindings.ComponentBinding(kind, (), mark, 0)
+            self._reader.add_kind(self.types[kind])
+        else:
+            known.mark |= mark
+        self._file_all_again()
+
+    def unwatch(self, kind: type, mark: int) -> None:
+        """Do not note any more, with a bit, which bodies have components of a watched type."""
+        self.types[kind].mark &= ~mark
+        self._file_all_again()
+
+    def _file_all_again(self) -> None:
+        self.table.n_filed[:] = -1
+        self.mark = object()
+
+    # -- looking --
+
+    def holder(self, kind: type, row: int) -> Any | None:
+        """Return the component of a body as of the beginning of the step."""
+        items = self.holders(kind)
+        return items[row] if items else None
+
+    def holders(self, kind: type) -> Sequence[Any]:
+        """Return by row the components of a type as of the beginning of the step, or nothing."""
+        known = self.types.get(kind)
+        items: Sequence[Any] = () if known is None else known.items
+        return items
+
+    def is_current(self, world: World) -> bool:
+        """Return whether nothing came or went in the world since it was known; in a moment."""
+        return world.is_as(self.mark, len(self._dead))
+
+    def is_up_to_date(self, world: World) -> bool:
+        """Return whether the world is as it was when it was known."""
+        return world.mark() is self.mark and frozenset(world.dead()) == self._dead
+
+    def compare(self, world: World) -> Changes:
+        """Return how the entities of a world differ from those that have rows."""
+        mark, dead = world.mark(), frozenset(world.dead())
+        entities, v = world.entities(self.types), self.table.views
+        newcomers, changed, gone = self._kernels.world_diff.compare_world(
+            entities, dead, self.row_of, self._reader.kinds, self.rows.data, v.ids, v.n_filed, v.present
+        )  # fmt: skip
+        return Changes(mark, dead, entities, sorted(newcomers), changed, gone)
+
+    def know(self, changes: Changes) -> None:
+        """Know a world as it was compared, now that all changes are dealt with."""
+        self.mark, self._dead = changes.mark, changes.dead
+
+    def find_changed(self, world: World) -> tuple[list[int], list[int]]:
+        """Return the bodies that would be filed anew, and which of them are others now."""
+        if self.is_up_to_date(world):
+            return [], []
+        changes = self.compare(world)
+        changed, row_of, now = changes.changed, self.row_of, changes.entities
+        return changed, [e for e in changed if self._is_another(row_of[e], now[e])]
+
+    def rows_of(self, entities: NDArray[np.int64]) -> RowArray:
+        """Return the rows of entities, -1 for those that are no bodies."""
+        if len(self.entities) == 0:
+            return np.full(len(entities), -1, np.int64)
+        places = np.searchsorted(self.entities, entities)
+        places[places == len(self.entities)] = 0
+        rows = self.rows[places]
+        rows[self.entities[places] != entities] = -1
+        return rows
+
+    def _is_another(self, row: int, components: Mapping[type, Any]) -> bool:
+        """Return whether an id was used again: what makes it a body is all new."""
+        return (
+            self._position.items[row] is not components[self._position.type]
+            and self._extents.items[row] is not components[self._extents.type]
+        )
+
+    def is_same(self, row: int, components: Mapping[type, Any]) -> bool:
+        """Return whether components are those of the body in a row, one of the two at least."""
+        kinds = self._position.type, self._extents.type
+        return all(kind in components for kind in kinds) and not self._is_another(row, components)
+
+    # -- entering and leaving --
+
+    def admit(self, newcomers: list[int], entities: Mapping[int, Mapping[type, Any]]) -> RowArray:
+        """Give rows to new bodies; return them."""
+        if self.table.reserve(len(newcomers)):
+            self.bind()
+        rows = self.table.allocate(newcomers)
+        self._allocated += rows
+        self.table.news[rows] = NEW
+        self.new += rows
+        self.row_of.update(zip(newcomers, rows, strict=True))
+        for entity, row in zip(newcomers, rows, strict=True):
+            self._reader.file(row, entities[entity])
+            self._switch(row)
+        return np.array(rows, np.int64)
+
+    def refile(self, row: int, components: Mapping[type, Any]) -> None:
+        """Take note of the components that a body has now."""
+        self.keep_filed(row)
+        if not self._reader.switch(row, components):
+            if self._is_another(row, components):
+                self.end_contacts(row, EndReason.ENTITY_DELETED)
+                self.table.news[row] |= NEW
+            self._reader.file(row, components)
+        self._switch(row)
+
+    def _switch(self, row: int) -> None:
+        """Leave a body out of the steps to come, if it has become disabled.
+
+        One that is not any more is taken in when it is read.
+        """
+        v = self.table.views
+        if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
+            return
+        self._reader.keep_out(row, v.quarantined[row])
+        self.leave_out(row, EndReason.DISABLED)
+        v.quarantined[row] = SWITCHED_OFF
+        self.switched_off.append(row)
+
+    def release_gone(self, gone: list[int], world: World) -> None:
+        """Take back the rows of entities that are bodies no more."""
+        is_empty = bool(gone) and world.is_empty()
+        for entity in gone:
+            if is_empty:
+                reason = EndReason.WORLD_CLEARED
+            elif world.exists(entity):
+                reason = EndReason.COMPONENT_REMOVED
+            else:
+                reason = EndReason.ENTITY_DELETED
+            self.release(entity, reason)
+
+    def release(self, entity: int, reason: EndReason) -> None:
+        """Take back the row of an entity."""
+        row = self.row_of[entity]
+        self.keep_filed(row)
+        del self.row_of[entity]
+        self.end_contacts(row, reason)
+        self._timeline.sleeping.forget(row)
+        self._timeline.broadphase.remove(row)
+        self._clear(row)
+        self.table.free(row)
+
+    def _clear(self, row: int) -> None:
+        self._reader.clear(row)
+        self.table.has[row] = self.table.attached[row] = 0
+
+    def update_order(self, newcomers: list[int], gone: list[int]) -> None:
+        """Keep `entities` and `rows` in the order of the ids."""
+        if gone:
+            places = np.searchsorted(self.entities, gone)
+            self.entities = np.delete(self.entities, places)
+            self.rows = np.delete(self.rows, places)
+        if newcomers:
+            places = np.searchsorted(self.entities, newcomers)
+            new_rows = [self.row_of[entity] for entity in newcomers]
+            self.entities = np.insert(self.entities, places, newcomers)
+            self.rows = np.insert(self.rows, places, new_rows)
+
+    def end_contacts(self, row: int, reason: EndReason) -> None:
+        """End the contacts of a body."""
+        self._timeline.contacts.forget(row, END_REASONS.index(reason))
+
+    def leave_out(self, row: int, reason: EndReason) -> None:
+        """Take a body out of contacts and trees."""
+        self.end_contacts(row, reason)
+        self._timeline.broadphase.remove(row)
+
+    # -- a step that does not happen --
+
+    def forget_kept(self) -> None:
+        """Have nothing to take back any more: a step is about to begin."""
+        self._reader.forget_kept()
+        if self._allocated or self._filed:
+            self._allocated, self._filed = [], []
+            self.table.reuse_freed()
+
+    def keep_filed(self, row: int) -> None:
+        """Keep which components are filed for a body, before others are."""
+        items = [kind.items[row] if kind.items else None for kind in self._reader.kinds]
+        self._filed.append((row, self.table.views.n_filed[row], items))
+
+    def roll_back(self, entities: RowArray, rows: RowArray) -> None:
+        """Have the bodies, and file for them, what there was before the step."""
+        self._reader.roll_back()
+        for row, n_filed, items in reversed(self._filed):
+            there = zip(self._reader.kinds, items, strict=False)
+            self._reader.file(row, {kind.type: item for kind, item in there if item is not None})
+            self.table.n_filed[row] = n_filed
+        for row in self._allocated:
+            self._clear(row)
+        self._set(entities, rows)
+
+    def clear(self) -> None:
+        """Have no bodies."""
+        for row in range(self.table.capacity):
+            self._clear(row)
+        self.table.quarantined[:] = 0
+        self._set(NO_ROWS, NO_ROWS)
+
+    def _set(self, entities: RowArray, rows: RowArray) -> None:
+        """Have exactly these bodies, by rising id, in these rows."""
+        self.entities, self.rows = entities, rows
+        self.row_of.clear()
+        self.row_of.update(zip(entities.tolist(), rows.tolist(), strict=True))
+        self.table.free_all_but(rows)
+        self.mark = object()
+        self.new.clear()
+
+    def replace(self, bodies: RowArray) -> bool:
+        """Have exactly these bodies, by rising id; return whether that makes a difference."""
+        if np.array_equal(self.entities, bodies):
+            return False
+        extra = np.setdiff1d(self.entities, bodies).tolist()
+        missing = np.setdiff1d(bodies, self.entities).tolist()
+        for entity in extra:
+            self.release(entity, EndReason.ENTITY_DELETED)
+        rows = self.admit(missing, {entity: {} for entity in missing})
+        self.table.n_filed[rows] = -1
+        self.update_order(missing, extra)
+        self.mark = object()
+        return True

@@ -1,0 +1,127 @@
+"""The components of the two bodies of an impact that the game answers, in the middle of a step."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide._attributes import read_number
+from ecs_collide.components import Disabled
+from ecs_collide.constants import FIXED, LARGEST
+from ecs_collide.esper_world import World
+from ecs_collide.sync.entity_rows import EntityRows
+from ecs_collide.sync.step_start import StepStart
+from ecs_collide.sync.targets import KinematicTargets
+from ecs_collide.sync.units import Units
+
+
+class ImpactBodies:
+    """Writes a body's components before a response of the game runs, and reads them after it.
+
+    Rows of bodies that do not move and have another place or velocity by it are added to `stale`.
+    """
+
+    def __init__(
+        self,
+        index: EntityRows,
+        reader: Any,
+        units: Units,
+        targets: KinematicTargets,
+        start: StepStart,
+        stale: list[NDArray[np.int64]],
+        timeline: Any,
+    ) -> None:
+        self._index = index
+        self._table = index.table
+        self._reader = reader
+        self._position, _, self._velocity = reader.kinds[:3]
+        self._leans = units.leans
+        self._targets = targets
+        self._start = start
+        self._stale = stale
+        self._handover = timeline.handover
+
+    def use(self, timeline: Any) -> None:
+        """Take part in the steps of another timeline."""
+        self._handover = timeline.handover
+
+    def is_body(self, entity: int, world: World) -> bool:
+        """Return whether a known entity is still that body, and not disabled."""
+        now = world.components(entity, self._index.types)
+        return Disabled not in now and self._index.is_same(self._index.row_of[entity], now)
+
+    def write(self, row: int) -> None:
+        """Write a body's position and velocity at the time reached into its components."""
+        v = self._table.views
+        self._keep_box(row)
+        for k in range(self._table.dim):
+            centre = self._handover.centre_now(row, k)
+            if centre != v.seen_centre[row, k]:
+                place = centre + self._leans[k] * self._handover.half_now(row, k)
+                self._position.put(row, k, place)
+                v.seen_centre[row, k] = centre
+            speed = v.velocity[row, k]
+            if self._reader.sweeps and speed == self._targets.speed_of(row, k):
+                continue  # the component goes on saying what the game wants
+            if speed != v.seen_velocity[row, k] and _holds(self._velocity, row):
+                self._velocity.put(row, k, speed)
+
+    def read(self, row: int, world: World) -> bool:
+        """Read what a response has set in the components of a body.
+
+        A component that has replaced a position or a velocity is used from now on.  A velocity
+        that was removed counts as 0.  Return whether the entity is still a body, and not disabled.
+        """
+        v = self._table.views
+        now = world.components(v.ids[row], self._index.types)
+        if not self._index.is_same(row, now):
+            return False
+        if v.has[row] & FIXED:
+            return Disabled not in now
+        self._keep_box(row)
+        places = self._accept_changes(self._position, row, v.seen_place, now)
+        if places:
+            self._start.note_relocated(row)
+        for k, place in places:
+            centre = place - self._leans[k] * self._handover.half_now(row, k)
+            v.seen_centre[row, k] = centre
+            self._handover.relocate(row, k, centre)
+            self._targets.release(row)
+        speeds = self._accept_changes(self._velocity, row, v.seen_velocity, now)
+        for k, speed in speeds:
+            self._handover.set_velocity(row, k, speed)
+        if (places or speeds) and not v.moves[row]:
+            self._stale.append(np.array([row], np.int64))
+        return Disabled not in now
+
+    def _keep_box(self, row: int) -> None:
+        """Keep where a body was seen last, before it is overwritten."""
+        if self._table.is_apart:
+            self._reader.keep_boxes([row])
+        self._start.note_overwritten(row)
+
+    def _accept_changes(
+        self, kind: Any, row: int, seen: memoryview, now: Mapping[type, Any]
+    ) -> list[tuple[int, float]]:
+        """Take note of the numbers of a component that a response has set; return them by axis."""
+        if not _holds(kind, row):
+            return []
+        component = now.get(kind.type)
+        if component is not None and component is not kind.items[row]:
+            self._index.keep_filed(row)
+            kind.file(row, component)
+        news = []
+        for k, name in enumerate(kind.names):
+            value = 0.0 if component is None else float(read_number(component, name))
+            if value != seen[row, k] and abs(value) <= LARGEST:
+                kind.note(row, k, value)
+                news.append((k, value))
+        return news
+
+
+def _holds(kind: Any, row: int) -> bool:
+    """Return whether the body in a row has a component of a kind."""
+    return bool(kind.items) and kind.items[row] is not None
