@@ -124,6 +124,8 @@ class CoulombFriction:
         first_moves: cython.bint = m.yields[0] and not self.bodies.controls.locks(i, axis)
         second_moves: cython.bint = m.yields[1] and not self.bodies.controls.locks(j, axis)
 
+        if not (first_moves or second_moves):
+            return
         if (
             self.clusters.gravity.is_on
             and m.yields[0] != m.yields[1]

@@ -62,7 +62,7 @@ def boxes_of(kind: str, n: int, dim: int, rng) -> tuple[np.ndarray, np.ndarray]:
         return far, far
     if kind == "twins":  # pairs in one place, of which one has no size
         half = (along % 2) * np.ones(dim)
-        some[1::2] = some[::2]
+        some[1::2] = some[::2][: n // 2]
         return some - half, some + half
     if kind == "neighbours":  # one ulp apart
         place = 1e3 + np.arange(n)[:, None] * np.spacing(1e3) * np.ones(dim)

@@ -237,3 +237,17 @@ def test_a_friction_out_of_bounds_is_quarantined():
     with pytest.warns(RuntimeWarning, match=r"Friction\.value is -1\.0, it must be finite"):
         esper.process(1.0)
     set_velocity(crate, 0, 0)
+
+
+def test_it_stops_no_platform_on_which_somebody_lands_who_cannot_go_along():
+    platform = box((0, 0, -1), (50, 50, 1))
+    esper.add_component(platform, ec.Velocity(0, 3, 0))
+    esper.add_component(platform, ec.Friction(3.0))
+    mover((0, 0, 1.2), (1, 1, 1), (5, 0, -20), ec.Slide(), ec.Friction(3.0), ec.LockedAxes(y=True))
+    space = ec.install(dim=3)
+
+    for _ in range(3):
+        esper.process(1 / 60)
+
+    assert len(space.contacts(platform)) == 1
+    assert velocity(platform, 3) == (0, 3, 0)
