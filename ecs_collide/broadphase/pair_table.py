@@ -11,7 +11,7 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
     # The columns of an array of pairs.
     FIRST = 0
     SECOND = 1
-    # What `PairTable.left_alone` has of two members of soft crowds.
+    # What `Pair.left_alone` has of two members of soft crowds.
     SOFT = 3
     # What the declarations have as C structs.
     Pair = struct(

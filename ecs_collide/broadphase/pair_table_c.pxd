@@ -4,7 +4,7 @@ cdef enum:  # the columns of an array of pairs
     FIRST = 0
     SECOND = 1
 
-cdef enum:  # in PairTable.left_alone
+cdef enum:  # in Pair.left_alone
     SOFT = 3
 
 cdef struct Pair:

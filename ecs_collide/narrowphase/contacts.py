@@ -12,8 +12,8 @@ if no gap exceeds the slop by then:
       0 +______________________> time        0 +_______/______________> time
         ^        ^ velocities change           ^       ^ an answer
 
-Invariant: of a solid pair `PairTable.inside` is 1 while it is in contact, and
-`PairTable.memory` then is the place of the contact in `parts`, `opened` and `side`.
+Invariant: of a solid pair `Pair.inside` is 1 while it is in contact, and
+`PairImpact.contact` then is the place of the contact in `parts`, `opened` and `side`.
 """
 
 try:

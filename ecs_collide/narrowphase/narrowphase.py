@@ -43,7 +43,7 @@ from ecs_collide.constants import CLEAR, FACE_ROUNDING, INF
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
-    # How a pair touches: added to 1 + axis in `PairTable.touch`.
+    # How a pair touches: added to 1 + axis in `Pair.touch`.
     KEEPS = 3  # up to this: it has kept together since it was swept
     OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
     PARTS = 8  # it touches at this instant, and parts
@@ -323,7 +323,7 @@ class Narrowphase:
             self._sweep(p)
 
     def _touch_of(self, p: cython.Py_ssize_t) -> cython.int:
-        """Return how a pair is known to touch now, as `PairTable.touch`; 0 if that is not known."""
+        """Return how a pair is known to touch now, as `Pair.touch`; 0 if that is not known."""
         side: cython.int = self.pairs.at[p].touch
 
         if abs(side) > KEEPS and self.pairs.impact[p].tick < self.instant_tick:

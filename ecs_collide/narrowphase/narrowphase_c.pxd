@@ -17,7 +17,7 @@ cdef enum:  # the first columns of `numbers`, those of `codes` after two ids, in
     IMPACT_SIGN = 6
     IMPACT_CROSSES = 7
 
-cdef enum:  # how a pair touches: added to 1 + axis in PairTable.touch
+cdef enum:  # how a pair touches: added to 1 + axis in Pair.touch
     KEEPS = 3
     OVERLAPS = 4
     PARTS = 8
