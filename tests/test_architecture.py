@@ -227,14 +227,17 @@ def test_every_pxd_is_used_by_another_kernel():
         assert any(f"ecs_collide.{module} " in texts[path] for path in others), pxd.name
 
 
+def source_of(pxd):
+    """Return the kernel that a .pxd declares, as plain Python."""
+    folders = pxd.relative_to(PACKAGE).parts[:-1]
+    return importlib.import_module(".".join(["ecs_collide", *folders, pxd.stem.removesuffix("_c")]))
+
+
 def test_numbers_in_declarations_are_those_of_the_sources():
     for pxd in PACKAGE.rglob("*.pxd"):
         numbers = re.findall(r"^    ([A-Z]\w+) = (\d+)$", pxd.read_text("utf-8"), re.M)
         if numbers:
-            folders = pxd.relative_to(PACKAGE).parts[:-1]
-            source = importlib.import_module(
-                ".".join(["ecs_collide", *folders, pxd.stem.removesuffix("_c")])
-            )
+            source = source_of(pxd)
             for name, number in numbers:
                 there = getattr(source, name, getattr(constants, name, None))
                 assert there == int(number), f"{name} of {pxd.name}"
@@ -245,10 +248,7 @@ def test_structs_in_declarations_have_the_fields_of_the_sources():
     for pxd in PACKAGE.rglob("*_c.pxd"):
         structs = re.findall(r"^cdef struct (\w+):\n((?:    .+\n)+)", pxd.read_text("utf-8"), re.M)
         for name, fields in structs:
-            folders = pxd.relative_to(PACKAGE).parts[:-1]
-            source = importlib.import_module(
-                ".".join(["ecs_collide", *folders, pxd.stem.removesuffix("_c")])
-            )
+            source = source_of(pxd)
             there = {field for field in vars(getattr(source, name)) if not field.startswith("__")}
             assert there == set(re.findall(r"(\w+)$", fields, re.M)), f"{name} of {pxd.name}"
             found += 1

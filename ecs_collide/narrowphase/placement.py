@@ -208,7 +208,7 @@ class PositionCorrection:
     near_axis : int64 (n_near_pairs or more,)
         Their axes: `axis` of a pair that touches, ``-1 - axis`` of one that penetrates.
     relations : int64 (n_pairs or more,)
-        Of each pair, what `_find_near` has found: its `near_axis`, or `NOT_NEAR` if it neither
+        Of each pair, how it stood when it was compared last: its `near_axis`, or `NOT_NEAR` if it neither
         touches nor penetrates.
     signs, near_counts : int8 (n_pairs or more,)
         Of each pair, `sign` and `n_near` as they were then.
@@ -371,7 +371,11 @@ class PositionCorrection:
 
         self._part_planes()
         for _n in range(N_PASSES):
-            if not self._find_near(_n == 0):
+            if _n == 0:
+                self._compare_all()
+            else:
+                self._compare_moved()
+            if not self._find_near():
                 return
             self._find_levels()
             while self.queue.size:
@@ -434,22 +438,12 @@ class PositionCorrection:
 
         return centre - half == centre + half
 
-    def _find_near(self, is_first: cython.bint) -> cython.bint:
-        """Find the pairs that touch or are inside each other; False if none are inside.
-
-        After the first pass, only pairs with a body that was snapped are compared again.
-        """
+    def _find_near(self) -> cython.bint:
+        """List the pairs that touch or are inside each other; False if none are inside."""
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         any_penetrating: cython.bint = False
 
-        for p in range(self.pairs.n if is_first else 0):
-            if self.can_sink(p):
-                self._compare(p)
-            else:
-                self.relations[p] = NOT_NEAR
-        if not is_first:
-            self._compare_moved()
         for p in range(self.pairs.n):
             found: cython.longlong = self.relations[p]
             if found == NOT_NEAR:
@@ -463,6 +457,16 @@ class PositionCorrection:
             self.is_moved[self.moved[n]] = 0
         self.n_moved = 0
         return any_penetrating
+
+    def _compare_all(self) -> cython.void:
+        """Compare all pairs that can be inside each other."""
+        p: cython.Py_ssize_t
+
+        for p in range(self.pairs.n):
+            if self.can_sink(p):
+                self._compare(p)
+            else:
+                self.relations[p] = NOT_NEAR
 
     def _compare_moved(self) -> cython.void:
         """Compare all pairs of the bodies that were snapped again, each once."""

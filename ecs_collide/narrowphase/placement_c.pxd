@@ -41,8 +41,9 @@ cdef class PositionCorrection:
     cdef void correct(self) noexcept
     cdef void _part_planes(self) noexcept
     cdef bint is_plane(self, Py_ssize_t i, int k) noexcept
-    cdef bint _find_near(self, bint is_first) noexcept
+    cdef bint _find_near(self) noexcept
     cdef void _compare(self, Py_ssize_t p) noexcept
+    cdef void _compare_all(self) noexcept
     cdef void _compare_moved(self) noexcept
     cdef void _note_moved(self, Py_ssize_t i) noexcept
     cdef void _find_levels(self) noexcept

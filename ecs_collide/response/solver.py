@@ -79,8 +79,6 @@ class Solver:
         Whether the bodies of a pair yield to each other; see `weigh`.
     first_joins, second_joins : bool
         Whether they join clusters: also a body of a higher dominance that does not yield.
-    impulse : float
-        The momentum that the normal part of the last answer has passed from one to the other.
     solid_first, solid_second : int
         The rows of the immovable bodies between which the last pair was that could not be merged.
     may_part : bool
@@ -99,7 +97,6 @@ class Solver:
         self.sum = ProductSum()
         self.first_yields = self.second_yields = False
         self.first_joins = self.second_joins = False
-        self.impulse = 0.0
         self.solid_first = self.solid_second = -1
         self.may_part = True
         self.counts_loss = False
@@ -217,7 +214,6 @@ class Solver:
             pass
         elif not self._join(i, j, k):
             return False
-        self.impulse = self.impact.impulse
         if self.counts_loss:
             self.tangential.turn(restitution)
         if b.surfaces.is_used and not normal_only:

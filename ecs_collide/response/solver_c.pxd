@@ -21,7 +21,6 @@ cdef class Solver:
     cdef bint second_yields
     cdef bint first_joins
     cdef bint second_joins
-    cdef double impulse
     cdef Py_ssize_t solid_first
     cdef Py_ssize_t solid_second
     cdef bint may_part

@@ -471,7 +471,7 @@ class Answering:
         if not self.solver.answer(i, j, k, self.pairs.impact[p].sign, restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return
-        self.event_buffer.impulse[self.event] += self.solver.impulse
+        self.event_buffer.impulse[self.event] += self.solver.impact.impulse
         if b.surfaces.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carriers.land(p)
 
