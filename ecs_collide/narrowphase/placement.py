@@ -208,8 +208,8 @@ class PositionCorrection:
     near_axis : int64 (n_near_pairs or more,)
         Their axes: `axis` of a pair that touches, ``-1 - axis`` of one that penetrates.
     relations : int64 (n_pairs or more,)
-        Of each pair, how it stood when it was compared last: its `near_axis`, or `NOT_NEAR` if it neither
-        touches nor penetrates.
+        Of each pair, how it stood when it was compared last: its `near_axis`, or `NOT_NEAR` if it
+        neither touches nor penetrates.
     signs, near_counts : int8 (n_pairs or more,)
         Of each pair, `sign` and `n_near` as they were then.
     is_current : bool

@@ -5,8 +5,8 @@ the difference of a pair again and again never ends in a row of boxes.  Then fol
 along the surface (`response/tangential.py`) and friction (`response/friction.py`).
 
 The path of a body that falls has its mean velocity over the rest of the step (`motion/gravity.py`).
-Along the normal an answer sees the velocity of the instant.  Where gravity presses a pair together
-by more than it would rebound with, the bounce would end within the step, and there is none.
+Along the normal an answer sees the velocity of the instant.  A pair does not rebound if gravity
+would bring it together again within the step.
 
 A cluster that lasts answers as one body of its mass and its shared velocity.  Impulses go into its
 momentum, its path stays, and what then still closes on the path joins it.  Only an immovable
