@@ -204,7 +204,7 @@ class PositionCorrection:
     Attributes
     ----------
     near : int64 (n_near_pairs or more,)
-        Pairs that touch or penetrate each other.
+        Pairs that penetrate each other; and where any near body is immovable, those that touch.
     near_axis : int64 (n_near_pairs or more,)
         Their axes: `axis` of a pair that touches, ``-1 - axis`` of one that penetrates.
     relations : int64 (n_pairs or more,)
@@ -214,6 +214,10 @@ class PositionCorrection:
         Of each pair, `sign` and `n_near` as they were then.
     is_current : bool
         Whether `relations` are those at the end of the step, but for bodies with `is_moved`.
+    any_immovable : bool
+        Whether a pair that touches or penetrates has had a body that does not give way.
+    any_plane : bool
+        Whether a pair was found that may be two bodies without thickness in one plane.
     moved : int64 (n_moved or more,)
         The bodies that were snapped since the last call of `_find_near`.
     is_moved : int8 (n_rows,)
@@ -233,6 +237,7 @@ class PositionCorrection:
         self.signs = zeros(BYTE, 1)
         self.near_counts = zeros(BYTE, 1)
         self.is_current = False
+        self.any_immovable = self.any_plane = False
         self.is_moved = zeros(BYTE, 1)
         self.moved = zeros(LONG, 1)
         self.n_moved = 0
@@ -327,6 +332,7 @@ class PositionCorrection:
             slop: cython.double = clear
             if nearer == 0.0:  # as after a snap: no slop changes anything
                 slop = 0.0
+                self.any_plane |= gap == plus
             elif -clear <= nearer <= clear:
                 slop = b.slop_between(i, j, k)
             if nearer > slop:
@@ -369,10 +375,13 @@ class PositionCorrection:
         b: Bodies = self.bodies
         _n: cython.int
 
-        self._part_planes()
+        self.any_immovable = b.controls.any_lock
         for _n in range(N_PASSES):
             if _n == 0:
                 self._compare_all()
+                if self.any_plane or b.wraps:
+                    self._part_planes()
+                    self._compare_all()
             else:
                 self._compare_moved()
             if not self._find_near():
@@ -439,14 +448,14 @@ class PositionCorrection:
         return centre - half == centre + half
 
     def _find_near(self) -> cython.bint:
-        """List the pairs that touch or are inside each other; False if none are inside."""
+        """List the pairs from which bodies are to be snapped; False if none are inside each other."""
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
         any_penetrating: cython.bint = False
 
         for p in range(self.pairs.n):
             found: cython.longlong = self.relations[p]
-            if found == NOT_NEAR:
+            if found == NOT_NEAR or (found >= 0 and not self.any_immovable):
                 continue
             any_penetrating |= found < 0
             self.near[n] = p
@@ -462,6 +471,7 @@ class PositionCorrection:
         """Compare all pairs that can be inside each other."""
         p: cython.Py_ssize_t
 
+        self.any_plane = False
         for p in range(self.pairs.n):
             if self.can_sink(p):
                 self._compare(p)
@@ -494,10 +504,13 @@ class PositionCorrection:
 
         self.signs[p] = self.sign
         self.near_counts[p] = self.n_near
-        if relation == PENETRATING:
-            self.relations[p] = -1 - self.axis
-        else:
-            self.relations[p] = self.axis if relation == TOUCHING else NOT_NEAR
+        self.relations[p] = NOT_NEAR
+        if relation == PENETRATING or relation == TOUCHING:
+            self.relations[p] = self.axis if relation == TOUCHING else -1 - self.axis
+            self.any_immovable |= not (
+                self.bodies.yields[self.pairs.at[p].first]
+                and self.bodies.yields[self.pairs.at[p].second]
+            )
 
     def _find_levels(self) -> cython.void:
         """Queue the pairs to snap by their distance from immovable bodies.
@@ -505,33 +518,25 @@ class PositionCorrection:
         A body's level on an axis is the number of bodies between it and the
         nearest immovable one, counted over touching pairs.
         """
-        b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        any_immovable: cython.bint = b.controls.any_lock
+        level: cython.longlong = 0  # where nothing is immovable, one order is as good as another
 
+        self.queue.clear()
         for n in range(self.n_near_pairs):
-            p: cython.Py_ssize_t = self.near[n]
-            any_immovable |= not (
-                b.yields[self.pairs.at[p].first] and b.yields[self.pairs.at[p].second]
-            )
-        for n in range(self.n_near_pairs):
-            if any_immovable or self.near_axis[n] < 0:
-                self._begin_level(self.pairs.at[self.near[n]].first)
-                self._begin_level(self.pairs.at[self.near[n]].second)
-        if any_immovable:
+            self._begin_level(self.pairs.at[self.near[n]].first)
+            self._begin_level(self.pairs.at[self.near[n]].second)
+        if self.any_immovable:
             self._spread_levels()
         for n in range(self.n_near_pairs):
             if self.near_axis[n] < 0:
-                p = self.near[n]
+                p: cython.Py_ssize_t = self.near[n]
                 k: cython.int = -1 - self.near_axis[n]
-                self.queue.put(
-                    p,
-                    min(
+                if self.any_immovable:
+                    level = min(
                         self.level[self.pairs.at[p].first, k],
                         self.level[self.pairs.at[p].second, k],
-                    ),
-                    0,
-                )
+                    )
+                self.queue.put(p, level, 0)
 
     def _begin_level(self, i: cython.Py_ssize_t) -> cython.void:
         """Give a body the level that it has by itself."""

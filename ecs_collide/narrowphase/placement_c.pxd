@@ -27,6 +27,8 @@ cdef class PositionCorrection:
     cdef signed char[::1] signs
     cdef signed char[::1] near_counts
     cdef bint is_current
+    cdef bint any_immovable
+    cdef bint any_plane
     cdef signed char[::1] is_moved
     cdef long long[::1] moved
     cdef Py_ssize_t n_moved
