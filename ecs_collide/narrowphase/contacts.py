@@ -77,6 +77,7 @@ cython.declare(
     SEPARATED=cython.int,
     FILTER_CHANGED=cython.int,
     DROPPED=cython.int,
+    NOT_FOUND=cython.double,
 )
 from ecs_collide.constants import BEGAN, ENDED, INF
 
@@ -89,6 +90,8 @@ UNTIL_APART = 4  # crossing until they separate, as a response has decided
 SEPARATED = 0
 FILTER_CHANGED = 3
 DROPPED = 7
+
+NOT_FOUND = 1e300  # in `Contacts.parts`: not known yet; until then, after the end of the step
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
     # The columns of `Contacts.rows`, beside FIRST and SECOND.
@@ -128,6 +131,8 @@ class Contacts:
     parts : float64 (n_open or more,)
         When the bodies of a solid contact part on their present paths: a
         fraction of the step, 1 or more where that is after its end.
+    is_recalled : bool
+        Whether some of them may be `NOT_FOUND` yet.
     opened : float64 (n_open or more,)
         When in this step it began; -1 where it is older.
     side : int8 (n_open or more,)
@@ -161,6 +166,7 @@ class Contacts:
         self.images = zeros(LONG, 16)
         self.next_images = zeros(LONG, 16)
         self.n_open = 0
+        self.is_recalled = False
         self.parts = zeros(DOUBLE, 16)
         self.opened = zeros(DOUBLE, 16)
         self.side = zeros(BYTE, 16)
@@ -257,9 +263,26 @@ class Contacts:
                 if self.rows[kept, KIND] != PASSING:
                     self._anchor(p, self.rows[kept, AXIS])
                 if self.rows[kept, KIND] == SOLID:
-                    self.parts[kept] = max(self._time_to_parting(p, 0.0), 0.0)
+                    self.parts[kept] = NOT_FOUND
             kept += 1
         self.n = self.n_open = kept
+        self.is_recalled = True
+        if self.bodies.surfaces.any_carrier:  # these ask for it at time 0
+            self.find_partings()
+
+    def find_partings(self) -> cython.void:
+        """Find when the recalled contacts part, where no change of a path has asked for that.
+
+        In a crowd nearly all paths change at time 0, so this waits until the step goes on.
+        """
+        p: cython.Py_ssize_t
+
+        for p in range(self.pairs.n if self.is_recalled else 0):
+            if self.pairs.at[p].known and self.pairs.at[p].inside:
+                n: cython.Py_ssize_t = self.pairs.impact[p].contact
+                if self.parts[n] == NOT_FOUND:
+                    self.parts[n] = max(self._time_to_parting(p, 0.0), 0.0)
+        self.is_recalled = False
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
         """Put a pair into a contact that existed at the start of the step, both bodies at rest."""

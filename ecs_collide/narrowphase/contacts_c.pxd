@@ -48,6 +48,7 @@ cdef class Contacts:
     cdef public long long[::1] images
     cdef long long[::1] next_images
     cdef Py_ssize_t n_open
+    cdef bint is_recalled
     cdef double[::1] parts
     cdef double[::1] opened
     cdef signed char[::1] side
@@ -57,6 +58,7 @@ cdef class Contacts:
     cdef long long[::1] kept_images
     cpdef void keep(self)
     cdef void recall(self)
+    cdef void find_partings(self) noexcept
     cdef void restore(self, Py_ssize_t p, Py_ssize_t n) noexcept
     cdef void _make_room(self, Py_ssize_t n)
     cdef void meet(self, Py_ssize_t p, double now)

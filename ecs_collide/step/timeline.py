@@ -313,6 +313,7 @@ class Timeline:
                 return -1
             self.bodies.tick += 1
             if is_late:
+                self.contacts.find_partings()
                 self.narrowphase.now = self.queue.at[p].time
                 self.narrowphase.instant_tick = self.bodies.tick
                 self.solver.begin_instant(self.narrowphase.now)
@@ -447,6 +448,7 @@ class Timeline:
         turned them away.  With `correcting`, pairs that rounding has left inside each other by less than the slop
         are snapped outward first.
         """
+        self.contacts.find_partings()
         self.bodies.note_pressed()
         self.bodies.finish_step(rows)
         self.bodies.finish_woken()
