@@ -217,12 +217,14 @@ class Narrowphase:
 
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
-        if not self._press(p):
+        is_one_way: cython.bint = not self.pairs.at[p].crossing and self.bodies.surfaces.is_one_way(
+            self.pairs.at[p].first, self.pairs.at[p].second
+        )
+
+        if is_one_way or not self._press(p):
             self.aim(p)
             self.sweeper.solve()
-        if not self.pairs.at[p].crossing and self.bodies.surfaces.is_one_way(
-            self.pairs.at[p].first, self.pairs.at[p].second
-        ):
+        if is_one_way:
             self._drop_passable(p)
         if self.sweeper.kind == OVERLAP:
             side: cython.int = self.bodies.translation_side(
@@ -302,11 +304,10 @@ class Narrowphase:
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n):
-            if (
-                not self.pairs.at[p].crossing
-                and not self._misses(p)
-                and not self.pairs.at[p].left_alone
-            ):
+            if self.pairs.at[p].crossing:
+                continue
+            # What has been in contact does not miss.
+            if (self.pairs.at[p].inside or not self._misses(p)) and not self.pairs.at[p].left_alone:
                 self._sweep(p)
 
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:

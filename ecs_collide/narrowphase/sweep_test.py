@@ -93,7 +93,7 @@ class Sweeper:
     depth : float
         How far the boxes overlap at the start on the shallowest side, else 0.
     is_pressed : bool
-        Whether `press` found this.
+        Whether `press` found this; gaps and rates then are not those of this pair.
     """
 
     def __init__(self, dim: cython.int):
@@ -236,7 +236,7 @@ class Sweeper:
 
         It does if one gap is within the slop and closes, and those on all other axes are deeper
         than any slop: then nothing else can be the contact, and it is due at once.  In a crowd this
-        is the case of nearly all impacts.
+        is the case of nearly all impacts.  Gaps and rates are not kept.
 
         Parameters
         ----------
@@ -269,7 +269,6 @@ class Sweeper:
             deep: cython.double = clear + CLEAR * (abs(move1) + abs(move2))
             one += 4
             two += 4
-            self.near[k] = self.slop[k] = 0.0  # no gap here is compared with one of them
             if minus < -deep and plus < -deep:
                 if rate > 0.0:
                     open_until = min(open_until, (-deep - minus) / rate)
@@ -296,10 +295,6 @@ class Sweeper:
                     minus = nearest
                 else:
                     plus = nearest
-            self.gap[2 * k] = minus
-            self.rate[2 * k] = rate
-            self.gap[2 * k + 1] = plus
-            self.rate[2 * k + 1] = -rate + 0.0
             if rate > 0.0:
                 exit_ = min(exit_, _time_of_zero(minus, rate))
             elif rate < 0.0:
