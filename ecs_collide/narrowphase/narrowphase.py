@@ -490,17 +490,16 @@ class Narrowphase:
 
         Notes
         -----
-        In the order of the heap, which depends on the tree.  The times at which crossing pairs
+        In the order of the pairs, which depends on the tree.  The times at which crossing pairs
         separate are queued too, but they are not impacts and not written.
         """
         b: Bodies = self.bodies
-        at: cython.Py_ssize_t
+        p: cython.Py_ssize_t
         k: cython.int
         n: cython.Py_ssize_t = 0
 
-        for at in range(self.queue.size):
-            p: cython.Py_ssize_t = self.queue.heap[at].pair
-            if self.pairs.at[p].crossing and self.pairs.at[p].inside:
+        for p in range(self.pairs.n):
+            if not self.queue.holds(p) or (self.pairs.at[p].crossing and self.pairs.at[p].inside):
                 continue
             i: cython.Py_ssize_t = self.pairs.at[p].first
             j: cython.Py_ssize_t = self.pairs.at[p].second
