@@ -89,12 +89,8 @@ class ClosingContacts:
 
         while at >= 0:
             p = at
-            if pairs.at[p].first == i:
-                j: cython.Py_ssize_t = pairs.at[p].second
-                at = pairs.at[p].next_of_first - 1
-            else:
-                j = pairs.at[p].first
-                at = pairs.at[p].next_of_second - 1
+            j: cython.Py_ssize_t = pairs.partner(p, i)
+            at = pairs.next_of(p, i)
             side: cython.int = pairs.at[p].touch
             if side == 0:
                 continue

@@ -770,9 +770,9 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         if node:
-            self.bodies.turn_to(
-                i, k, self.nodes[self.root(node)].velocity + self.nodes[node].shift, self.now
-            )
+            velocity: cython.double = self.nodes[self.root(node)].velocity + self.nodes[node].shift
+            if velocity != self.bodies.velocity[i, k]:  # as most are, and a call costs more
+                self.bodies.turn_to(i, k, velocity, self.now)
 
     def _append_rim(
         self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t

@@ -429,7 +429,7 @@ class Solver:
 
         0 for none, -1 where each has one and these differ in velocity.
         """
-        velocity: cython.double[:, ::1] = self.bodies.velocity
+        b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.impact.rows[0]
         j: cython.Py_ssize_t = self.impact.rows[1]
         k: cython.int = self.impact.axis
@@ -440,7 +440,7 @@ class Solver:
             return second
         if self._yields_to(second, first, k):
             return first
-        if second != 0 and velocity[first - 1, k] != velocity[second - 1, k]:
+        if second != 0 and b.velocity[first - 1, k] != b.velocity[second - 1, k]:
             self.solid_first = first - 1
             self.solid_second = second - 1
             return -1

@@ -396,12 +396,8 @@ class Timeline:
         while at >= 0:
             p = at
             n_visits += self._may_meet(p)
-            if self.pairs.at[p].first == i:
-                j = self.pairs.at[p].second
-                at = self.pairs.at[p].next_of_first - 1
-            else:
-                j = self.pairs.at[p].first
-                at = self.pairs.at[p].next_of_second - 1
+            j = self.pairs.partner(p, i)
+            at = self.pairs.next_of(p, i)
             if self.bodies.is_turned[j] == DONE:
                 continue
             if self.pairs.at[p].inside and not self.pairs.at[p].crossing:
