@@ -284,10 +284,13 @@ class Narrowphase:
         k: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
 
-        speed: cython.double = (
-            (b.velocity[j, k] + sign * b.growth[j, k]) - (b.velocity[i, k] - sign * b.growth[i, k])
-        ) * sign
+        two: cython.double = b.velocity[j, k]
+        one: cython.double = b.velocity[i, k]
 
+        if b.any_resize:
+            two += sign * b.growth[j, k]
+            one -= sign * b.growth[i, k]
+        speed: cython.double = (two - one) * sign
         return max(speed, 0.0) + 0.0  # faces that close by rounding alone have none
 
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:

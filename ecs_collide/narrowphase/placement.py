@@ -205,11 +205,9 @@ class PositionCorrection:
     ----------
     near : int64 (n_near_pairs or more,)
         Pairs that penetrate each other; and where any near body is immovable, those that touch.
-    near_axis : int64 (n_near_pairs or more,)
-        Their axes: `axis` of a pair that touches, ``-1 - axis`` of one that penetrates.
     relations : int64 (n_pairs or more,)
-        Of each pair, how it stood when it was compared last: its `near_axis`, or `NOT_NEAR` if it
-        neither touches nor penetrates.
+        Of each pair, how it stood when it was compared last: `axis` if it touched, ``-1 - axis``
+        if it penetrated, else `NOT_NEAR`.
     signs, near_counts : int8 (n_pairs or more,)
         Of each pair, `sign` and `n_near` as they were then.
     is_current : bool
@@ -232,7 +230,6 @@ class PositionCorrection:
         self.queue = queue
         self.level = zeros(LONG, 1, bodies.dim)
         self.near = zeros(LONG, 1)
-        self.near_axis = zeros(LONG, 1)
         self.relations = zeros(LONG, 1)
         self.signs = zeros(BYTE, 1)
         self.near_counts = zeros(BYTE, 1)
@@ -260,7 +257,6 @@ class PositionCorrection:
             self.relations = zeros(LONG, 2 * self.pairs.n)
             self.signs = zeros(BYTE, 2 * self.pairs.n)
             self.near_counts = zeros(BYTE, 2 * self.pairs.n)
-            self.near_axis = zeros(LONG, 2 * self.pairs.n)
             self.near = zeros(LONG, 2 * self.pairs.n)  # last: its length is the room there is
         return 0
 
@@ -376,6 +372,7 @@ class PositionCorrection:
         _n: cython.int
 
         self.any_immovable = b.controls.any_lock
+        self.is_current = True
         for _n in range(N_PASSES):
             if _n == 0:
                 self._compare_all()
@@ -390,7 +387,7 @@ class PositionCorrection:
             while self.queue.size:
                 p: cython.Py_ssize_t = self.queue.top()
                 self.queue.drop(p)
-                if self.solid_placement(p) != PENETRATING:
+                if self.final_placement(p) != PENETRATING:
                     continue
                 i: cython.Py_ssize_t = self.pairs.at[p].first
                 j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -450,28 +447,28 @@ class PositionCorrection:
     def _find_near(self) -> cython.bint:
         """List the pairs from which bodies are to be snapped; False if none are inside each other."""
         p: cython.Py_ssize_t
-        n: cython.Py_ssize_t = 0
-        any_penetrating: cython.bint = False
+        n: cython.Py_ssize_t
 
-        for p in range(self.pairs.n):
-            found: cython.longlong = self.relations[p]
-            if found == NOT_NEAR or (found >= 0 and not self.any_immovable):
-                continue
-            any_penetrating |= found < 0
-            self.near[n] = p
-            self.near_axis[n] = found
-            n += 1
-        self.n_near_pairs = n
         for n in range(self.n_moved):
             self.is_moved[self.moved[n]] = 0
         self.n_moved = 0
-        return any_penetrating
+        if self.n_near_pairs == 0:
+            return False
+        if self.any_immovable:  # levels are counted over those that touch, too
+            n = 0
+            for p in range(self.pairs.n):
+                if self.relations[p] != NOT_NEAR:
+                    self.near[n] = p
+                    n += 1
+            self.n_near_pairs = n
+        return True
 
     def _compare_all(self) -> cython.void:
         """Compare all pairs that can be inside each other."""
         p: cython.Py_ssize_t
 
         self.any_plane = False
+        self.n_near_pairs = 0
         for p in range(self.pairs.n):
             if self.can_sink(p):
                 self._compare(p)
@@ -482,6 +479,7 @@ class PositionCorrection:
         """Compare all pairs of the bodies that were snapped again, each once."""
         n: cython.Py_ssize_t
 
+        self.n_near_pairs = 0
         for n in range(self.n_moved):
             i: cython.Py_ssize_t = self.moved[n]
             p: cython.Py_ssize_t = self.pairs.head_of(i)
@@ -511,6 +509,9 @@ class PositionCorrection:
                 self.bodies.yields[self.pairs.at[p].first]
                 and self.bodies.yields[self.pairs.at[p].second]
             )
+        if relation == PENETRATING:
+            self.near[self.n_near_pairs] = p
+            self.n_near_pairs += 1
 
     def _find_levels(self) -> cython.void:
         """Queue the pairs to snap by their distance from immovable bodies.
@@ -528,9 +529,9 @@ class PositionCorrection:
         if self.any_immovable:
             self._spread_levels()
         for n in range(self.n_near_pairs):
-            if self.near_axis[n] < 0:
-                p: cython.Py_ssize_t = self.near[n]
-                k: cython.int = -1 - self.near_axis[n]
+            p: cython.Py_ssize_t = self.near[n]
+            if self.relations[p] < 0:
+                k: cython.int = -1 - self.relations[p]
                 if self.any_immovable:
                     level = min(
                         self.level[self.pairs.at[p].first, k],
@@ -555,9 +556,9 @@ class PositionCorrection:
             for n in range(self.n_near_pairs):
                 i: cython.Py_ssize_t = self.pairs.at[self.near[n]].first
                 j: cython.Py_ssize_t = self.pairs.at[self.near[n]].second
-                k: cython.int = (
-                    self.near_axis[n] if self.near_axis[n] >= 0 else -1 - self.near_axis[n]
-                )
+                k: cython.int = self.relations[self.near[n]]
+                if k < 0:
+                    k = -1 - k
                 if self.level[i, k] > self.level[j, k] + 1:
                     self.level[i, k] = self.level[j, k] + 1
                     changing = True

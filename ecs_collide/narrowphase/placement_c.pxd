@@ -22,7 +22,6 @@ cdef class PositionCorrection:
     cdef ImpactQueue queue
     cdef long long[:, ::1] level
     cdef long long[::1] near
-    cdef long long[::1] near_axis
     cdef long long[::1] relations
     cdef signed char[::1] signs
     cdef signed char[::1] near_counts

@@ -89,8 +89,11 @@ class ClosingContacts:
 
         while at >= 0:
             p = at
-            j: cython.Py_ssize_t = pairs.partner(p, i)
-            at = pairs.next_of(p, i)
+            # As `PairTable.partner` and `next_of`, which are calls from here.
+            is_first: cython.int = pairs.at[p].first == i
+            j: cython.Py_ssize_t = pairs.at[p].first + pairs.at[p].second - i
+            at = pairs.at[p].next_of_second - 1
+            at += (pairs.at[p].next_of_first - pairs.at[p].next_of_second) * is_first
             side: cython.int = pairs.at[p].touch
             if side == 0:
                 continue

@@ -138,11 +138,14 @@ class ImpactLog:
         way2: cython.double = self.narrowphase.now - b.base[j]
         centre: cython.double = path[one] + path[one + MOTION] * way1
         other: cython.double = path[two] + path[two + MOTION] * way2
-        half: cython.double = max(0.0, path[one + HALF] + path[one + RESIZE] * way1)
-        half2: cython.double = max(0.0, path[two + HALF] + path[two + RESIZE] * way2)
+        half: cython.double = path[one + HALF]
+        half2: cython.double = path[two + HALF]
         at: cython.Py_ssize_t = 5 + b.dim + k
         image: cython.double = other
 
+        if b.any_resize:
+            half = max(0.0, half + path[one + RESIZE] * way1)
+            half2 = max(0.0, half2 + path[two + RESIZE] * way2)
         if b.wraps:
             image += self.pairs.offset_of(p, k)
         low: cython.double = max(centre - half, image - half2)

@@ -391,13 +391,17 @@ class Timeline:
         at: cython.Py_ssize_t = self.pairs.head_of(i)
         p: cython.Py_ssize_t
         j: cython.Py_ssize_t
+        is_first: cython.int
         n_visits: cython.longlong = 0
 
         while at >= 0:
             p = at
             n_visits += self._may_meet(p)
-            j = self.pairs.partner(p, i)
-            at = self.pairs.next_of(p, i)
+            # As `PairTable.partner` and `next_of`, which are calls from here.
+            is_first = self.pairs.at[p].first == i
+            j = self.pairs.at[p].first + self.pairs.at[p].second - i
+            at = self.pairs.at[p].next_of_second - 1
+            at += (self.pairs.at[p].next_of_first - self.pairs.at[p].next_of_second) * is_first
             if self.bodies.is_turned[j] == DONE:
                 continue
             if self.pairs.at[p].inside and not self.pairs.at[p].crossing:
@@ -421,6 +425,8 @@ class Timeline:
         k: cython.int
         offset: cython.double = 0.0
 
+        if self.pairs.at[p].inside:
+            return True
         for k in range(b.dim):
             if b.wraps:
                 offset = self.pairs.offset[p, k]
