@@ -237,8 +237,8 @@ class Contacts:
     def recall(self) -> cython.void:
         """Mark the pairs that have been in contact since the step before."""
         n: cython.Py_ssize_t
-
         kept: cython.Py_ssize_t = 0
+        p: cython.Py_ssize_t = -1
 
         self._make_room(self.n)
         for n in range(self.n):
@@ -246,9 +246,11 @@ class Contacts:
                 self._report_end(n, AT_START, 0.0, DROPPED)
                 self.rows[n, KIND] = PASSING
             if self.bodies.wraps:
-                p: cython.Py_ssize_t = self.pairs.find_image(
+                p = self.pairs.find_image(
                     self.rows[n, FIRST], self.rows[n, SECOND], self.images[n]
                 )
+            elif self._is_of(n, p + 1):  # mostly pairs come in the order of the step before
+                p += 1
             else:
                 p = self.pairs.find(self.rows[n, FIRST], self.rows[n, SECOND])
             if p < 0 and not self.broadphase.may_meet(self.rows[n, FIRST], self.rows[n, SECOND]):
@@ -269,6 +271,17 @@ class Contacts:
         self.is_recalled = True
         if self.bodies.surfaces.any_carrier:  # these ask for it at time 0
             self.find_partings()
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _is_of(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a contact is that of a pair, if there is such a pair."""
+        return (
+            p < self.pairs.n
+            and self.pairs.at[p].first == self.rows[n, FIRST]
+            and self.pairs.at[p].second == self.rows[n, SECOND]
+        )
 
     def find_partings(self) -> cython.void:
         """Find when the recalled contacts part, where no change of a path has asked for that.

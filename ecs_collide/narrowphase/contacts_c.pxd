@@ -58,6 +58,7 @@ cdef class Contacts:
     cdef long long[::1] kept_images
     cpdef void keep(self)
     cdef void recall(self)
+    cdef bint _is_of(self, Py_ssize_t n, Py_ssize_t p) noexcept
     cdef void find_partings(self) noexcept
     cdef void restore(self, Py_ssize_t p, Py_ssize_t n) noexcept
     cdef void _make_room(self, Py_ssize_t n)
