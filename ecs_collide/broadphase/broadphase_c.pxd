@@ -41,9 +41,9 @@ cdef class Broadphase:
     cdef long long[::1] n_among
     cdef long long[::1] n_each
 
-    cdef bint find_pairs(self, long long[::1] rows, Py_ssize_t n_asleep, Py_ssize_t n_resting)
-    cdef bint _traverse(self, long long[::1] rows, int purpose, Py_ssize_t room)
-    cdef bint _traverse_images(self, long long[::1] rows, int purpose, Py_ssize_t room)
+    cdef bint find_pairs(self, long long[::1] rows, Py_ssize_t n_asleep, Py_ssize_t n_resting) except? -1
+    cdef bint _traverse(self, long long[::1] rows, int purpose, Py_ssize_t room) except? -1
+    cdef bint _traverse_images(self, long long[::1] rows, int purpose, Py_ssize_t room) except? -1
     cdef void _process_images(self, Tree tree, Py_ssize_t i, int purpose)
     cdef void _follow_images(self, Py_ssize_t i)
     cdef void _add_pairs_at_image(self, Tree tree, Py_ssize_t i)
@@ -63,4 +63,4 @@ cdef class Broadphase:
     cdef bint leaves_out(self, Py_ssize_t i, Py_ssize_t j) noexcept
     cdef void follow(self, Py_ssize_t i)
     cdef void add_pairs_with_found(self, Tree tree, Py_ssize_t i)
-    cdef Py_ssize_t _add_pair(self, Py_ssize_t i, Py_ssize_t j)
+    cdef Py_ssize_t _add_pair(self, Py_ssize_t i, Py_ssize_t j) except? -1

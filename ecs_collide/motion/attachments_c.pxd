@@ -16,7 +16,7 @@ cdef class Attachments:
     cdef long long[::1] next
     cdef long long[::1] tick
     cpdef void start(self)
-    cdef bint follow(self, Py_ssize_t n)
+    cdef bint follow(self, Py_ssize_t n) except? -1
     cdef double place(self, Py_ssize_t n, int k, double owner, double t) noexcept
     cdef void follow_turned(self, Py_ssize_t i)
     cdef void lead(self, Py_ssize_t j)

@@ -35,4 +35,4 @@ cdef class EventBuffer:
     cdef public long long[::1] contact_images
     cdef public long long image
     cdef void add_contact(self, int change, int phase, double time, long long first, long long second, int axis, int sign, int kind, int reason)
-    cdef Py_ssize_t add_collision(self)
+    cdef Py_ssize_t add_collision(self) except? -1

@@ -60,5 +60,5 @@ cdef class Narrowphase:
     cdef bint _is_impact_now(self) noexcept
     cdef bint meets(self, Py_ssize_t p) noexcept
     cdef bint _may_close(self, Py_ssize_t p) noexcept
-    cdef bint is_due(self, Py_ssize_t p)
+    cdef bint is_due(self, Py_ssize_t p) except? -1
     cdef bint waits(self, Py_ssize_t p) noexcept

@@ -50,5 +50,5 @@ cdef class PositionCorrection:
     cdef void _find_levels(self) noexcept
     cdef void _begin_level(self, Py_ssize_t i) noexcept
     cdef void _spread_levels(self) noexcept
-    cdef int make_room(self)
+    cdef int make_room(self) except? -1
     cdef bint can_sink(self, Py_ssize_t p) noexcept

@@ -30,7 +30,7 @@ cdef class Carriers:
     cdef double[:, ::1] kept_taken_off
     cpdef void keep(self)
     cdef void _clear(self, RiderTable ride) noexcept
-    cdef bint _pass(self, bint at_rest)
+    cdef bint _pass(self, bint at_rest) except? -1
     cdef void _offer(self, Py_ssize_t i, Py_ssize_t j, int side, bint at_rest) noexcept
     cdef double _speed_of(self, Py_ssize_t j, int side, int k, bint carries, bint adds) noexcept
     cdef void _release_riders(self)

@@ -73,7 +73,7 @@ cdef class Clusters(SharedMotion):
     cdef Py_ssize_t pop_alone(self) noexcept
     cdef Py_ssize_t root(self, Py_ssize_t node) noexcept
     cdef double velocity_of(self, Py_ssize_t i, int k) noexcept
-    cdef Py_ssize_t ensure(self, Py_ssize_t i, int k)
+    cdef Py_ssize_t ensure(self, Py_ssize_t i, int k) except? -1
     cdef void _note_turn(self, Py_ssize_t node) noexcept
     cdef void end_step(self) noexcept
     cdef Py_ssize_t lasting_root(self, Py_ssize_t i, int k) noexcept

@@ -21,10 +21,10 @@ cdef class Depenetration:
     cdef double stop(self, Py_ssize_t i) noexcept
     cdef double _own(self, Py_ssize_t n) noexcept
     cdef void _find_exit(self, Py_ssize_t i)
-    cdef bint _is_inside_any(self, Py_ssize_t i)
+    cdef bint _is_inside_any(self, Py_ssize_t i) except? -1
     cdef void _set_region(self, Py_ssize_t i, int k, double displacement) noexcept
     cdef bint _holds_back(self, Py_ssize_t i, Py_ssize_t j) except -1
     cdef bint _is_within(self, Py_ssize_t i, Py_ssize_t j) noexcept
-    cdef double _exit_distance(self, Py_ssize_t i, int k, int sign)
-    cdef double _exit(self, Py_ssize_t i, int k, int sign, bint nearest)
-    cdef bint _is_blocked(self, Py_ssize_t i)
+    cdef double _exit_distance(self, Py_ssize_t i, int k, int sign) except? -1.0
+    cdef double _exit(self, Py_ssize_t i, int k, int sign, bint nearest) except? -1.0
+    cdef bint _is_blocked(self, Py_ssize_t i) except? -1

@@ -13,8 +13,8 @@ cdef class ResizingFaces:
     cdef Py_ssize_t other
     cdef Py_ssize_t anchor
     cdef bint ignore_clusters(self) noexcept
-    cdef bint align(self, bint first_joins, bint second_joins)
-    cdef bint _align_with(self, Py_ssize_t wall, Py_ssize_t i, double apart)
+    cdef bint align(self, bint first_joins, bint second_joins) except? -1
+    cdef bint _align_with(self, Py_ssize_t wall, Py_ssize_t i, double apart) except? -1
     cdef void exchange(self, double restitution, double press) noexcept
     cdef double _parting_rate(self) noexcept
     cdef void anchor_to(self, Py_ssize_t wall, Py_ssize_t i)

@@ -51,15 +51,15 @@ cdef class Answering:
     cdef readonly long long n_forced
     cdef readonly long long n_pair_limit
     cdef readonly long long n_sweep_limit
-    cdef bint reach(self, Py_ssize_t p)
+    cdef bint reach(self, Py_ssize_t p) except? -1
     cdef bint is_stale(self, Py_ssize_t p) noexcept
     cdef void _follow_owner(self, Py_ssize_t i) noexcept
-    cdef bint _cross_as_decided(self, Py_ssize_t p)
-    cdef bint _is_still_due(self, Py_ssize_t p)
-    cdef bint _bring_together(self, Py_ssize_t p)
+    cdef bint _cross_as_decided(self, Py_ssize_t p) except? -1
+    cdef bint _is_still_due(self, Py_ssize_t p) except? -1
+    cdef bint _bring_together(self, Py_ssize_t p) except? -1
     cdef void _touch(self, Py_ssize_t p) noexcept
-    cdef bint _end_pushes(self, Py_ssize_t p)
-    cdef bint _suspend(self, Py_ssize_t p)
+    cdef bint _end_pushes(self, Py_ssize_t p) except? -1
+    cdef bint _suspend(self, Py_ssize_t p) except? -1
     cdef void resume(self, Py_ssize_t p)
     cdef bint _split_paths(self, Py_ssize_t p) noexcept
     cdef void find_closing_speed(self, Py_ssize_t p) noexcept
@@ -67,7 +67,7 @@ cdef class Answering:
     cdef bint hold_if_spent(self, Py_ssize_t i) noexcept
     cdef bint hold(self, Py_ssize_t i) noexcept
     cdef bint _keeps_growing(self, Py_ssize_t p) noexcept
-    cdef bint _answer_as_decided(self, Py_ssize_t p)
+    cdef bint _answer_as_decided(self, Py_ssize_t p) except? -1
     cdef void answer_as(self, Py_ssize_t p, int response, double restitution)
     cdef void answer(self, Py_ssize_t p, bint normal_only, bint inelastic)
     cdef void _crush(self, Py_ssize_t p, Py_ssize_t one, Py_ssize_t other) noexcept

@@ -11,7 +11,7 @@ cdef class Edges:
     cdef Attachments attachments
     cdef Broadphase broadphase
     cdef Contacts contacts
-    cdef bint _bring_body_in(self, Py_ssize_t i, long long[::1] shifts)
-    cdef bint _bring_attached_in(self, Py_ssize_t n, long long[::1] shifts)
+    cdef bint _bring_body_in(self, Py_ssize_t i, long long[::1] shifts) except? -1
+    cdef bint _bring_attached_in(self, Py_ssize_t n, long long[::1] shifts) except? -1
     cdef void _move_swept(self, Py_ssize_t i, int k, double distance) noexcept
     cdef void _renew(self, Py_ssize_t i)

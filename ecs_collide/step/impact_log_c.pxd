@@ -26,7 +26,7 @@ cdef class ImpactLog:
     cdef Gravity gravity
     cdef Contacts contacts
     cdef EventBuffer event_buffer
-    cdef Py_ssize_t add(self, Py_ssize_t p, int answer)
+    cdef Py_ssize_t add(self, Py_ssize_t p, int answer) except? -1
     cdef void _record_places(self, Py_ssize_t n, Py_ssize_t p, int k) noexcept
     cdef double _velocity_met(self, Py_ssize_t i, int k, int answer) noexcept
     cdef void add_entry(self, Py_ssize_t p)

@@ -22,11 +22,11 @@ cdef class SurfaceReader:
     cdef ComponentBinding restitution
     cdef ComponentBinding max_speed
     cdef ComponentBinding locked_axes
-    cpdef int use(self)
-    cdef int file(self, Py_ssize_t i, int has)
+    cpdef int use(self) except? -1
+    cdef int file(self, Py_ssize_t i, int has) except? -1
     cdef bint _has(self, Py_ssize_t i, ComponentBinding kind) noexcept
-    cdef bint read(self, Py_ssize_t i)
-    cdef bint is_other(self, Py_ssize_t i)
-    cdef int mistrust(self, Py_ssize_t i)
+    cdef bint read(self, Py_ssize_t i) except? -1
+    cdef bint is_other(self, Py_ssize_t i) except? -1
+    cdef int mistrust(self, Py_ssize_t i) except? -1
     cdef int side(self, ComponentBinding kind, Py_ssize_t i) noexcept
     cdef bint check(self, Py_ssize_t i) noexcept
