@@ -321,10 +321,10 @@ class Contacts:
 
     # -- within a step --
 
-    def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+    def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
         """Begin the contact of a solid pair that has an impact, unless it is in contact."""
         if self.pairs.at[p].inside:
-            return
+            return 0
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         if n < 0:
             n = self.n_open
@@ -336,8 +336,9 @@ class Contacts:
         self.opened[n] = now
         self.side[n] = (self.pairs.impact[p].axis + 1) * self.pairs.impact[p].sign
         self._log(p, BEGAN, WITHIN, now, self.pairs.impact[p].axis, self.pairs.impact[p].sign)
+        return 0
 
-    def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+    def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
         """Find when a solid pair in contact parts, now that a path has changed; end it if it has."""
         rest: cython.double = self._time_to_parting(p, now)
 
@@ -345,6 +346,7 @@ class Contacts:
             self.part(p, now)
         else:
             self.parts[self.pairs.impact[p].contact] = now + rest
+        return 0
 
     def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair, at `now` or when its bodies parted before that."""
@@ -607,7 +609,7 @@ class Contacts:
             self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
         )
 
-    def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
+    def _compare_solid(self, p: cython.Py_ssize_t) -> cython.int:
         """Update the contact of a solid pair at the end of the step."""
         b: Bodies = self.bodies
         s: PositionCorrection = self.correction
@@ -623,7 +625,7 @@ class Contacts:
         if self.pairs.at[p].left_alone == 2:
             if self.pairs.at[p].gone or s.relative_placement(p) != APART:
                 self._keep(i, j, PASSING, self.rows[n, AXIS], self.rows[n, SIGN], self.since[n])
-            return
+            return 0
         if not is_open:
             since: cython.double = self.clock + b.dt
         else:
@@ -642,6 +644,7 @@ class Contacts:
                 self._log_end(p, n, WITHIN, self.parts[n])
             else:
                 self._log_end(p, n, AT_END, 1.0)
+        return 0
 
     def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of a crossing pair at the end of the step."""
@@ -719,7 +722,7 @@ class Contacts:
         axis: cython.int,
         sign: cython.int,
         since: cython.double,
-    ) -> cython.void:
+    ) -> cython.int:
         n: cython.Py_ssize_t = self.n
 
         if n == self.next_rows.shape[0]:
@@ -738,6 +741,7 @@ class Contacts:
                 self.next_images = grown(self.next_images, 2 * n)
             self.next_images[n] = self.event_buffer.image
         self.n = n + 1
+        return 0
 
     def shift_images(self, shifts: cython.longlong[::1]):
         """Update the images after bodies were moved back into the world.

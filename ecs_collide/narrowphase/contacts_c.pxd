@@ -62,8 +62,8 @@ cdef class Contacts:
     cdef void find_partings(self) noexcept
     cdef void restore(self, Py_ssize_t p, Py_ssize_t n) noexcept
     cdef void _make_room(self, Py_ssize_t n)
-    cdef void meet(self, Py_ssize_t p, double now)
-    cdef void follow(self, Py_ssize_t p, double now)
+    cdef int meet(self, Py_ssize_t p, double now) except -1
+    cdef int follow(self, Py_ssize_t p, double now) except -1
     cdef void part(self, Py_ssize_t p, double now)
     cdef void open(self, Py_ssize_t p, double now)
     cdef void forget_known(self, Py_ssize_t p) noexcept
@@ -73,14 +73,14 @@ cdef class Contacts:
     cdef void _log(self, Py_ssize_t p, int event, int phase, double time, int axis, int sign)
     cdef void _log_end(self, Py_ssize_t p, Py_ssize_t n, int phase, double time)
     cdef bint _is_left_out(self, Py_ssize_t n) noexcept
-    cdef void _compare_solid(self, Py_ssize_t p)
+    cdef int _compare_solid(self, Py_ssize_t p) except -1
     cdef void _compare_crossing(self, Py_ssize_t p)
     cdef void _compare_soft(self, Py_ssize_t p)
     cdef void compare(self)
-    cdef void _anchor(self, Py_ssize_t p, int k)
+    cdef void _anchor(self, Py_ssize_t p, int k) noexcept
     cdef bint _is_contact(self, Py_ssize_t p) noexcept
     cdef void _leave(self, Py_ssize_t i, Py_ssize_t j)
-    cdef void _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign, double since)
+    cdef int _keep(self, Py_ssize_t first, Py_ssize_t second, int crossing, int axis, int sign, double since) except -1
     cdef void _report_end(self, Py_ssize_t n, int phase, double time, int reason)
     cdef bint _is_outdated(self, Py_ssize_t n, Py_ssize_t p) noexcept
     cdef int _kind_reported(self, Py_ssize_t n) noexcept

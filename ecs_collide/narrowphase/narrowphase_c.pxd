@@ -44,8 +44,8 @@ cdef class Narrowphase:
     cdef void _drop_passable(self, Py_ssize_t p) noexcept
     cdef double closing_speed(self, Py_ssize_t p) noexcept
     cdef void note_side(self, Py_ssize_t p, int kind) noexcept
-    cdef void sweep_solid(self)
-    cdef void sweep_again(self, Py_ssize_t p)
+    cdef void sweep_solid(self) noexcept
+    cdef void sweep_again(self, Py_ssize_t p) noexcept
     cdef int _touch_of(self, Py_ssize_t p) noexcept
     cdef bint _keeps_clear(self, Py_ssize_t p) noexcept
     cdef void _note_touch(self, Py_ssize_t p) noexcept
@@ -56,7 +56,7 @@ cdef class Narrowphase:
     cdef void sweep_closing(self, Py_ssize_t p) noexcept
     cdef void _sweep(self, Py_ssize_t p) noexcept
     cdef void _queue_impact(self, Py_ssize_t p) noexcept
-    cdef void sweep_crossing(self, Py_ssize_t p, int kind)
+    cdef void sweep_crossing(self, Py_ssize_t p, int kind) noexcept
     cdef bint _is_impact_now(self) noexcept
     cdef bint meets(self, Py_ssize_t p) noexcept
     cdef bint _may_close(self, Py_ssize_t p) noexcept

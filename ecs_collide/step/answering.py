@@ -320,13 +320,14 @@ class Answering:
             self.pairs.impact[p].speed = self.narrowphase.closing_speed(p)
         return first or second
 
-    def resume(self, p: cython.Py_ssize_t) -> cython.void:
+    def resume(self, p: cython.Py_ssize_t) -> cython.int:
         """Go on moving the members of soft crowds in a pair along what they have met."""
         if self.bodies.surfaces.any_separator:
             self.solver.clusters.write_body(self.pairs.at[p].first)
             self.solver.clusters.write_body(self.pairs.at[p].second)
             self.separating.resume(self.pairs.at[p].first, self.solver)
             self.separating.resume(self.pairs.at[p].second, self.solver)
+        return 0
 
     def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
         """Let the paths of two bodies that fall begin anew; return whether that bends one of them.
@@ -427,7 +428,7 @@ class Answering:
 
     def answer(
         self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
-    ) -> cython.void:
+    ) -> cython.int:
         """Give the built-in answer to the impact just recorded."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -445,10 +446,10 @@ class Answering:
             and (b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0)
         ):
             self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
-            return
+            return 0
         if not (self.solver.first_yields or self.solver.second_yields):
             self._crush(p, i, j)  # an immovable body, and one on an axis that is locked
-            return
+            return 0
         self.pairs.impact[p].answered_at = self.narrowphase.now
         if not (
             inelastic
@@ -470,10 +471,11 @@ class Answering:
             )
         if not self.solver.answer(i, j, k, self.pairs.impact[p].sign, restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
-            return
+            return 0
         self.event_buffer.impulse[self.event] += self.solver.impact.impulse
         if b.surfaces.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carriers.land(p)
+        return 0
 
     def _crush(
         self, p: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t

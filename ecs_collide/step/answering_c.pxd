@@ -60,7 +60,7 @@ cdef class Answering:
     cdef void _touch(self, Py_ssize_t p) noexcept
     cdef bint _end_pushes(self, Py_ssize_t p) except? -1
     cdef bint _suspend(self, Py_ssize_t p) except? -1
-    cdef void resume(self, Py_ssize_t p)
+    cdef int resume(self, Py_ssize_t p) except -1
     cdef bint _split_paths(self, Py_ssize_t p) noexcept
     cdef void find_closing_speed(self, Py_ssize_t p) noexcept
     cdef bint _come_to_limit(self, Py_ssize_t p) noexcept
@@ -69,5 +69,5 @@ cdef class Answering:
     cdef bint _keeps_growing(self, Py_ssize_t p) noexcept
     cdef bint _answer_as_decided(self, Py_ssize_t p) except? -1
     cdef void answer_as(self, Py_ssize_t p, int response, double restitution)
-    cdef void answer(self, Py_ssize_t p, bint normal_only, bint inelastic)
+    cdef int answer(self, Py_ssize_t p, bint normal_only, bint inelastic) except -1
     cdef void _crush(self, Py_ssize_t p, Py_ssize_t one, Py_ssize_t other) noexcept
