@@ -109,6 +109,7 @@ class Sleeping:
         self.reached = zeros(LONG, 1)
         self.is_reached = zeros(BYTE, 1)
         self.parent = zeros(LONG, 1)
+        self.is_waiting = zeros(BYTE, 1)
         self.is_pressed = zeros(BYTE, 1)
         self.head = zeros(LONG, 1)
         self.next = zeros(LONG, 1, 2)
@@ -119,6 +120,7 @@ class Sleeping:
         self.paired_in = grown(self.paired_in, n_rows)
         self.reached = grown(self.reached, n_rows)
         self.is_reached = grown(self.is_reached, n_rows)
+        self.is_waiting = grown(self.is_waiting, n_rows)
         self.parent = grown(self.parent, n_rows)
         self.is_pressed = grown(self.is_pressed, n_rows)
         self.head = grown(self.head, n_rows)
@@ -334,8 +336,6 @@ class Sleeping:
         i: cython.Py_ssize_t
         first_island: cython.longlong = self.n_islands + 1
         bounces: dict = {}
-        inside: set = self._overlapping()
-        grows: cython.bint = True
         members: list = []
 
         for row in chosen:
@@ -359,24 +359,7 @@ class Sleeping:
                 bounces[root] = 2
             elif b.restitution[i] > 0.0:
                 bounces[root] = max(bounces.get(root, 0), 1)
-        while grows:
-            grows = False
-            for n in range(self.contacts.n):
-                if contacts[n, KIND] != SOLID:
-                    continue
-                for m in range(2):
-                    i = contacts[n, m]
-                    if b.leans[i] == 0 or b.island[i] < first_island or i in inside:
-                        continue  # inside another body: the way out may be on any side
-                    # The normal points from the second to the first, so the first is pressed back.
-                    sides: cython.int = 1 << (
-                        2 * contacts[n, AXIS] + ((contacts[n, SIGN] > 0) == (m == 1))
-                    )
-                    if b.yields[contacts[n, 1 - m]]:
-                        sides &= b.leans[contacts[n, 1 - m]]
-                    if sides & ~b.leans[i]:
-                        b.leans[i] |= sides
-                        grows = True
+        self._spread_sides(first_island)
         for row in members:
             i = row
             if b.island[i] >= first_island and b.leans[i] > 0:
@@ -384,6 +367,66 @@ class Sleeping:
                     b.leans[i] = -b.leans[i]
                 elif bounces.get(self._root(i), 0) == 2:
                     b.leans[i] = LEANS
+
+    def _spread_sides(self, first_island: cython.longlong) -> cython.void:
+        """Find the sides on which members of new islands are held, from immovable bodies on.
+
+        O(contacts): a body is looked at again only if it has got a further side.
+        """
+        b: Bodies = self.bodies
+        contacts: cython.longlong[:, ::1] = self.contacts.rows
+        inside: set = self._overlapping()
+        n: cython.Py_ssize_t
+        m: cython.Py_ssize_t
+        n_waiting: cython.Py_ssize_t = 0
+
+        self.is_indexed = False  # the contacts are those at the end of the step by now
+        self._index()
+        for m in range(2 * self.contacts.n):
+            if not b.yields[contacts[m >> 1, 1 - (m & 1)]]:
+                n_waiting = self._hold_on(m, first_island, inside, n_waiting)
+        while n_waiting:
+            n_waiting -= 1
+            i: cython.Py_ssize_t = self.reached[n_waiting]
+            self.is_waiting[i] = 0
+            m = self.head[i] - 1
+            while m >= 0:
+                n_waiting = self._hold_on(m ^ 1, first_island, inside, n_waiting)
+                m = self.next[m >> 1, m & 1] - 1
+
+    def _hold_on(
+        self,
+        m: cython.Py_ssize_t,
+        first_island: cython.longlong,
+        inside: set,
+        n_waiting: cython.Py_ssize_t,
+    ) -> cython.Py_ssize_t:
+        """Hold a body of a contact, by its link in `_index`, on the side of the other one.
+
+        Adds the body to the first `n_waiting` that were reached if that side is new; returns how
+        many there are then.
+        """
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t = m >> 1
+        i: cython.Py_ssize_t = self.contacts.rows[n, m & 1]
+        j: cython.Py_ssize_t = self.contacts.rows[n, 1 - (m & 1)]
+
+        if self.contacts.rows[n, KIND] != SOLID or b.leans[i] == 0 or b.island[i] < first_island:
+            return n_waiting
+        # The normal points from the second to the first, so the first is pressed back.
+        side: cython.int = 1 << (
+            2 * self.contacts.rows[n, AXIS] + ((self.contacts.rows[n, SIGN] > 0) == (m & 1))
+        )
+        if (b.yields[j] and not b.leans[j] & side) or b.leans[i] & side:
+            return n_waiting
+        if i in inside:
+            return n_waiting  # the way out may be on any side
+        b.leans[i] |= side
+        if not self.is_waiting[i]:
+            self.is_waiting[i] = 1
+            self.reached[n_waiting] = i
+            n_waiting += 1
+        return n_waiting
 
     def _overlapping(self) -> set:
         """Return the rows of the bodies that overlap a solid body that they touch."""

@@ -27,6 +27,7 @@ cdef class Sleeping:
     cdef long long[::1] paired_in
     cdef long long[::1] reached
     cdef signed char[::1] is_reached
+    cdef signed char[::1] is_waiting
     cdef long long[::1] parent
     cdef signed char[::1] is_pressed
     cdef long long[::1] head
@@ -39,6 +40,8 @@ cdef class Sleeping:
     cdef _find_islands(self, long long[::1] rows)
     cdef list _held_among(self, list chosen)
     cdef _lean(self, list chosen)
+    cdef void _spread_sides(self, long long first_island)
+    cdef Py_ssize_t _hold_on(self, Py_ssize_t m, long long first_island, set inside, Py_ssize_t n_waiting) except -1
     cdef set _overlapping(self)
     cdef bint _overlap(self, Py_ssize_t n) noexcept
     cdef void _hold(self)
