@@ -19,8 +19,8 @@ if not cython.compiled:  # the declarations know them as numbers, where they cos
         "gone", "touch", "clear", "known", "met",
     )  # fmt: skip
     PairImpact = struct(
-        "exit", "speed", "answered_at", "began", "contact", "answers", "repeats", "tick", "kind",
-        "axis", "sign", "stale",
+        "exit", "speed", "answered_at", "began", "parts", "contact", "answers", "repeats", "tick",
+        "kind", "axis", "sign", "stale",
     )  # fmt: skip
 
 
@@ -50,6 +50,8 @@ class PairTable:
         met : 1 once the pair has had an impact queued.
     impact : array of PairImpact
         contact : the one at the step's start; undefined where the pair is not `known`.
+        parts : when the bodies of a solid contact part on their present paths: a fraction of the
+        step, 1 or more where that is after its end.
         tick : when it was swept last; see `Bodies`.
         stale : 1 where it was put back into the queue without a sweep.
         kind, axis, sign, exit, speed : of the queued impact; undefined before it has `met`, as are

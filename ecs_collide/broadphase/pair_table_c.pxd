@@ -26,9 +26,10 @@ cdef struct PairImpact:
     double speed
     double answered_at
     double began
-    long long contact
-    long long answers
-    long long repeats
+    double parts
+    int contact
+    int answers
+    int repeats
     int tick
     signed char kind
     signed char axis

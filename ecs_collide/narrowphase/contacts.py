@@ -13,7 +13,8 @@ if no gap exceeds the slop by then:
         ^        ^ velocities change           ^       ^ an answer
 
 Invariant: of a solid pair `Pair.inside` is 1 while it is in contact, and
-`PairImpact.contact` then is the place of the contact in `parts`, `opened` and `side`.
+`PairImpact.contact` then is the place of the contact in `opened` and
+`side`, and `PairImpact.parts` is when the two part.
 """
 
 try:
@@ -91,7 +92,7 @@ SEPARATED = 0
 FILTER_CHANGED = 3
 DROPPED = 7
 
-NOT_FOUND = 1e300  # in `Contacts.parts`: not known yet; until then, after the end of the step
+NOT_FOUND = 1e300  # in `PairImpact.parts`: not known yet; until then, after the end of the step
 
 if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
     # The columns of `Contacts.rows`, beside FIRST and SECOND.
@@ -128,11 +129,8 @@ class Contacts:
         In a world that wraps, by which image of the second body they touch; see `broadphase.images`.
     n_open : int
         Within a step: number of contacts at its start, and of solid ones that have begun since.
-    parts : float64 (n_open or more,)
-        When the bodies of a solid contact part on their present paths: a
-        fraction of the step, 1 or more where that is after its end.
     is_recalled : bool
-        Whether some of them may be `NOT_FOUND` yet.
+        Whether `PairImpact.parts` may be `NOT_FOUND` yet.
     opened : float64 (n_open or more,)
         When in this step it began; -1 where it is older.
     side : int8 (n_open or more,)
@@ -167,7 +165,6 @@ class Contacts:
         self.next_images = zeros(LONG, 16)
         self.n_open = 0
         self.is_recalled = False
-        self.parts = zeros(DOUBLE, 16)
         self.opened = zeros(DOUBLE, 16)
         self.side = zeros(BYTE, 16)
         self.n_kept = 0
@@ -265,7 +262,7 @@ class Contacts:
                 if self.rows[kept, KIND] != PASSING:
                     self._anchor(p, self.rows[kept, AXIS])
                 if self.rows[kept, KIND] == SOLID:
-                    self.parts[kept] = NOT_FOUND
+                    self.pairs.impact[p].parts = NOT_FOUND
             kept += 1
         self.n = self.n_open = kept
         self.is_recalled = True
@@ -292,9 +289,8 @@ class Contacts:
 
         for p in range(self.pairs.n if self.is_recalled else 0):
             if self.pairs.at[p].known and self.pairs.at[p].inside:
-                n: cython.Py_ssize_t = self.pairs.impact[p].contact
-                if self.parts[n] == NOT_FOUND:
-                    self.parts[n] = max(self._time_to_parting(p, 0.0), 0.0)
+                if self.pairs.impact[p].parts == NOT_FOUND:
+                    self.pairs.impact[p].parts = max(self._time_to_parting(p, 0.0), 0.0)
         self.is_recalled = False
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
@@ -308,16 +304,15 @@ class Contacts:
             self.pairs.at[p].left_alone = 2
         elif self.rows[n, KIND] == SOLID:
             self.pairs.at[p].inside = 1
-            self.parts[n] = INF
+            self.pairs.impact[p].parts = INF
             self.opened[n] = -1.0
             self.side[n] = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
 
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for `n` contacts within a step."""
-        if n > self.parts.shape[0]:
-            self.opened = grown(self.opened, 2 * n)
+        if n > self.opened.shape[0]:
             self.side = grown(self.side, 2 * n)
-            self.parts = grown(self.parts, 2 * n)  # last: by it the room is known
+            self.opened = grown(self.opened, 2 * n)  # last: by it the room is known
 
     # -- within a step --
 
@@ -332,7 +327,7 @@ class Contacts:
             self.n_open = n + 1
             self.pairs.impact[p].contact = n
         self.pairs.at[p].inside = 1
-        self.parts[n] = now + max(self._time_to_parting(p, now), 0.0)
+        self.pairs.impact[p].parts = now + max(self._time_to_parting(p, now), 0.0)
         self.opened[n] = now
         self.side[n] = (self.pairs.impact[p].axis + 1) * self.pairs.impact[p].sign
         self._log(p, BEGAN, WITHIN, now, self.pairs.impact[p].axis, self.pairs.impact[p].sign)
@@ -345,7 +340,7 @@ class Contacts:
         if rest < 0.0:
             self.part(p, now)
         else:
-            self.parts[self.pairs.impact[p].contact] = now + rest
+            self.pairs.impact[p].parts = now + rest
         return 0
 
     def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
@@ -353,7 +348,7 @@ class Contacts:
         n: cython.Py_ssize_t = self.pairs.impact[p].contact
 
         self.pairs.at[p].inside = 0
-        self._log_end(p, n, WITHIN, min(self.parts[n], now))
+        self._log_end(p, n, WITHIN, min(self.pairs.impact[p].parts, now))
 
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Make a solid pair cross: end its contact at `now`, if it is in one."""
@@ -397,7 +392,7 @@ class Contacts:
         if (
             self.pairs.at[p].inside
             and not self.pairs.at[p].crossing
-            and self.parts[self.pairs.impact[p].contact] < now
+            and self.pairs.impact[p].parts < now
         ):
             self.part(p, now)
 
@@ -640,8 +635,8 @@ class Contacts:
                 self._log(p, BEGAN, AT_END, 1.0, s.axis, s.sign)
             self._keep(i, j, SOLID, s.axis, s.sign, since)
         elif is_open:
-            if self.parts[n] < 1.0:
-                self._log_end(p, n, WITHIN, self.parts[n])
+            if self.pairs.impact[p].parts < 1.0:
+                self._log_end(p, n, WITHIN, self.pairs.impact[p].parts)
             else:
                 self._log_end(p, n, AT_END, 1.0)
         return 0

@@ -49,7 +49,6 @@ cdef class Contacts:
     cdef long long[::1] next_images
     cdef Py_ssize_t n_open
     cdef bint is_recalled
-    cdef double[::1] parts
     cdef double[::1] opened
     cdef signed char[::1] side
     cdef Py_ssize_t n_kept

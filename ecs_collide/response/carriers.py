@@ -391,7 +391,7 @@ class Carriers:
         return (
             p >= 0
             and pairs.at[p].inside
-            and self.contacts.parts[pairs.impact[p].contact] > self.solver.clusters.now
+            and pairs.impact[p].parts > self.solver.clusters.now
         )
 
     # -- at its end --

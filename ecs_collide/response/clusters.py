@@ -43,7 +43,7 @@ try:
 except ImportError:
     from ecs_collide import _cython as cython
 
-from ecs_collide.motion.arrays import BYTE, LONG, grown, struct, structs, zeros
+from ecs_collide.motion.arrays import BYTE, INT, LONG, grown, struct, structs, zeros
 
 if cython.compiled:
     from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
@@ -56,7 +56,7 @@ else:
 
     # What the declarations have as a C struct.
     Node = struct(
-        "body", "parent", "size", "anchor", "next", "last", "next_rim", "rim", "last_rim",
+        "body", "size", "anchor", "next", "last", "next_rim", "rim", "last_rim",
         "seen_rim", "last_seen_rim", "n_ranked", "axis", "is_on_rim", "is_changed",
         "is_unwritten", "is_worn", "lasts", "resizes", "rim_of", "rank", "momentum",
         "momentum_low", "mass", "mass_low", "velocity", "shift",
@@ -122,6 +122,9 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         Whether merges of this step have given members a shift.
     anchor_velocity : float
         The velocity of the root in the next merge with an anchor.
+    parent : int32 (capacity,)
+        Of each node, another of its cluster, or itself where it is the root.  Apart from the nodes:
+        to find a root, nothing else is looked at.
     turned_in : int64 (n_rows, dim)
         The last instant, of any step, in which merges have turned a body on an axis; 0 if none has.
     """
@@ -145,11 +148,13 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.bytes = zeros(BYTE, 0)
         else:
             self.nodes = []
+        self.parent = zeros(INT, 0)
         self.changed = self.unwritten = self.live = self.free = self.lasting = zeros(LONG, 0)
         self._make_room(16)
 
     def _make_room(self, n_nodes: cython.Py_ssize_t) -> cython.void:
         """Make room for more nodes."""
+        self.parent = grown(self.parent, n_nodes)
         self.changed = grown(self.changed, n_nodes)
         self.unwritten = grown(self.unwritten, n_nodes)
         self.live = grown(self.live, n_nodes)
@@ -240,7 +245,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
                 self._note_turn(self.live[n])
         for n in range(self.n_lasting):
             root: cython.Py_ssize_t = self.lasting[n]
-            if self.nodes[root].parent == root and self.nodes[root].size != 0:
+            if self.parent[root] == root and self.nodes[root].size != 0:
                 self._share(root)
 
     def _share(self, root: cython.Py_ssize_t) -> cython.void:
@@ -313,9 +318,9 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     def root(self, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the root of the cluster of a node, and halve the path to it."""
-        while self.nodes[node].parent != node:
-            self.nodes[node].parent = self.nodes[self.nodes[node].parent].parent
-            node = self.nodes[node].parent
+        while self.parent[node] != node:
+            self.parent[node] = self.parent[self.parent[node]]
+            node = self.parent[node]
         return node
 
     def velocity_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -324,7 +329,18 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
         if node == 0:
             return self.bodies.velocity[i, k]
-        return self.nodes[self.root(node)].velocity + self.nodes[node].shift
+        return self._velocity_of_member(node, self.root(node))
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _velocity_of_member(
+        self, node: cython.Py_ssize_t, root: cython.Py_ssize_t
+    ) -> cython.double:
+        """Return the velocity of a member of the cluster of a root."""
+        velocity: cython.double = self.nodes[root].velocity
+
+        return velocity + self.nodes[node].shift if self.any_shift else velocity
 
     def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return by how much the velocity of a body differs from that of its root."""
@@ -351,7 +367,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.node_of[i, k] = node
         self.nodes[node].body = i
         self.nodes[node].axis = k
-        self.nodes[node].parent = self.nodes[node].last = node
+        self.parent[node] = self.nodes[node].last = node
         self.nodes[node].size = 1
         self.nodes[node].anchor = self.nodes[node].next = self.nodes[node].next_rim = 0
         self.nodes[node].rim = self.nodes[node].last_rim = 0
@@ -544,7 +560,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self._set_velocity(other, velocity)
             if self.nodes[one].size < self.nodes[other].size:
                 one, other = other, one
-            self.nodes[other].parent = one
+            self.parent[other] = one
             self.nodes[one].size += self.nodes[other].size
             self.nodes[one].rim_of = min(self.nodes[one].rim_of, self.nodes[other].rim_of)
             self.nodes[one].resizes |= self.nodes[other].resizes
@@ -745,7 +761,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
                     self.bodies.turn_to(
                         self.nodes[node].body,
                         self.nodes[node].axis,
-                        self.nodes[root].velocity + self.nodes[node].shift,
+                        self._velocity_of_member(node, root),
                         self.now,
                     )
                 if node == last:
@@ -770,7 +786,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         if node:
-            velocity: cython.double = self.nodes[self.root(node)].velocity + self.nodes[node].shift
+            velocity: cython.double = self._velocity_of_member(node, self.root(node))
             if velocity != self.bodies.velocity[i, k]:  # as most are, and a call costs more
                 self.bodies.turn_to(i, k, velocity, self.now)
 

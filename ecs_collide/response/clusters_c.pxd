@@ -9,7 +9,6 @@ cdef double error_of_sum(double a, double b, double total) noexcept
 
 cdef struct Node:
     int body
-    int parent
     int size
     int anchor
     int next
@@ -55,6 +54,7 @@ cdef class Clusters(SharedMotion):
     cdef long long[::1] alone
     cdef signed char[::1] is_alone
     cdef Py_ssize_t capacity
+    cdef int[::1] parent
     cdef Node* nodes
     cdef signed char[::1] bytes
     cdef long long[:, ::1] node_of
@@ -72,6 +72,7 @@ cdef class Clusters(SharedMotion):
     cdef void turn_alone(self, Py_ssize_t i, int k, double velocity) noexcept
     cdef Py_ssize_t pop_alone(self) noexcept
     cdef Py_ssize_t root(self, Py_ssize_t node) noexcept
+    cdef double _velocity_of_member(self, Py_ssize_t node, Py_ssize_t root) noexcept
     cdef double velocity_of(self, Py_ssize_t i, int k) noexcept
     cdef Py_ssize_t ensure(self, Py_ssize_t i, int k) except? -1
     cdef void _note_turn(self, Py_ssize_t node) noexcept
