@@ -243,9 +243,7 @@ class Contacts:
                 self._report_end(n, AT_START, 0.0, DROPPED)
                 self.rows[n, KIND] = PASSING
             if self.bodies.wraps:
-                p = self.pairs.find_image(
-                    self.rows[n, FIRST], self.rows[n, SECOND], self.images[n]
-                )
+                p = self.pairs.find_image(self.rows[n, FIRST], self.rows[n, SECOND], self.images[n])
             elif self._is_of(n, p + 1):  # mostly pairs come in the order of the step before
                 p += 1
             else:
@@ -288,9 +286,12 @@ class Contacts:
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n if self.is_recalled else 0):
-            if self.pairs.at[p].known and self.pairs.at[p].inside:
-                if self.pairs.impact[p].parts == NOT_FOUND:
-                    self.pairs.impact[p].parts = max(self._time_to_parting(p, 0.0), 0.0)
+            if (
+                self.pairs.at[p].known
+                and self.pairs.at[p].inside
+                and self.pairs.impact[p].parts == NOT_FOUND
+            ):
+                self.pairs.impact[p].parts = max(self._time_to_parting(p, 0.0), 0.0)
         self.is_recalled = False
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:

@@ -569,11 +569,10 @@ class Narrowphase:
         While it does not, the two stay apart on its axis, and a sweep would find nothing.
         """
         k: cython.int = self.pairs.impact[p].axis
-        closing: cython.double
 
         if self.pairs.impact[p].kind != IMPACT or self.pairs.at[p].crossing:
             return True
-        closing = self.bodies.motion_of(self.pairs.at[p].second, k)
+        closing: cython.double = self.bodies.motion_of(self.pairs.at[p].second, k)
         closing -= self.bodies.motion_of(self.pairs.at[p].first, k)
         if self.pairs.impact[p].sign < 0:
             closing = -closing

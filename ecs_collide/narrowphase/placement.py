@@ -503,7 +503,7 @@ class PositionCorrection:
         self.signs[p] = self.sign
         self.near_counts[p] = self.n_near
         self.relations[p] = NOT_NEAR
-        if relation == PENETRATING or relation == TOUCHING:
+        if relation in (PENETRATING, TOUCHING):
             self.relations[p] = self.axis if relation == TOUCHING else -1 - self.axis
             self.any_immovable |= not (
                 self.bodies.yields[self.pairs.at[p].first]

@@ -388,11 +388,7 @@ class Carriers:
         if self.rode.carrier[i] == 0:
             return False
         p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i] - 1)
-        return (
-            p >= 0
-            and pairs.at[p].inside
-            and pairs.impact[p].parts > self.solver.clusters.now
-        )
+        return p >= 0 and pairs.at[p].inside and pairs.impact[p].parts > self.solver.clusters.now
 
     # -- at its end --
 

@@ -79,14 +79,13 @@ def error_of_product(a: cython.double, b: cython.double, product: cython.double)
     wide: cython.double = SPLITTER * a
     high_a: cython.double = wide - (wide - a)
     low_a: cython.double = a - high_a
-    high_b: cython.double
-    low_b: cython.double
-    error: cython.double
 
     wide = SPLITTER * b
-    high_b = wide - (wide - b)
-    low_b = b - high_b
-    error = low_a * low_b - (((product - high_a * high_b) - low_a * high_b) - high_a * low_b)
+    high_b: cython.double = wide - (wide - b)
+    low_b: cython.double = b - high_b
+    error: cython.double = low_a * low_b - (
+        ((product - high_a * high_b) - low_a * high_b) - high_a * low_b
+    )
     return error if error == error else 0.0
 
 
@@ -538,13 +537,12 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         That is `anchor_velocity` where `anchor`, the row of an immovable body counted from 1, is
         not 0; else that of the higher rank, or of the heavier where they last, or the mean.
         """
-        velocity: cython.double
         higher: cython.Py_ssize_t = one if self.nodes[one].rank >= self.nodes[other].rank else other
         lasts: cython.bint = False
 
         self.n_merges += 1
         if anchor:
-            velocity = self.anchor_velocity
+            velocity: cython.double = self.anchor_velocity
         elif self.nodes[one].rank != self.nodes[other].rank:
             lasts = self.nodes[higher].lasts
             velocity = self.nodes[higher].velocity

@@ -88,7 +88,6 @@ class CoulombFriction:
         axis: cython.int
         largest: cython.double = 0.0
         speed: cython.double = 0.0
-        slide: cython.double
 
         for axis in range(self.bodies.dim):
             if axis != self.impact.axis:
@@ -97,7 +96,7 @@ class CoulombFriction:
             return 0.0
         for axis in range(self.bodies.dim):
             if axis != self.impact.axis:
-                slide = self._slide(axis) / largest
+                slide: cython.double = self._slide(axis) / largest
                 speed += slide * slide
         return sqrt(speed) * largest
 

@@ -107,7 +107,6 @@ class ResizingFaces:
         b: Bodies = self.bodies
         c: Clusters = self.clusters
         m: ImpactState = self.impact
-        n: cython.int
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
         k: cython.int = m.axis
@@ -124,7 +123,7 @@ class ResizingFaces:
             if apart > 0.0:
                 shared -= m.sign * apart
             elif m.yields[0] != m.yields[1]:
-                n = 0 if m.yields[0] else 1
+                n: cython.int = 0 if m.yields[0] else 1
                 held = abs(m.kick[n])
                 c.gravity.hold(m.rows[n], k)
         if c.n_lasting and shared * m.sign > 0.0:

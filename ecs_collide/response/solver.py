@@ -271,7 +271,6 @@ class Solver:
         velocity: cython.double = c.final_velocity(i, m.axis)
         other: cython.double = self.bodies.velocity[j, m.axis]
         mass: cython.double = self.bodies.mass[j]
-        after: cython.double
 
         if (velocity - other) * sign >= 0.0:
             return False  # only their paths close
@@ -279,7 +278,7 @@ class Solver:
             self._bounce(n, velocity, other, restitution)
             return True
         if c.nodes[root].rank > self.bodies.controls.rank_of(j):
-            after = self._bounce(1 - n, other, velocity, restitution)
+            after: cython.double = self._bounce(1 - n, other, velocity, restitution)
         else:
             after = other + (1.0 + restitution) * (velocity - other) * (
                 c.nodes[root].mass / (c.nodes[root].mass + mass)

@@ -216,14 +216,13 @@ class TangentialResponse:
         gain: cython.double = 0.0
         square: cython.double = 0.0
         slope: cython.double = 0.0
-        speed: cython.double
 
         for n in range(2):
             self.weight[n] = b.mass[m.rows[n]] / heavier if m.yields[1 - n] else 1.0
             self.weight[n] *= m.yields[n]
         for axis in range(b.dim):
             for n in range(2):
-                speed = (m.before[n][axis] - self.frame[axis]) / unit
+                speed: cython.double = (m.before[n][axis] - self.frame[axis]) / unit
                 energy += self.weight[n] * (speed * speed)
                 speed = (self.after[n][axis] - self.frame[axis]) / unit
                 gain += self.weight[n] * (speed * speed)

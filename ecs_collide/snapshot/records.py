@@ -180,12 +180,9 @@ def file_components(entities: dict, dead, all_records: list) -> tuple:
     """
     types: list = []
     items: list = []
-    components: dict
     one: cython.ulonglong = 1
     i: cython.Py_ssize_t
-    n: cython.Py_ssize_t
     record: ComponentRecords
-    words: cython.ulonglong[:, ::1]
 
     for record in all_records:
         record.items = []
@@ -194,11 +191,11 @@ def file_components(entities: dict, dead, all_records: list) -> tuple:
     everybody: list = sorted(entities.keys() - dead if dead else entities)
     ids = np.array(everybody, np.int64)
     masks = np.zeros((len(ids), max(1, (len(types) + 63) // 64)), np.uint64)
-    words = masks.data
+    words: cython.ulonglong[:, ::1] = masks.data
     for i in range(len(everybody)):
-        components = entities[everybody[i]]
+        components: dict = entities[everybody[i]]
         for kind, component in components.items():
-            n = place_of_type(types, kind)
+            n: cython.Py_ssize_t = place_of_type(types, kind)
             if n >= 0:
                 words[i, n >> 6] |= one << (n & 63)
                 items[n].append(component)

@@ -159,7 +159,6 @@ class Answering:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        met: cython.bint
 
         if self.is_stale(p) and not self._is_still_due(p):
             return False
@@ -171,7 +170,7 @@ class Answering:
             self.sleeping.wake_in_step(j)
         if self.n_decisions and self._cross_as_decided(p):
             return False
-        met = self._bring_together(p)
+        met: cython.bint = self._bring_together(p)
         if met and self._come_to_limit(p) and not self.narrowphase.meets(p):
             self.resume(p)
             return False
@@ -295,12 +294,11 @@ class Answering:
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
         """End what pushes the bodies of a pair into each other; return whether nothing else does."""
         n: cython.int
-        i: cython.Py_ssize_t
         k: cython.int = self.pairs.impact[p].axis
         ended: cython.bint = False
 
         for n in range(2):
-            i = self.pairs.at[p].second if n else self.pairs.at[p].first
+            i: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
             if abs(self.bodies.surfaces.translation_side[i]) == k + 1:
                 ended = True
                 if self.bodies.on_hold[i]:
@@ -355,12 +353,10 @@ class Answering:
         """Hold the bodies of a pair that is due, as far as limits want it; return whether any is."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        first: cython.bint
-        second: cython.bint
 
         if self.pairs.impact[p].answers >= self.pair_limit or self._keeps_growing(p):
-            first = self.hold(i)
-            second = self.hold(j)
+            first: cython.bint = self.hold(i)
+            second: cython.bint = self.hold(j)
             self.n_pair_limit += first or second
         else:
             first = self.hold_if_spent(i)
@@ -484,10 +480,8 @@ class Answering:
 
         It is between two immovable bodies; -1 for one that is not known.
         """
-        swap: cython.Py_ssize_t
-
         if other >= 0 and (one < 0 or self.bodies.ids[other] < self.bodies.ids[one]):
-            swap = one
+            swap: cython.Py_ssize_t = one
             one = other
             other = swap
         self.pairs.at[p].left_alone = 1

@@ -56,15 +56,13 @@ class Crossings:
     def begin(self) -> cython.void:
         """Sweep all pairs that cross over the whole step; queue when they enter or leave."""
         p: cython.Py_ssize_t
-        n: cython.Py_ssize_t
-        kind: cython.int
 
         for p in range(self.pairs.n):
             if not self.pairs.at[p].crossing or self.pairs.at[p].left_alone:
                 continue
             self.narrowphase.aim(p)
-            kind = self.narrowphase.sweeper.solve()
-            n = self.pairs.contact_of(p)
+            kind: cython.int = self.narrowphase.sweeper.solve()
+            n: cython.Py_ssize_t = self.pairs.contact_of(p)
             self.log.note_image(p)
             if n >= 0 and kind == SEPARATE and self.pairs.at[p].crossing & UNTIL_APART:
                 self.contacts.end_crossing(p)

@@ -63,11 +63,10 @@ class Edges:
         """
         b: Bodies = self.bodies
         k: cython.int
-        before: cython.double
         is_out: cython.bint = False
 
         for k in range(b.dim):
-            before = b.centre[i, k]
+            before: cython.double = b.centre[i, k]
             if b.width[k] > 0.0 and not 0.0 <= before < b.width[k]:
                 is_out = True
                 shifts[i] += whole(b.widths_beyond(k, before)) * one_width(k)
@@ -82,15 +81,13 @@ class Edges:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.attachments.rows[n]
         k: cython.int
-        before: cython.double
-        number: cython.double
         is_out: cython.bint = False
 
         for k in range(b.dim):
             if b.width[k] == 0.0:
                 continue
-            before = b.centre[i, k]
-            number = self.attachments.bring_in(n, k)
+            before: cython.double = b.centre[i, k]
+            number: cython.double = self.attachments.bring_in(n, k)
             if b.centre[i, k] != before:
                 is_out = True
                 shifts[i] += whole(number) * one_width(k)

@@ -188,10 +188,8 @@ class Handover:
 
     def withdraw(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""
-        p: cython.Py_ssize_t
-
         self.sleeping.wake_in_step(i)
-        p = self.pairs.head_of(i)
+        p: cython.Py_ssize_t = self.pairs.head_of(i)
         self.bodies.withdraw(i)
         while p >= 0:
             self.contacts.end_withdrawn(p, self.narrowphase.now)

@@ -140,10 +140,9 @@ class Sleeping:
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         p: cython.Py_ssize_t
-        i: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             b.held[i] = self._anchored_axes(i) if b.leans[i] else 0
             self.is_reached[i] = 1
             self._stop(i)
@@ -184,10 +183,9 @@ class Sleeping:
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         m: cython.Py_ssize_t
-        i: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             self.n_islands = max(self.n_islands, b.island[i])
             self._stop(i)
         self.n += rows.shape[0]
@@ -220,12 +218,11 @@ class Sleeping:
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         any_pressed: cython.bint = self.n_leaning > 0
         chosen: list = []
 
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             self.is_reached[i] = 1
             any_pressed |= b.is_marked[i] and b.turned_at[i] == 0.0
         if any_pressed:
@@ -296,7 +293,6 @@ class Sleeping:
         contacts: cython.longlong[:, ::1] = self.contacts.rows
         n: cython.Py_ssize_t
         m: cython.int
-        i: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
             self.parent[rows[n]] = rows[n]
@@ -311,7 +307,7 @@ class Sleeping:
                 other: cython.Py_ssize_t = self._root(contacts[n, SECOND])
                 self.parent[max(one, other)] = min(one, other)
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             if b.is_marked[i] and b.turned_at[i] == 0.0:
                 self.is_pressed[self._root(i)] = 1
         for n in range(self.contacts.n):
@@ -333,7 +329,6 @@ class Sleeping:
         contacts: cython.longlong[:, ::1] = self.contacts.rows
         n: cython.Py_ssize_t
         m: cython.int
-        i: cython.Py_ssize_t
         first_island: cython.longlong = self.n_islands + 1
         bounces: dict = {}
         members: list = []
@@ -343,7 +338,7 @@ class Sleeping:
                 members.append(row)
         for n in range(self.contacts.n):
             for m in range(2):  # who sleeps already becomes one of the island
-                i = contacts[n, m]
+                i: cython.Py_ssize_t = contacts[n, m]
                 if b.asleep[i] and b.yields[i] and self.is_pressed[self._root(i)] > 0:
                     if not b.leans[i]:
                         self.n_leaning += 1
@@ -376,7 +371,6 @@ class Sleeping:
         b: Bodies = self.bodies
         contacts: cython.longlong[:, ::1] = self.contacts.rows
         inside: set = self._overlapping()
-        n: cython.Py_ssize_t
         m: cython.Py_ssize_t
         n_waiting: cython.Py_ssize_t = 0
 

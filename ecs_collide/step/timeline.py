@@ -301,12 +301,9 @@ class Timeline:
 
         Without `answering` each impact is reported and the bodies go on.
         """
-        p: cython.Py_ssize_t
-        is_late: cython.bint
-
         while True:
-            p = self.queue.top()
-            is_late = p < 0 or self.queue.at[p].time > self.narrowphase.now
+            p: cython.Py_ssize_t = self.queue.top()
+            is_late: cython.bint = p < 0 or self.queue.at[p].time > self.narrowphase.now
             if (is_late or self.queue.at[p].rank) and self._find_more_impacts():
                 continue
             if p < 0:
@@ -355,13 +352,12 @@ class Timeline:
         b: Bodies = self.bodies
         c: Broadphase = self.broadphase
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         any_held: cython.bint = False
 
         if self.attachments.n:
             self.attachments.lead_turned()
         for n in range(b.n_turned):
-            i = b.turned[n]
+            i: cython.Py_ssize_t = b.turned[n]
             if self.answering.hold_if_spent(i):
                 any_held = True
             b.find_swept_bounds(i)
@@ -389,17 +385,14 @@ class Timeline:
     def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.void:
         """Sweep the pairs of a body that has turned, but for those with a body that is done."""
         at: cython.Py_ssize_t = self.pairs.head_of(i)
-        p: cython.Py_ssize_t
-        j: cython.Py_ssize_t
-        is_first: cython.int
         n_visits: cython.longlong = 0
 
         while at >= 0:
-            p = at
+            p: cython.Py_ssize_t = at
             n_visits += self._may_meet(p)
             # As `PairTable.partner` and `next_of`, which are calls from here.
-            is_first = self.pairs.at[p].first == i
-            j = self.pairs.at[p].first + self.pairs.at[p].second - i
+            is_first: cython.int = self.pairs.at[p].first == i
+            j: cython.Py_ssize_t = self.pairs.at[p].first + self.pairs.at[p].second - i
             at = self.pairs.at[p].next_of_second - 1
             at += (self.pairs.at[p].next_of_first - self.pairs.at[p].next_of_second) * is_first
             if self.bodies.is_turned[j] == DONE:

@@ -339,10 +339,9 @@ class ComponentBinding:
         game has set since stays.  It can be called again.
         """
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
 
         if self.aimed_row >= 0:
-            i = self.aimed_row
+            i: cython.Py_ssize_t = self.aimed_row
             self._write_again(i, self.aimed_axis, self.aimed, self.seen[i, self.aimed_axis])
         for n in range(min(self.n_written, rows.shape[0])):
             self._see_again(rows[n], self.written, n, True)

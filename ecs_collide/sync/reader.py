@@ -186,7 +186,6 @@ class ComponentReader:
     def _watch_columns(self) -> cython.void:
         """Find where the columns and slots lie that say whether there is anything new."""
         b: Bodies = self.bodies
-        kind: ComponentBinding
         k: cython.int
 
         self.watch.flags[0] = cython.address(b.news[0])
@@ -198,7 +197,7 @@ class ComponentReader:
         self.watch.has = cython.address(b.has[0])
         self.watch.common_marks = VELOCITY | GROWTH | MASS | DEFLECT
         for k in range(4):
-            kind = self.kinds[2 + k]
+            kind: ComponentBinding = self.kinds[2 + k]
             self.watch.common[k].slots = kind.slots
             self.watch.common[k].mark = kind.mark & self.watch.common_marks
         self.watch.bits = cython.address(b.surface_bits[0])
@@ -383,12 +382,11 @@ class ComponentReader:
         """Return those of `rows` whose rarer components, or owners, are not what was seen last."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         found: list = []
 
         self.require(rows)
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             if b.attached[i]:
                 if self.owner.is_other(i) or self.surface_reader.filter.is_other(i):
                     found.append(i)
@@ -400,11 +398,10 @@ class ComponentReader:
         """Take the rarer components of bodies as they are for what was seen last, and check all."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
 
         self.require(rows)
         for n in range(rows.shape[0]):
-            i = rows[n]
+            i: cython.Py_ssize_t = rows[n]
             if b.surface_bits[i]:
                 self.surface_reader.read(i)
             if b.attached[i]:
@@ -440,7 +437,6 @@ class ComponentReader:
         Return how many of the bodies, of those that move and of the others, cannot be computed
         with.  What a component raises is raised, and `read` can be called again.
         """
-        n: cython.Py_ssize_t
         n_out: cython.Py_ssize_t = 0
         was_written: cython.bint = self.has_written
         passes: cython.bint = was_written and dt <= SAFE_LIMIT
@@ -449,7 +445,7 @@ class ComponentReader:
         self.has_written = False
         self._begin_lists()
         self.dt = dt
-        n = self._next(movers, 0) if passes else 0
+        n: cython.Py_ssize_t = self._next(movers, 0) if passes else 0
         while n < movers.shape[0]:
             n_out += not self._read_row(movers[n], dt, not was_written)
             n = self._next(movers, n + 1) if passes else n + 1
@@ -500,11 +496,10 @@ class ComponentReader:
     def read_switched_off(self, rows: list):
         """Take over what the components of bodies say that the steps to come leave out."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t
 
         self._require_room()
         for row in rows:
-            i = row
+            i: cython.Py_ssize_t = row
             self._read_body(i, True)
             b.touched[i] = b.news[i] = 0
 
@@ -547,10 +542,8 @@ class ComponentReader:
         b: Bodies = self.bodies
         has: cython.int = b.has[i]
         k: cython.int
-        differs: cython.bint
-        speeds: cython.bint
 
-        differs = self.position.read(i)
+        differs: cython.bint = self.position.read(i)
         if differs and b.attached[i]:  # it is written over
             b.news[i] |= UNCHECKED
             self._find_centre(i)
@@ -560,7 +553,7 @@ class ComponentReader:
             b.touched[i] |= TOUCHED_BY_GAME
             b.news[i] |= UNCHECKED
             self._find_centre(i)
-        speeds = has & VELOCITY and self.velocity.read(i)
+        speeds: cython.bint = has & VELOCITY and self.velocity.read(i)
         if has & GROWTH and self.growth.read(i):
             b.news[i] |= UNCHECKED
         if has & MASS and self.mass_kind.read(i):
@@ -600,16 +593,14 @@ class ComponentReader:
         """Return whether a velocity only presses a body that sleeps against what holds it."""
         b: Bodies = self.bodies
         k: cython.int
-        velocity: cython.double
-        least: cython.double
         leans: cython.int = abs(b.leans[i])
 
         for k in range(self.dim):
-            velocity = b.seen_velocity[i, k]
+            velocity: cython.double = b.seen_velocity[i, k]
             if velocity == 0.0:
                 continue
             # No less than what closes a gap of an ulp, and so is answered.
-            least = PRESSES * max(abs(b.seen_centre[i, k]), b.seen_half[i, k])
+            least: cython.double = PRESSES * max(abs(b.seen_centre[i, k]), b.seen_half[i, k])
             if not least < abs(velocity) * self.dt < INF or abs(velocity) > SAFE_LIMIT:
                 return False
             if not leans & (1 << (2 * k + (velocity > 0.0))):
@@ -623,13 +614,12 @@ class ComponentReader:
         """Find the centre and the half sizes of a body from what its components say."""
         b: Bodies = self.bodies
         k: cython.int
-        half: cython.double
 
         if not self.converts:
             return 0
         self.keep_boxes([i])
         for k in range(self.dim):
-            half = b.seen_size[i, k] / self.halves
+            half: cython.double = b.seen_size[i, k] / self.halves
             b.seen_half[i, k] = half
             b.seen_centre[i, k] = b.seen_place[i, k] - self.lean[k] * half + 0.0
         return 0
@@ -720,11 +710,10 @@ class ComponentReader:
         """Return whether a body's path of this step stays where products are finite."""
         b: Bodies = self.bodies
         k: cython.int
-        displacement: cython.double
         fine: cython.bint = True
 
         for k in range(self.dim):
-            displacement = abs(b.seen_centre[i, k]) + abs(b.seen_velocity[i, k] * dt)
+            displacement: cython.double = abs(b.seen_centre[i, k]) + abs(b.seen_velocity[i, k] * dt)
             displacement += b.seen_half[i, k] + abs(b.seen_growth[i, k] * dt)
             fine &= displacement <= LARGEST
             if b.wraps and b.width[k] > 0.0:
@@ -748,9 +737,7 @@ class ComponentReader:
         """Write where a step has taken the bodies of `rows` into their components."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
-        i: cython.Py_ssize_t
         k: cython.int
-        has: cython.int
         position: ComponentBinding = self.position
         velocity: ComponentBinding = self.velocity
 
@@ -764,8 +751,8 @@ class ComponentReader:
         if self.converts:
             self.keep_boxes(np.asarray(rows))
         for n in range(rows.shape[0]):
-            i = rows[n]
-            has = b.has[i]
+            i: cython.Py_ssize_t = rows[n]
+            has: cython.int = b.has[i]
             if self.converts:
                 self._find_place(i)
             if not slots_write(position.slots, i):
