@@ -418,8 +418,6 @@ class Timeline:
         k: cython.int
         offset: cython.double = 0.0
 
-        if self.pairs.at[p].inside:
-            return True
         for k in range(b.dim):
             if b.wraps:
                 offset = self.pairs.offset[p, k]
