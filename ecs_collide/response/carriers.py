@@ -356,7 +356,7 @@ class Carriers:
                 self.own[i, k] = self._own_of(i, k, carrier_velocity, normal)
             rode.carrier_velocity[i, k] = carrier_velocity
             if k != normal:
-                self.solver.change(i, k, self.own[i, k] + carrier_velocity)
+                self.solver.clusters.turn_alone(i, k, self.own[i, k] + carrier_velocity)
 
     def _carrier_velocity_of(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, k: cython.int

@@ -126,7 +126,7 @@ class Falling:
             self.hide(place)
         self.clusters.split_path(i, k)
         self.gravity.free(i, k, self.clusters.now)
-        self.solver.change(i, k, velocity + self.gravity.kick[i, k])
+        self.solver.clusters.turn_alone(i, k, velocity + self.gravity.kick[i, k])
         if place >= 0:
             self.clusters.write_body(i)
             self.show(i, place)

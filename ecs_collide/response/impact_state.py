@@ -58,16 +58,12 @@ class ImpactState:
         j: cython.Py_ssize_t,
         k: cython.int,
         sign: cython.int,
-        first_yields: cython.bint,
-        second_yields: cython.bint,
     ) -> cython.void:
-        """Begin an impact of two rows, without gravity."""
+        """Begin an impact of two rows, without gravity; `yields` is as the solver has weighed it."""
         self.rows[0] = i
         self.rows[1] = j
         self.axis = k
         self.sign = sign
-        self.yields[0] = first_yields
-        self.yields[1] = second_yields
         self.before[0][k] = self.clusters.final_velocity(i, k)
         self.before[1][k] = self.clusters.final_velocity(j, k)
         self.kick[0] = self.kick[1] = 0.0

@@ -15,7 +15,7 @@ cdef class ImpactState:
     cdef double kick[2]
     cdef double impulse
     cdef double loss
-    cdef void begin(self, Py_ssize_t i, Py_ssize_t j, int k, int sign, bint first_yields, bint second_yields) noexcept
+    cdef void begin(self, Py_ssize_t i, Py_ssize_t j, int k, int sign) noexcept
     cdef double find_press(self) noexcept
     cdef double velocity_after(self, int n, int axis) noexcept
     cdef double belt_speed(self, int n, int axis) noexcept

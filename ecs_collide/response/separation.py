@@ -367,7 +367,7 @@ class Separating:
                     self.active[i] &= ~(1 << axis)  # a response has set it
                 else:
                     met |= axis == k
-                    solver.change(i, axis, self.before[i, axis])
+                    solver.clusters.turn_alone(i, axis, self.before[i, axis])
         self.active[i] &= ~(1 << k)
         return met
 
@@ -381,7 +381,7 @@ class Separating:
         for k in range(b.dim):
             if self.active[i] & (1 << k):
                 self.before[i, k] = b.velocity[i, k]
-                solver.change(i, k, b.velocity[i, k] + self.push[i, k] / b.dt)
+                solver.clusters.turn_alone(i, k, b.velocity[i, k] + self.push[i, k] / b.dt)
                 self.speed[i, k] = b.velocity[i, k]
 
     def end(self) -> cython.void:

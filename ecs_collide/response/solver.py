@@ -74,9 +74,7 @@ class Solver:
     clusters : Clusters
         The bodies that inelastic answers have merged in this instant.
     impact : ImpactState
-        The impact that was answered last, for the parts of the answer.
-    first_yields, second_yields : bool
-        Whether the bodies of a pair yield to each other; see `weigh`.
+        The impact that was weighed or answered last, for the parts of the answer.
     first_joins, second_joins : bool
         Whether they join clusters: also a body of a higher dominance that does not yield.
     solid_first, solid_second : int
@@ -95,27 +93,10 @@ class Solver:
         self.tangential = TangentialResponse(bodies, self.impact)
         self.friction = CoulombFriction(bodies, self.impact)
         self.sum = ProductSum()
-        self.first_yields = self.second_yields = False
         self.first_joins = self.second_joins = False
         self.solid_first = self.solid_second = -1
         self.may_part = True
         self.counts_loss = False
-
-    def set_rows(self, n_rows: cython.Py_ssize_t):
-        """Make room for bodies in rows 0 to `n_rows` - 1."""
-        self.clusters.set_rows(n_rows)
-
-    def begin_step(self):
-        """Dissolve the clusters of the step before."""
-        self.clusters.begin_step()
-
-    def begin_instant(self, now: cython.double) -> cython.void:
-        """Go on to a later time: clusters are dissolved."""
-        self.clusters.begin_instant(now)
-
-    def change(self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double) -> cython.void:
-        """Give a body a new velocity from now on; one that its cluster has not leaves the cluster."""
-        self.clusters.turn_alone(i, k, velocity)
 
     def weigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Find which bodies of a pair yield; return whether a held body gives way.
@@ -123,25 +104,27 @@ class Solver:
         To a body that yields, a held one is a wall, unless an immovable body drives the former.
         """
         b: Bodies = self.bodies
+        m: ImpactState = self.impact
 
-        self.first_joins = self.first_yields = b.yields_along(i, k)
-        self.second_joins = self.second_yields = b.yields_along(j, k)
+        self.first_joins = m.yields[0] = b.yields_along(i, k)
+        self.second_joins = m.yields[1] = b.yields_along(j, k)
         if not (b.on_hold[i] or b.on_hold[j]):
-            if b.controls.any_rank and self.first_yields and self.second_yields:
+            if b.controls.any_rank and m.yields[0] and m.yields[1]:
                 self._outweigh(i, j, k)
             return False
-        if b.on_hold[i] != b.on_hold[j] and self.first_yields and self.second_yields:
+        if b.on_hold[i] != b.on_hold[j] and m.yields[0] and m.yields[1]:
             if b.on_hold[i]:
-                self.first_joins = self.first_yields = self._is_driven(j, k)
+                self.first_joins = m.yields[0] = self._is_driven(j, k)
             else:
-                self.second_joins = self.second_yields = self._is_driven(i, k)
-        return (self.first_yields and b.on_hold[i]) or (self.second_yields and b.on_hold[j])
+                self.second_joins = m.yields[1] = self._is_driven(i, k)
+        return (m.yields[0] and b.on_hold[i]) or (m.yields[1] and b.on_hold[j])
 
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Let only one of a pair yield where their dominance differs.
 
         The lower one, unless it is in a cluster with what does not yield to the higher one either.
         """
+        m: ImpactState = self.impact
         rank: cython.longlong[::1] = self.bodies.controls.rank
         lower: cython.Py_ssize_t = i if rank[i] < rank[j] else j
 
@@ -149,8 +132,8 @@ class Solver:
             return
         is_held: cython.bint = self.clusters.is_anchored(lower, k)
         is_held |= self.clusters.rank_with(lower, k) > max(rank[i], rank[j])
-        self.first_yields = (lower == i) != is_held
-        self.second_yields = not self.first_yields
+        m.yields[0] = (lower == i) != is_held
+        m.yields[1] = not m.yields[0]
 
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has the velocity of a body that never yields."""
@@ -200,7 +183,7 @@ class Solver:
         self.counts_loss = not normal_only and (
             b.response[i] in (STOP, PUSH) or b.response[j] in (STOP, PUSH)
         )
-        self.impact.begin(i, j, k, sign, self.first_yields, self.second_yields)
+        self.impact.begin(i, j, k, sign)
         if self.counts_loss:
             self.tangential.begin()
         if self.clusters.gravity.is_on:
@@ -386,7 +369,7 @@ class Solver:
         if (
             anchor
             or not self.counts_loss
-            or self.first_yields != self.second_yields
+            or m.yields[0] != m.yields[1]
             or c.nodes[one].rank != c.nodes[other].rank
         ):
             m.loss = INF

@@ -17,16 +17,12 @@ cdef class Solver:
     cdef TangentialResponse tangential
     cdef CoulombFriction friction
     cdef ProductSum sum
-    cdef bint first_yields
-    cdef bint second_yields
     cdef bint first_joins
     cdef bint second_joins
     cdef Py_ssize_t solid_first
     cdef Py_ssize_t solid_second
     cdef bint may_part
     cdef bint counts_loss
-    cdef void begin_instant(self, double now) noexcept
-    cdef void change(self, Py_ssize_t i, int k, double velocity) noexcept
     cdef bint weigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef void _outweigh(self, Py_ssize_t i, Py_ssize_t j, int k) noexcept
     cdef bint _is_driven(self, Py_ssize_t i, int k) noexcept

@@ -304,7 +304,7 @@ class Answering:
                 if self.bodies.on_hold[i]:
                     self.bodies.kept[i, k] = self.depenetration.stop(i)
                 else:
-                    self.solver.change(i, k, self.depenetration.stop(i))
+                    self.solver.clusters.turn_alone(i, k, self.depenetration.stop(i))
         return ended and not self.narrowphase.meets(p)
 
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -443,7 +443,7 @@ class Answering:
         ):
             self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
             return 0
-        if not (self.solver.first_yields or self.solver.second_yields):
+        if not (self.solver.impact.yields[0] or self.solver.impact.yields[1]):
             self._crush(p, i, j)  # an immovable body, and one on an axis that is locked
             return 0
         self.pairs.impact[p].answered_at = self.narrowphase.now

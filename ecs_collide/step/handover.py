@@ -221,7 +221,7 @@ class Handover:
         elif self.gravity.acts_on(i):
             self.falling.set_velocity(i, k, value)
         else:
-            self.solver.change(i, k, value)
+            self.solver.clusters.turn_alone(i, k, value)
 
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
         """Put a body somewhere else at the instant of the pending impact."""

@@ -185,7 +185,7 @@ class Timeline:
 
         self.n_rows = 0
         self.pairs.set_rows(n_rows)
-        self.solver.set_rows(n_rows)
+        self.solver.clusters.set_rows(n_rows)
         self.gravity.set_rows(n_rows)
         self.holding.set_rows(n_rows)
         self.correction.set_rows(n_rows)
@@ -208,7 +208,7 @@ class Timeline:
         """Start a step: forget the pairs, groups and counts of the step before."""
         self.pairs.forget()
         self.narrowphase.begin_step()
-        self.solver.begin_step()
+        self.solver.clusters.begin_step()
         self.holding.begin_step()
         self.holding.pair_limit = min(self.answering.pair_limit, MAX_VISITS)
         self.sleeping.begin_step()
@@ -313,7 +313,7 @@ class Timeline:
                 self.contacts.find_partings()
                 self.narrowphase.now = self.queue.at[p].time
                 self.narrowphase.instant_tick = self.bodies.tick
-                self.solver.begin_instant(self.narrowphase.now)
+                self.solver.clusters.begin_instant(self.narrowphase.now)
             self.queue.drop(p)
             if self.pairs.at[p].crossing:
                 self.crossings.cross(p, self.answering.is_stale(p))
