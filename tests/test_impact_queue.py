@@ -69,7 +69,7 @@ def test_the_least_key_comes_first(kind, n):
                 else:
                     time = rng.choice([0.0, 0.0, 0.0, 0.5, rng.random()])
                     plain.put(pair, time, rng.choice([0, 0, 0, 0, 1, 2]))
-            for taken in range(n // 2 if step == 0 else 3 * n):
+            for taken in range(n // 6 + 1 if step == 0 else 3 * n):
                 plain.check()
                 if taken % 3 == 0 and plain.keys:  # some go that are not due yet
                     plain.drop(rng.choice(list(plain.keys)))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 
 import esper
@@ -272,3 +273,15 @@ def test_a_bullet_into_an_inner_corner_turns_back_on_both_axes_whatever_the_roun
         assert velocity(bullet) == (-speed, speed)
         apart += first.time != second.time
     assert apart > 0
+
+
+def test_a_body_that_is_locked_on_the_axis_stays_where_rounding_has_put_it():
+    # Neither of the two gives way there, so there is nothing to correct.
+    start = math.nextafter(2.0, 0.0)
+    wall = box((0.0, 0.0), (1.0, 9.0))
+    slider = mover((start, 0.0), (1.0, 1.0), (0.0, 1.0), ec.Slide(), ec.LockedAxes(x=True))
+    ec.install()
+
+    esper.process(1.0)
+    assert position(slider) == (start, 1.0)
+    assert gaps(slider, wall)[0] < 0.0
