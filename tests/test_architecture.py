@@ -221,7 +221,7 @@ def test_every_c_method_with_a_result_says_whether_it_may_raise():
     for pxd in PACKAGE.rglob("*_c.pxd"):
         for line in pxd.read_text("utf-8").splitlines():
             if re.match(r"\s*c(p?)def (bint|int|Py_ssize_t|long long|double) \w+\(.*\)", line):
-                assert re.search(r"\) (noexcept|except\??[ -])", line), f"{pxd.name}: {line.strip()}"
+                assert re.search(r"\) (noexcept|except\??[ -])", line), (pxd.name, line.strip())
 
 
 def test_every_pxd_is_used_by_another_kernel():

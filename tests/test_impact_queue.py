@@ -32,13 +32,14 @@ class Plain:
         assert self.queue.size == len(self.keys)
 
 
-def filled(rng: random.Random, n: int, ids: list[int]) -> Plain:
+def filled(rng: random.Random, n: int, ids: list[int], one_against_many: bool) -> Plain:
     queue = ImpactQueue()
     queue.grow(n)
     keys = set()
     for pair in range(n):
         while True:
             low, high = sorted(rng.sample(ids, 2))
+            low = ids[0] if one_against_many else low
             key = (low, high, rng.choice([0, 0, 1, -1]))
             if key not in keys:
                 break
@@ -50,17 +51,19 @@ def filled(rng: random.Random, n: int, ids: list[int]) -> Plain:
 def some_ids(rng: random.Random, kind: str) -> list[int]:
     if kind == "dense":
         return list(range(1, 60))
+    if kind == "one against many":
+        return list(range(1, 2000))
     if kind == "sparse":
         return rng.sample(range(1, 1 << (2 * DIGIT + 3)), 200)
     return [*rng.sample(range(1, 1 << 62), 100), 1, (1 << 63) - 2]
 
 
-@pytest.mark.parametrize("kind", ["dense", "sparse", "huge"])
+@pytest.mark.parametrize("kind", ["dense", "sparse", "huge", "one against many"])
 @pytest.mark.parametrize("n", [5, FEW, FEW + 1, 400])
 def test_the_least_key_comes_first(kind, n):
     rng = random.Random(n)
     for _ in range(20):
-        plain = filled(rng, n, some_ids(rng, kind))
+        plain = filled(rng, n, some_ids(rng, kind), kind == "one against many")
         for step in range(2):
             for _ in range(2 * n):  # all before the first is asked for; some pairs several times
                 pair = rng.randrange(n)

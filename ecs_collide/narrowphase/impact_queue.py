@@ -183,46 +183,64 @@ class ImpactQueue:
     def _sort(self) -> cython.void:
         """Sort what is due at the start, and from now on queue nothing more there.
 
-        By the lower ids, digit by digit; then by insertion, which has little left to do.
+        By the higher ids and then the lower ones, digit by digit; what is left, the images of one
+        pair, by insertion.
         """
         n: cython.Py_ssize_t
-        shift: cython.int = 0
-        least: cython.longlong = NO_ID
-        most: cython.longlong = 0
 
         self.is_sorted = True
         if self.n_due > FEW:
-            for n in range(self.n_due):
-                least = min(least, self.due[n].lowest)
-                most = max(most, self.due[n].lowest)
-            while shift < 63 and (most - least) >> shift:
-                self._sort_by_digit(least, shift)
-                shift += DIGIT
+            self._sort_by_id(False)
+            self._sort_by_id(True)
         for n in range(self.n_due):
             self._insert(n)
         for n in range(self.n_due):
             self.at[self.due[n].pair].place = -1 - n
 
-    def _sort_by_digit(self, least: cython.longlong, shift: cython.int) -> cython.void:
-        """Sort what is due by one digit of the lower ids; equal ones stay in their order."""
+    def _sort_by_id(self, by_lower: cython.bint) -> cython.void:
+        """Sort what is due by the lower or the higher id; equal ones stay in their order."""
+        n: cython.Py_ssize_t
+        shift: cython.int = 0
+        least: cython.longlong = NO_ID
+        most: cython.longlong = 0
+
+        for n in range(self.n_due):
+            number: cython.longlong = self._id_of(n, by_lower)
+            least = min(least, number)
+            most = max(most, number)
+        while shift < 63 and (most - least) >> shift:
+            self._sort_by_digit(by_lower, least, shift)
+            shift += DIGIT
+
+    @cython.cfunc
+    @cython.inline
+    @cython.exceptval(check=False)
+    def _id_of(self, n: cython.Py_ssize_t, lower: cython.bint) -> cython.longlong:
+        """Return an id of the pair of an entry of what is due."""
+        return self.due[n].lowest if lower else self.at[self.due[n].pair].high
+
+    def _sort_by_digit(
+        self, by_lower: cython.bint, least: cython.longlong, shift: cython.int
+    ) -> cython.void:
+        """Sort what is due by one digit of an id, counted from `least`."""
         n: cython.Py_ssize_t
         total: cython.longlong = 0
 
         for n in range(N_DIGITS):
             self.counts[n] = 0
         for n in range(self.n_due):
-            digit: cython.Py_ssize_t = ((self.due[n].lowest - least) >> shift) & (N_DIGITS - 1)
-            self.counts[digit] += 1
+            digit: cython.Py_ssize_t = (self._id_of(n, by_lower) - least) >> shift
+            self.counts[digit & (N_DIGITS - 1)] += 1
         for n in range(N_DIGITS):
             count: cython.longlong = self.counts[n]
             self.counts[n] = total
             total += count
         for n in range(self.n_due):
-            digit = ((self.due[n].lowest - least) >> shift) & (N_DIGITS - 1)
-            to: cython.longlong = self.counts[digit]
+            digit = (self._id_of(n, by_lower) - least) >> shift
+            to: cython.longlong = self.counts[digit & (N_DIGITS - 1)]
+            self.counts[digit & (N_DIGITS - 1)] = to + 1
             self.spare[to].lowest = self.due[n].lowest
             self.spare[to].pair = self.due[n].pair
-            self.counts[digit] = to + 1
         self.due, self.spare = self.spare, self.due
         if cython.compiled:
             self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes

@@ -39,7 +39,9 @@ cdef class ImpactQueue:
     cdef void drop(self, Py_ssize_t pair) noexcept
     cdef void _drop_due(self, Py_ssize_t n) noexcept
     cdef void _sort(self) noexcept
-    cdef void _sort_by_digit(self, long long least, int shift) noexcept
+    cdef void _sort_by_id(self, bint by_lower) noexcept
+    cdef long long _id_of(self, Py_ssize_t n, bint lower) noexcept
+    cdef void _sort_by_digit(self, bint by_lower, long long least, int shift) noexcept
     cdef void _insert(self, Py_ssize_t n) noexcept
     cdef void _put_at(self, Py_ssize_t place, Py_ssize_t pair, double time, long long lowest) noexcept
     cdef bint _precedes(self, double time, long long lowest, Py_ssize_t pair, Py_ssize_t place) noexcept
