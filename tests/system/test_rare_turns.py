@@ -285,3 +285,19 @@ def test_a_body_that_is_locked_on_the_axis_stays_where_rounding_has_put_it():
     esper.process(1.0)
     assert position(slider) == (start, 1.0)
     assert gaps(slider, wall)[0] < 0.0
+
+
+def test_two_planes_that_end_a_step_in_one_place_keep_their_sides():
+    left = mover((-1.0, 0.0), (0.0, 1.0), (1.0, 0.0), ec.Slide())
+    right = mover((1.0, 0.0), (0.0, 1.0), (-1.0, 0.0), ec.Slide())
+    space = ec.install()
+
+    esper.process(1.0)
+    assert list(space.collisions) == []
+    assert position(left)[0] < position(right)[0]
+
+    esper.process(1.0)
+    (hit,) = space.collisions
+    assert hit.time < 1e-100
+    assert (hit.first, hit.normal) == (left, (-1.0, 0.0))
+    assert position(left)[0] < position(right)[0]

@@ -889,3 +889,17 @@ def test_own_components_sleep(implementation, volume):
 
     assert asleep[19] == 7
     assert min(asleep[20:]) < 5
+
+
+@pytest.mark.usefixtures("world", "implementation")
+def test_a_row_that_presses_on_a_wall_sleeps_as_a_whole():
+    # The wall holds the first, which holds the second, and so on.
+    box((0.0, 0.0), (1.0, 9.0))
+    row = [mover((2.0 * n, 0.0), (1.0, 1.0), (-1.0, 0.0), ec.Slide()) for n in range(1, 6)]
+    space = ec.install()
+    for _ in range(120):
+        for body in row:
+            set_velocity(body, -1.0, 0.0)
+        esper.process(1 / 60)
+
+    assert space.stats.asleep == len(row)
