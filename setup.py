@@ -41,6 +41,8 @@ ANSWERS = {
     "answering", "bodies", "closing", "clusters", "impact_log", "impact_state", "pair_table",
     "solver", "timeline",
 }  # fmt: skip
+# Compiled with -O1, in half the time: what few steps call, or for few bodies.
+SELDOM = {"attachments", "depenetration", "edges", "handover", "sleeping"}
 
 
 def find_kernels(package: Path = PACKAGE) -> list[Path]:
@@ -137,8 +139,8 @@ if __name__ == "__main__":
             super().build_extensions()
 
     def level_for(source: Path) -> str:
-        """Return how much the compiler is to optimize; Cython's own code need not be fast."""
-        if source.suffix == ".c":
+        """Return how much the compiler is to optimize; Cython's own code (.c) need not be fast."""
+        if source.suffix == ".c" or source.stem in SELDOM:
             return "-O1"
         return "-O3" if source.stem in LONG_LOOPS | ANSWERS else "-O2"
 
