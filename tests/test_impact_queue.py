@@ -78,7 +78,8 @@ def test_the_least_key_comes_first(kind, n):
                     plain.drop(rng.choice(list(plain.keys)))
                 if taken % 4 == 0 and step == 0:  # and some come at the same instant
                     plain.put(rng.randrange(n), rng.choice([0.0, 0.5]), rng.choice([0, 0, 1]))
-                plain.drop(plain.queue.top()) if plain.keys else None
+                if plain.keys:
+                    plain.drop(plain.queue.top())
             for pair in range(n):
                 assert plain.queue.holds(pair) == (pair in plain.keys)
                 assert plain.queue.is_due(pair, 0.0) == (plain.keys.get(pair, (1.0,))[0] == 0.0)

@@ -373,10 +373,14 @@ class PositionCorrection:
 
         self.any_immovable = b.controls.any_lock
         self.is_current = True
+        if (
+            b.wraps
+        ):  # the comparison may not notice planes at an image, where coordinates are larger
+            self._part_planes()
         for _n in range(N_PASSES):
             if _n == 0:
                 self._compare_all()
-                if self.any_plane or b.wraps:
+                if self.any_plane and not b.wraps:
                     self._part_planes()
                     self._compare_all()
             else:
@@ -522,7 +526,7 @@ class PositionCorrection:
         n: cython.Py_ssize_t
         level: cython.longlong = 0  # where nothing is immovable, one order is as good as another
 
-        self.queue.clear()
+        self.queue.clear()  # it is empty; what it gets now is sorted at once
         for n in range(self.n_near_pairs):
             self._begin_level(self.pairs.at[self.near[n]].first)
             self._begin_level(self.pairs.at[self.near[n]].second)
