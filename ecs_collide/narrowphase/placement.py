@@ -373,9 +373,7 @@ class PositionCorrection:
 
         self.any_immovable = b.controls.any_lock
         self.is_current = True
-        if (
-            b.wraps
-        ):  # the comparison may not notice planes at an image, where coordinates are larger
+        if b.wraps:  # the comparison may not notice planes at an image
             self._part_planes()
         for _n in range(N_PASSES):
             if _n == 0:
