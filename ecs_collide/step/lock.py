@@ -6,6 +6,7 @@ behind by somebody who is not, and only the stack is believed.
 
 from __future__ import annotations
 
+import inspect
 import sys
 import threading
 from collections.abc import Callable
@@ -13,6 +14,11 @@ from contextlib import suppress
 from types import FrameType
 
 _Entry = tuple[int, FrameType]
+
+_IS_GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+
+_N_LOOKS = 100
+"""After so many looks at a stack that ended in a generator each time, a thread is still inside."""
 
 # Looked up once: each step comes by four times.
 _this_thread, _frame = threading.get_ident, sys._getframe
@@ -51,6 +57,7 @@ class StepLock:
             if self._entries[0] is not entry:
                 self._forget_gone()
                 if self._entries[0][0] != entry[0]:
+                    self._leave(entry)  # at once: who is refused must not keep others out
                     raise self._refusal()
             if self.is_changing and self._entries[0] is entry:
                 self.repair()
@@ -128,7 +135,15 @@ class StepLock:
 
 def _is_running(thread: int, frame: FrameType) -> bool:
     """Return whether a thread is still in a frame, or in what that has called."""
-    at = _frame() if thread == _this_thread() else sys._current_frames().get(thread)
-    while at is not None and at is not frame:
-        at = at.f_back
-    return at is not None
+    for _ in range(_N_LOOKS):
+        here = thread == _this_thread()
+        at = _frame() if here else sys._current_frames().get(thread)
+        last = None
+        while at is not None and at is not frame:
+            last, at = at, at.f_back
+        if at is not None:
+            return True
+        if last is None or not last.f_code.co_flags & _IS_GENERATOR:
+            return False
+        # The thread runs on while its stack is read: a generator that yields has no caller.
+    return True

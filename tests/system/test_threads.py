@@ -77,6 +77,30 @@ def test_a_second_thread_within_a_step_is_refused(where):
     space.check()
 
 
+def test_a_thread_is_inside_though_its_stack_ends_in_a_generator_that_has_just_yielded(monkeypatch):
+    bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide())
+    box((5, 0), (1, 1))
+    space = ec.install()
+    errors = []
+
+    def meanwhile(_):
+        generator = (n for n in range(2))
+        next(generator)  # now it has no caller
+        seen = [{threading.get_ident(): generator.gi_frame}]
+        frames = sys._current_frames
+        monkeypatch.setattr(sys, "_current_frames", lambda: seen.pop() if seen else frames())
+        errors.append(in_another_thread(lambda: esper.process(1.0)))
+        assert not seen
+
+    space.on_collision(meanwhile)
+    esper.process(1.0)
+
+    assert [type(error) for error in errors] == [RuntimeError]
+    assert "in the middle of a step in another thread" in str(errors[0])
+    assert position(bullet) == (3, 0)
+    space.check()
+
+
 def test_between_steps_any_thread_may_step_and_ask():
     bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide())
     space = ec.install()
@@ -139,10 +163,11 @@ def test_threads_that_race_take_whole_steps_or_none(implementation):
     assert refused  # they did race
     assert len(done) + len(refused) == 3 * n
     assert all("thread" in text or "out of order" in text for text in refused)
+    esper.process(1.0)  # where each thread kept the others out, it is the first
     # How many steps were taken depends on the race, and so whether the ball is at a wall now.
     ledger.open = {(contact.first, contact.second) for contact in space.contacts()}
     assert ledger.open.issuperset((floor, crate) for crate in crates)
     esper.process(1.0)
-    assert [position(crate)[0] for crate in crates] == [3 * i + len(done) + 1 for i in range(20)]
+    assert [position(crate)[0] for crate in crates] == [3 * i + len(done) + 2 for i in range(20)]
     ledger.record()
     space.check()
