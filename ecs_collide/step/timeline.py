@@ -19,7 +19,7 @@ except ImportError:
     from ecs_collide import _cython as cython
 
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
+    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase, PairObserver
     from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
     from cython.cimports.ecs_collide.motion.attachments_c import Attachments
     from cython.cimports.ecs_collide.motion.bodies_c import Bodies
@@ -39,12 +39,11 @@ if cython.compiled:
     from cython.cimports.ecs_collide.step.answering_c import Answering
     from cython.cimports.ecs_collide.step.crossings_c import Crossings
     from cython.cimports.ecs_collide.step.edges_c import Edges
-    from cython.cimports.ecs_collide.step.found_pairs_c import FoundPairs
     from cython.cimports.ecs_collide.step.handover_c import Handover
     from cython.cimports.ecs_collide.step.impact_log_c import UNANSWERED, ImpactLog
     from cython.cimports.ecs_collide.step.sleeping_c import Sleeping
 else:
-    from ecs_collide.broadphase.broadphase import Broadphase
+    from ecs_collide.broadphase.broadphase import Broadphase, PairObserver
     from ecs_collide.broadphase.pair_table import PairTable
     from ecs_collide.motion.attachments import Attachments
     from ecs_collide.motion.bodies import Bodies
@@ -63,7 +62,6 @@ else:
     from ecs_collide.step.answering import Answering
     from ecs_collide.step.crossings import Crossings
     from ecs_collide.step.edges import Edges
-    from ecs_collide.step.found_pairs import FoundPairs
     from ecs_collide.step.handover import Handover
     from ecs_collide.step.impact_log import UNANSWERED, ImpactLog
     from ecs_collide.step.sleeping import Sleeping
@@ -71,6 +69,54 @@ else:
 cython.declare(DONE=cython.int, MAX_VISITS=cython.longlong)
 DONE = 2  # all pairs of a body that has turned were swept again
 MAX_VISITS = 1 << 56  # a larger pair limit has no effect
+
+
+@cython.final
+@cython.cclass
+class FoundPairs(PairObserver):  # type: ignore[misc]  # mypy takes what is cimported for Any
+    """Gives each pair a place in the queue, and spares bodies that there are too many pairs of."""
+
+    queue: ImpactQueue
+    holding: Holding
+    separating: Separating
+
+    def __init__(self, queue: ImpactQueue, holding: Holding, separating: Separating):
+        self.queue = queue
+        self.holding = holding
+        self.separating = separating
+
+    @cython.cfunc
+    def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
+        """Make room for pairs 0 to `n_pairs` - 1."""
+        self.queue.grow(n_pairs)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def add(
+        self,
+        p: cython.Py_ssize_t,
+        low_id: cython.longlong,
+        high_id: cython.longlong,
+        image: cython.longlong,
+    ) -> cython.void:
+        """Prepare for pair `p`, of two entities that meet at an image of the second."""
+        self.queue.at[p].low = low_id
+        self.queue.at[p].high = high_id
+        self.queue.at[p].image = image
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def leave_out(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
+    ) -> cython.void:
+        """Separate a pair of soft bodies that there is no room for by its direction alone."""
+        self.separating.leave_out(i, j, offset)
+
+    @cython.cfunc
+    @cython.exceptval(check=False)
+    def hold(self, i: cython.Py_ssize_t) -> cython.void:
+        """Hold a body where it is for the whole step."""
+        self.holding.hold_from_start(i)
 
 
 @cython.final
