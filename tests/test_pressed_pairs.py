@@ -22,6 +22,9 @@ class OfPair:
     def is_due(self) -> bool:
         return Narrowphase._is_impact_now(self)
 
+    def is_apart(self) -> bool:
+        return Narrowphase.is_apart(self)
+
 
 def random_path(rng: random.Random, dim: int, scale: float, at: list[float]) -> list[float]:
     """Return centre, half size, motion and resize of a body, for each axis."""

@@ -191,8 +191,6 @@ class Broadphase:
         n: cython.Py_ssize_t
         k: cython.int
 
-        if rows.shape[0] == 0:
-            return
         if self.wide_min.shape[0] < b.centre.shape[0]:
             self.wide_max = zeros(DOUBLE, b.centre.shape[0], b.dim)
             self.wide_min = zeros(DOUBLE, b.centre.shape[0], b.dim)  # last: by it the room is known

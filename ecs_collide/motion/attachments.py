@@ -51,8 +51,6 @@ class Attachments:
         The last of the boxes of a body, counting from 1; 0 for none.
     next : int64 (n,)
         The box before it, in the same way.
-    tick : int64 (n,)
-        The tick of the owner's turn that the box has followed last; see `Bodies.tick`.
     """
 
     def __init__(self, bodies: Bodies):
@@ -66,7 +64,6 @@ class Attachments:
         self.beyond = zeros(DOUBLE, 1, bodies.dim)
         self.head = zeros(LONG, 1)
         self.next = zeros(LONG, 1)
-        self.tick = zeros(LONG, 1)
 
     def set(
         self,
@@ -94,7 +91,6 @@ class Attachments:
         self.displacement = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
         self.beyond = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
         self.next = zeros(LONG, rows.shape[0])
-        self.tick = zeros(LONG, rows.shape[0])
         self.n = rows.shape[0]
         self.bodies.surfaces.any_owner = True
         for n in range(self.n):
@@ -117,7 +113,6 @@ class Attachments:
             at: cython.Py_ssize_t = b.n_path * i
             of: cython.Py_ssize_t = b.n_path * j
             moves: cython.bint = b.moves[j] != 0
-            self.tick[n] = 0
             b.base[i] = 0.0
             b.rest_count[i] = -1  # it never sleeps: its owner may be woken within a step
             for k in range(b.dim):
@@ -143,8 +138,6 @@ class Attachments:
         t: cython.double = b.base[j]
         changed: cython.bint = False
 
-        if t < b.base[i]:  # it rests, and its path has not begun in this step
-            return False
         for k in range(b.dim):
             changed |= b.path[at + 4 * k + MOTION] != (
                 b.path[of + 4 * k + MOTION] + self.displacement[n, k] + 0.0
@@ -184,17 +177,12 @@ class Attachments:
         n: cython.Py_ssize_t = self.head[j] - 1
         while self.rows[n] != i:
             n = self.next[n] - 1
-        if b.turned_tick[j] >= self.tick[n]:
-            self.tick[n] = b.turned_tick[j]
-            self.follow(n)
+        self.follow(n)
 
     def lead(self, j: cython.Py_ssize_t) -> cython.void:
         """Let all boxes of the body in row j, if it has any, go where its path leads by now."""
-        if j >= self.head.shape[0]:
-            return
         n: cython.Py_ssize_t = self.head[j] - 1
         while n >= 0:
-            self.tick[n] = self.bodies.turned_tick[j]
             self.follow(n)
             n = self.next[n] - 1
 

@@ -14,7 +14,6 @@ cdef class Attachments:
     cdef double[:, ::1] beyond
     cdef long long[::1] head
     cdef long long[::1] next
-    cdef long long[::1] tick
     cpdef void start(self)
     cdef bint follow(self, Py_ssize_t n) except? -1
     cdef double place(self, Py_ssize_t n, int k, double owner, double t) noexcept

@@ -181,16 +181,16 @@ class Contacts:
             self.kept_since = zeros(DOUBLE, self.rows.shape[0])
             self.kept_images = zeros(LONG, self.rows.shape[0])
             self.kept_rows = zeros(LONG, self.rows.shape[0], N_COLUMNS)
-        if not cython.compiled:
+        if cython.compiled:
+            for n in range(self.n):
+                self.kept_since[n] = self.since[n]
+                for k in range(N_COLUMNS):
+                    self.kept_rows[n, k] = self.rows[n, k]
+            for n in range(self.n if self.bodies.wraps else 0):
+                self.kept_images[n] = self.images[n]
+            self.n_kept = self.n
+        else:
             _keep_at_once(self)
-            return
-        for n in range(self.n):
-            self.kept_since[n] = self.since[n]
-            for k in range(N_COLUMNS):
-                self.kept_rows[n, k] = self.rows[n, k]
-        for n in range(self.n if self.bodies.wraps else 0):
-            self.kept_images[n] = self.images[n]
-        self.n_kept = self.n
 
     def kept(self) -> tuple:
         """Return the contacts copied by `keep`: arguments of `recover` and `recover_images`."""

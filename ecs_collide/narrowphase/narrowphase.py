@@ -539,7 +539,6 @@ class Narrowphase:
         that closes by less than the slop has no meaning.
         """
         kind: cython.int = self.sweeper.kind
-        side: cython.int
 
         if kind != IMPACT and kind != OVERLAP:
             return False
@@ -550,10 +549,16 @@ class Narrowphase:
             return closing > 0.0
         if self.sweeper.enter * closing > self.sweeper.near[self.sweeper.axis]:
             return False
+        return not self.is_apart()
+
+    def is_apart(self) -> cython.bint:
+        """Return whether two boxes, as they were aimed, begin farther apart than rounding says."""
+        side: cython.int
+
         for side in range(2 * self.bodies.dim):
             if self.sweeper.gap[side] > self.sweeper.near[side >> 1]:
-                return False
-        return True
+                return True
+        return False
 
     def meets(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair from now; return whether it is meeting at this instant, and keep its side."""

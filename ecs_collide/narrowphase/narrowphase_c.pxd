@@ -58,6 +58,7 @@ cdef class Narrowphase:
     cdef void _queue_impact(self, Py_ssize_t p) noexcept
     cdef void sweep_crossing(self, Py_ssize_t p, int kind) noexcept
     cdef bint _is_impact_now(self) noexcept
+    cdef bint is_apart(self) noexcept
     cdef bint meets(self, Py_ssize_t p) noexcept
     cdef bint _may_close(self, Py_ssize_t p) noexcept
     cdef bint is_due(self, Py_ssize_t p) except? -1

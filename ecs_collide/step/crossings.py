@@ -19,7 +19,7 @@ if cython.compiled:
         UNTIL_APART,
     )
     from cython.cimports.ecs_collide.narrowphase.event_buffer_c import WITHIN
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import OVERLAP, SEPARATE
+    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, SEPARATE
     from cython.cimports.ecs_collide.step.impact_log_c import CROSSED, ImpactLog
 else:
     from ecs_collide.narrowphase.contacts import (
@@ -32,7 +32,7 @@ else:
         UNTIL_APART,
     )
     from ecs_collide.narrowphase.event_buffer import WITHIN
-    from ecs_collide.narrowphase.sweep_test import OVERLAP, SEPARATE
+    from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
     from ecs_collide.step.impact_log import CROSSED, ImpactLog
 
 cython.declare(BEGAN=cython.int, ENDED=cython.int)
@@ -64,11 +64,12 @@ class Crossings:
             kind: cython.int = self.narrowphase.sweeper.solve()
             n: cython.Py_ssize_t = self.pairs.contact_of(p)
             self.log.note_image(p)
-            if n >= 0 and kind == SEPARATE and self.pairs.at[p].crossing & UNTIL_APART:
+            if n >= 0 and self._is_parted(p, n, kind):
                 self.contacts.end_crossing(p)
-                self.close(p)
-                continue
-            if n >= 0 and self.contacts.rows[n, KIND] != SOLID and kind != SEPARATE:
+                if self.pairs.at[p].crossing & UNTIL_APART:
+                    self.close(p)
+                    continue
+            elif n >= 0 and self.contacts.rows[n, KIND] != SOLID and kind != SEPARATE:
                 self.pairs.at[p].inside = 1
                 self.pairs.impact[p].axis = self.contacts.rows[n, AXIS]
                 self.pairs.impact[p].sign = self.contacts.rows[n, SIGN]
@@ -81,6 +82,20 @@ class Crossings:
                     self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
                 )  # fmt: skip
             self.narrowphase.sweep_crossing(p, kind)
+
+    def _is_parted(
+        self, p: cython.Py_ssize_t, n: cython.Py_ssize_t, kind: cython.int
+    ) -> cython.bint:
+        """Return whether the bodies of contact n are apart already: the game has moved one.
+
+        If they do not meet again in this step, the contact ends with it, as all others do that are
+        not found again, unless they crossed until they separate.
+        """
+        if kind == SEPARATE:
+            return self.pairs.at[p].crossing & UNTIL_APART != 0
+        if kind != IMPACT or self.contacts.rows[n, KIND] == SOLID:
+            return False
+        return self.narrowphase.is_apart()
 
     def cross(self, p: cython.Py_ssize_t, stale: cython.bint) -> cython.void:
         """Let the bodies of a pair enter or leave each other, as queued.

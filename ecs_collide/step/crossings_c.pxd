@@ -18,6 +18,7 @@ cdef class Crossings:
     cdef EventBuffer event_buffer
     cdef ImpactLog log
     cdef void begin(self)
+    cdef bint _is_parted(self, Py_ssize_t p, Py_ssize_t n, int kind) noexcept
     cdef void cross(self, Py_ssize_t p, bint stale)
     cdef void enter(self, Py_ssize_t p)
     cdef void open(self, Py_ssize_t p, int code) noexcept

@@ -301,3 +301,197 @@ def test_two_planes_that_end_a_step_in_one_place_keep_their_sides():
     assert hit.time < 1e-100
     assert (hit.first, hit.normal) == (left, (-1.0, 0.0))
     assert position(left)[0] < position(right)[0]
+
+
+class Switched:
+    """Marks what a response switches off."""
+
+
+def switch_off(impact):
+    """Switch off the body of an impact that is marked so."""
+    for entity in (impact.first, impact.second):
+        if esper.has_component(entity, Switched):
+            esper.add_component(entity, ec.Disabled())
+
+
+@pytest.mark.parametrize("who", ["ball", "wall"])
+def test_what_a_response_switches_off_stops_beside_boxes_of_others(who):
+    hero = mover((0.0, 50.0), (1.0, 1.0), (1.0, 0.0))
+    box_of_hero = mover((0.0, 0.0), (2.0, 2.0), (0.0, 0.0), ec.Attached(hero, (3.0, 0.0)))
+    ball = mover((0.0, 0.0), (1.0, 1.0), (10.0, 0.0), ec.Slide(), Mine())
+    wall = box((5.0, 0.0), (1.0, 1.0))
+    esper.add_component(ball if who == "ball" else wall, Switched())
+    space = ec.install()
+    space.respond_with(Mine, switch_off)
+
+    esper.process(1.0)
+
+    assert position(ball) == ((3.0, 0.0) if who == "ball" else (10.0, 0.0))
+    assert position(wall) == (5.0, 0.0)
+    assert position(box_of_hero) == (4.0, 50.0)
+    assert [hit.time for hit in space.collisions] == [0.3]
+
+
+def test_bodies_that_are_created_after_boxes_turn_as_all_do():
+    hero = mover((0.0, 0.0), (1.0, 1.0), (1.0, 0.0))
+    shield = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Attached(hero, (3.0, 0.0)))
+    ec.install()
+    esper.process(1.0)
+
+    box((9.0, 500.0), (1.0, 999.0))
+    balls = [
+        mover((0.0, 50.0 + 3.0 * n), (1.0, 1.0), (8.0, 0.0), ec.Deflect()) for n in range(300)
+    ]
+    esper.process(1.0)
+
+    assert {position(ball)[0] for ball in balls} == {6.0}
+    assert position(shield) == (5.0, 0.0)
+
+
+def test_boxes_of_one_of_a_row_stop_with_it_where_they_would_have_entered_zones():
+    #
+    #  [box]|zone|        the row comes to the wall, and each box to its zone, at one instant;
+    #  [  ][  ][  ]  |    the velocities of bodies that move as one are written later
+    #
+    box((9.0, 0.0), (1.0, 1.0))
+    row = [mover((2.0 * n, 0.0), (1.0, 1.0), (10.0, 0.0), ec.Slide()) for n in range(3)]
+    hitboxes = [
+        mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Attached(row[0], (0.0, y)))
+        for y in (2.0, 20.0)
+    ]
+    zones = [box((5.0, y), (1.0, 1.0)) for y in (2.0, 20.0)]
+    for zone in zones:
+        esper.add_component(zone, ec.Sensor())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert [position(body) for body in row] == [(3.0 + 2.0 * n, 0.0) for n in range(3)]
+    assert [position(hitbox) for hitbox in hitboxes] == [(3.0, 2.0), (3.0, 20.0)]
+    assert [space.contacts(zone) for zone in zones] == [[], []]
+
+
+@pytest.mark.parametrize(
+    ("speed", "place"),
+    [((4.0, 40.0), (2.0, 40.0)), ((10.0, 0.0), (1.0, 0.0))],  # past the other, and against it
+)
+def test_bodies_that_cross_until_they_separate_separate_when_the_game_moves_one(speed, place):
+    first = mover((0.0, 0.0), (2.0, 2.0), (2.0, 0.0), ec.Slide(), Mine())
+    second = box((5.0, 0.0), (2.0, 2.0))
+    space = ec.install()
+    stop = space.respond_with(Mine, lambda impact: impact.cross(until_separate=True))
+    esper.process(1.0)
+    assert [contact.kind for contact in space.contacts(second)] == [ec.ContactKind.CROSSING]
+    stop()
+
+    space.move(first, (-4.0, 0.0))
+    set_velocity(first, *speed)
+    esper.process(1.0)
+
+    (ended,) = space.contacts_ended
+    assert (ended.reason, ended.time) == (ec.EndReason.SEPARATED, 0.0)
+    assert position(first) == place  # now they are solid to each other
+
+
+def test_who_is_moved_out_of_a_sensor_enters_it_anew():
+    visitor = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    zone = box((0.0, 0.0), (1.0, 1.0))
+    esper.add_component(zone, ec.Sensor())
+    space = ec.install()
+    esper.process(1.0)
+    assert len(space.contacts(zone)) == 1
+
+    space.move(visitor, (-4.0, 0.0))
+    set_velocity(visitor, 4.0, 0.0)
+    esper.process(1.0)
+
+    (ended,) = space.contacts_ended
+    (began,) = space.contacts_began
+    assert (ended.reason, ended.time) == (ec.EndReason.SEPARATED, 0.0)
+    assert began.time == 0.5
+    assert [(contact.first, contact.second) for contact in space.contacts()] == [(visitor, zone)]
+
+
+def test_a_body_that_the_game_moves_wakes_who_sleeps_beside_it_and_nobody_else():
+    floor = mover((0.0, -1.0), (50.0, 1.0), (0.0, 0.0))
+    crates = [mover((x, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide()) for x in (0.0, 10.0)]
+    other_floor = box((0.0, -99.0), (50.0, 1.0))
+    other = mover((0.0, -97.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    space = ec.install(gravity=(0.0, -10.0))
+    for _ in range(120):
+        esper.process(1 / 60)
+    assert space.stats.asleep == 4
+
+    space.move(floor, (0.0, -0.25))
+    esper.process(1 / 60)
+
+    assert space.stats.asleep == 1
+    for _ in range(60):
+        esper.process(1 / 60)
+    assert [position(crate)[1] for crate in crates] == [0.75, 0.75]
+    assert position(other) == (0.0, -97.0)
+    assert len(space.contacts(other_floor)) == 1
+
+
+@pytest.mark.parametrize("floor_yields", [False, True])
+def test_a_growing_ball_that_falls_bounces_by_the_speed_of_its_face(floor_yields):
+    floor = (
+        mover((0.0, -1.0), (9.0, 1.0), (0.0, 0.0), ec.Slide(), ec.GravityScale(0.0))
+        if floor_yields
+        else box((0.0, -1.0), (9.0, 1.0))
+    )
+    ball = mover((0.0, 3.0), (1.0, 1.0), (0.0, -10.0), ec.Deflect(), ec.Growth(1.0, 1.0))
+    ec.install(gravity=(0.0, -1.0))
+
+    for _ in range(4):
+        esper.process(0.1)
+        assert gaps(ball, floor)[1] >= -SLOP
+    assert velocity(ball)[1] > 0.0
+
+
+def test_a_growing_crate_that_falls_on_a_floor_that_is_held_up_comes_to_rest():
+    box((0.0, -3.0), (9.0, 1.0))
+    raft = mover((0.0, -1.0), (9.0, 1.0), (0.0, 0.0), ec.Slide())
+    crate = mover((0.0, 1.5), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Growth(0.5, 0.5))
+    ec.install(gravity=(0.0, -10.0))
+
+    for _ in range(60):
+        esper.process(1 / 60)
+
+    assert position(raft) == (0.0, -1.0)
+    assert gaps(crate, raft)[1] == pytest.approx(0.0, abs=1e-9)
+
+
+def test_bodies_that_rest_for_a_shorter_time_are_awake_when_others_fall_asleep():
+    late = [mover((2.0 * n, 9.0), (1.0, 1.0), (1.0, 0.0), ec.Slide()) for n in range(2)]
+    early = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    box((2.0, 0.0), (1.0, 1.0))
+    space = ec.install()
+    asleep = []
+
+    for step in range(60):
+        if step == 20:
+            for body in late:
+                set_velocity(body, 0.0, 0.0)
+        esper.process(1 / 60)
+        asleep.append(space.stats.asleep)
+
+    assert asleep.index(1) < asleep.index(3)
+    assert position(early) == (0.0, 0.0)
+    assert len(space.contacts(late[0])) == 1
+
+
+def test_a_row_that_presses_on_a_wall_stays_awake_beside_one_that_the_game_answers_for():
+    box((0.0, 0.0), (1.0, 9.0))
+    row = [mover((2.0 * n, 0.0), (1.0, 1.0), (-1.0, 0.0), ec.Slide()) for n in range(1, 6)]
+    guest = mover((12.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), Mine())
+    space = ec.install()
+    space.respond_with(Mine, lambda impact: ec.DEFAULT)
+
+    for _ in range(120):
+        for body in row:
+            set_velocity(body, -1.0, 0.0)
+        esper.process(1 / 60)
+
+    assert space.stats.asleep == 0
+    assert position(guest) == (12.0, 0.0)
