@@ -204,23 +204,14 @@ class Answering:
             self.solver.clusters.write_body(i)
             self.solver.clusters.write_body(j)
         if self.attachments.n:
-            self._follow_owner(i)
-            self._follow_owner(j)
+            self.attachments.follow_turned(i)
+            self.attachments.follow_turned(j)
         self.pairs.impact[p].stale = 0
         return (
             stale
             or self.bodies.has_turned_since(i, self.pairs.impact[p].tick)
             or self.bodies.has_turned_since(j, self.pairs.impact[p].tick)
         )
-
-    def _follow_owner(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body, if it is attached, go where the path of its owner leads by now."""
-        j: cython.Py_ssize_t = self.bodies.surfaces.owner[i] - 1
-
-        if j >= 0:
-            if self.solver.clusters.n_unwritten:
-                self.solver.clusters.write_body(j)
-            self.attachments.follow_turned(i)
 
     def _cross_as_decided(self, p: cython.Py_ssize_t) -> cython.bint:
         """Let a pair whose impact is due cross, if the game has decided that; return whether."""

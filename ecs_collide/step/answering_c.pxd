@@ -53,7 +53,6 @@ cdef class Answering:
     cdef readonly long long n_sweep_limit
     cdef bint reach(self, Py_ssize_t p) except? -1
     cdef bint is_stale(self, Py_ssize_t p) noexcept
-    cdef void _follow_owner(self, Py_ssize_t i) noexcept
     cdef bint _cross_as_decided(self, Py_ssize_t p) except? -1
     cdef bint _is_still_due(self, Py_ssize_t p) except? -1
     cdef bint _bring_together(self, Py_ssize_t p) except? -1

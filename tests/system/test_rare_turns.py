@@ -339,9 +339,7 @@ def test_bodies_that_are_created_after_boxes_turn_as_all_do():
     esper.process(1.0)
 
     box((9.0, 500.0), (1.0, 999.0))
-    balls = [
-        mover((0.0, 50.0 + 3.0 * n), (1.0, 1.0), (8.0, 0.0), ec.Deflect()) for n in range(300)
-    ]
+    balls = [mover((0.0, 50.0 + 3.0 * n), (1.0, 1.0), (8.0, 0.0), ec.Deflect()) for n in range(300)]
     esper.process(1.0)
 
     assert {position(ball)[0] for ball in balls} == {6.0}
