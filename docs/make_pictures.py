@@ -482,7 +482,7 @@ ROWS = {  # of the picture of the imports, from the highest layer to the lowest
     "events": "events, esper_world",
     "components": "components, constants",
 }
-ROW_OF = {"tree": "queries", "sweep": "queries", "esper_world": "events"}
+ROW_OF = {"tree": "queries", "sweep": "queries", "esper_world": "events", "settings": "space"}
 ROW_OF |= dict.fromkeys(["_checks", "_ids"], "events")
 
 

@@ -29,10 +29,10 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
-from ecs_collide.motion.falling import checked_gravity, up_against
-from ecs_collide.motion.wrapping import PeriodicDomain, Wrap, checked_wrap
+from ecs_collide.motion.falling import checked_gravity
+from ecs_collide.motion.wrapping import PeriodicDomain, Wrap
 from ecs_collide.queries.bodies import QueriedBodies
-from ecs_collide.queries.contacts import ContactQueries, as_axis
+from ecs_collide.queries.contacts import ContactQueries
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.queries import Each, Exclude, Filter, Queries
@@ -46,6 +46,7 @@ from ecs_collide.queries.results import (
     RayHits,
     RegionHits,
 )
+from ecs_collide.settings import Settings, checked_count, checked_number, checked_switch
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.snapshot.own_types import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
@@ -136,59 +137,36 @@ class Space:
         up: VectorLike | None = None,
         gravity: VectorLike | None = None,
     ) -> None:
-        if motion not in ("velocity", "swept"):
-            raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
-        if dim not in (2, 3):
-            raise ValueError(f"Space(dim={dim!r}) must be 2 or 3")
-        if components is None:
-            components = Components()
-        elif not isinstance(components, Components):
-            raise TypeError(f"components={components!r} must be an ecs_collide.Components")
-        _require_number("lookahead", lookahead)
-        if margin is not None:
-            _require_number("margin", margin)
-        around = None if margin is None else float(margin)
-        falls = checked_gravity(gravity, dim)
-        if motion == "swept" and any(falls):
+        settings = self._settings = Settings(
+            dim=dim, rest_speed=rest_speed, pair_limit=pair_limit, margin=margin,
+            lookahead=lookahead, components=components, motion=motion, sleep=sleep, wrap=wrap,
+            up=up, gravity=gravity,
+        )  # fmt: skip
+        if any(settings.gravity) and settings.motion == "swept":
             raise ValueError(
                 f"Space(gravity={gravity!r}) must be None with motion='swept': the game moves the "
                 "bodies, so it must make them fall too"
             )
-        self._up = up_against(falls) if up is None else as_axis("up", up, dim)
-        self._wrap = checked_wrap(wrap, dim)
-        self._connect(int(dim), around, float(lookahead), components, motion == "swept")
-        self.rest_speed = rest_speed
-        self.pair_limit = pair_limit
-        self.sleep = sleep
-        self._pipeline.set_gravity(falls)
-        self._made_with: dict[str, object] = {
-            "dim": self.dim,
-            "rest_speed": self.rest_speed,
-            "pair_limit": pair_limit,
-            "margin": around,
-            "lookahead": float(lookahead),
-            "components": components,
-            "motion": motion,
-            "sleep": sleep,
-            "wrap": self.wrap,
-            "up": self._up,
-            "gravity": falls,
-        }
+        self._connect(settings)
+        self.rest_speed = settings.rest_speed
+        self.pair_limit = settings.pair_limit
+        self.sleep = settings.sleep
+        self._pipeline.set_gravity(settings.gravity)
 
-    def _connect(
-        self, dim: int, margin: float | None, lookahead: float, components: Components, sweeps: bool
-    ) -> None:
+    def _connect(self, settings: Settings) -> None:
         """Make the parts, each with the parts that it uses."""
-        domain = None if self._wrap is None else PeriodicDomain(self._wrap)
+        dim, components, up = settings.dim, settings.components, settings.up
+        sweeps = settings.motion == "swept"
+        domain = None if settings.wrap is None else PeriodicDomain(settings.wrap)
         apart = any(components.leans(dim)) or components.whole_sizes
         bodies = _backend.kernels.bodies.Bodies(dim, apart)
         if domain is not None:
             bodies.wrap(domain.widths.tolist())
-        state = self._state = StepState(bodies, margin, lookahead, sweeps)
+        state = self._state = StepState(bodies, settings.margin, settings.lookahead, sweeps)
         link = self._link = WorldLink()
         lock = self._lock = StepLock()
         registry = self._registry = BodyRegistry(dim, state.timeline, components, sweeps, domain)
-        registry.set_up(self._up)
+        registry.set_up(up)
         presence = Presence(registry, domain)
         lookup = BodyLookup(dim, link, registry, presence, lock)
         pair_filters = self._pair_filters = PairFilters(registry, state.timeline.broadphase)
@@ -196,10 +174,10 @@ class Space:
         responses = self._responses = Responses(state, link, registry, lookup)
         self._subscribers = Subscribers()
         self._coming = ComingImpacts(state, link, lock)
-        self._editor = BodyEditor(state, registry, lookup, self._up, domain)
+        self._editor = BodyEditor(state, registry, lookup, up, domain)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(
-            state, link, registry, presence, lookup, lock, queried, pair_filters, self._up,
+            state, link, registry, presence, lookup, lock, queried, pair_filters, up,
             domain is not None,
         )  # fmt: skip
         schema = SnapshotSchema()
@@ -209,7 +187,7 @@ class Space:
             self._contacts.touching, domain,
         )  # fmt: skip
         self._moves = Moves(
-            link, registry, queried, self._queries, self._contacts, self._editor, self._up, domain
+            link, registry, queried, self._queries, self._contacts, self._editor, up, domain
         )
         self._snapshots = Snapshots(state, link, registry, lock, self._pipeline, domain, schema)
         lock.repairs = (self._snapshots.finish_restoring, self._pipeline.roll_back_step)
@@ -232,7 +210,7 @@ class Space:
     @property
     def up(self) -> Vector:
         """The direction up, a unit vector along an axis."""
-        return self._up
+        return self._settings.up
 
     @property
     def gravity(self) -> Vector:
@@ -273,7 +251,7 @@ class Space:
     @property
     def wrap(self) -> Wrap | None:
         """The width of the world on each axis, None for an axis that does not wrap; or None."""
-        return self._wrap
+        return self._settings.wrap
 
     @property
     def components(self) -> Components:
@@ -298,8 +276,7 @@ class Space:
 
     @rest_speed.setter
     def rest_speed(self, value: float) -> None:
-        _require_number("rest_speed", value)
-        self._pipeline.rest_speed = float(value)
+        self._pipeline.rest_speed = checked_number("rest_speed", value)
 
     @property
     def pair_limit(self) -> int:
@@ -308,8 +285,7 @@ class Space:
 
     @pair_limit.setter
     def pair_limit(self, value: int) -> None:
-        _require_count("pair_limit", value)
-        self._pipeline.pair_limit = value
+        self._pipeline.pair_limit = checked_count("pair_limit", value)
 
     @property
     def sleep(self) -> bool:
@@ -325,9 +301,7 @@ class Space:
 
     @sleep.setter
     def sleep(self, value: bool) -> None:
-        if not isinstance(value, bool):
-            raise ValueError(f"Space(sleep={value!r}) must be True or False")
-        self._registry.sleep.wanted = value
+        self._registry.sleep.wanted = checked_switch("sleep", value)
 
     # -- the four stages of a step, which the four systems run --
 
@@ -1411,7 +1385,7 @@ class Space:
     def _examined(self) -> Examined:
         return Examined(
             self, self.world, self._state, self._registry, self._pair_filters, self._responses,
-            self.stats, self._up, self._wrap,
+            self.stats, self._settings.up, self._settings.wrap,
         )  # fmt: skip
 
     # -- invariants --
@@ -1445,35 +1419,6 @@ class Space:
             assert contact.second in self, f"contact of {contact.second}, which is not a body"
 
 
-def find_differences(space: Space, settings: Mapping[str, Any]) -> dict[str, object]:
-    """Return the settings of a space that differ from these arguments.
-
-    Returns
-    -------
-    dict
-        By name; empty if there is no difference.
-    """
-    made: dict[str, object] = {}
-    for name, value in settings.items():
-        if name == "wrap":
-            value = checked_wrap(value, space.dim)
-        elif name == "gravity":
-            value = checked_gravity(value, space.dim)
-        elif name == "up":
-            falls = checked_gravity(settings.get("gravity"), space.dim)
-            value = up_against(falls) if value is None else tuple(value)
-        elif name == "components" and value is None:
-            value = Components()
-        if value != space._made_with[name]:
-            made[name] = space._made_with[name]
-    return made
-
-
-def _require_number(name: str, value: float) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0.0:
-        raise ValueError(f"Space({name}={value!r}) must be a number, 0 or more")
-
-
-def _require_count(name: str, value: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**62:
-        raise ValueError(f"Space({name}={value!r}) must be a whole number from 1 to 2**62 - 1")
+def find_differences(space: Space, given: Mapping[str, Any]) -> dict[str, object]:
+    """Return those settings of a space, by name, for which others are given."""
+    return space._settings.differing(given)

@@ -41,7 +41,7 @@ LAYERS = [
     {"step"},
     {"snapshot"},
     {"queries", "sweep", "tree"},
-    {"diagnostics"},
+    {"diagnostics", "settings"},
     {"space"},
     {"systems"},
     {"recording"},

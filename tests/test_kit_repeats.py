@@ -124,7 +124,7 @@ def runs():
     [
         ("again", runs()),
         ("order", lambda game: next(iter(esper.get_entities())) != 1),
-        ("margins", lambda game: game.space._made_with["margin"] is not None),
+        ("margins", lambda game: game.space._settings.margin is not None),
     ],
 )
 def test_repeat_that_differs_in_one_bit_names_step_and_field(variant, condition, folder):

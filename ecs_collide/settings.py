@@ -1,0 +1,86 @@
+"""What a space is made with: checked, and compared with what `install` is given later."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from ecs_collide.component_map import Components
+from ecs_collide.events import VectorLike
+from ecs_collide.motion.falling import checked_gravity, up_against
+from ecs_collide.motion.wrapping import checked_wrap
+from ecs_collide.queries.contacts import as_axis
+
+
+class Settings:
+    """The arguments of a `Space`, which describes them, as it uses them.
+
+    Raises
+    ------
+    TypeError, ValueError
+        One of them is impossible.
+    """
+
+    def __init__(
+        self,
+        *,
+        dim: int,
+        rest_speed: float,
+        pair_limit: int,
+        margin: float | None,
+        lookahead: float,
+        components: Components | None,
+        motion: str,
+        sleep: bool,
+        wrap: Sequence[float | None] | None,
+        up: VectorLike | None,
+        gravity: VectorLike | None,
+    ) -> None:
+        if motion not in ("velocity", "swept"):
+            raise ValueError(f"Space(motion={motion!r}) must be 'velocity' or 'swept'")
+        if dim not in (2, 3):
+            raise ValueError(f"Space(dim={dim!r}) must be 2 or 3")
+        if components is None:
+            components = Components()
+        elif not isinstance(components, Components):
+            raise TypeError(f"components={components!r} must be an ecs_collide.Components")
+        self.dim = int(dim)
+        self.components = components
+        self.motion = motion
+        self.lookahead = checked_number("lookahead", lookahead)
+        self.margin = None if margin is None else checked_number("margin", margin)
+        self.gravity = checked_gravity(gravity, dim)
+        self.up = up_against(self.gravity) if up is None else as_axis("up", up, dim)
+        self.wrap = checked_wrap(wrap, dim)
+        self.rest_speed = checked_number("rest_speed", rest_speed)
+        self.pair_limit = checked_count("pair_limit", pair_limit)
+        self.sleep = checked_switch("sleep", sleep)
+
+    def differing(self, given: Mapping[str, Any]) -> dict[str, object]:
+        """Return those of the settings, by name, for which others are given."""
+        own = vars(self)
+        if given.get("dim", self.dim) != self.dim:  # then no vector can be compared
+            return {"dim": self.dim}
+        others = vars(Settings(**{**own, **given}))
+        return {name: own[name] for name in given if others[name] != own[name]}
+
+
+def checked_number(name: str, value: float) -> float:
+    """Return a number that is 0 or more, or raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0.0:
+        raise ValueError(f"Space({name}={value!r}) must be a number, 0 or more")
+    return float(value)
+
+
+def checked_count(name: str, value: int) -> int:
+    """Return a whole number that is 1 or more, or raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**62:
+        raise ValueError(f"Space({name}={value!r}) must be a whole number from 1 to 2**62 - 1")
+    return value
+
+
+def checked_switch(name: str, value: bool) -> bool:
+    """Return True or False, or raise ValueError."""
+    if not isinstance(value, bool):
+        raise ValueError(f"Space({name}={value!r}) must be True or False")
+    return value
