@@ -353,6 +353,7 @@ def test_paths_that_all_cross_in_one_point_take_turns(room):
     for i in range(n):
         x, y = math.cos(2 * math.pi * i / n), math.sin(2 * math.pi * i / n)
         mover((1000 * x, 1000 * y), (1, 1), (-2000 * x, -2000 * y), ec.Deflect())
+    bystander = mover((5000, 0), (1, 1), (-10, 0), ec.Deflect())
     space = ec.install()
 
     esper.process(1.0)
@@ -363,6 +364,7 @@ def test_paths_that_all_cross_in_one_point_take_turns(room):
     assert space.stats.pairs <= most_pairs(space, *room)
     assert space.stats.sweeps <= most_sweeps(space)
     assert space.stats.held >= space.stats.waiting
+    assert position(bystander) == (4990, 0)  # who has no pairs does not wait
 
 
 def test_a_body_waits_whose_new_path_there_is_no_room_for_and_goes_on_in_the_next_step(room):
