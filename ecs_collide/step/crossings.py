@@ -88,8 +88,8 @@ class Crossings:
     ) -> cython.bint:
         """Return whether the bodies of contact n are apart already: the game has moved one.
 
-        If they do not meet again in this step, the contact ends with it, as all others do that are
-        not found again, unless they crossed until they separate.
+        If the two do not meet in this step, their contact ends at its end, as all contacts do that
+        are not found again.  Only that of a pair that crosses until it separates ends at once.
         """
         if kind == SEPARATE:
             return self.pairs.at[p].crossing & UNTIL_APART != 0

@@ -136,8 +136,7 @@ class StepLock:
 def _is_running(thread: int, frame: FrameType) -> bool:
     """Return whether a thread is still in a frame, or in what that has called."""
     for _ in range(_N_LOOKS):
-        here = thread == _this_thread()
-        at = _frame() if here else sys._current_frames().get(thread)
+        at = _frame() if thread == _this_thread() else sys._current_frames().get(thread)
         last = None
         while at is not None and at is not frame:
             last, at = at, at.f_back

@@ -8,8 +8,8 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
 from tests.scenes import Ledger, Log
+from tests.system.test_compiled_and_pure import in_both_implementations
 
 DT = 1 / 20
 RESPONSES = (ec.Slide, ec.Stop, ec.Push, ec.Deflect, lambda: ec.Deflect(0.5))
@@ -116,13 +116,7 @@ def test_each_contact_has_a_begin_and_an_end(first):
 
 
 def test_both_lives_of_the_kernels_give_the_same_bits(monkeypatch, volume):
-    found, n_worlds = [], volume(20, 60, 400)
-    for compiled in (True, False):
-        try:
-            kernels = _backend.load(compiled=compiled)
-        except ImportError:
-            pytest.skip("the compiled kernels are not installed")
-        monkeypatch.setattr(_backend, "kernels", kernels)
-        found.append([run(seed) for seed in range(100, 100 + n_worlds)])
+    seeds = range(100, 100 + volume(20, 60, 400))
+    compiled, plain = in_both_implementations(monkeypatch, lambda: [run(seed) for seed in seeds])
 
-    assert found[0] == found[1]
+    assert compiled == plain

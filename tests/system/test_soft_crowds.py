@@ -24,6 +24,7 @@ from tests.scenes import (
     set_velocity,
     velocity,
 )
+from tests.system.test_compiled_and_pure import in_both_implementations
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -300,18 +301,11 @@ def test_fat_bounds_change_no_bit(dim, wrap):
 
 
 def test_compiled_and_plain_kernels_give_the_same_bits(monkeypatch):
-    from ecs_collide import _backend
-
-    runs = []
-    for compiled in (True, False):
-        try:
-            kernels = _backend.load(compiled=compiled)
-        except ImportError:
-            pytest.skip("the compiled kernels are not installed")
-        monkeypatch.setattr(_backend, "kernels", kernels)
+    def run():
+        runs = []
         for dim in (2, 3):
             rng = random.Random(11)
-            esper.switch_world(f"{compiled} {dim}")
+            esper.switch_world(f"{dim}")
             for _ in range(4):
                 box([rng.uniform(-9, 9) for _ in range(dim)], (0.5, 3, 1)[:dim])
             crowd = [
@@ -328,9 +322,12 @@ def test_compiled_and_plain_kernels_give_the_same_bits(monkeypatch):
                 events += len(space.contact_array) + len(space.collision_array)
             runs.append((columns(crowd, ec.Position, dim).tobytes(), events))
             esper.switch_world("default")
-            esper.delete_world(f"{compiled} {dim}")
+            esper.delete_world(f"{dim}")
+        return runs
 
-    assert runs[:2] == runs[2:]
+    compiled, plain = in_both_implementations(monkeypatch, run)
+
+    assert compiled == plain
 
 
 @pytest.mark.parametrize("dim", [2, 3])
