@@ -2,7 +2,7 @@
 
 A kernel is a file of the package that imports cython.  ``narrowphase/impact_queue.py`` is compiled
 to the module ``impact_queue_c`` beside it and also runs as Python, in one process if need be: hence
-two names.
+two names.  `declare_kernels` writes the input of Cython into ``build/generated``.
 
 ``ECS_COLLIDE_BUILD=pure`` compiles nothing: one wheel for every Python and platform.
 ``ECS_COLLIDE_BUILD=abi3`` compiles against the limited C API: one wheel for every Python from
@@ -20,7 +20,11 @@ import sysconfig
 import tomllib
 from pathlib import Path
 
+sys.path.insert(0, str(Path(__file__).parent))  # an isolated build does not add this folder
+import declare_kernels
+
 PACKAGE = Path("ecs_collide")
+GENERATED = Path("build/generated")
 SHARED = "_shared_c"  # what Cython would otherwise repeat in each kernel
 BUILD = os.environ.get("ECS_COLLIDE_BUILD", "")
 WATCHED = BUILD == "bounds"
@@ -48,33 +52,6 @@ ANSWERS = {
 }  # fmt: skip
 # Compiled with -O1, in half the time: what few steps call, or for few bodies.
 SELDOM = {"attachments", "depenetration", "edges", "handover", "sleeping"}
-
-
-def find_kernels(package: Path = PACKAGE) -> list[Path]:
-    """Return the sources of all kernels."""
-    return [
-        path
-        for path in sorted(package.rglob("*.py"))
-        if "import cython\n" in path.read_text("utf-8")
-    ]
-
-
-def find_dependencies(source: Path, package: Path = PACKAGE) -> set[Path]:
-    """Return a kernel's source and all .pxd files and headers that its binary is made of."""
-    above = package.parent  # where the names of modules and headers begin
-    module = rf"\b{package.name}(?:\.\w+)+_c\b"
-    found: set[Path] = set()
-    waiting = [source, source.with_name(f"{source.stem}_c.pxd")]
-    while waiting:
-        path = waiting.pop()
-        if path not in found and path.exists():
-            found.add(path)
-            text = path.read_text("utf-8")
-            for name in re.findall(module, text):
-                waiting.append(above.joinpath(*name.split(".")).with_suffix(".pxd"))
-            for name in re.findall(r'"([\w/]+\.h)"', text):
-                waiting += [above / name, path.parent / name]
-    return found
 
 
 def read_version(package: Path = PACKAGE) -> str:
@@ -120,20 +97,15 @@ if __name__ == "__main__":
                     extension.extra_link_args.append("-Wl,--strip-all")
 
         def build_extensions(self) -> None:
-            """Write the C of each kernel whose source, .pxd or header is newer, and compile it."""
+            """Translate and compile each kernel that has changed, or that uses a changed one."""
             from Cython.Build import cythonize
 
-            # cythonize() looks for nodes.pxd, and would not see that nodes_c.pxd has changed.
-            for extension in self.extensions:
-                written = Path(extension.sources[0]).with_suffix(".c")
-                newest = max(Path(path).stat().st_mtime for path in extension.depends)
-                if written.exists() and written.stat().st_mtime < newest:
-                    written.unlink()
             # Syntax trees are large and refer to each other: collected less often, they take a
             # quarter less time, and at most 130 MB more.
             gc.set_threshold(1_000_000)
             translated = cythonize(
                 self.extensions,
+                include_path=[str(GENERATED)],
                 nthreads=self.parallel,
                 force=bool(self.force),
                 quiet=self.verbose == 0,
@@ -154,12 +126,16 @@ if __name__ == "__main__":
 
     def kernel(source: Path) -> setuptools.Extension:
         """Return what to compile: optional, as the kernel runs as Python where no compiler is."""
-        name = SHARED if source.suffix == ".c" else f"{source.stem}_c"
+        if source.suffix == ".c":
+            name, made_of = SHARED, source
+        else:
+            name = f"{source.stem}_c"
+            made_of = GENERATED / source.with_name(f"{name}.py")
         return setuptools.Extension(
             ".".join([*source.parts[:-1], name]),
-            [str(source)],
+            [made_of.as_posix()],
             include_dirs=["."],  # headers are named from here
-            depends=[str(path) for path in sorted(find_dependencies(source) | {Path("setup.py")})],
+            depends=["setup.py"],
             extra_compile_args=[level_for(source), *FLAGS],
             define_macros=[("Py_LIMITED_API", "0x030B0000")] if BUILD == "abi3" else [],
             py_limited_api=BUILD == "abi3",
@@ -173,7 +149,10 @@ if __name__ == "__main__":
             "ECS_COLLIDE_BUILD=abi3: free-threaded Python cannot load abi3 kernels; "
             "do not set it there, or build with a Python that has a GIL"
         )
-    sources = [] if BUILD == "pure" else [PACKAGE / f"{SHARED}.c", *find_kernels()]
+    sources = []
+    if BUILD != "pure":
+        declare_kernels.write(PACKAGE, GENERATED)
+        sources = [PACKAGE / f"{SHARED}.c", *declare_kernels.find_kernels(PACKAGE)]
     version = read_version()
     setuptools.setup(
         version=version,

@@ -36,7 +36,9 @@ def main(life: str) -> None:
     for path in checkout.rglob("*.py"):
         source = path.relative_to(checkout)
         assert source in files, f"{source} is missing"
-        if "import cython\n" in path.read_text("utf-8"):
+        if re.search(
+            r"^from ecs_collide\._kernel import .*\bcython\b", path.read_text("utf-8"), re.M
+        ):
             wanted.add(source.with_name(f"{source.stem}_c"))
     built = {path.with_name(path.name.partition(".")[0]) for path in files if path.suffix in BINARY}
     assert built == (wanted if compiled else set()), wanted ^ built

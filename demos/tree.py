@@ -2,7 +2,7 @@
 
 What to look at: boxes are inserted one by one.  Around each are its fat bounds, longer along its
 velocity.  As long as a box stays in them it stays in its node.  When it escapes they flash and are
-renewed; a box that no longer suits its node is reinserted, alone or in a rebuild of the whole tree.
+renewed, and the box is reinserted, alone or in a rebuild of the whole tree.
 The coloured frames are branches: every one lies inside of the one above.
 """
 

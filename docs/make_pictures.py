@@ -309,7 +309,7 @@ def overlay() -> Picture:
         (ec.Position(0.2, 0), ec.Extents(0.6, 0.6), ec.Velocity(0, 0), ec.Deflect()),
     ):
         esper.create_entity(*components)
-    space = ec.install()
+    space = ec.install(ec.Space(margin=0.2, lookahead=0.1))  # fat bounds that fit the panel
     for _ in range(16):
         esper.process(1.0)
     for entity, speed in ((5, (0.5, -2.0)), (6, (4.5, 0.4)), (7, (2.0, -4.0))):

@@ -32,6 +32,8 @@ _KERNEL_NAMES = (
     "snapshot.records",
     "queries.search",
     "sync.bindings",
+    "step.type_marks",
+    "queries.present_boxes",
 )
 
 
@@ -51,6 +53,8 @@ class Kernels(NamedTuple):
     records: ModuleType
     search: ModuleType
     bindings: ModuleType
+    type_marks: ModuleType
+    present_boxes: ModuleType
 
 
 def load(compiled: bool) -> Kernels:

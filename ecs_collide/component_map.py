@@ -34,7 +34,8 @@ class Components:
     position, extents, velocity, growth : type or (type, str, str[, str]) or (type, str)
         A name is an attribute, or a part of a vector that it holds, as ``"pos.x"`` or
         ``"pos[0]"``.  A single name is an attribute that holds the whole vector: anything with
-        an index for each axis, of 64-bit floats.  Vectors that cannot change are replaced.
+        an index for each axis.  Vectors that cannot change are replaced.  One attribute may be
+        the size on all axes, ``extents=(Ball, "radius", "radius")``; such bodies cannot grow.
     mass : type or (type, str)
         Its number is in ``value`` if no name is given.
     whole_sizes : bool
@@ -55,6 +56,10 @@ class Components:
     with ``__slots__`` are read ten times as fast as others. With a corner as anchor no bit is
     lost: between steps the space keeps the centres, and reads a corner again only where the game
     has set it.
+
+    An attribute may round to whole numbers or 32-bit floats, as in a pygame `Rect` or `FRect`.
+    The space then keeps the exact number, as long as the attribute has the value that was read
+    back after writing.
 
     Examples
     --------
@@ -100,6 +105,9 @@ class Components:
                 f"anchor={anchor!r} must be from 0, the lesser side of a box, to 1 on each axis"
             )
         played: list[Role] = [getattr(self, name) for name in ROLES]
+        played[ROLES.index("extents")] = Role(
+            self.extents.kind, tuple(dict.fromkeys(self.extents.names))
+        )
         fields = [(role.kind, name) for role in played for name in role.names]
         for kind, name in fields:
             if fields.count((kind, name)) > 1:
@@ -140,6 +148,12 @@ class Components:
                 f"in a space of {dim} axes"
             )
         return Role(kind, names[:dim])
+
+    def shared_size(self, dim: int) -> str:
+        """Return the attribute that is the size on several axes, ``"Ball.radius"``; "" for none."""
+        kind, names = self.vector("extents", dim)
+        shared = [name for name in names if names.count(name) > 1]
+        return f"{kind.__name__}.{shared[0]}" if shared else ""
 
     def leans(self, dim: int) -> tuple[float, ...]:
         """Return where a position lies from its centre, in half sizes, on each axis.

@@ -8,14 +8,55 @@ functions are.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterable, Mapping
-from typing import Any
+import sys
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from types import FrameType
+from typing import Any, NamedTuple
 
 import esper
 
 
+class Structure(NamedTuple):
+    """The components of entities before a change."""
+
+    order: list[int]  # all entities, in the order of esper
+    # Each noted entity: its components by type, None if it did not exist, and whether a deferred
+    # deletion was pending.
+    noted: dict[int, tuple[dict[type, Any] | None, bool]]
+
+
 class _Nobody:
     """A component that no entity ever has."""
+
+
+def require_esper_3() -> None:
+    """Raise RuntimeError with an esper whose worlds are objects, which is version 2 or older."""
+    if not hasattr(esper, "current_world"):
+        raise RuntimeError(
+            f"ecs_collide needs esper 3.9 or newer, and esper {esper.version} is installed: "
+            "pip install --upgrade esper"
+        )
+
+
+def require_order(who: str, priority: int) -> None:
+    """Raise RuntimeError if a system of a priority would run before the running processor.
+
+    esper iterates over its list by index.  A system that is inserted before the running processor
+    moves it back, and it runs again.
+    """
+    frame: FrameType | None = sys._getframe()
+    while frame is not None:
+        if frame.f_globals is vars(esper) and "processor" in frame.f_locals:
+            running = frame.f_locals["processor"]
+            listed = getattr(esper, "_processors", ())
+            if any(running is other for other in listed) and running.priority < priority:
+                raise RuntimeError(
+                    f"{who} was called in {type(running).__name__}, a processor of priority "
+                    f"{running.priority}, and adds systems that run before it, up to priority "
+                    f"{priority}: call it before esper.process(), or in a processor of priority "
+                    f"{priority} or more"
+                )
+        frame = frame.f_back
 
 
 class World:
@@ -152,6 +193,16 @@ class World:
         having = {kind: esper.try_component(entity, kind) for kind in kinds}
         return {kind: component for kind, component in having.items() if component is not None}
 
+    def having(self, kind: type) -> Set[int]:
+        """Return the entities that have a component of a type.  The set is esper's, not a copy."""
+        filed: Any = self._part("_components", 1)
+        if type(filed) is dict:
+            entities: Set[int] = filed.get(kind, frozenset())
+            return entities
+        if esper.current_world != self.name:
+            return frozenset()
+        return {entity for entity in esper.get_entities() if esper.has_component(entity, kind)}
+
     def component(self, entity: int, kind: type) -> Any | None:
         """Return an entity's component, or None."""
         return esper.try_component(entity, kind)
@@ -229,7 +280,10 @@ class World:
 
     def require_known(self) -> None:
         """Raise RuntimeError if entities cannot be given their ids."""
-        known = {"_entities": dict, "_entity_count": itertools.count, "_dead_entities": set}
+        known = {
+            "_entities": dict, "_components": dict, "_dead_entities": set,
+            "_entity_count": itertools.count,
+        }  # fmt: skip
         for name, kind in known.items():
             if type(getattr(esper, name, None)) is not kind:
                 raise RuntimeError(
@@ -247,6 +301,37 @@ class World:
         """Give new entities ids from this one on."""
         self.generation()
         self._counter = vars(esper)["_entity_count"] = itertools.count(entity)
+
+    def keep_structure(self) -> Structure:
+        """Return an empty structure for `note` to fill and `put_back` to restore."""
+        return Structure(list(vars(esper)["_entities"]), {})
+
+    def note(self, structure: Structure, entity: int) -> None:
+        """Note the components of an entity before any are added or removed."""
+        if entity not in structure.noted:
+            its = vars(esper)["_entities"].get(entity)
+            is_dead = entity in vars(esper)["_dead_entities"]
+            structure.noted[entity] = None if its is None else dict(its), is_dead
+
+    def put_back(self, structure: Structure) -> None:
+        """Give all noted entities the components that they had; it can be called again."""
+        known = vars(esper)
+        entities, filed, dead = known["_entities"], known["_components"], known["_dead_entities"]
+        for entity, (its, was_dead) in structure.noted.items():
+            for kind, having in list(filed.items()):
+                having.discard(entity)
+                if not having:
+                    del filed[kind]
+            if its is None:
+                entities.pop(entity, None)
+            else:
+                entities[entity] = dict(its)
+                for kind in its:
+                    filed.setdefault(kind, set()).add(entity)
+            (dead.add if was_dead else dead.discard)(entity)
+        if list(entities) != structure.order:  # esper lists them in the order in which they came
+            known["_entities"] = {entity: entities[entity] for entity in structure.order}
+        esper.clear_cache()
 
     def create(self, entity: int) -> None:
         """Make an entity of an id that is free; its first component follows."""

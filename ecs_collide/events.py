@@ -8,13 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, fields
-from enum import IntEnum, StrEnum
+from enum import IntEnum
 from functools import cache
 from operator import attrgetter
 from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
+
+from ecs_collide._enums import NamedText
 
 COLLISION = "ecs_collide.collision"
 """The name under which esper dispatches every `Collision`."""
@@ -94,7 +96,7 @@ class ContactKind(PrintsItsName, IntEnum):
     """Their insides overlap, and they may."""
 
 
-class EndReason(StrEnum):
+class EndReason(NamedText):
     """Why a contact ended."""
 
     SEPARATED = "separated"
@@ -348,6 +350,9 @@ class Contact(_Event):
     kind: ContactKind
     since: float
 
+
+for _kind in (Collision, ContactBegan, ContactEnded, Contact):
+    _read_swapped(_kind)  # made here, not when the first event is swapped
 
 # Calling an enum looks its member up by way of several functions; these are plain tuples.
 SWEEP_KINDS = tuple(SweepKind)

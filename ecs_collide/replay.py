@@ -18,7 +18,7 @@ from typing import Any
 import esper
 
 from ecs_collide.debug.pictures import draw_text
-from ecs_collide.recording.frames import Frame, describe, show
+from ecs_collide.recording.frames import Frame, describe, printable, show
 from ecs_collide.recording.recording import Recording, RecordingError, first_difference
 from ecs_collide.snapshot.capture import WIDTHS
 from ecs_collide.snapshot.codec import decode
@@ -77,15 +77,32 @@ class Player:
         self._before = esper.current_world
         self.world = f"replay {next(_numbers)}"
         esper.switch_world(self.world)
-        about = recording.about
-        self.space: Space = install(dim=about["dim"], wrap=about["wrap"], up=about["up"])
         self.first, self.last = recording.frames[0].step, recording.frames[-1].step
-        self.seek(self.first)
+        about = recording.about
+        try:
+            self.space: Space = install(
+                dim=about.get("dim", 2), wrap=about.get("wrap"), up=about.get("up")
+            )
+            self.seek(self.first)
+        except BaseException:
+            self.close()
+            raise
 
     def seek(self, step: int) -> None:
-        """Show the world after a step, or after the nearest one that there is."""
+        """Show the world after a step, or after the nearest one that there is.
+
+        Raises
+        ------
+        RecordingError
+            The snapshot of the step is forged or damaged.
+        """
         self.step = min(max(step, self.first), self.last)
-        data = self.frame.snapshot
+        try:
+            self._restore(self.frame.snapshot)
+        except Exception as error:  # a forged one may fail wherever it makes types or sets fields
+            raise RecordingError(f"step {self.step} cannot be shown: {error}") from error
+
+    def _restore(self, data: bytes) -> None:
         state = decode(data, self.space.dim, WIDTHS)
         types: dict[str, tuple[str, ...] | None] = dict.fromkeys(state.own)
         types |= {name: table.fields for name, table in zip(state.plain, state.tables, strict=True)}
@@ -284,22 +301,26 @@ def main(arguments: list[str] | None = None) -> int:
             print(words)
             return 0 if is_same else 1
         if options.step is not None:
-            print("\n".join(format_step(recording, options.step)))
+            print(printable("\n".join(format_step(recording, options.step))))
             return 0
         if options.text:
-            print("\n".join(format_recording(recording)))
+            print(printable("\n".join(format_recording(recording))))
             return 0
-        player = Player(recording)
+        return _watch(Player(recording), options.seconds)
     except (RecordingError, OSError, KeyError) as error:
-        print(error.args[0] if isinstance(error, KeyError) else error, file=sys.stderr)
+        words = str(error.args[0] if isinstance(error, KeyError) else error)
+        print(printable(words), file=sys.stderr)
         return 2
+
+
+def _watch(player: Player, seconds: float | None) -> int:
     try:
         try:
             viewer = Viewer(player)
         except Exception as error:  # of a different class on every platform
             print(f"there is no window ({error}): use --text or --step", file=sys.stderr)
             return 2
-        viewer.run(options.seconds)
+        viewer.run(seconds)
         return 0
     finally:
         player.close()

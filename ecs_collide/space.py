@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide import _backend
 from ecs_collide.component_map import Components
 from ecs_collide.components import Deflect, Slide, Stop
+from ecs_collide.constants import NEW
 from ecs_collide.diagnostics import doctor, explain
 from ecs_collide.diagnostics.explain import Explanation
 from ecs_collide.diagnostics.findings import Examined, Findings
@@ -52,7 +53,7 @@ from ecs_collide.snapshot.own_types import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
 from ecs_collide.step.coming import ComingImpact, ComingImpacts
 from ecs_collide.step.editing import BodyEditor
-from ecs_collide.step.handlers import Handler, Subscribers, oriented
+from ecs_collide.step.handlers import Handler, Subscribers, collisions_between
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
@@ -62,6 +63,7 @@ from ecs_collide.step.registrations import Unsubscribe, require_component_type
 from ecs_collide.step.responses import Offer, Respond, Responses
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
+from ecs_collide.step.step_time import StepTime
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.registry import BodyRegistry
@@ -93,9 +95,10 @@ class Space:
         velocity have caused.
     margin : float, optional
         How far the bounds in the tree reach beyond a body's path, in world
-        units; by default a tenth of the body's longest side.
+        units; by default the body's longest side.
     lookahead : float
-        Number of steps, about, by which the bounds reach ahead along the motion.
+        Number of steps, on average, by which the bounds reach ahead along the motion, at most
+        three sides of the body on each axis.
         Margin and lookahead change the cost of a step, never its result.
     components : Components, optional
         Which types of components of the game's own to read and write instead
@@ -129,7 +132,7 @@ class Space:
         pair_limit: int = 64,
         *,
         margin: float | None = None,
-        lookahead: float = 2.0,
+        lookahead: float = 8.0,
         components: Components | None = None,
         motion: str = "velocity",
         sleep: bool = True,
@@ -147,6 +150,7 @@ class Space:
                 f"Space(gravity={gravity!r}) must be None with motion='swept': the game moves the "
                 "bodies, so it must make them fall too"
             )
+        self.step_time = StepTime()  # the time source of the systems; see `install`
         self._connect(settings)
         self.rest_speed = settings.rest_speed
         self.pair_limit = settings.pair_limit
@@ -172,7 +176,7 @@ class Space:
         pair_filters = self._pair_filters = PairFilters(registry, state.timeline.broadphase)
         queried = self._queried = QueriedBodies(state, link, registry, presence, lock, domain)
         responses = self._responses = Responses(state, link, registry, lookup)
-        self._subscribers = Subscribers()
+        self._subscribers = Subscribers(state, registry)
         self._coming = ComingImpacts(state, link, lock)
         self._editor = BodyEditor(state, registry, lookup, up, domain)
         self._queries = Queries(queried)
@@ -189,8 +193,10 @@ class Space:
         self._moves = Moves(
             link, registry, queried, self._queries, self._contacts, self._editor, up, domain
         )
-        self._snapshots = Snapshots(state, link, registry, lock, self._pipeline, domain, schema)
-        lock.repairs = (self._snapshots.finish_restoring, self._pipeline.roll_back_step)
+        self._snapshots = Snapshots(
+            state, link, registry, lock, self._pipeline, domain, schema, self._subscribers
+        )  # fmt: skip
+        lock.repairs = (self._snapshots.take_back, self._pipeline.roll_back_step)
 
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._state.step}>"
@@ -477,8 +483,14 @@ class Space:
         return self._pair_filters.add(self._link.attached, allows, first_kind, second_kind)
 
     def position_of(self, entity: int) -> Vector:
-        """Return the centre of a body, within a step at the time that it has reached."""
-        return self._responses.position_of(entity)
+        """Return the centre of a body.
+
+        Within a step: at the time that the step has reached.  Between steps: as of the end of the
+        last step, or as of `update`.
+        """
+        if self._state.is_stepping:
+            return self._responses.position_of(entity)
+        return self._inspection.position(entity)
 
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity at the time that the step has reached; zeros without one."""
@@ -523,9 +535,7 @@ class Space:
         """
         require_component_type("first_kind", first_kind)
         require_component_type("second_kind", second_kind)
-        world = self.world
-        seen = (oriented(world, e, first_kind, second_kind) for e in self.collisions)
-        return [event for event in seen if event is not None]
+        return collisions_between(self.world, self.collision_array, first_kind, second_kind)
 
     def collisions_of(self, entity: int) -> list[Collision]:
         """Return the collisions of one entity in the last step, in time order.
@@ -544,6 +554,9 @@ class Space:
     ) -> Unsubscribe:
         """Call a function for each collision, after all positions are final.
 
+        After a handler has cleared or deleted the world or restored a snapshot, no further event
+        of the step is delivered.
+
         Handlers belong to the space, not to the entities: `esper.clear_database` keeps them, and
         `clear_handlers` removes them.  Registering a function twice for the same component types
         has no effect.  A nested function, lambda or method also replaces the one from the same
@@ -558,6 +571,8 @@ class Space:
             Only for collisions between bodies with these components.  `first` of the event is
             the body with the first one, `second` the other; normal, positions and velocities
             are exchanged with them.  If both bodies have both components, the lower id is first.
+            The types are taken before the first handler of the step.  A body that was deleted
+            within the step keeps the types that it had.
 
         Returns
         -------
@@ -581,7 +596,11 @@ class Space:
         first_kind: type | None = None,
         second_kind: type | None = None,
     ) -> Unsubscribe:
-        """Call a function for each contact that ends; as `on_collision`."""
+        """Call a function for each contact that ends; otherwise as `on_collision`.
+
+        With component types, it is called for contacts that had these types when they began, even
+        if a body has lost its component or was deleted since.
+        """
         return self._subscribe(CONTACT_ENDED, function, first_kind, second_kind)
 
     def on_contact(
@@ -651,7 +670,10 @@ class Space:
         return self._inspection.bounds(entity)
 
     def positions(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
-        """Return the centres of bodies, float64 (n, dim); None: all, in the order of `entities`."""
+        """Return the centres of bodies, float64 (n, dim); None: all, in the order of `entities`.
+
+        The centres are as of the end of the last step, or as of `update`.
+        """
         return self._inspection.positions(entities)
 
     def velocities(self, entities: ArrayLike | None = None) -> NDArray[np.float64]:
@@ -664,6 +686,7 @@ class Space:
         For the next step they are teleports, or with ``motion="swept"`` the targets of the bodies.
         """
         self._editor.set_positions(entities, positions)
+        self._queried.follow(entities)
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities into the `Velocity` of bodies."""
@@ -676,13 +699,17 @@ class Space:
         component of the game that holds full sizes gets full sizes.
         """
         self._editor.set_extents(entities, extents)
+        self._queried.follow(entities)
 
     def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
         """Write the rates of half sizes into the `Growth` of bodies, (n, dim)."""
         self._editor.set_growths(entities, growths)
 
     def set_masses(self, entities: ArrayLike | None, masses: ArrayLike) -> None:
-        """Write masses into the `Mass` of bodies, (n,) above 0; inf is immovable by contact."""
+        """Write masses into the `Mass` of bodies, (n,) above 0; inf is immovable by contact.
+
+        Bodies without a `Mass`, whose mass is 1, get one.
+        """
         self._editor.set_masses(entities, masses)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
@@ -692,6 +719,7 @@ class Space:
         without a sweep.  For an `Attached` box it sets the offset from the owner's position now.
         """
         self._editor.teleport(entity, position)
+        self._queried.follow([entity])
 
     def resize(self, entity: int, *, height: float, keep: str = "feet") -> None:
         """Make a body lower or higher at once: a character that crouches or stands up.
@@ -716,8 +744,7 @@ class Space:
         """
         with self._lock:
             self._editor.resize(entity, height, keep)
-            if self._queried.present is not None:
-                self._queried.update()
+            self._queried.follow([entity])
 
     # -- moving one body now --
 
@@ -733,11 +760,12 @@ class Space:
         """Move a body now, between two steps; return where it arrived and what it met.
 
         For turn-based games, tools and AI.  The body is swept along a straight path, by the rules
-        of a step, among the other bodies as they are now (the first move after a step calls
-        `update`).  When it meets a solid body it continues by `response`.  Other bodies are not
+        of a step, among the other bodies as they are now: every move calls `update`.  When it
+        meets a solid body it continues by `response`.  Other bodies are not
         pushed and do not yield.  The body needs no `Velocity`, and its `Velocity` is not changed.
-        Its `Position` is written; queries and further moves find it there.  The next step does
-        not treat the move as a teleport: contacts continue if the bodies still touch.
+        Its `Position` is written.  Queries and further moves find it there, and its `Attached`
+        boxes move with it.  The next step does not treat the move as a teleport: contacts continue
+        if the bodies still touch.  A move of an `Attached` box sets its offset, as `teleport` does.
 
         It passes through sensors, members of the same soft crowd, the open sides of `OneWay`, and
         bodies that `Filter` or `filter_pairs` exclude.  It may leave a body that it overlaps at
@@ -782,20 +810,23 @@ class Space:
 
     # -- queries --
     #
-    # All are as of the end of the last step, or as of `update`, without the entities that have
-    # been deleted since, at once or deferred.  Regions, points, rays and distances are closed: a
-    # body that only touches is found.  `cast_box`, `box_hits` and `cast_boxes` follow the open
-    # rules of impacts.  In a world that wraps, each body is found once, also across the edges: at
-    # the image that comes first.
+    # All results are as of the end of the last step, or as of a later `update` or `move`, without
+    # entities that have been deleted since, immediately or deferred.  Regions, points, rays and
+    # distances are closed: a body that only touches is found.  `cast_box`, `box_hits` and
+    # `cast_boxes` follow the open rules of impacts.  In a world that wraps, each body is found
+    # once, also across the edges: at the image that comes first.
 
     def update(self) -> None:
         """Update queries to all that was created, moved or changed since the last step.
 
         No time passes, no event is delivered, and later steps do not depend on it: contacts begin
-        and end in the next step.  It is valid until the next step begins, for `bounds` and the
-        queries from `query` to `nearest_many`.  All others, such as `contacts` and `positions`,
-        stay as of the end of the last step.  Deleted bodies are not found even without it.  May
-        be called between steps and in handlers.  O(n log n) for n bodies.
+        and end in the next step.  It is valid until the next step begins, for `bounds`, `boxes`,
+        `position_of`, `positions`, `interpolated` and the queries from `query` to `nearest_many`.
+        Until then these also see changes by `move`, `teleport`, `resize`, `set_positions` and
+        `set_extents`.  All others, such as `contacts` and `velocities`, stay as of the end of
+        the last step.  Even without `update`, deleted bodies are not found.  May be called between
+        steps and in handlers.  The first call takes O(n log n) for n bodies.  Later calls take one
+        comparison for each body that is not `Fixed`, and O(log n) for each changed body.
         """
         self._queried.update()
 
@@ -1142,11 +1173,11 @@ class Space:
     ) -> NDArray[np.float64]:
         """Return the centres of bodies between the last two steps, for drawing.
 
-        A body that is new, or that the game has teleported since the last step, is shown at its
-        current position.  A body whose first step was the last one moves from its initial
-        position.  In a world that wraps, bodies are interpolated along their paths across the
-        edge.  After `restore`, and after a step that was interrupted, all bodies are shown at
-        their current positions until the next step.
+        A new body, or one that the game teleported before the last step, is shown at its current
+        position.  After `update`, so is a body that has been moved since.  A body whose first step
+        was the last one moves from its initial position.  In a world that wraps, bodies are
+        interpolated along their paths across the edge.  After `restore`, and after a step that was
+        interrupted, all bodies are shown at their current positions until the next step.
 
         Parameters
         ----------
@@ -1309,9 +1340,9 @@ class Space:
     def snapshot_without(self, component: type) -> None:
         """Leave components of a type of the game's own out of snapshots and `state_hash`.
 
-        Such as settings of a player, which a saved game is not to change.  `restore` leaves
-        those that are there alone, and ignores those that an older snapshot holds.
-        `snapshot_with` takes it back.
+        Use it for settings of a player that a saved game must not change, or for sprites.
+        `restore` keeps existing components of the type, and ignores the ones in an older snapshot.
+        `snapshot` and `doctor` do not mention the type.  `snapshot_with` takes it back.
 
         Raises
         ------
@@ -1341,8 +1372,17 @@ class Space:
             empty, and were not given to `snapshot_with`; or two types have the same name.
         TypeError
             A component has a value that is not a number.
+
+        Warns
+        -----
+        UserWarning
+            Entities have components of a type that is not included: a plain class with
+            attributes or methods.  Issued once for each type.  `snapshot_without` turns it off
+            for a type that need not be saved, such as a sprite.
         """
-        return self._snapshots.snapshot()
+        data = self._snapshots.snapshot()
+        self._snapshots.warn_of_not_held()
+        return data
 
     def restore(self, data: bytes) -> None:
         """Restore the state of a `snapshot`.
@@ -1354,15 +1394,17 @@ class Space:
         then and now, are not changed.
 
         May be called between steps, also in another process and in an empty world, and in
-        handlers; then the remaining events of the step are still delivered.  A step that was
-        begun and never finished is discarded.  O(bodies).
+        handlers.  After a restore in a handler, no further event of the step is delivered.  A step
+        that was begun and never finished is discarded.  O(bodies).
 
         Raises
         ------
         TypeError, ValueError
             The bytes are not a snapshot; they are damaged; of another format or dimension; or
-            include components of the game that were not given to `snapshot_with`.  Nothing has
-            changed then.
+            include components of the game that were not given to `snapshot_with`.
+
+        After any exception, even one from a function given to `snapshot_with`, nothing has changed
+        and the next `restore` works.
         """
         self._snapshots.restore(data)
 
@@ -1386,6 +1428,7 @@ class Space:
         return Examined(
             self, self.world, self._state, self._registry, self._pair_filters, self._responses,
             self.stats, self._settings.up, self._settings.wrap,
+            self._snapshots.not_held() if self._snapshots.is_used else {},
         )  # fmt: skip
 
     # -- invariants --
@@ -1400,12 +1443,26 @@ class Space:
         ------
         AssertionError
             An invariant does not hold; the message names it.
+        RuntimeError
+            Another thread is in the middle of a step, or has done one meanwhile.
         """
+        self._lock.refuse_others()
+        moment, phase = self._state.moment, self._state.phase
+        try:
+            self._check_parts()
+        except Exception as error:
+            self._lock.refuse_others()
+            if self._state.moment is not moment or self._state.phase != phase:
+                raise self._lock.refusal() from error
+            raise
+
+    def _check_parts(self) -> None:
         registry, (still, moving) = self._registry, self._state.trees
         c = registry.table
         still.check()
         moving.check()
-        placed = registry.rows[c.quarantined[registry.rows] == 0]
+        rows = registry.rows
+        placed = rows[(c.quarantined[rows] == 0) & (c.news[rows] & NEW == 0)]
         assert still.n_items + moving.n_items == len(placed), "the trees lack bodies"
         low, high = np.zeros((c.capacity, self.dim)), np.zeros((c.capacity, self.dim))
         for row in placed.tolist():
@@ -1417,6 +1474,11 @@ class Space:
         for contact in self.contacts():
             assert contact.first in self, f"contact of {contact.first}, which is not a body"
             assert contact.second in self, f"contact of {contact.second}, which is not a body"
+
+
+def take_snapshot(space: Space) -> bytes:
+    """Return a snapshot without a warning about components that it does not hold."""
+    return space._snapshots.snapshot()
 
 
 def find_differences(space: Space, given: Mapping[str, Any]) -> dict[str, object]:

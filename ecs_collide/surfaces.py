@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from enum import StrEnum
 from typing import ClassVar
 
 from ecs_collide._component import LARGEST_FLOAT, Component, as_bounded, as_vector, copy_methods
+from ecs_collide._enums import NamedText
 from ecs_collide.constants import AVERAGE, AXES, GEOMETRIC, MAX, MIN, MULTIPLY, OF_SPACE
 
 
-class CombineRule(StrEnum):
+class CombineRule(NamedText):
     """How the numbers of two touching surfaces become the one that counts.
 
     Where both surfaces give a rule, the one further down this list counts.  Where neither does,
@@ -52,7 +52,7 @@ def code_of(owner: type, rule: CombineRule | str | None) -> int:
     try:
         return _CODES[CombineRule(rule)]
     except ValueError:
-        names = ", ".join(map(repr, map(str, CombineRule)))
+        names = ", ".join(repr(each.value) for each in CombineRule)
         raise ValueError(
             f"{owner.__name__}(rule={rule!r}) must be one of {names}, or None"
         ) from None
@@ -96,7 +96,7 @@ class _Surface(Component):
     def __repr__(self) -> str:
         shown = f"value={self.value!r}"
         if self.rule is not None:
-            shown += f", rule={str(self.rule)!r}"
+            shown += f", rule={self.rule.value!r}"
         return f"{type(self).__name__}({shown})"
 
 

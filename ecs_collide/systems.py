@@ -9,12 +9,14 @@ import esper
 
 from ecs_collide._component import copy_methods
 from ecs_collide.component_map import Components
-from ecs_collide.esper_world import World
+from ecs_collide.esper_world import World, require_esper_3, require_order
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space, find_differences
 from ecs_collide.step.impact import Impact
+from ecs_collide.step.registrations import code_of
 from ecs_collide.step.responses import Offer, handled_kinds
+from ecs_collide.step.step_time import TimeSource, checked_source
 
 
 class _System(esper.Processor):
@@ -55,8 +57,8 @@ class BroadphaseSystem(_System):
 
     _checked: Sequence[object] = ()  # the processors that are known to be fine
 
-    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
-        """Begin a step of `dt` seconds.
+    def process(self, *args: Any, **kwargs: Any) -> None:
+        """Begin a step of the seconds given to ``esper.process(dt)``, 1 by default; see `install`.
 
         Raises
         ------
@@ -67,7 +69,7 @@ class BroadphaseSystem(_System):
         if running != self._checked:  # by identity: a comparison of some pointers
             self._require_sole()
             self._checked = list(running or ())
-        self.space.update_bounds(dt)
+        self.space.update_bounds(self.space.step_time.begin(args, kwargs))
 
     def _require_sole(self) -> None:
         """Raise RuntimeError if the processors of this world would do a step twice."""
@@ -87,9 +89,9 @@ class NarrowphaseSystem(_System):
     `ResponseSystem`, which processes the impacts in time order.
     """
 
-    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
-        """Queue the impacts of a step of `dt` seconds."""
-        self.space.queue_impacts(dt)
+    def process(self, *args: Any, **kwargs: Any) -> None:
+        """Queue the impacts of the step."""
+        self.space.queue_impacts(self.space.step_time.within_step(args, kwargs))
 
 
 class ResponseSystem(_System):
@@ -143,8 +145,8 @@ class ResponseSystem(_System):
         """
         return DEFAULT
 
-    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
-        """Answer the impacts of a step of `dt` seconds.
+    def process(self, *args: Any, **kwargs: Any) -> None:
+        """Answer the impacts of the step.
 
         Raises
         ------
@@ -156,6 +158,7 @@ class ResponseSystem(_System):
             self._compose(self.space.world.running())
             self._checked = list(running or ())
         if not self._is_spare:
+            dt = self.space.step_time.within_step(args, kwargs)
             self.space.answer_impacts(dt, self._offers, self)
 
     def _compose(self, running: Sequence[_System]) -> None:
@@ -180,9 +183,9 @@ class MotionSystem(_System):
     The last of the four.
     """
 
-    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
-        """End a step of `dt` seconds."""
-        self.space.finish_step(dt)
+    def process(self, *args: Any, **kwargs: Any) -> None:
+        """End the step."""
+        self.space.finish_step(self.space.step_time.within_step(args, kwargs))
 
 
 SYSTEMS = (BroadphaseSystem, NarrowphaseSystem, ResponseSystem, MotionSystem)
@@ -210,6 +213,7 @@ def install(
     *,
     priority: int = 100,
     spacing: int = 10,
+    dt: TimeSource | None = None,
     **settings: Unpack[_Settings],
 ) -> Space:
     """Add the four systems to the current esper world.
@@ -224,6 +228,11 @@ def install(
     spacing : int
         How far the priorities of two of the four are apart, 1 or more: by default they are 130,
         120, 110 and 100, and leave room for a game's systems between them.
+    dt : float or callable, optional
+        The time of each step in seconds, or a function that returns it, for games whose
+        processors take no `dt` or take it as a later argument.  The function is called once in
+        each step with all arguments of `esper.process`.  By default the time is the first of
+        these arguments, or 1 if there are none.
     **settings
         All arguments of `Space`, for a new one: `dim`, `rest_speed`, `pair_limit`,
         `margin`, `lookahead`, `components`, `motion`, `sleep`, `wrap`, `up`, `gravity`.
@@ -239,37 +248,60 @@ def install(
         The world has other systems already, or `space` was made with other settings.
     TypeError
         There is no such argument.
+    RuntimeError
+        The call is in a processor that runs after the systems that it would add, or esper is
+        older than version 3.
 
     Examples
     --------
     >>> space = install(up=(0, -1), rest_speed=30)
     >>> install(up=(0, -1)) is space
     True
+
+    Processors that take other arguments, as in ``esper.process(events, dt)``:
+
+    >>> esper.switch_world("cellar")
+    >>> space = install(dt=lambda events, dt: dt)
+    >>> esper.process(["a key"], 0.25)
+    >>> space.time
+    0.25
     """
+    require_esper_3()
     if space is not None and not isinstance(space, Space):
         raise TypeError(f"install(space={space!r}) must be given a Space, or None for a new one")
     for name in settings:
         if name not in _Settings.__annotations__:
             raise TypeError(
                 f"install() got an unexpected argument {name!r}; it takes "
-                + ", ".join(["space", "priority", "spacing", *_Settings.__annotations__])
+                + ", ".join(["space", "priority", "spacing", "dt", *_Settings.__annotations__])
             )
     if isinstance(spacing, bool) or not isinstance(spacing, int) or spacing < 1:
         raise ValueError(f"install(spacing={spacing!r}) must be a whole number, 1 or more")
+    source = checked_source(dt)
     first = priority + (len(SYSTEMS) - 1) * spacing
     installed: Any = esper.get_processor(BroadphaseSystem)
     if installed is not None:
         known: Space = installed.space
         otherwise = find_differences(known, settings)
+        timed = known.step_time.source
+        again = code_of(source) is not None and code_of(source) is code_of(timed)
+        if source not in (None, timed) and not again:
+            otherwise["dt"] = timed
         if space not in (None, known) or installed.priority != first:
             otherwise = {"": None}
         if otherwise:
             made = "".join(f", {name}={value!r}" for name, value in otherwise.items() if name)
             raise ValueError(
                 f"the world {esper.current_world!r} has {known!r} installed already, with other "
-                f"arguments{made}: install() takes the same ones every time"
+                f"arguments{made}: use that space, which install() with the same arguments "
+                "returns; or make room for another one, by esper.clear_database() and "
+                "esper.remove_processor() of its systems, or in another world by "
+                "esper.switch_world()"
             )
+        if again:  # the same definition, in a level that is built again
+            known.step_time.source = source
         return known
+    require_order("install()", first)
     if space is None:
         space = Space(**settings)
     else:
@@ -278,6 +310,8 @@ def install(
             raise ValueError(
                 f"install({name}={given!r}) must be {value!r}, the {name} of the space given"
             )
+    if source is not None:
+        space.step_time.source = source
     for place, system in enumerate(SYSTEMS):
         esper.add_processor(system(space), priority=first - place * spacing)
     return space

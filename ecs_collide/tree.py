@@ -68,10 +68,10 @@ class AABBTree:
         Number of boxes to reserve room for; the tree grows beyond it.
     margin : float, optional
         Distance by which the fat bounds of a box extend beyond it on all sides, in world
-        units.  Default: a tenth of its longest side.
+        units.  Default: its longest side.
     lookahead : float
-        Number of further steps of its motion that the fat bounds of a moving box cover; at
-        most half its side on each axis.
+        Number of further steps of its motion, on average, that the fat bounds of a moving box
+        cover; at most three times its side on each axis.
 
     Notes
     -----
@@ -107,7 +107,7 @@ class AABBTree:
         dim: int = 2,
         capacity: int = 0,
         margin: float | None = None,
-        lookahead: float = 2.0,
+        lookahead: float = 8.0,
     ) -> None:
         if dim not in (2, 3):
             raise ValueError(f"dim={dim!r} must be 2 or 3")
@@ -504,7 +504,7 @@ class AABBTree:
 
     @property
     def n_reinsertions(self) -> int:
-        """How often a single escaped box was moved to another leaf."""
+        """The number of times that an escaped box was removed and inserted again on its own."""
         return int(self._tree.n_reinserted)
 
     @property

@@ -112,7 +112,8 @@ def pytest_sessionstart() -> None:
         pytest.exit(f"not installed, and required where CI is set: {missing}", returncode=3)
     stale = build.find_stale(_PACKAGE)
     if stale:
-        pytest.exit(f"older than what they are compiled from: {stale}; install again", returncode=3)
+        message = "not made of the present sources; run python setup.py build_ext --inplace"
+        pytest.exit(f"{message}: {', '.join(stale)}", returncode=3)
 
 
 @pytest.fixture

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import ast
 import functools
-import importlib
 import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import ecs_collide
-from ecs_collide import constants
+from tests.build import declare_kernels
 
 PACKAGE = Path(ecs_collide.__file__).parent
 
@@ -20,9 +19,11 @@ PACKAGE = Path(ecs_collide.__file__).parent
 LAYERS = [
     {
         "_cython",
+        "_kernel",
         "_backend",
         "_attributes",
         "_component",
+        "_enums",
         "constants",
         "random_numbers",
         "clocks",
@@ -101,12 +102,8 @@ def own(name: str) -> str | None:
 
 @functools.cache
 def dependencies(name: str) -> frozenset[str]:
-    """Return the modules of the package that one imports, or that its .pxd does."""
+    """Return the modules of the package that one imports."""
     found = {own(imported) for imported in imports(modules()[name])}
-    pxd = PACKAGE.joinpath(*name.split(".")).with_name(f"{name.rpartition('.')[2]}_c.pxd")
-    if pxd.exists():
-        cimported = re.findall(r"from (ecs_collide[\w.]+) cimport", pxd.read_text("utf-8"))
-        found |= {own(module) for module in cimported}
     return frozenset(module for module in found if module is not None)
 
 
@@ -216,79 +213,20 @@ def test_no_stub_is_beside_a_kernel():
     assert list(PACKAGE.rglob("*.pyi")) == []
 
 
-def test_every_c_method_with_a_result_says_whether_it_may_raise():
-    """Without `noexcept` or `except`, each call asks Python whether an exception is set."""
-    for pxd in PACKAGE.rglob("*_c.pxd"):
-        for line in pxd.read_text("utf-8").splitlines():
-            if re.match(r"\s*c(p?)def (bint|int|Py_ssize_t|long long|double) \w+\(.*\)", line):
-                assert re.search(r"\) (noexcept|except\??[ -])", line), (pxd.name, line.strip())
-
-
-def test_every_pxd_is_used_by_another_kernel():
-    sources = [*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pxd")]
-    texts = {path: path.read_text("utf-8") for path in sources}
-
+def test_only_headers_of_c_have_a_pxd():
     for pxd in PACKAGE.rglob("*.pxd"):
-        own = (pxd, pxd.with_name(pxd.name.replace("_c.pxd", ".py")))
-        module = ".".join([*pxd.relative_to(PACKAGE).parts[:-1], pxd.stem])
-        others = [path for path in texts if path not in own]
-        assert any(f"ecs_collide.{module} " in texts[path] for path in others), pxd.name
-
-
-def source_of(pxd):
-    """Return the kernel that a .pxd declares, as plain Python."""
-    folders = pxd.relative_to(PACKAGE).parts[:-1]
-    return importlib.import_module(".".join(["ecs_collide", *folders, pxd.stem.removesuffix("_c")]))
-
-
-def test_numbers_in_declarations_are_those_of_the_sources():
-    for pxd in PACKAGE.rglob("*.pxd"):
-        numbers = re.findall(r"^    ([A-Z]\w+) = (\d+)$", pxd.read_text("utf-8"), re.M)
-        if numbers:
-            source = source_of(pxd)
-            for name, number in numbers:
-                there = getattr(source, name, getattr(constants, name, None))
-                assert there == int(number), f"{name} of {pxd.name}"
-
-
-def test_structs_in_declarations_have_the_fields_of_the_sources():
-    found = 0
-    for pxd in PACKAGE.rglob("*_c.pxd"):
-        structs = re.findall(r"^cdef struct (\w+):\n((?:    .+\n)+)", pxd.read_text("utf-8"), re.M)
-        for name, fields in structs:
-            source = source_of(pxd)
-            there = {field for field in vars(getattr(source, name)) if not field.startswith("__")}
-            assert there == set(re.findall(r"(\w+)$", fields, re.M)), f"{name} of {pxd.name}"
-            found += 1
-    assert found
-
-
-def kernel_methods():
-    """Yield (source, names in its .pxd, name, decorators) of the private methods of kernels."""
-    for pxd in PACKAGE.rglob("*_c.pxd"):
-        source = pxd.with_name(pxd.name.replace("_c.pxd", ".py"))
-        if not source.exists():
-            continue
-        declared = set(re.findall(r"\b(\w+)\(", pxd.read_text("utf-8")))
-        for owner in ast.parse(source.read_text("utf-8")).body:
-            if isinstance(owner, ast.ClassDef):
-                for method in owner.body:
-                    if isinstance(method, ast.FunctionDef) and re.match("_[a-z]", method.name):
-                        written = [ast.unparse(line) for line in method.decorator_list]
-                        yield source, declared, method.name, written
+        assert "cdef extern from" in pxd.read_text("utf-8"), pxd.name
+        assert pxd.with_suffix(".py").exists(), f"{pxd.name} has no stand-in for pure Python"
 
 
 def test_private_methods_of_kernels_are_c_functions():
-    # What a .pxd does not declare is a Python method, which is slow where a loop calls it.
+    # A method without a C type to return is one of Python, which is slow where a loop calls it.
     once = {"_name_columns", "_make_room"}  # called when an array is made or has grown
-    for source, declared, name, written in kernel_methods():
-        assert name in declared | once or "cython.cfunc" in written, f"{name} of {source.name}"
-
-
-def test_what_a_pxd_declares_is_not_repeated_by_decorators():
-    for source, declared, name, written in kernel_methods():
-        if name in declared and "cython.inline" not in written:
-            assert "cython.cfunc" not in written, f"{name} of {source.name}"
+    for kernel in declare_kernels.Declarations(PACKAGE).kernels.values():
+        for owner in kernel.classes.values():
+            names = {node.name for node in owner.body if isinstance(node, ast.FunctionDef)}
+            private = {name for name in names if re.match("_[a-z]", name)}
+            assert private <= set(kernel.methods[owner.name]) | once, kernel.name
 
 
 def test_every_public_name_is_documented():

@@ -11,6 +11,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from ecs_collide.character import Character, install_characters
 from tests.scenes import box, mover
 from tests.volume import further
 
@@ -703,3 +704,71 @@ def test_findings_print_as_a_line_each():
     many = ec.Findings(found * 15)
     assert len(str(many).splitlines()) == 21
     assert str(many).endswith("\n... 10 more")
+
+
+def test_a_character_without_its_system_or_without_slide_is_found():
+    space = ec.install(up=(0, 1))
+    body = [ec.Position(0, 0), ec.Extents(1, 1)]
+    hero = esper.create_entity(*body, ec.Velocity(0, 0), Character())
+    assert causes(space.doctor()) == ["no_character_system", "no_slide"]
+
+    install_characters(space)
+    assert causes(space.doctor()) == ["no_slide"]
+    esper.add_component(hero, ec.Stop())
+    assert "Character and Stop instead of Slide" in str(space.doctor())
+    esper.remove_component(hero, ec.Stop)
+    esper.add_component(hero, ec.Slide())
+    assert causes(space.doctor()) == []
+    esper.remove_component(hero, ec.Velocity)
+    assert "no_character" in causes(space.doctor())
+    assert "has Character but no Velocity" in str(space.doctor())
+
+
+def test_a_character_that_the_game_answers_itself_needs_no_slide():
+    class Bouncy:
+        pass
+
+    space = ec.install(up=(0, 1))
+    install_characters(space)
+    space.respond_with(Bouncy, lambda impact: ec.DEFAULT)
+    body = [ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(0, 0)]
+    esper.create_entity(*body, Character(), Bouncy())
+    esper.process(0.0)
+
+    assert causes(space.doctor()) == []
+
+
+@pytest.mark.filterwarnings("ignore:entity")
+def test_a_box_that_stays_attached_to_a_box_was_not_put_right():
+    space = ec.install()
+    owner, box, chained = (
+        esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1)) for _ in range(3)
+    )
+    esper.add_component(box, ec.Attached(owner))
+    esper.add_component(chained, ec.Attached(box))
+    assert causes(space.doctor()) == ["wrong_number"]
+    esper.process(1 / 60)
+
+    for _ in range(2):
+        (found,) = space.doctor()
+        assert found.cause == "quarantined"
+        assert "put right" not in found.message
+        assert f"must not be attached itself: attach both boxes to entity {owner}" in found.message
+        space.reports.clear()
+
+    esper.component_for_entity(chained, ec.Attached).owner = owner
+    assert "attached itself" not in str(space.doctor())
+    esper.process(1 / 60)
+    assert causes(space.doctor()) == []
+
+
+@pytest.mark.filterwarnings("ignore:entity")
+def test_a_body_that_still_leads_too_far_was_not_put_right():
+    space = ec.install()
+    velocity = ec.Velocity(2.0**499, 0)
+    esper.create_entity(ec.Position(2.0**499, 0), ec.Extents(1, 1), velocity)
+    esper.process(10.0)
+    assert "put right" not in str(space.doctor())
+
+    velocity.x = 0.0
+    assert "was put right since" in str(space.doctor())

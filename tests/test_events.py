@@ -343,3 +343,20 @@ def test_every_enum_of_the_library_prints_as_a_word():
     for member in itertools.chain(*enums):
         assert not str(member).isdigit(), repr(member)
         assert str(member) == f"{member}"
+
+
+@pytest.mark.parametrize(
+    "enum", [ecs_collide.EndReason, ecs_collide.Verdict, ecs_collide.CombineRule]
+)
+def test_enums_of_text_print_their_names(enum):
+    for member in enum:
+        assert str(member) == f"{member}" == member.name
+        assert f"{member:>20}" == member.name.rjust(20)
+        assert member == member.value
+
+
+def test_a_rule_in_the_repr_of_a_surface_can_be_given_again():
+    assert (
+        repr(ecs_collide.Friction(0.5, ecs_collide.CombineRule.MAX))
+        == "Friction(value=0.5, rule='max')"
+    )

@@ -26,8 +26,11 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import _backend
+from ecs_collide.motion import columns
+from tests.build import declare_kernels
 from tests.pressing import towards
 from tests.scenes import box, mover
+from tests.test_snapshots_forged import Lamp, Score, furnish
 from tests.yard import Tag
 
 PACKAGE = str(Path(ec.__file__).parent)
@@ -394,7 +397,7 @@ def in_new_world(monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[type[Sce
         for name in names[:-1]:
             esper.delete_world(name)
         del names[:-1]
-        monkeypatch.setattr(_backend.kernels.bodies, "INITIAL_ROWS", 8)
+        monkeypatch.setattr(columns, "INITIAL_ROWS", 8)
         scene = kind()
         scene.play(0, kind.first)
         return scene
@@ -675,19 +678,9 @@ def test_a_step_for_which_python_has_no_memory_leaves_a_space_that_works(
 
 def test_no_compiled_kernel_has_a_list_comprehension():
     """Where one has no memory for its list, Cython 3.3 frees the item twice."""
-    sources = {path: path.read_text(encoding="utf-8") for path in Path(PACKAGE).rglob("*.py")}
-
-    for kernel, source in sources.items():
-        if kernel.name == "_cython.py" or "cython" not in source or " for " not in source:
-            continue
-        code = ast.parse(source)
-        if "cython" in {name for node in ast.walk(code) for name in imported(node)}:
-            assert not [n.lineno for n in ast.walk(code) if isinstance(n, ast.ListComp)], kernel
-
-
-def imported(node: ast.AST) -> list[str]:
-    """Return what an import statement imports."""
-    return [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+    for kernel in declare_kernels.find_kernels(Path(PACKAGE)):
+        code = ast.parse(kernel.read_text(encoding="utf-8"))
+        assert not [n.lineno for n in ast.walk(code) if isinstance(n, ast.ListComp)], kernel
 
 
 CHILD = """
@@ -795,6 +788,50 @@ def test_a_restore_that_is_interrupted_at_any_line_has_happened_or_has_not(
             assert finish().differences(expected) == [], fuse.where
 
     assert ends == {True: True, False: True}
+
+
+@pytest.mark.slow_in_python
+@pytest.mark.filterwarnings("ignore:entity")
+def test_a_restore_that_is_interrupted_leaves_no_entity_half_changed(implementation, world, volume):
+    space = ec.install(gravity=(0, -10))
+    furnish(space)
+    good = space.snapshot()
+    esper.process(DT)
+    lost, dying, stripped, richer, *_ = sorted(space.entities)
+    esper.delete_entity(lost, immediate=True)
+    esper.delete_entity(dying)
+    esper.remove_component(stripped, ec.Friction)
+    esper.add_component(richer, Score(4, 4.0))
+    esper.create_entity(ec.Position(90, 0), ec.Extents(1, 1), Score(7, 7.0))
+    for _, score in esper.get_component(Score):
+        score.points += 10
+    later = space.snapshot()
+
+    def structure() -> object:
+        entities = [
+            (entity, {kind: repr(part) for kind, part in its.items() if kind is not Lamp})
+            for entity, its in esper._entities.items()
+        ]
+        filed = {kind: set(having) for kind, having in esper._components.items()}
+        return entities, filed, set(esper._dead_entities)
+
+    before = structure()
+    n_taken_back = 0
+    for n in some_of(3400, volume(20, 200, 3400, least=10), last=0):
+        fuse = Fuse(n)
+        with contextlib.suppress(InterruptError), fuse:
+            space.restore(good)
+        space.check()
+        state = space.snapshot()
+        assert state in (good, later), fuse.where
+        if state == later:
+            n_taken_back += 1
+            assert structure() == before, fuse.where
+        else:
+            space.restore(later)
+            before = structure()
+
+    assert n_taken_back > 0
 
 
 @pytest.mark.filterwarnings("ignore:entity")

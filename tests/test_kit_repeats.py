@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import struct
+import subprocess
+import sys
+import textwrap
 
 import esper
 import pytest
 
 import ecs_collide as ec
 from ecs_collide import testing
+from ecs_collide.character import Character, install_characters
 from ecs_collide.recording.recording import Recording
 from ecs_collide.testing import places
 from ecs_collide.testing.logs import explain_log, format_log, require_live
@@ -95,6 +99,7 @@ def folder(tmp_path, monkeypatch):
 # -- repeats --
 
 
+@pytest.mark.filterwarnings("ignore:assert_repeats.. skips 'kernels'")
 def test_game_repeats_in_every_variant():
     done = testing.assert_repeats(build, SCRIPT)
 
@@ -103,9 +108,51 @@ def test_game_repeats_in_every_variant():
 
 
 def test_local_function_is_repeated_in_this_process_only():
-    assert "hash seed" not in testing.assert_repeats(lambda: build(), SCRIPT)
+    with pytest.warns(UserWarning, match=r"skips 'hash seed': another process cannot import"):
+        assert "hash seed" not in testing.assert_repeats(lambda: build(), SCRIPT)
     with pytest.raises(ValueError, match="variant 'hash seed' is not possible here"):
         testing.assert_repeats(lambda: build(), SCRIPT, variants=["hash seed"])
+
+
+def test_game_of_the_script_itself_is_repeated_without_the_other_process(folder):
+    script = folder / "script.py"
+    program = """
+        import esper
+        import ecs_collide as ec
+        from ecs_collide import testing
+
+        def build():
+            esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(60, 0))
+            esper.create_entity(ec.Position(4, 0), ec.Extents(1, 1))
+            return ec.install()
+
+        print(testing.assert_repeats(build, 5))
+    """
+    script.write_text(textwrap.dedent(program))
+
+    done = subprocess.run([sys.executable, script], capture_output=True, text=True, check=True)
+
+    assert done.stdout.startswith("['again', 'order', 'margins'")
+    assert "hash seed" not in done.stdout
+    assert "UserWarning: assert_repeats() skips 'hash seed'" in done.stderr
+    assert "make it a function of a module other than the script that runs" in done.stderr
+
+
+def test_build_that_does_steps_is_repeated_in_the_other_ways(world):
+    def stepped():
+        game = Game(save=save_aim)
+        esper.process(DT)
+        return game
+
+    with (
+        pytest.warns(UserWarning, match="skips 'order': it needs a build"),
+        pytest.warns(UserWarning, match="skips 'hash seed'"),
+    ):
+        done = testing.assert_repeats(stepped, SCRIPT)
+
+    assert {"order", "hash seed"}.isdisjoint(done)
+    with pytest.raises(ValueError, match="variant 'order' is not possible here: it needs a build"):
+        testing.assert_repeats(stepped, SCRIPT, variants=["order"])
 
 
 def runs():
@@ -209,6 +256,26 @@ def test_game_that_acts_otherwise_the_second_time_is_found_by_a_rollback():
     with pytest.raises(AssertionError, match=r"and played on: step \d+ is the first") as caught:
         testing.assert_rollback_safe(nudged_in(runs()), SCRIPT, 4)
     assert "Velocity.x" in str(caught.value)
+
+
+class Hero(Game):
+    """A character that is told to walk by whole numbers, as in the tutorial."""
+
+    def __init__(self):
+        super().__init__(save=save_aim)
+        self.hero = Character()
+        body = ec.Position(-40, 4), ec.Extents(4, 4), ec.Velocity(0, 0), ec.Slide()
+        esper.create_entity(*body, self.hero)
+        install_characters(self.space)
+
+    def step(self):
+        self.hero.walk = self.keys.right - 0
+        self.hero.jump = int(self.keys.jump)
+        esper.process(DT)
+
+
+def test_character_that_walks_by_whole_numbers_is_safe_for_rollback():
+    testing.assert_rollback_safe(Hero, SCRIPT)
 
 
 def test_distance_of_no_steps_is_refused():

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import base64
+import copy
 import gzip
 import json
 import math
 import random
 import struct
-from dataclasses import dataclass
+import time
+import tracemalloc
+import zlib
+from dataclasses import dataclass, replace
 from enum import Enum
 
 import esper
@@ -15,7 +20,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import replay
-from ecs_collide.recording.frames import compare_frames, plain, read_frame, same
+from ecs_collide.recording.frames import Frame, compare_frames, plain, read_frame, same
 from ecs_collide.recording.recording import Recording, RecordingError, first_difference
 from tests.demos.screens import need_screen
 
@@ -188,6 +193,28 @@ def test_values_are_the_same_if_every_bit_is(first, second, is_same):
     assert same(first, second) is is_same
 
 
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [
+        (1, 1.0, True),
+        (True, 1.0, True),
+        ([0, [1]], [0.0, [1.0]], True),
+        (0, -0.0, False),
+        (2**53 + 1, float(2**53), False),
+        (1, 1.5, False),
+        (0, None, False),
+    ],
+)
+def test_restored_numbers_are_the_same_whatever_their_type(first, second, is_same):
+    one, other = (
+        Frame(0, 0.0, 0.0, {}, {1: {"Aim": {"way": value}}}, (), (), "")
+        for value in (first, second)
+    )
+
+    assert (not compare_frames(one, other, types=False)) is is_same
+    assert len(compare_frames(one, other)) == 1
+
+
 def test_one_bit_in_one_field_is_named_with_its_step_and_entity(world):
     found = first_difference(run(), run(nudge_before=17))
 
@@ -285,6 +312,256 @@ def test_file_of_another_format_is_refused_with_its_format(tmp_path):
 
     with pytest.raises(RecordingError, match="has format 'ecs_collide recording 99'"):
         Recording.load(path)
+
+
+# -- files from strangers --
+
+ABOUT = {"format": "ecs_collide recording 1", "dim": 2, "wrap": None, "up": [0.0, 1.0]}
+
+
+def line(step, gone=(), changed=None, **others):
+    """Return a frame as it is in a file."""
+    rest = {"inputs": {}, "contacts": [], "events": [], "digest": "00", **others}
+    return {
+        "step": step,
+        "dt": 0.1,
+        "time": 0.1,
+        "gone": list(gone),
+        "changed": changed or {},
+    } | rest
+
+
+def forge(path, *lines, **about):
+    with gzip.open(path, "wt") as file:
+        for each in ({**ABOUT, **about}, *lines):
+            file.write((each if isinstance(each, str) else json.dumps(each)) + "\n")
+    return path
+
+
+def bomb(n_megabytes):
+    """Return a packed snapshot of zeros, as text."""
+    packer = zlib.compressobj()
+    packed = b"".join(packer.compress(bytes(2**20)) for _ in range(n_megabytes))
+    return base64.b85encode(packed + packer.flush()).decode()
+
+
+BOMB = bomb(64)
+MANY = {str(entity): {} for entity in range(1500)}
+FORGED = {
+    "a snapshot that unpacks to 64 megabytes": [line(0, snapshot=BOMB)],
+    "a line of 16 megabytes": [" " * 2**24],
+    "a line of a million lists": ["[" + "[]," * 10**6 + "1]"],
+    "a line of 100,000 levels": ["[" * 10**5],
+    "many entities in many frames": [line(0, changed=MANY), *map(line, range(1, 1500))],
+    "257 components": [line(0, changed={"1": {f"A{n}": {} for n in range(257)}})],
+    "values on eight levels": [line(0, changed={"1": {"A": {"x": [[[[[[[[1]]]]]]]]}}})],
+    "a line that is no object": ["[1]"],
+    "a line without a digest": [json.dumps({**line(0)}).replace("digest", "other")],
+    "steps with a gap": [line(0), line(2**40)],
+    "a step that is no number": [line("0")],
+    "a step below 0": [line(-1)],
+    "a time without end": [line(0, time=math.inf)],
+    "a time of 400 digits": [line(0, time=10**400)],
+    "a number of 5,000 digits": [json.dumps(line(0)).replace("0.1", "1" * 5000, 1)],
+    "an entity that is no number": [line(0, changed={"one": {}})],
+    "an entity of many digits": [line(0, changed={"1" * 100: {}})],
+    "components that are none": [line(0, changed={"1": 5})],
+    "fields that are none": [line(0, changed={"1": {"A": [1]}})],
+    "an entity that leaves and was not there": [line(0, gone=[7])],
+    "an entity that leaves and is a list": [line(0, gone=[[7]])],
+    "contacts that are none": [line(0, contacts=[5])],
+    "an event of nobody": [line(0, events=[{"event": "Collision"}])],
+    "an event of lists": [line(0, events=[{"first": [1], "second": 2}])],
+    "a kind of event that is no text": [line(0, events=[{"event": 5, "first": 1, "second": 2}])],
+    "inputs that are none": [line(0, inputs=[1])],
+    "a digest that is no text": [line(0, digest=5)],
+    "a snapshot that is no text": [line(0, snapshot=5)],
+    "a snapshot of other bytes": [
+        line(0, snapshot=base64.b85encode(zlib.compress(b"none")).decode())
+    ],
+    "a snapshot that is cut": [line(0, snapshot=bomb(0)[:-5])],
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_forged_recording_is_refused_at_loading_within_its_room(name, tmp_path, capsys):
+    path = forge(tmp_path / "forged.rec", *FORGED[name])
+
+    tracemalloc.start()
+    try:
+        with pytest.raises(RecordingError, match="is no recording, or it is damaged") as caught:
+            Recording.load(path)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert len(str(caught.value)) < len(str(path)) + 300
+    assert peak < 2**25 + 2**13 * path.stat().st_size
+    for how in ([], ["--text"], ["--step", "0"], ["--compare", str(path)]):
+        assert replay.main([str(path), *how]) == 2
+        assert "is no recording, or it is damaged" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "about",
+    [
+        {"dim": 5},
+        {"dim": [2]},
+        {"dim": 2.0},
+        {"wrap": 5},
+        {"wrap": [-1, 2]},
+        {"up": [3, 4]},
+        {"up": 7},
+        {"up": [10**400, 1]},
+        {"written": [1]},
+        {"format": [[]] * 1000},
+    ],
+    ids=lambda about: str(about)[:30],
+)
+def test_recording_of_a_space_that_cannot_be_is_refused_at_loading(about, tmp_path):
+    path = forge(tmp_path / "forged.rec", line(0), **about)
+
+    with pytest.raises(RecordingError) as caught:
+        Recording.load(path)
+
+    assert len(str(caught.value)) < len(str(path)) + 300
+
+
+def test_recording_in_which_many_entities_leave_is_loaded_in_linear_time(tmp_path):
+    entities = {str(entity): {} for entity in range(20_000)}
+    path = forge(tmp_path / "run.rec", line(0, changed=entities), line(1, gone=range(19_999)))
+
+    before = time.process_time()
+    loaded = Recording.load(path)
+
+    assert time.process_time() - before < 5.0  # 40 s if each entity looks through all that leave
+    assert list(loaded.frames[1].entities) == [19_999]
+
+
+def test_entities_that_return_under_low_ids_are_sorted(tmp_path):
+    path = forge(
+        tmp_path / "run.rec",
+        line(0, changed={"5": {}, "9": {"A": {"x": 1}}}),
+        line(1, changed={"2": {}, "9": {"A": None, "B": {}}}),
+        line(2, gone=[5], changed={"7": {}}),
+    )
+
+    frames = Recording.load(path).frames
+
+    assert [list(frame.entities) for frame in frames] == [[5, 9], [2, 5, 9], [2, 7, 9]]
+    assert [frame.entities[9] for frame in frames] == [{"A": {"x": 1}}, {"B": {}}, {"B": {}}]
+
+
+def test_world_at_rest_is_packed_less_tightly_than_a_loader_allows(world, tmp_path):
+    esper.create_entity(ec.Position(0, -1), ec.Extents(100, 1))
+    for n in range(12):
+        esper.create_entity(ec.Position(2 * n, 1), ec.Extents(1, 1), ec.Velocity(0, 0), ec.Slide())
+    recorder = ec.record(ec.install(gravity=(0, -10)), snapshots=False)
+    frame = recorder.take(0.0)
+    esper.process(DT)
+    for _ in range(400):
+        recorder.frames.append(replace(recorder.frames[-1], step=recorder.frames[-1].step + 1))
+
+    path = recorder.save(tmp_path / "run.rec")
+
+    assert frame.step == 1
+    with gzip.open(path) as file:
+        assert 40 < len(file.read()) / path.stat().st_size < 140
+    assert len(Recording.load(path).frames) == 403
+
+
+def test_text_from_a_stranger_does_not_command_the_terminal(tmp_path, capsys):
+    evil = "\x1b]0;owned\x07\ud800"
+    event = {"event": evil, "first": 1, "second": 2, "kind": evil}
+    path = forge(
+        tmp_path / "run.rec",
+        line(0, changed={"1": {evil: {evil: evil}}}, inputs={evil: True}, events=[event]),
+    )
+    other = forge(tmp_path / "other.rec", line(0, changed={"1": {evil: {evil: "\x07"}}}))
+
+    for how in (["--text"], ["--step", "0"], ["--compare", str(other)], ["--step", "9"]):
+        replay.main([str(path), *how])
+        shown = capsys.readouterr()
+        assert "\x1b" not in shown.out + shown.err
+        assert "\x07" not in shown.out + shown.err
+        shown.out.encode()
+
+
+def seal(data):
+    """Return a changed snapshot with the checksum of its bytes."""
+    head = bytearray(data[:32])
+    head[24:] = bytes(8)
+    rest = bytes(head) + data[32:]
+    return data[:24] + struct.pack("<Q", zlib.crc32(rest) << 32 | zlib.adler32(rest)) + data[32:]
+
+
+def test_sealed_snapshot_that_contradicts_itself_is_refused_when_it_is_shown(world, tmp_path):
+    recording = run(3)
+    data = bytearray(recording.frames[2].snapshot)
+    data[-40:] = b"\xff" * 40
+    recording.frames[2] = replace(recording.frames[2], snapshot=seal(bytes(data)))
+    player = replay.Player(Recording.load(recording.save(tmp_path / "run.rec")))
+
+    try:
+        with pytest.raises(RecordingError, match="step 2 cannot be shown: the snapshot contradict"):
+            player.seek(2)
+        player.seek(3)
+        assert player.space.state_hash().hex() == player.frame.digest
+    finally:
+        player.close()
+
+
+def test_recording_whose_first_step_cannot_be_shown_leaves_no_world(world, tmp_path, capsys):
+    recording = run(1)
+    data = recording.frames[0].snapshot
+    recording.frames[0] = replace(recording.frames[0], snapshot=seal(data[:-9] + b"\xff" * 9))
+    path = recording.save(tmp_path / "run.rec")
+    worlds, current = set(esper.list_worlds()), esper.current_world
+
+    assert replay.main([str(path)]) == 2
+    assert "step 0 cannot be shown" in capsys.readouterr().err
+    assert set(esper.list_worlds()) == worlds
+    assert esper.current_world == current
+
+
+STRANGE = (
+    *(None, True, -1, 2**70, 10**400, math.nan, math.inf, "", "\x00\ud800", "9" * 30, [], {}),
+    *([[[[[[[[[]]]]]]]]], [{}], {"": None}, {"first": [], "second": {}}, {"7": {"A": {"x": []}}}),
+)
+
+
+def change(content, chance):
+    """Return JSON in which one value is another, or one key."""
+    if isinstance(content, (dict, list)) and content and chance.random() < 0.9:
+        key = chance.choice(list(content) if isinstance(content, dict) else range(len(content)))
+        if isinstance(content, dict) and chance.random() < 0.1:
+            content[str(chance.choice(STRANGE))] = content.pop(key)
+        else:
+            content[key] = change(content[key], chance)
+        return content
+    return copy.deepcopy(chance.choice(STRANGE))
+
+
+def test_forged_values_anywhere_are_refused_or_shown(world, tmp_path, volume, capsys):
+    path = run(6, inputs={"right": True}).save(tmp_path / "run.rec")
+    with gzip.open(path, "rt") as file:
+        good = [json.loads(each) for each in file]
+    chance, forged, n_refused = random.Random(11), str(tmp_path / "forged.rec"), 0
+    for n in range(volume(60, 1000)):
+        lines = copy.deepcopy(good)
+        at = chance.randrange(len(lines))
+        lines[at] = change(lines[at], chance)
+        with gzip.open(forged, "wt", compresslevel=1) as file:
+            file.writelines(json.dumps(each) + "\n" for each in lines)
+        try:
+            Recording.load(forged)
+        except RecordingError:
+            n_refused += 1
+            continue
+        for how in (["--text"], ["--step", "2"], ["--compare", str(path)]):
+            assert replay.main([forged, *how]) in (0, 1, 2), (n, lines[at])
+        capsys.readouterr()
+    assert n_refused
 
 
 def test_values_that_are_no_plain_data_are_left_out():

@@ -10,6 +10,7 @@ import zlib
 from dataclasses import dataclass
 
 import esper
+import numpy as np
 import pytest
 
 import ecs_collide as ec
@@ -565,6 +566,29 @@ def test_in_handlers_both_can_be_done():
     space.check()
 
 
+@pytest.mark.filterwarnings("ignore:entity")
+@pytest.mark.parametrize("value", [math.nan, -math.inf, 10**200, -(10**160), np.float64("nan")])
+def test_a_step_done_again_reports_the_same_number_of_any_type(value):
+    crate, _, space = resting()
+    data = space.snapshot()
+    esper.component_for_entity(crate, ec.Velocity).x = value
+    between = space.snapshot()
+    esper.process(1.0)
+    after = space.snapshot()
+    expected = list(space.reports)
+    (report,) = expected
+    assert type(report.value) is float
+
+    for saved in (data, between, after):
+        space.restore(saved)
+        if saved is data:
+            esper.component_for_entity(crate, ec.Velocity).x = value
+        if saved is not after:
+            esper.process(1.0)
+        assert space.reports == expected
+        assert space.snapshot() == after
+
+
 def _falling():
     floor = box((0, -1), (10, 1))
     crate = mover((0, 2), (1, 1), (0, -3), ec.Slide())
@@ -630,3 +654,57 @@ def test_an_esper_that_keeps_its_entities_elsewhere(monkeypatch):
         space.snapshot()
     with pytest.raises(RuntimeError, match="no _entity_count that is a count"):
         space.restore(data)
+
+
+class Proud(ec.Dominance):
+    """A component of the library that can refuse to be set."""
+
+    __slots__ = ()
+    refuses = False
+
+    def __setattr__(self, name, value):
+        if Proud.refuses:
+            raise KeyError("not now")
+        super().__setattr__(name, value)
+
+
+@pytest.mark.parametrize("is_read", [True, False])
+def test_a_restore_that_fails_leaves_the_world_as_it_was_and_gives_way_to_the_next(
+    is_read, monkeypatch
+):
+    crate, floor, space = resting()
+    late = mover((9, 9), (1, 1), (0, 0), Tag())
+    proud = Proud(3)
+    esper.add_component(late, proud, ec.Dominance)
+    esper.process(1.0)
+    good = space.snapshot()
+    esper.process(1.0)
+    esper.delete_entity(floor, immediate=True)
+    proud.level = 5
+    esper.component_for_entity(late, ec.Position).y = 5.0
+    esper.component_for_entity(crate, ec.Position).x = 7.0 if is_read else "seven"
+    esper.remove_component(crate, ec.Velocity)
+    new = esper.create_entity(ec.Position(50, 0), ec.Extents(1, 1))
+    dying = esper.create_entity(ec.Position(60, 0), ec.Extents(1, 1))
+    esper.delete_entity(dying)
+    now, ids, there = is_read and space.snapshot(), set(esper._dead_entities), everything()
+    order = list(esper.get_entities())
+
+    monkeypatch.setattr(Proud, "refuses", True)
+    for _ in range(2):
+        with pytest.raises(KeyError, match="not now"):
+            space.restore(good)
+        assert everything() == there
+        assert set(esper._dead_entities) == ids
+        assert list(esper.get_entities()) == order
+        assert [e for e, _ in esper.get_component(Tag)] == [late]
+        assert not is_read or space.snapshot() == now
+        space.check()
+    monkeypatch.setattr(Proud, "refuses", False)
+    space.restore(good)
+
+    assert space.snapshot() == good
+    assert esper.entity_exists(floor)
+    assert not esper.entity_exists(new)
+    esper.process(1.0)
+    space.check()

@@ -626,10 +626,33 @@ def test_a_class_that_declares_anything_is_no_mark():
     kinds = (Counts, Acts, Declares, Slotted, Derived)
     for kind in kinds:
         esper.add_component(crate, kind())
-    data = space.snapshot()
+    with pytest.warns(UserWarning, match="snapshots do not save") as warned:
+        data = space.snapshot()
     for kind in kinds:
         esper.remove_component(crate, kind)
 
     space.restore(data)
 
     assert not any(esper.has_component(crate, kind) for kind in kinds)
+    assert [str(w.message).split()[4] for w in warned] == [
+        "Acts,", "Counts,", "Declares,", "Derived,", "Slotted,"
+    ]  # fmt: skip
+
+
+@dataclass
+class Rect:
+    x: float
+    y: float
+    w: float
+    h: float
+
+
+def test_a_dataclass_that_plays_two_roles_is_held_by_the_first_snapshot(world):
+    roles = ec.Components(position=(Rect, "x", "y"), extents=(Rect, "w", "h"))
+    space = ec.install(components=roles)
+    entity = esper.create_entity(Rect(0, 0, 2, 2), ec.Velocity(60, 0), ec.Slide())
+    esper.process(1 / 60)
+
+    space.restore(space.snapshot())
+
+    assert esper.component_for_entity(entity, Rect) == Rect(1, 0, 2, 2)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import esper
 import pytest
 
@@ -127,11 +129,14 @@ def test_load_must_give_a_component():
         space.restore(data)
 
 
-def test_an_update_that_raises_spoils_nothing_else():
+def test_an_update_that_raises_leaves_the_world_as_it_was():
     crate, floor, space = resting()
 
     def update(health, data):
-        raise KeyError(f"for {health.points}")
+        points = int.from_bytes(data, "little")
+        if points == floor:
+            raise KeyError(f"for {points}")
+        health.points = points
 
     remember_health(space, update=update)
     for entity in (crate, floor):
@@ -141,10 +146,13 @@ def test_an_update_that_raises_spoils_nothing_else():
         esper.component_for_entity(entity, Health).points = 77
     esper.component_for_entity(crate, ec.Position).x = 9
 
-    with pytest.raises(ExceptionGroup, match="2 updates"):
+    now = space.snapshot()
+
+    with pytest.raises(KeyError, match=f"for {floor}") as raised:
         space.restore(data)
 
-    assert position(crate) == (0, 1)
+    assert f"Health of entity {floor}; nothing has been changed" in raised.value.__notes__[0]
+    assert space.snapshot() == now
     space.check()
 
 
@@ -242,3 +250,78 @@ def test_save_must_give_bytes():
 
     with pytest.raises(TypeError, match=f"save gave 5 for the Health of entity {crate}"):
         space.snapshot()
+
+
+class Wounded:
+    """A component in the style of a first game."""
+
+    health = 2
+
+
+class Marked:
+    """A mark."""
+
+
+@dataclass
+class Counted:
+    n: int = 0
+
+
+def test_what_no_snapshot_holds_is_warned_of_once_and_listed_by_the_doctor():
+    crate, floor, space = resting()
+    for entity in (crate, floor):
+        esper.add_component(entity, Wounded())
+    esper.add_component(crate, Thinks())
+    for kept in (Marked(), Counted(), ec.Random(1), Health(1)):
+        esper.add_component(crate, kept)
+    remember_health(space)
+    assert not space.doctor()  # a game that saves nothing loses nothing
+
+    with pytest.warns(UserWarning, match="snapshots do not save") as warned:
+        space.snapshot()
+    messages = [str(warning.message) for warning in warned]
+    assert [warning.filename for warning in warned] == [__file__] * 2
+    assert f"do not save Thinks, a component of entity {crate}:" in messages[0]
+    assert f"do not save Wounded, a component of entity {floor} and 1 more:" in messages[1]
+    esper.create_entity(Wounded())
+    space.snapshot()  # an error, were there another warning
+    found = [finding for finding in space.doctor() if finding.cause == "not_in_snapshots"]
+    assert [finding.entities for finding in found] == [(crate,), (floor, crate, 3)]
+
+    space.snapshot_without(Wounded)
+    esper.remove_component(crate, Thinks)
+    assert not any(finding.cause == "not_in_snapshots" for finding in space.doctor())
+
+
+def test_what_the_game_leaves_out_of_snapshots_is_not_warned_of():
+    crate, _, space = resting()
+    esper.add_component(crate, Wounded())
+    space.snapshot_without(Wounded)
+
+    space.restore(space.snapshot())
+
+    assert esper.has_component(crate, Wounded)
+
+
+def test_warning_that_was_made_an_error_comes_once():
+    crate, _, space = resting()
+    esper.add_component(crate, Wounded())
+
+    with pytest.raises(UserWarning, match="do not save Wounded"):
+        space.snapshot()
+    space.restore(space.snapshot())
+
+
+def test_an_empty_class_whose_objects_have_attributes_is_warned_of():
+    crate, _, space = resting()
+    marked = Marked()
+    esper.add_component(crate, marked)
+    space.snapshot()  # nothing can be lost yet
+    marked.health = 2
+    esper.create_entity(Marked())
+
+    with pytest.warns(UserWarning, match=f"do not save Marked, a component of entity {crate}:"):
+        space.snapshot()
+
+    (found,) = space.doctor()
+    assert (found.cause, found.entities) == ("not_in_snapshots", (crate,))

@@ -17,6 +17,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.snapshot import capture, codec, columns, plain, schema
+from ecs_collide.sync.rounding import ROUNDED_NUMBER
 from tests.scenes import box, gas, mixed_bodies, mover
 from tests.test_snapshots import Score
 from tests.test_snapshots_of_own import Health, remember_health
@@ -179,7 +180,7 @@ def drowsy():
         ("sleepers", "island", 10_000),
         ("stirred", "body", 10_000),
         ("stirred", "why", 0),
-        ("stirred", "why", 4),
+        ("stirred", "why", 8),
         ("rest_count", None, 101),
         ("rest_count", None, -102),
     ],
@@ -387,3 +388,38 @@ def test_a_count_of_reports_that_is_none_is_refused(busy, n_reports):
     with pytest.raises(ValueError, match="contradicts itself: its"):
         space.restore(codec.encode(state))
     assert space.snapshot() == now
+
+
+def rounded(*rows):
+    return np.array(list(rows), ROUNDED_NUMBER)
+
+
+@pytest.mark.parametrize(
+    "row",
+    [(1, 5, 0, 1.0, 1.5), (1, 0, 2, 1.0, 1.5), (1, 0, 0, np.nan, 1.5), (1, 0, 0, 1.0, np.inf)],
+)
+def test_rounded_numbers_that_no_component_has_are_refused(row):
+    mover((0, 0), (1, 1), (1, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+    state = codec.decode(space.snapshot(), 2, capture.WIDTHS)
+    state.rounded = rounded(row)
+
+    with pytest.raises(ValueError, match="contradicts itself: its rounded numbers"):
+        space.restore(codec.encode(state))
+    space.restore(space.snapshot())
+
+
+def test_rounded_numbers_of_components_that_do_not_round_are_ignored():
+    body = mover((0, 0), (1, 1), (1, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+    data = space.snapshot()
+    state = codec.decode(data, 2, capture.WIDTHS)
+    state.rounded = rounded((body, 0, 0, 1.0, 1.5), (body, 4, 0, 1.0, 1.5), (99, 0, 0, 1.0, 1.5))
+
+    space.restore(codec.encode(state))
+    assert space.snapshot() == data
+    esper.process(1.0)
+
+    assert space.position_of(body) == (2, 0)

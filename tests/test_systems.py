@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import math
+from decimal import Decimal
+from fractions import Fraction
+
 import esper
+import numpy as np
 import pytest
 
 import ecs_collide as ec
+from ecs_collide.character import Character, install_characters
 from tests.scenes import (
     Falls,
     Gravity,
@@ -575,3 +581,160 @@ def test_single_systems_of_a_second_space_are_refused_in_the_step():
         esper.process(1.0)
     assert position(runner) == (3, 0)
     assert "two_spaces" in [finding.cause for finding in space.doctor()]
+
+
+class Frames(esper.Processor):
+    """A processor of a game that takes no time."""
+
+    def process(self):
+        pass
+
+
+class Events(esper.Processor):
+    """A processor of a game that takes events first."""
+
+    def process(self, events, dt):
+        pass
+
+
+def falling():
+    return esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(8, 0), ec.Slide())
+
+
+def test_a_game_whose_processors_take_no_time_says_how_long_steps_are():
+    body = falling()
+    space = ec.install(dt=0.25)
+    esper.add_processor(Frames())
+
+    for _ in range(3):
+        esper.process()
+
+    assert space.time == 0.75
+    assert space.position_of(body) == (6, 0)
+    assert ec.install(dt=0.25) is ec.install() is space
+
+
+def test_a_game_whose_processors_take_events_says_where_the_time_is():
+    body = falling()
+    calls = []
+    space = ec.install(dt=lambda events, dt: calls.append(events) or dt, up=(0, 1))
+    install_characters(space)
+    hero = [ec.Position(900, 0), ec.Extents(1, 1), ec.Velocity(0, 0), ec.Slide()]
+    walk = Character(walk_speed=4)
+    walk.walk = 1.0
+    walker = esper.create_entity(*hero, walk)
+    esper.add_processor(Events())
+
+    esper.process(["left"], 0.5)
+    esper.process([], dt=0.25)
+
+    assert calls == [["left"], []]  # once in each step, for all systems
+    assert space.time == 0.75
+    assert space.position_of(body) == (6, 0)
+    assert space.position_of(walker)[0] > 900
+
+
+def test_a_recording_holds_the_time_that_install_was_told():
+    falling()
+    space = ec.install(dt=0.25)
+    recorder = ec.record(space)
+    esper.process()
+    esper.process()
+    recorder.stop()
+
+    assert [frame.dt for frame in recorder.recording.frames][-2:] == [0.25, 0.25]
+
+
+def test_a_time_that_is_none_names_the_way_to_say_it():
+    falling()
+    ec.install()
+
+    with pytest.raises(ValueError, match=r"dt=\['left'\] must be a number .* install\(dt=1 / 60\)"):
+        esper.process(["left"], 0.5)
+
+
+@pytest.mark.parametrize("dt", [-1, math.inf, math.nan, True, "1"])
+def test_a_time_of_install_that_is_none_is_refused(dt):
+    with pytest.raises(ValueError, match=r"install\(dt=.*seconds of each step, 0 or more, or a"):
+        ec.install(dt=dt)
+
+
+class Late(esper.Processor):
+    """A processor that installs when it first runs."""
+
+    def __init__(self, install):
+        self.install = install
+
+    def process(self, dt):
+        self.install()
+
+
+@pytest.mark.parametrize("priority", [0, 115])
+def test_install_in_a_processor_that_runs_later_is_refused_by_name(priority):
+    esper.add_processor(Late(ec.install), priority)
+
+    with pytest.raises(RuntimeError, match=f"install.. was called in Late, .* priority {priority}"):
+        esper.process(1 / 60)
+    assert esper.get_processor(ec.BroadphaseSystem) is None
+
+
+def test_install_characters_in_a_processor_that_runs_later_is_refused_by_name():
+    space = ec.install()
+    esper.add_processor(Late(lambda: install_characters(space)))
+
+    with pytest.raises(RuntimeError, match=r"install_characters\(\) was called in Late"):
+        esper.process(1 / 60)
+
+
+def test_install_in_a_processor_that_runs_first_or_for_another_world_works():
+    body = falling()
+    esper.add_processor(Late(ec.install), 200)
+
+    def install_elsewhere():
+        before = esper.current_world
+        esper.switch_world("elsewhere")
+        ec.install()
+        esper.switch_world(before)
+
+    esper.add_processor(Late(install_elsewhere), -5)
+    esper.process(0.5)
+
+    assert ec.install().position_of(body) == (4, 0)
+    esper.delete_world("elsewhere")
+
+
+def test_an_esper_of_version_2_is_named(monkeypatch):
+    monkeypatch.delattr(esper, "current_world")
+    monkeypatch.setattr(esper, "version", "2.5")
+
+    with pytest.raises(RuntimeError, match=r"needs esper 3.9 or newer, and esper 2.5 is installed"):
+        ec.install()
+
+
+def test_install_with_other_arguments_names_the_ways_out():
+    ec.install(up=(0, 1), dt=0.25)
+
+    for other in ({"up": (0, -1)}, {"dt": 0.5}, {"priority": 3}):
+        with pytest.raises(ValueError, match=r"use that space.*clear_database.*switch_world"):
+            ec.install(**other)
+
+
+def test_a_level_that_is_built_again_may_install_the_same_function_of_time(world):
+    def build(seconds):
+        esper.clear_database()
+        return ec.install(dt=lambda events: seconds)
+
+    space = build(0.25)
+
+    assert build(0.5) is space
+    esper.process("a key")
+    assert space.time == 0.5
+
+
+@pytest.mark.parametrize("number", [np.float32(0.5), np.int64(1), Fraction(1, 2), Decimal("0.5")])
+def test_the_time_of_a_step_may_be_a_number_of_any_type(world, number):
+    space = ec.install(dt=number)
+
+    esper.process("a key")
+
+    assert space.time == float(number)

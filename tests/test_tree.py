@@ -219,13 +219,13 @@ def test_touching_boxes_and_equal_points_are_found(new_tree, dim):
 def test_fat_bounds_reach_out_at_rest_and_across_the_motion(new_tree):
     tree = new_tree(lookahead=2.0)
     tree.insert(0, (0, 0), (10, 10))
-    assert tree.fat_bounds(0) == ((-1, -1), (11, 11))
+    assert tree.fat_bounds(0) == ((-10, -10), (20, 20))
 
     tree.update(0, (100, 0), (110, 10), motion=(3, 0))
 
     (left, bottom), (right, top) = tree.fat_bounds(0)
-    assert (left, bottom, top) == (99, -1, 11)
-    assert 114 < right <= 119  # swept box + margin, and up to half the side
+    assert (left, bottom, top) == (90, -10, 20)
+    assert 123 < right <= 135  # swept box, margin, and a share of 12: of 4 more steps
 
 
 def test_fat_bounds_cover_a_bounce(new_tree):
@@ -242,7 +242,7 @@ def test_bounds_that_have_become_far_too_big_shrink(new_tree):
 
     assert not tree.update(0, (0, 0), (26, 26))
     assert tree.update(0, (0, 0), (20, 20))
-    assert tree.fat_bounds(0) == ((-2, -2), (22, 22))
+    assert tree.fat_bounds(0) == ((-20, -20), (40, 40))
 
 
 def rows_of_tall_trees(n: int):
@@ -431,7 +431,7 @@ def test_fat_bounds_hold_the_swept_box(new_tree):
     assert tree.query((20, -40), (20, -20)) == []
 
 
-def test_growth_along_the_motion_is_capped_at_half_the_side(new_tree):
+def test_growth_along_the_motion_is_capped_at_three_sides(new_tree):
     tree = new_tree(margin=0.0, lookahead=100.0)
     for id in range(50):
         tree.insert(id, (0, 0), (8, 2))
@@ -439,8 +439,8 @@ def test_growth_along_the_motion_is_capped_at_half_the_side(new_tree):
         (left, bottom), (right, top) = tree.fat_bounds(id)
 
         assert (left, top) == (0, 2)
-        assert 1008 < right <= 1012
-        assert -1001 <= bottom < -1000
+        assert 1008 < right <= 1032
+        assert -1006 <= bottom < -1000
 
 
 def test_boxes_of_one_speed_do_not_all_escape_in_one_step(new_tree):
@@ -452,13 +452,13 @@ def test_boxes_of_one_speed_do_not_all_escape_in_one_step(new_tree):
     tree.insert_many(range(n), mins, mins + 10)
 
     renewed = []
-    for _ in range(60):
+    for _ in range(100):
         mins += motions
         renewed.append(tree.update_many(range(n), mins, mins + 10, motions))
 
-    assert renewed[:2] == [0, n]  # the motion was not known before
-    assert max(renewed[20:]) < 0.5 * n
-    assert sum(renewed) < 0.3 * n * 60
+    assert renewed[:20] == [0] * 19 + [n]  # the motion was not known before
+    assert 0 < max(renewed[20:]) < 0.15 * n
+    assert sum(renewed[20:]) < n * 80 / 20
 
 
 # Rays
@@ -971,13 +971,11 @@ def test_a_tree_counts_escapes_reinsertions_and_rebuilds_apart(new_tree):
 
     tree.insert_many(ids, mins, mins + 2.0)
     assert counts() == (0, 0, 1)
-    tree.update(0, (0.1, 0.0), (2.1, 2.0))  # inside the margin
+    tree.update(0, (1.9, 0.0), (3.9, 2.0))  # inside the margin
     assert counts() == (0, 0, 1)
-    tree.update(0, (0.3, 0.0), (2.3, 2.0))  # outside of it, and at home in its node
-    assert counts() == (1, 0, 1)
-    tree.update(0, (300.0, 0.0), (302.0, 2.0))
-    assert counts() == (2, 1, 1)
+    tree.update(0, (2.1, 0.0), (4.1, 2.0))  # outside of it
+    assert counts() == (1, 1, 1)
     tree.insert(100, (0.0, 0.0), (2.0, 2.0))
-    assert counts() == (2, 1, 1)
+    assert counts() == (1, 1, 1)
     tree.update_many(ids, mins + 500.0, mins + 502.0)
-    assert counts() == (102, 1, 2)
+    assert counts() == (101, 1, 2)

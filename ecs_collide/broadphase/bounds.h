@@ -16,6 +16,8 @@ enum {
     SAME = 2  /* the box has not changed */
 };
 
+#define SIDES_AHEAD 3.0 /* fat bounds reach ahead by at most so many sides of the box */
+
 #ifdef ECS_COLLIDE_SSE2
 ECS_COLLIDE_INLINE double ecs_collide_sum(__m128d both)
 {
@@ -50,7 +52,7 @@ ECS_COLLIDE_INLINE int ecs_collide_look_2(const double *low, const double *high,
     x = _mm_cvtsd_f64(sides);
     y = _mm_cvtsd_f64(_mm_unpackhi_pd(sides, sides));
     around = x > y ? x : y;
-    around = 2.0 * (margin >= 0.0 ? margin : 0.1 * (around > 0.0 ? around : 0.0));
+    around = 2.0 * (margin >= 0.0 ? margin : around > 0.0 ? around : 0.0);
     needs = ecs_collide_sum(_mm_add_pd(sides, _mm_add_pd(length, _mm_set1_pd(around))));
     return ((_mm_movemask_pd(holds) == 3) &
             (ecs_collide_sum(_mm_sub_pd(fat_most, fat_least)) <= too_big * needs)) |
@@ -84,7 +86,7 @@ ECS_COLLIDE_INLINE int ecs_collide_look(const double *low, const double *high, c
         sides[k] = swept ? side - length : side;
         longest = sides[k] > longest ? sides[k] : longest;
     }
-    around = 2.0 * (margin >= 0.0 ? margin : 0.1 * longest);
+    around = 2.0 * (margin >= 0.0 ? margin : longest);
     for (int k = 0; k < dim; k++)
         sides[k] += (way ? fabs(way[k]) : 0.0) + around;
     fits &= ecs_collide_surface(fat_sides, dim) <= too_big * ecs_collide_surface(sides, dim);
@@ -118,14 +120,14 @@ ECS_COLLIDE_INLINE void ecs_collide_widen(const double *low, const double *high,
         margin = 0.0;
         for (int k = 0; k < dim; k++) {
             double side = high[k] - low[k];
-            side = 0.1 * (swept && way ? side - fabs(way[k]) : side);
+            side = swept && way ? side - fabs(way[k]) : side;
             margin = side > margin ? side : margin;
         }
     }
     for (int k = 0; k < dim; k++) {
         const double step = way ? way[k] : 0.0, length = fabs(step);
         const double whole = high[k] - low[k], side = swept ? whole - length : whole;
-        const double most = 0.5 * (side > 0.0 ? side : 0.0), some = 2.0 * lookahead * length;
+        const double most = SIDES_AHEAD * (side > 0.0 ? side : 0.0), some = 2.0 * lookahead * length;
         const double growth = share * (most < some ? most : some);
         /* All of it, or nothing, without a branch that would be guessed wrong half of the time. */
         const double ahead = 0.5 * (growth + copysign(growth, step));

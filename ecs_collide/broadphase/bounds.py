@@ -10,6 +10,7 @@ from __future__ import annotations
 
 FITS = 1  # fat bounds contain the path of a box, and are not far bigger than they need to be
 SAME = 2  # the box has not changed
+SIDES_AHEAD = 3.0  # fat bounds reach ahead by at most this many sides of the box, on each axis
 
 
 def classify(
@@ -38,7 +39,7 @@ def classify(
         same &= box[at + k] == low[k] and box[at + dim + k] == high[k]
         box[at + k] = low[k] + 0.0  # -0.0 becomes 0.0
         box[at + dim + k] = high[k] + 0.0
-    around = 2.0 * (margin if margin >= 0.0 else 0.1 * max(*sides, 0.0))
+    around = 2.0 * (margin if margin >= 0.0 else max(*sides, 0.0))
     needed = [
         side + (abs(displacement) + around)
         for side, displacement in zip(sides, displacements, strict=True)
@@ -65,15 +66,16 @@ def widen(
 ) -> None:
     """Write the fat bounds of a box.
 
-    They contain its path in the step and the margin on all sides; a negative margin stands for a
-    tenth of the longest side.  In the direction of motion they contain a share, from 0 to 1, of
-    what the body will cross in the next 2 * `lookahead` steps, at most half its side on each axis.
+    They contain its path in the step and the margin on all sides; a negative margin stands for the
+    longest side.  In the direction of motion they contain a share, from 0 to 1, of the body's
+    motion in the next 2 * `lookahead` steps, at most SIDES_AHEAD of its sides on each axis.
     """
     displacements, sides = _displacements_and_sides(mins, maxs, motion, p, still, swept, dim)
     if margin < 0.0:
-        margin = max(0.0, *(0.1 * side for side in sides))
+        margin = max(*sides, 0.0)
     for k, displacement in enumerate(displacements):
-        growth = share * min(2.0 * lookahead * abs(displacement), 0.5 * max(sides[k], 0.0))
+        most = SIDES_AHEAD * max(sides[k], 0.0)
+        growth = share * min(2.0 * lookahead * abs(displacement), most)
         fat[q + k] = mins[p + k] - margin
         fat[q + dim + k] = maxs[p + k] + margin
         if not swept:

@@ -17,45 +17,29 @@ cannot meet, so they are no pair.
 Invariant: two bodies whose paths may meet are a pair, or are left out, or are both held.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
-    from cython.cimports.ecs_collide.broadphase.images_c import PeriodicImages
-    from cython.cimports.ecs_collide.broadphase.overlaps_c import OverlapFinder
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import SOFT, PairTable
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
-else:
-    from ecs_collide.broadphase.dynamic_tree import Tree
-    from ecs_collide.broadphase.images import PeriodicImages
-    from ecs_collide.broadphase.overlaps import OverlapFinder
-    from ecs_collide.broadphase.pair_table import SOFT, PairTable
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.motion.surfaces import Surfaces
+from typing import Any
 
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide.broadphase.dense_nodes import INSIDE, DenseNodes
+from ecs_collide.broadphase.dynamic_tree import Tree
+from ecs_collide.broadphase.images import PeriodicImages
+from ecs_collide.broadphase.overlaps import OverlapFinder
+from ecs_collide.broadphase.pair_table import SOFT, PairTable
 from ecs_collide.constants import HAS_FILTER, TOUCHED_BY_GAME
 from ecs_collide.motion.arrays import DOUBLE, LONG, as_longs, zeros
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.surfaces import Surfaces
 
-cython.declare(
-    CROWD=cython.longlong,
-    PAIR_ROOM=cython.Py_ssize_t,
-    INSIDE=cython.double,
-    PAIR=cython.int,
-    COUNT=cython.int,
-    COUNT_AMONG=cython.int,
-    COUNT_PAIRS=cython.int,
-    MANY=cython.longlong,
-    STILL=cython.Py_ssize_t,
+CROWD: cython.longlong = (
+    32  # a body that overlaps more bodies than this, and they too, is in a crowd
 )
-CROWD = 32  # a body that overlaps more bodies than this, and they too, is in a crowd
-PAIR_ROOM = 1 << 14  # pairs that a step has room for, and CROWD more for each body
-MANY = 2 * CROWD  # a body with more pairs than this may have to wait for its turn
-STILL = 8  # pairs that a step has room for, for each body that does not move
-INSIDE = 2.0**-40  # of the largest face: boxes that overlap by more than this do not just touch
+PAIR_ROOM: cython.Py_ssize_t = (
+    1 << 14
+)  # pairs that a step has room for, and CROWD more for each body
+MANY: cython.longlong = 2 * CROWD  # a body with more pairs than this may have to wait for its turn
+STILL: cython.Py_ssize_t = 8  # pairs that a step has room for, for each body that does not move
 
 
 # The purposes of a traversal.
@@ -65,10 +49,10 @@ COUNT_AMONG = 2  # count how many of them are so themselves
 COUNT_PAIRS = 3  # count the pairs of each body
 
 
-@cython.cclass
 class PairObserver:
     """What the later stages do about the pairs that the broadphase finds; here, nothing."""
 
+    @may_raise
     def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
 
@@ -90,7 +74,6 @@ class PairObserver:
         """Hold a body where it is for the whole step."""
 
 
-@cython.cclass
 class Broadphase:
     """The two trees over the bodies, and the search for pairs.
 
@@ -114,6 +97,34 @@ class Broadphase:
         Number of bodies that are held in this step because there was no room for their pairs.
     """
 
+    bodies: Bodies
+    pairs: PairTable
+    observer: PairObserver
+    images: PeriodicImages
+    still: Public[Tree]
+    moving: Public[Tree]
+    dense_nodes: DenseNodes
+    margin: Public[cython.double]
+    lookahead: Public[cython.double]
+    pair_filter: Public[Any]
+    all_have_filters: Public[cython.bint]
+    n_left_out: Public[cython.longlong]
+    crowd: Public[list]
+    is_crowded: ReadOnly[cython.bint]
+    takes_turns: cython.bint
+    step: Public[cython.longlong]
+    n_waiting: Public[cython.longlong]
+    n_followed: cython.longlong
+    room: cython.longlong
+    low: cython.double[:, ::1]
+    high: cython.double[:, ::1]
+    wide_min: cython.double[:, ::1]
+    wide_max: cython.double[:, ::1]
+    n_inside: cython.longlong[::1]
+    n_among: cython.longlong[::1]
+    n_each: cython.longlong[::1]
+    n_counted: cython.longlong  # pairs that there would be if no body had to wait
+
     def __init__(self, bodies: Bodies, pairs: PairTable, observer: PairObserver):
         self.bodies = bodies
         self.observer = observer
@@ -122,14 +133,14 @@ class Broadphase:
         self.still = Tree(bodies.dim)
         self.moving = Tree(bodies.dim)
         self.margin = -1.0
-        self.lookahead = 2.0
+        self.lookahead = 8.0
         self.pair_filter = None
         self.all_have_filters = False
         self.n_left_out = 0
         self.crowd = []
         self.is_crowded = self.takes_turns = False
         self.step = self.n_waiting = 0
-        self.n_followed = self.room = 0
+        self.n_followed = self.room = self.n_counted = 0
         self.low = zeros(DOUBLE, 1, bodies.dim)
         self.high = zeros(DOUBLE, 1, bodies.dim)
         self.wide_min = zeros(DOUBLE, 1, bodies.dim)
@@ -137,7 +148,9 @@ class Broadphase:
         self.n_inside = zeros(LONG, 1)
         self.n_among = zeros(LONG, 1)
         self.n_each = zeros(LONG, 1)
+        self.dense_nodes = DenseNodes(bodies, self.moving.nodes, self.still.nodes)
         self.moving.overlap_finder.limit = PAIR_ROOM
+        self.moving.overlap_finder.node_pairs = self.dense_nodes
 
     def begin_step(self):
         """Reset the counts of work of both trees."""
@@ -212,6 +225,7 @@ class Broadphase:
         self.still.drop(i)
         self.moving.drop(i)
 
+    @may_raise
     def find_pairs(
         self,
         rows: cython.longlong[::1],
@@ -243,19 +257,23 @@ class Broadphase:
         self.is_crowded = self.takes_turns = False
         self.n_waiting = self.n_followed = 0
         self.room = room
+        self.moving.overlap_finder.asks = False
         if n_resting <= room and self._traverse(rows, PAIR, room - n_resting):
             return True
         self.pairs.forget()
         if n_asleep:
             return False
         self._find_crowd(rows)
-        if not self._traverse(rows, PAIR, 2 * room + STILL * self.still.nodes.n_items):
+        self.n_each = zeros(LONG, self.bodies.centre.shape[0])
+        self.n_counted = 0
+        self._traverse_crowd(rows, COUNT_PAIRS)
+        if self.n_counted > 2 * room + STILL * self.still.nodes.n_items:
             self._take_turns(rows)
-            self.pairs.forget()
-            self.n_left_out = 0
-            self._traverse(rows, PAIR, -1)
+        self.n_left_out = 0
+        self._traverse_crowd(rows, PAIR)
         return True
 
+    @may_raise
     def _take_turns(self, rows: cython.longlong[::1]) -> cython.void:
         """Hold the bodies with many pairs, except for some whose pairs there is room for.
 
@@ -269,8 +287,6 @@ class Broadphase:
         waiting: list = []
         n_taken: cython.longlong = 0
 
-        self.n_each = zeros(LONG, b.centre.shape[0])
-        self._traverse(rows, COUNT_PAIRS, -1)
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             if self.n_each[i] > MANY and b.moves[i] and b.yields[i] and not b.sensor[i]:
@@ -303,6 +319,7 @@ class Broadphase:
             and self.moving.covers(i, self.bodies.swept_min, self.bodies.swept_max)
         )
 
+    @may_raise
     def _traverse(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -332,6 +349,27 @@ class Broadphase:
                     return False
         return not b.wraps or self._traverse_images(rows, purpose, room)
 
+    @may_raise
+    def _traverse_crowd(self, rows: cython.longlong[::1], purpose: cython.int) -> cython.int:
+        """Process all pairs for a purpose; where whole nodes overlap, all their pairs at once."""
+        counts_inside: cython.bint = purpose in (COUNT, COUNT_AMONG)
+        members: cython.longlong[::1] = self.n_inside if counts_inside else self.n_among
+        least: cython.longlong = -1 if purpose == COUNT else CROWD
+        asks_game: cython.int = 0
+
+        if self.pair_filter is not None:
+            asks_game = -1 if self.all_have_filters else HAS_FILTER
+        self.dense_nodes.begin(self.low, self.high, members, least, asks_game, counts_inside)
+        self._traverse(rows, purpose, -1)
+        if counts_inside:
+            self.dense_nodes.give_out(
+                self.n_inside if purpose == COUNT else self.n_among, members, least
+            )
+        elif purpose == PAIR:
+            self.n_left_out += self.dense_nodes.n_left_out
+        return 0
+
+    @may_raise
     def _traverse_images(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -365,6 +403,7 @@ class Broadphase:
                 return False
         return True
 
+    @may_raise
     def _process_images(self, tree: Tree, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
         """Take the pairs of a body with those of a tree at the image that `images` has found.
 
@@ -385,6 +424,7 @@ class Broadphase:
             if b.moves[i] or b.moves[j] or self._is_either_touched(i, j):
                 self._process_pair(i, j, purpose)
 
+    @may_raise
     def _process_pairs(
         self, overlap_finder: OverlapFinder, purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -397,6 +437,7 @@ class Broadphase:
             )
         return not 0 <= room < self.pairs.n
 
+    @may_raise
     def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.int:
         """Pair a touched body that does not move with others that do not."""
         b: Bodies = self.bodies
@@ -416,6 +457,7 @@ class Broadphase:
 
         return moved or b.sensor[i] or b.sensor[j]
 
+    @may_raise
     def _process_pair(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
     ) -> cython.int:
@@ -435,6 +477,7 @@ class Broadphase:
                 self._add_pair(i, j)
         elif purpose == COUNT_PAIRS:
             if not self.leaves_out(i, j):
+                self.n_counted += 1
                 self.n_each[i] += 1
                 self.n_each[j] += 1
         elif purpose == COUNT:
@@ -446,6 +489,7 @@ class Broadphase:
             self.n_among[j] += 1
         return 0
 
+    @may_raise
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies may meet, by their filters and the filters of the game."""
         t: Surfaces = self.bodies.surfaces
@@ -454,6 +498,7 @@ class Broadphase:
             return False
         return self._passes_filter(i, j)
 
+    @may_raise
     def _passes_filter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the filter of the game, if there is one, lets two bodies meet."""
         t: Surfaces = self.bodies.surfaces
@@ -464,6 +509,7 @@ class Broadphase:
             return True
         return self.pair_filter(i, j)
 
+    @may_raise
     def _find_crowd(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the bodies of crowds: they overlap many bodies that overlap many bodies.
 
@@ -483,8 +529,9 @@ class Broadphase:
             for k in range(b.dim):
                 self.low[i, k] = b.centre[i, k] - b.half[i, k]
                 self.high[i, k] = b.centre[i, k] + b.half[i, k]
-        self._traverse(rows, COUNT, -1)
-        self._traverse(rows, COUNT_AMONG, -1)
+        self.moving.overlap_finder.asks = True
+        self._traverse_crowd(rows, COUNT)
+        self._traverse_crowd(rows, COUNT_AMONG)
         for i in range(n_rows):
             if self.n_among[i] > CROWD:
                 self.crowd.append(i)
@@ -531,6 +578,7 @@ class Broadphase:
             return False
         return b.surfaces.is_soft(i, j)
 
+    @may_raise
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed within a step with all it may meet now.
 
@@ -557,6 +605,7 @@ class Broadphase:
             self._follow_images(i)
         self.n_followed += self.pairs.n - n_before
 
+    @may_raise
     def _follow_images(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed with all it may meet now across an edge."""
         images: PeriodicImages = self.images
@@ -576,6 +625,7 @@ class Broadphase:
                 if not self._has_pair_at_image(i, j) and not self.leaves_out(i, j):
                     self._add_pair(i, j)
 
+    @may_raise
     def _add_pairs_at_image(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with those of a tree at the image found, unless they are a pair already."""
         images: PeriodicImages = self.images
@@ -599,6 +649,7 @@ class Broadphase:
             return self.pairs.find_image(j, i, -self.images.image) >= 0
         return self.pairs.find_image(i, j, self.images.image) >= 0
 
+    @may_raise
     def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with those of a tree that it may meet, unless they are a pair already."""
         b: Bodies = self.bodies
@@ -616,6 +667,7 @@ class Broadphase:
                 continue
             self._add_pair(i, j)
 
+    @may_raise
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a pair of two rows, the lower entity id first."""
         b: Bodies = self.bodies

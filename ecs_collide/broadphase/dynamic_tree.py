@@ -5,15 +5,14 @@ have a row for each.  The nodes are in `broadphase.nodes`; this module is the in
 
 Each item has *fat bounds* around its box.  While the box stays inside them, the item stays in its
 leaf, and the nodes above it are refitted.  When the box escapes, the item gets new fat bounds and
-is reinserted where it fits best, unless its centre is still inside the *build box* of its leaf:
-the bounds that the leaf had when it was built.  Fat bounds only limit how far the tree may
-degrade.  No search uses them.
+is reinserted where it fits best.  If many escape at once, the first few are reinserted, and of the
+others only those whose centre has left the *build box* of their leaf: the bounds that the leaf had
+when it was built.  Fat bounds only limit how far the tree may degrade.  No search uses them.
 
-The whole tree is rebuilt if more than one item in sixteen is to be reinserted at once, which
-costs the same.  It is also rebuilt after half as many reinsertions as there are items, because
-insertions make a worse tree than a rebuild, and after as many escapes as there are items, because
-items that stay in their leaves spread the tree.  All this is counted, never timed: the same calls
-in the same order give the same tree.
+The whole tree is rebuilt if so many items are to be reinserted at once that a rebuild costs less.
+It is also rebuilt after 256 escapes and insertions, plus one for every four items.  Insertions make
+a worse tree than a rebuild, and items that stay in their leaves enlarge the leaves.  The decisions
+use counts and no clock, so the same calls in the same order give the same tree.
 
 Invariant: the bounds of each node contain the boxes of all items below it; `check` verifies it.
 
@@ -22,43 +21,34 @@ Callers ensure that boxes are finite with min <= max and that arrays have enough
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.fat_bounds_c import FatBounds
-    from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
-    from cython.cimports.ecs_collide.broadphase.overlaps_c import OverlapFinder
-    from cython.cimports.ecs_collide.broadphase.rebuild_c import BulkRebuild
-    from cython.cimports.ecs_collide.broadphase.simd_c import PENDING, WIDTH
-    from cython.cimports.ecs_collide.broadphase.traversal_c import Traversal
-    from cython.cimports.ecs_collide.motion.bodies_c import flat
-else:
-    from ecs_collide.broadphase.fat_bounds import FatBounds
-    from ecs_collide.broadphase.nodes import Nodes
-    from ecs_collide.broadphase.overlaps import OverlapFinder
-    from ecs_collide.broadphase.rebuild import BulkRebuild
-    from ecs_collide.broadphase.simd import PENDING, WIDTH
-    from ecs_collide.broadphase.traversal import Traversal
-    from ecs_collide.motion.bodies import flat
-
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide.broadphase.fat_bounds import FatBounds
+from ecs_collide.broadphase.nodes import Nodes
+from ecs_collide.broadphase.overlaps import OverlapFinder
+from ecs_collide.broadphase.rebuild import BulkRebuild
+from ecs_collide.broadphase.simd import PENDING, WIDTH
+from ecs_collide.broadphase.traversal import Traversal
 from ecs_collide.motion.arrays import LONG, grown, zeros
+from ecs_collide.motion.bodies import flat
 
-cython.declare(
-    MAX_ITEMS=cython.Py_ssize_t,
-    ITEMS_PER_INSERTION_OF_BATCH=cython.Py_ssize_t,
-    ITEMS_PER_INSERTION=cython.Py_ssize_t,
-    CHANGES_TO_SWEEP=cython.Py_ssize_t,
+MAX_ITEMS: cython.Py_ssize_t = 2**27  # places are numbered by 32 bits
+FEW: cython.Py_ssize_t = (
+    16  # reinsertions that cost less than a rebuild, and hardly degrade a tree, of any size
 )
-MAX_ITEMS = 2**27  # places are numbered by 32 bits
-ITEMS_PER_INSERTION_OF_BATCH = 16  # rebuild if one item in 16 is to be reinserted: same cost
-ITEMS_PER_INSERTION = 2  # rebuild after one reinsertion for every 2 items
-CHANGES_TO_SWEEP = 16  # refit level by level if one box in 16 has moved
+ITEMS_PER_SINGLE: cython.Py_ssize_t = (
+    256  # reinsert the first FEW escapes of a batch, and one for every 256 items
+)
+ITEMS_PER_INSERTION: cython.Py_ssize_t = (
+    16  # rebuild if FEW and one item in 16 are to be reinserted: same cost
+)
+ITEMS_PER_ESCAPE: cython.Py_ssize_t = (
+    4  # rebuild after MIN_ESCAPES and one escape or insertion for every 4 items
+)
+MIN_ESCAPES: cython.Py_ssize_t = 256  # this many hardly degrade a tree of any size
+CHANGES_TO_SWEEP: cython.Py_ssize_t = 16  # refit level by level if one box in 16 has moved
 
 
 @cython.final
-@cython.cclass
 class Tree:
     """A dynamic tree over items and their boxes.
 
@@ -78,7 +68,7 @@ class Tree:
         How often an item in the tree got new fat bounds, because its path left the old ones or
         they were far too big.  The owner may set this and the next two to 0.
     n_reinserted : int
-        How often such an item was moved to another leaf on its own.
+        How often such an item was taken out and inserted again on its own.
     n_rebuilt : int
         How often the whole tree was rebuilt along the curve.
     overlap_finder : OverlapFinder
@@ -87,11 +77,25 @@ class Tree:
         Finds the items that touch a box.
     """
 
+    dim: ReadOnly[cython.Py_ssize_t]
+    found: Public[cython.longlong[::1]]
+    overlap_finder: ReadOnly[OverlapFinder]
+    one: cython.longlong[::1]  # item, of those given
+    nodes: Nodes
+    fat_bounds: FatBounds
+    bulk_rebuild: BulkRebuild
+    traversal: ReadOnly[Traversal]
+    n_renewed: cython.Py_ssize_t  # items that got fat bounds since the last rebuild
+    n_escaped: Public[cython.longlong]
+    n_reinserted: Public[cython.longlong]
+    n_rebuilt: Public[cython.longlong]
+    pending_node: cython.int  # the node that new items are given before a layout; 0: none
+
     def __init__(self, dim: cython.Py_ssize_t, capacity: cython.Py_ssize_t = 0) -> None:
         if dim != 2 and dim != 3:
             raise ValueError(f"dim={dim} must be 2 or 3")
         self.dim = dim
-        self.n_insertions = self.n_escapes = self.pending_node = 0
+        self.n_renewed = self.pending_node = 0
         self.n_escaped = self.n_reinserted = self.n_rebuilt = 0
         self.nodes = Nodes(dim)
         self.bulk_rebuild = BulkRebuild(self.nodes)
@@ -105,10 +109,12 @@ class Tree:
 
     # Items
 
+    @cython.ccall
     def holds(self, item: cython.Py_ssize_t) -> cython.bint:
         """Return whether an item is in the tree."""
         return self.nodes.holds(item)
 
+    @cython.ccall
     def drop(self, item: cython.Py_ssize_t) -> cython.bint:
         """Remove an item; return whether it was in the tree.  O(log n)."""
         if not self.nodes.holds(item):
@@ -124,6 +130,7 @@ class Tree:
         for i in range(items.shape[0]):
             self.drop(items[i])
 
+    @cython.ccall
     def bounds_into(
         self,
         item: cython.Py_ssize_t,
@@ -166,6 +173,7 @@ class Tree:
         for i in range(items.shape[0]):
             self.bounds_into(items[i], mins, maxs, i)
 
+    @cython.ccall
     def root_into(self, low: cython.double[::1], high: cython.double[::1]) -> cython.bint:
         """Write both corners of the bounds of all boxes; return whether there are any."""
         k: cython.Py_ssize_t
@@ -177,6 +185,7 @@ class Tree:
             high[k] = self.nodes.box[self.dim + k]
         return True
 
+    @cython.ccall
     def covers(
         self,
         item: cython.Py_ssize_t,
@@ -241,18 +250,14 @@ class Tree:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
         self.fat_bounds.aim(mins, maxs, motion, filed, margin, lookahead)
+        escaped_limit: cython.Py_ssize_t = self._escapes_to_rebuild() - self.n_renewed
+        displaced_limit: cython.Py_ssize_t = FEW + nodes.n_items // ITEMS_PER_INSERTION
         n_escaped: cython.Py_ssize_t = self.fat_bounds.update(
-            items,
-            filed,
-            nodes.n_items - self.n_escapes,
-            nodes.n_items // ITEMS_PER_INSERTION_OF_BATCH,
+            items, filed, FEW + nodes.n_items // ITEMS_PER_SINGLE, escaped_limit, displaced_limit
         )
-        self.n_escapes += n_escaped
+        self.n_renewed += n_escaped
         self.n_escaped += n_escaped - self.fat_bounds.n_new
-        if (
-            self.fat_bounds.n_displaced > nodes.n_items // ITEMS_PER_INSERTION_OF_BATCH
-            or self.n_escapes > nodes.n_items
-        ):
+        if self.fat_bounds.n_displaced > displaced_limit or n_escaped > escaped_limit:
             for i in range(self.fat_bounds.n_displaced):
                 n_new += not nodes.holds(items[self.fat_bounds.displaced[i]])
             # All memory first: a rebuild that runs out of it halfway would leave no tree.
@@ -273,11 +278,10 @@ class Tree:
         for i in range(self.fat_bounds.n_displaced):
             item = items[self.fat_bounds.displaced[i]]
             self._reinsert(item, item if filed else self.fat_bounds.displaced[i])
-        if ITEMS_PER_INSERTION * self.n_insertions > nodes.n_items:
-            self._rebuild()
         return n_escaped
 
-    @cython.exceptval(-1, check=False)
+    @cython.ccall
+    @may_raise
     def renew_one(
         self,
         item: cython.Py_ssize_t,
@@ -297,17 +301,19 @@ class Tree:
         self._make_room(item)
         self.fat_bounds.aim(mins, maxs, motion, filed, margin, lookahead)
         self.one[0] = item
-        n_escaped: cython.Py_ssize_t = self.fat_bounds.update(self.one, filed, 1, 1)
+        n_escaped: cython.Py_ssize_t = self.fat_bounds.update(self.one, filed, 1, 1, 1)
+        self.n_renewed += n_escaped
         self.n_escaped += n_escaped - self.fat_bounds.n_new
         if self.fat_bounds.n_displaced:
             self._reinsert(item, item if filed else 0)
-            if ITEMS_PER_INSERTION * self.n_insertions > self.nodes.n_items:
+            if self.n_renewed > self._escapes_to_rebuild():
                 self._rebuild()
         elif self.fat_bounds.n_moved:
             self.nodes.note_change(item)
             self.nodes.climb(self.nodes.place_of[item] >> 3)
         return n_escaped > 0
 
+    @may_raise
     def _reinsert(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.int:
         """Move an item to the leaf where its box fits best."""
         nodes: Nodes = self.nodes
@@ -320,7 +326,6 @@ class Tree:
         self.fat_bounds.write_box(PENDING, row)
         nodes.attach(item)
         nodes.note_change(item)
-        self.n_insertions += 1
         return 0
 
     def _add_pending(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
@@ -340,6 +345,7 @@ class Tree:
 
     # Queries
 
+    @cython.ccall
     def touching(
         self,
         mins: cython.double[:, ::1],
@@ -361,6 +367,7 @@ class Tree:
             cython.address(low[0]), cython.address(high[0]), 0, self.found
         )
 
+    @cython.ccall
     def forget_changes(self) -> cython.void:
         """Clear the marks of all items that have changed."""
         nodes: Nodes = self.nodes
@@ -443,6 +450,11 @@ class Tree:
 
     # Memory and rebuilding
 
+    def _escapes_to_rebuild(self) -> cython.Py_ssize_t:
+        """Return how many escapes and insertions the tree bears between two rebuilds."""
+        return MIN_ESCAPES + self.nodes.n_items // ITEMS_PER_ESCAPE
+
+    @may_raise
     def _make_room(self, greatest: cython.Py_ssize_t) -> cython.int:
         """Make room for items up to `greatest`."""
         if greatest < self.nodes.item_room:
@@ -455,8 +467,9 @@ class Tree:
         self.nodes.make_room_for_items(room)  # last: its size is the room there is
         return 0
 
+    @may_raise
     def _rebuild(self) -> cython.int:
-        self.n_insertions = self.n_escapes = 0
+        self.n_renewed = 0
         self.n_rebuilt += 1
         self.pending_node = 0
         return self.bulk_rebuild.rebuild()

@@ -4,44 +4,25 @@ All work that is done for every box in every step is in this module and in `broa
 which compiled kernels take from `broadphase/bounds.h`.
 
     +- - - - - - - - - - - - - - -+      the box, its path in this step, the margin on all sides,
-    :  margin +------+----------+ :      and up to `lookahead` more steps in the direction of
+    :  margin +------+----------+ :      and about `lookahead` more steps in the direction of
     :         | box  | path --> | : ...  motion
     +- - - - -+------+----------+-+
 """
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
-    from cython.cimports.ecs_collide.broadphase.simd_c import FITS, SAME, classify, widen
-    from cython.cimports.ecs_collide.motion.bodies_c import flat
-else:
-    from ecs_collide.broadphase.bounds import FITS, SAME, classify, widen
-    from ecs_collide.broadphase.nodes import Nodes
-    from ecs_collide.motion.bodies import flat
-
-from ecs_collide.motion.arrays import DOUBLE, INT, LONG, grown, zeros
-
-cython.declare(
-    TOO_BIG=cython.double,
-    LARGEST=cython.double,
-    HASH=cython.longlong,
-    TURN=cython.longlong,
-    LOW_31_BITS=cython.longlong,
-    LOW_32_BITS=cython.longlong,
-)
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.broadphase.bounds import FITS, SAME, classify, widen
+from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
+from ecs_collide.motion.arrays import DOUBLE, INT, LONG, grown, zeros
+from ecs_collide.motion.bodies import flat
 
 TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed
-TURN = 1000003  # far from items that are neighbours
+TURN: cython.longlong = 1000003  # far from items that are neighbours
 
 
 @cython.final
-@cython.cclass
 class FatBounds:
     """The fat bounds of all items, and the update of their boxes.
 
@@ -52,11 +33,30 @@ class FatBounds:
     moved : memoryview
         int64 (n_moved,): the items that have moved in the last `update` and stay in their leaves.
     displaced : memoryview
-        int64 (n_displaced,): indices, into the items of that `update`, of those that are new or
-        have left the build box of their leaf.
+        int64 (n_displaced,): indices, into the items of that `update`, of those that are to get
+        another place in the tree, because they are new or have escaped.
     n_new : int
         Number of items of that `update` that were not in the tree before.
     """
+
+    nodes: Nodes
+    bounds: cython.double[:, ::1]
+    moved: cython.longlong[::1]
+    n_moved: cython.Py_ssize_t
+    displaced: cython.longlong[::1]
+    n_displaced: cython.Py_ssize_t
+    n_new: cython.Py_ssize_t
+    dim: cython.Py_ssize_t
+    turn_of: cython.int[::1]  # of each item: how often it got fresh fat bounds
+    # What `aim` was given last.
+    mins: cython.p_double
+    maxs: cython.p_double
+    motion: cython.p_double
+    fat_row: cython.p_double
+    still: cython.bint
+    swept: cython.bint
+    margin: cython.double
+    lookahead: cython.double
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -66,6 +66,7 @@ class FatBounds:
         self.moved = zeros(LONG, 0)
         self.displaced = zeros(LONG, 0)
 
+    @may_raise
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
         """Grow to items 0 to `n_items` - 1."""
         self.bounds = grown(self.bounds, n_items)
@@ -74,7 +75,6 @@ class FatBounds:
         self.displaced = grown(self.displaced, n_items)
         return 0
 
-    @cython.exceptval(check=False)
     def aim(
         self,
         mins: cython.double[:, ::1],
@@ -96,19 +96,20 @@ class FatBounds:
 
     # Update
 
-    @cython.exceptval(check=False)
     def update(
         self,
         items: cython.longlong[::1],
         filed: cython.bint,
+        n_single: cython.Py_ssize_t,
         escaped_limit: cython.Py_ssize_t,
         displaced_limit: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
         """Write the boxes of items into the tree; return how many got new fat bounds.
 
-        Fills `moved` and `displaced`.  If more than `escaped_limit` items escape or more than
-        `displaced_limit` are displaced, the tree will be rebuilt, so all further items that are
-        in the tree count as moved.
+        Fills `moved` and `displaced`.  The first `n_single` items that escape are displaced, the
+        others only if they have left the build box of their leaf.  If more than `escaped_limit`
+        items escape or more than `displaced_limit` are displaced, the tree will be rebuilt, so
+        all further items that are in the tree count as moved.
         """
         place_of: cython.p_int = self.nodes.place_of
         is_changed: cython.p_int = self.nodes.is_changed
@@ -146,7 +147,7 @@ class FatBounds:
             stays: cython.bint = place_of[item] >= 0 and (
                 n_escaped > escaped_limit
                 or self.n_displaced > displaced_limit
-                or self._is_within_build_box(item)
+                or (n_escaped > n_single and self._is_within_build_box(item))
             )
             # Written to both lists without a branch; the next item overwrites the wrong entry.
             self.moved[self.n_moved] = item
@@ -158,7 +159,6 @@ class FatBounds:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _is_within_build_box(self, item: cython.Py_ssize_t) -> cython.bint:
         """Return whether the centre of an item's box is in the build box of its leaf."""
         box: cython.p_double = self.nodes.box

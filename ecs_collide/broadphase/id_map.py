@@ -7,26 +7,14 @@ gap on the way to others: they move up.
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide.constants import HASH, LOW_31_BITS, LOW_32_BITS
 from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
 
-cython.declare(
-    HASH=cython.longlong,
-    LOW_31_BITS=cython.longlong,
-    LOW_32_BITS=cython.longlong,
-    TWICE=cython.Py_ssize_t,
-)
-from ecs_collide.constants import HASH, LOW_31_BITS, LOW_32_BITS
-
-TWICE = -2  # in place of the row of an id that was there before
+TWICE: cython.Py_ssize_t = -2  # in place of the row of an id that was there before
 
 
 @cython.final
-@cython.cclass
 class IdMap:
     """A row for each id; rows of ids that are gone are given out again.
 
@@ -40,11 +28,11 @@ class IdMap:
         int8 (room,): 1 for the rows that are in use.
     """
 
-    n = cython.declare(cython.Py_ssize_t, visibility="readonly")
-    ids = cython.declare(cython.longlong[::1], visibility="public")
+    n: ReadOnly[cython.Py_ssize_t]
+    ids: Public[cython.longlong[::1]]
     n_used: cython.Py_ssize_t  # rows that were ever given out
     n_free: cython.Py_ssize_t
-    used = cython.declare(cython.schar[::1], visibility="public")
+    used: Public[cython.schar[::1]]
     free: cython.longlong[::1]  # rows to be given out again
     stamp: cython.longlong
     stamps: cython.longlong[::1]  # of each row: the last `find_many` that met it
@@ -66,7 +54,9 @@ class IdMap:
         """The number of rows there are, in use or not."""
         return self.ids.shape[0]
 
-    def reserve(self, n_more: cython.Py_ssize_t) -> bool:
+    @cython.ccall
+    @may_raise
+    def reserve(self, n_more: cython.Py_ssize_t) -> cython.bint:
         """Make room for `n_more` ids; return whether there are more rows now."""
         room: cython.Py_ssize_t = self.ids.shape[0]
         row: cython.Py_ssize_t
@@ -95,13 +85,11 @@ class IdMap:
         return True
 
     @cython.ccall
-    @cython.exceptval(check=False)
     def find(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return the row of an id, or -1."""
         return self.table[self._address(id)] - 1
 
     @cython.ccall
-    @cython.exceptval(check=False)
     def add(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return a row for a new id, a free one if there is any.  Room must have been made."""
         if self.n_free > 0:
@@ -117,7 +105,6 @@ class IdMap:
         return row
 
     @cython.ccall
-    @cython.exceptval(check=False)
     def remove(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Free the row of an id that is there, and return it."""
         table: cython.longlong[::1] = self.table
@@ -195,7 +182,6 @@ class IdMap:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _first_slot(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return where to begin to look for an id."""
         low: cython.longlong = ((id & LOW_31_BITS) * HASH) & LOW_32_BITS
@@ -205,13 +191,12 @@ class IdMap:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _address(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return where an id stands in the table, or the empty place where it would."""
-        table: cython.longlong[::1] = self.table
-        mask: cython.Py_ssize_t = table.shape[0] - 1
+        mask: cython.Py_ssize_t = self.table.shape[0] - 1
         at: cython.Py_ssize_t = self._first_slot(id)
 
-        while table[at] != 0 and self.ids[table[at] - 1] != id:
+        # No local for the table: to acquire a memoryview costs more than this loop.
+        while self.table[at] != 0 and self.ids[self.table[at] - 1] != id:
             at = (at + 1) & mask
         return at

@@ -17,33 +17,17 @@ from the edge and have none.  A body has a *long path* if its path is longer tha
 such a body may meet is searched along its path, part by part, and only from its side.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.libc.math import ceil, floor
-else:
-    from math import ceil, floor
+from math import ceil, floor
 
-    from ecs_collide.motion.bodies import Bodies
-
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
-
-cython.declare(
-    IMAGE_BASE=cython.longlong,
-    HALF_IMAGE_BASE=cython.longlong,
-    MAX_IMAGES=cython.double,
-    MAX_SHORT_PATH=cython.double,
-    IMAGE_REACH=cython.double,
-    INF=cython.double,
-)
+from ecs_collide._kernel import cython
 from ecs_collide.constants import INF
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide.motion.bodies import Bodies
 
-IMAGE_BASE = 1 << 20  # the base in which images are written
-HALF_IMAGE_BASE = 1 << 19
+IMAGE_BASE: cython.longlong = 1 << 20  # the base in which images are written
+HALF_IMAGE_BASE: cython.longlong = 1 << 19
 MAX_IMAGES = 160.0  # widths on each side: 2 * 64, and room for the sizes of bodies
 MAX_SHORT_PATH = 2.0  # widths: a path is long if it covers more, the box included
 IMAGE_REACH = 2.0**-38  # of the sum of all terms: more than any rounding
@@ -77,7 +61,6 @@ def whole(number: cython.double) -> cython.longlong:
 
 
 @cython.final
-@cython.cclass
 class PeriodicImages:
     """A search for images, one body after the other.
 
@@ -95,6 +78,31 @@ class PeriodicImages:
     shifts : int64 (n_rows,)
         All 0; used at the end of a step, see `step.edges`.
     """
+
+    bodies: Bodies
+    image: cython.longlong
+    n_long_paths: cython.Py_ssize_t
+    body: cython.Py_ssize_t
+    is_clipped: cython.bint
+    is_done: cython.bint
+    offset: cython.double[::1]
+    low: cython.double[::1]
+    high: cython.double[::1]
+    bounds_min: cython.double[::1]  # of all paths that are not long
+    bounds_max: cython.double[::1]
+    target_min: cython.double[::1]  # what the images are to reach
+    target_max: cython.double[::1]
+    target_motion: cython.double[::1]
+    centre: cython.double[::1]  # of the body whose images are searched
+    half: cython.double[::1]
+    motion: cython.double[::1]
+    # in widths, on each axis: the first image, the current one, the last
+    first: cython.double[::1]
+    at: cython.double[::1]
+    last: cython.double[::1]
+    long_paths: cython.longlong[::1]
+    has_long_path: cython.schar[::1]
+    shifts: cython.longlong[::1]
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies

@@ -31,21 +31,42 @@ queues" (2011) for layouts along a Morton curve, see `broadphase.rebuild`.
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.broadphase.simd import ALL_LANES, PENDING, WIDTH, fill
+
 if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.simd_c import ALL_LANES, PENDING, WIDTH, fill
     from cython.cimports.libc.stdlib import free, realloc
-else:
-    from ecs_collide.broadphase.simd import ALL_LANES, PENDING, WIDTH, fill
 
 
 @cython.final
-@cython.cclass
 class Nodes:
     """The nodes of one tree.  Callers ensure that boxes are finite with min <= max."""
+
+    dim: cython.Py_ssize_t
+    n_items: cython.Py_ssize_t
+    n_nodes: cython.Py_ssize_t  # in the tree, without node 0
+    node_room: cython.Py_ssize_t
+    item_room: cython.Py_ssize_t
+    first_free: cython.int  # -1: none
+    box: cython.p_double  # at each place: dim minima, then dim maxima
+    spare_box: cython.p_double  # where the next layout writes the boxes
+    build_box: cython.p_double  # of each node on level 0: the bounds it had when it was made
+    # of each node: the boxes of its children side by side, see broadphase/simd.h
+    lanes: cython.p_float
+    origin: cython.p_double  # of each node: what its lanes are relative to
+    child: cython.p_int  # at each place: the item or the node that stands there
+    count: cython.p_int  # of each node: its children
+    level: cython.p_int  # of each node: 0 above items; -1 for a free one
+    place: cython.p_int  # of each node: where it hangs; of a free one: the next free one
+    stale: cython.p_int  # of each node: 1 while its bounds are not those of its children
+    # of each node: a bit for each child that may have changed, see broadphase.overlaps
+    changed: cython.p_int
+    place_of: cython.p_int  # of each item: where it hangs, or -1
+    is_changed: cython.p_int  # of each item: 1 if it has changed since the last search for pairs
+    spread: cython.double[9]  # of a node that is cut: the middles of its children
+    order: cython.int[9]
+    cut_child: cython.int[9]
+    cut_box: cython.double[54]
 
     def __init__(self, dim: cython.Py_ssize_t) -> None:
         if not cython.compiled:
@@ -105,6 +126,7 @@ class Nodes:
 
     # Room
 
+    @may_raise
     def make_room_for_items(self, n_items: cython.Py_ssize_t) -> cython.int:
         """Make room for items 0 to `n_items` - 1, at least twice as many as now."""
         old: cython.Py_ssize_t = self.item_room
@@ -119,6 +141,7 @@ class Nodes:
         self.item_room = n_items
         return 0
 
+    @may_raise
     def make_room_for_nodes(self, n_nodes: cython.Py_ssize_t) -> cython.int:
         """Make room until a number of nodes is free, and node 0 exists; at least double it."""
         old: cython.Py_ssize_t = self.node_room
@@ -207,7 +230,6 @@ class Nodes:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _mark_stale(self, place: cython.int) -> cython.void:
         """Mark the child at a place as changed, and its node as to be refitted."""
         self.changed[place >> 3] |= 1 << (place & 7)
@@ -294,7 +316,6 @@ class Nodes:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _copy_box(self, source: cython.Py_ssize_t, target: cython.Py_ssize_t) -> cython.void:
         """Copy the box at a place to another place."""
         k: cython.Py_ssize_t
@@ -305,7 +326,6 @@ class Nodes:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _place_child(self, place: cython.int, child: cython.int) -> cython.void:
         """Write a child to a place that has its box already."""
         self.child[place] = child
@@ -417,9 +437,7 @@ class Nodes:
         return axis
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _cost(
     box: cython.p_double, dim: cython.Py_ssize_t, p: cython.Py_ssize_t, q: cython.Py_ssize_t
 ) -> cython.double:
@@ -433,7 +451,7 @@ def _cost(
     return x * y + y * z + z * x
 
 
-@cython.cfunc
+@may_raise
 def _grown_ints(old: cython.p_int, n: cython.size_t) -> cython.p_int:
     """Return an array lengthened to `n` ints, which are not set yet."""
     if not cython.compiled:
@@ -444,7 +462,7 @@ def _grown_ints(old: cython.p_int, n: cython.size_t) -> cython.p_int:
     return new
 
 
-@cython.cfunc
+@may_raise
 def _grown_doubles(old: cython.p_double, n: cython.size_t) -> cython.p_double:
     """As `_grown_ints`, of doubles."""
     if not cython.compiled:
@@ -457,7 +475,7 @@ def _grown_doubles(old: cython.p_double, n: cython.size_t) -> cython.p_double:
     return new
 
 
-@cython.cfunc
+@may_raise
 def _grown_floats(old: cython.p_float, n: cython.size_t) -> cython.p_float:
     """As `_grown_ints`, of floats; in pure Python nothing reads them."""
     if not cython.compiled:

@@ -10,47 +10,45 @@ and each place above it has a mark, and pairs of places without a mark are skipp
 A caller that cannot hold all pairs at once sets `limit`: the traversal stops after about that many
 pairs, and `more_within` or `more_between` continues it.
 
+A caller that can decide whole pairs of nodes sets `asks`.  `node_pairs` is then called for each
+pair of nodes, and can keep the traversal from descending into it.
+
 Invariant: the stack holds the pairs of nodes that touch and have not been visited.
 """
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
-    from cython.cimports.ecs_collide.broadphase.simd_c import (
-        ALL_LANES,
-        WIDTH,
-        lowest,
-        lowest_of_64,
-        touch,
-        touching,
-        touching_pairs,
-    )
-else:
-    from ecs_collide.broadphase.nodes import Nodes
-    from ecs_collide.broadphase.simd import (
-        ALL_LANES,
-        WIDTH,
-        lowest,
-        lowest_of_64,
-        touch,
-        touching,
-        touching_pairs,
-    )
-
+from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide.broadphase.nodes import Nodes
+from ecs_collide.broadphase.simd import (
+    ALL_LANES,
+    WIDTH,
+    lowest,
+    lowest_of_64,
+    touch,
+    touching,
+    touching_pairs,
+)
 from ecs_collide.motion.arrays import INT, LONG, grown, zeros
 
-cython.declare(EACH_LANE=cython.ulonglong, ABOVE=cython.ulonglong)
-EACH_LANE = 0x0101010101010101  # times a mask: that mask for each child of a node
-ABOVE = 0x0080C0E0F0F8FCFE  # of a node with itself: each child with those after it
+EACH_LANE: cython.ulonglong = 0x0101010101010101  # times a mask: that mask for each child of a node
+ABOVE: cython.ulonglong = (
+    0x0080C0E0F0F8FCFE  # of a node with itself: each child with those after it
+)
+
+
+class NodePairs:
+    """The decisions of a caller about pairs of nodes before their items are compared; here none."""
+
+    def answers(self, one: cython.int, other: cython.int, is_within: cython.bint) -> cython.bint:
+        """Return whether the search skips the pairs of items of two nodes.
+
+        Between two trees the second node is one of the second tree.
+        """
+        return False
 
 
 @cython.final
-@cython.cclass
 class OverlapFinder:
     """A search for pairs, and its result.
 
@@ -65,15 +63,29 @@ class OverlapFinder:
         The traversal stops after the node in which it has found this many pairs.
     top : int
         Below 0 if the last traversal is complete.
+    node_pairs : NodePairs
+        Asked about each pair of nodes while `asks`.
+    asks : bool
     """
+
+    node_pairs: Public[NodePairs]
+    asks: Public[cython.bint]
+    n: Public[cython.Py_ssize_t]
+    limit: Public[cython.longlong]
+    top: Public[cython.Py_ssize_t]
+    found: Public[cython.longlong[::1]]
+    stack: cython.int[::1]
 
     def __init__(self) -> None:
         self.n = 0
         self.limit = 1 << 62
         self.top = -2
+        self.node_pairs = NodePairs()
+        self.asks = False
         self.found = zeros(LONG, 256)
         self.stack = zeros(INT, 4096)
 
+    @cython.ccall
     def within(self, nodes: Nodes, only_changed: cython.bint) -> None:
         """Find all pairs of items of a tree whose boxes touch (closed), each once.
 
@@ -87,6 +99,7 @@ class OverlapFinder:
         self.top = 0
         self.more_within(nodes, only_changed)
 
+    @cython.ccall
     def more_within(self, nodes: Nodes, only_changed: cython.bint) -> None:
         """Continue a traversal that stopped at `limit`, with an empty result."""
         box: cython.p_double = nodes.box
@@ -101,6 +114,8 @@ class OverlapFinder:
             one: cython.int = self.stack[top]
             other: cython.int = self.stack[top + 1]
             top -= 2
+            if self.asks and self.node_pairs.answers(one, other, True):
+                continue
             # The changed of `one` with all of `other`, then the unchanged with the changed there.
             mask: cython.uint = ALL_LANES >> (WIDTH - nodes.count[one])
             mask2: cython.uint = 0
@@ -145,6 +160,7 @@ class OverlapFinder:
                 top = self._push(nodes, other, nodes, one, found2, top)
         self.top = top
 
+    @cython.ccall
     def between(self, nodes: Nodes, nodes2: Nodes) -> None:
         """Find all pairs of an item of one tree and an item of another whose boxes touch."""
         self.n = 0
@@ -156,6 +172,7 @@ class OverlapFinder:
         self.top = 0
         self.more_between(nodes, nodes2)
 
+    @cython.ccall
     def more_between(self, nodes: Nodes, nodes2: Nodes) -> None:
         """Continue a traversal that stopped at `limit`, with an empty result."""
         box: cython.p_double = nodes.box
@@ -168,6 +185,8 @@ class OverlapFinder:
             one: cython.int = self.stack[top]
             other: cython.int = self.stack[top + 1]
             top -= 2
+            if self.asks and self.node_pairs.answers(one, other, False):
+                continue
             self._make_room_to_push(top)
             # Descend into the higher node, or into both on one level; unless no child of the
             # lower one touches it, as with walls that surround a crowd.
@@ -206,12 +225,12 @@ class OverlapFinder:
 
     @cython.cfunc
     @cython.inline
+    @may_raise
     def _make_room_to_push(self, top: cython.Py_ssize_t) -> cython.void:
         """Make room on the stack for as many pairs of nodes as two nodes can have children."""
         if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
             self.stack = grown(self.stack, 2 * self.stack.shape[0])
 
-    @cython.exceptval(check=False)
     def _push(
         self,
         nodes: Nodes,
@@ -230,6 +249,7 @@ class OverlapFinder:
             self.stack[top + 1] = nodes2.child[WIDTH * other + (bit & 7)]
         return top
 
+    @may_raise
     def _add_items(
         self,
         nodes: Nodes,

@@ -8,26 +8,16 @@ Invariant: after an update the list equals that of a full search, sorted by both
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND
-else:
-    from ecs_collide.broadphase.dynamic_tree import Tree
-    from ecs_collide.broadphase.pair_table import FIRST, SECOND
-
+from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide.broadphase.dynamic_tree import Tree
+from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.arrays import INT, LONG, zeros
 
-cython.declare(KEY_BITS=cython.int, KEY=cython.longlong)
 KEY_BITS = 32  # of each of the two keys of a pair
-KEY = 0xFFFFFFFF
+KEY: cython.longlong = 0xFFFFFFFF
 
 
 @cython.final
-@cython.cclass
 class PairCache:
     """The pairs of a tree whose boxes touch, in the order of their keys.
 
@@ -39,7 +29,7 @@ class PairCache:
         The number of pairs.
     """
 
-    n = cython.declare(cython.Py_ssize_t, visibility="readonly")
+    n: ReadOnly[cython.Py_ssize_t]
     tree: Tree
     pairs: cython.longlong[::1]  # the two items of pair i at 2 * i and 2 * i + 1
     kept: cython.longlong[::1]  # packed keys of pairs that stay
@@ -100,8 +90,6 @@ class PairCache:
             rows[i, FIRST] = ids[self.pairs[2 * i]]
             rows[i, SECOND] = ids[self.pairs[2 * i + 1]]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _keep(self, key_of: cython.longlong[::1]) -> cython.Py_ssize_t:
         """Pack the old pairs of which no item has changed; return their number."""
         is_changed: cython.p_int = self.tree.nodes.is_changed
@@ -116,8 +104,6 @@ class PairCache:
                 n += 1
         return n
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _distribute(
         self, n: cython.Py_ssize_t, shift: cython.int, n_keys: cython.Py_ssize_t
     ) -> cython.void:
@@ -143,7 +129,7 @@ class PairCache:
         self.fresh = spare
         self.spare = fresh
 
-    @cython.cfunc
+    @may_raise
     def _merge(
         self,
         n_kept: cython.Py_ssize_t,
@@ -178,9 +164,7 @@ class PairCache:
         self.n = n
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _packed(one: cython.longlong, other: cython.longlong) -> cython.longlong:
     """Return both keys of a pair in one number, the lower first."""
     if one < other:

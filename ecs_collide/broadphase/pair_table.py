@@ -1,31 +1,55 @@
 """The candidate pairs of a step, and a list of its pairs for each body."""
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, struct, structs, zeros
+from ecs_collide._kernel import Public, cython, may_raise, struct
+from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
 
-if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
-    # The columns of an array of pairs.
-    FIRST = 0
-    SECOND = 1
-    # What `Pair.left_alone` has of two members of soft crowds.
-    SOFT = 3
-    # What the declarations have as C structs.
-    Pair = struct(
-        "first", "second", "next_of_first", "next_of_second", "crossing", "inside", "left_alone",
-        "gone", "touch", "clear", "known", "met",
-    )  # fmt: skip
-    PairImpact = struct(
-        "exit", "speed", "answered_at", "began", "parts", "contact", "answers", "repeats", "tick",
-        "kind", "axis", "sign", "stale",
-    )  # fmt: skip
+# The columns of an array of pairs.
+FIRST = 0
+SECOND = 1
+# What `Pair.left_alone` has of two members of soft crowds.
+SOFT = 3
+
+
+@struct
+class Pair:
+    """Of each pair: its bodies and what is asked of all pairs."""
+
+    first: cython.int
+    second: cython.int
+    next_of_first: cython.int
+    next_of_second: cython.int
+    crossing: cython.schar
+    inside: cython.schar
+    left_alone: cython.schar
+    gone: cython.schar
+    touch: cython.schar
+    clear: cython.schar
+    known: cython.schar
+    met: cython.schar
+
+
+@struct
+class PairImpact:
+    """Of each pair that has met: its next impact."""
+
+    exit: cython.double
+    speed: cython.double
+    answered_at: cython.double
+    began: cython.double
+    parts: cython.double
+    contact: cython.int
+    answers: cython.int
+    repeats: cython.int
+    tick: cython.int
+    kind: cython.schar
+    axis: cython.schar
+    sign: cython.schar
+    stale: cython.schar
 
 
 @cython.final
-@cython.cclass
 class PairTable:
     """The pairs of a step, numbered from 0, and a list of its pairs for each body.
 
@@ -62,6 +86,19 @@ class PairTable:
         it is on each axis; see `broadphase.images`.
     """
 
+    n: Public[cython.Py_ssize_t]
+    capacity: cython.Py_ssize_t
+    pair_bytes: cython.schar[::1]
+    impact_bytes: cython.schar[::1]
+    at: cython.pointer[Pair]
+    impact: cython.pointer[PairImpact]
+    head: cython.longlong[::1]
+    seen: cython.longlong[::1]
+    stamp: cython.longlong
+    wraps: cython.bint
+    image: cython.longlong[::1]
+    offset: cython.double[:, ::1]
+
     def __init__(self):
         self.n = 0
         self.capacity = 0
@@ -91,6 +128,7 @@ class PairTable:
         """Return whether `grow` must come before the next `add`."""
         return self.n == self.capacity
 
+    @may_raise
     def grow(self) -> cython.void:
         """Double the room for pairs."""
         if self.wraps:
@@ -102,6 +140,7 @@ class PairTable:
         self._make_room_for_images(self.capacity)
         self.wraps = True
 
+    @may_raise
     def _make_room_for_images(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         image: cython.longlong[::1] = grown(self.image, n_pairs)
         offset: cython.double[:, ::1] = grown(self.offset, n_pairs)
@@ -109,6 +148,7 @@ class PairTable:
         self.image = image
         self.offset = offset
 
+    @may_raise
     def _make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for more pairs."""
         if cython.compiled:
@@ -144,6 +184,10 @@ class PairTable:
             self.impact[p].stale = 0
             self.impact[p].answers = self.impact[p].repeats = 0
             self.impact[p].answered_at = self.impact[p].began = -1.0
+
+    def may_be_queued(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the queue may hold a pair: it has had an impact queued, or crosses."""
+        return (self.at[p].met | self.at[p].crossing) != 0
 
     def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the contact that the pair had at the step's start, or -1."""

@@ -16,49 +16,35 @@ Kamel and Faloutsos, "Hilbert R-tree: an improved R-tree using fractals"
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
-    from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH
-else:
-    from ecs_collide.broadphase.nodes import Nodes
-    from ecs_collide.broadphase.simd import WIDTH
-
-from ecs_collide.broadphase.curve import make_curve_table
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.broadphase.curve import STATE_BITS, make_curve_table
+from ecs_collide.broadphase.nodes import Nodes
+from ecs_collide.broadphase.simd import WIDTH
 from ecs_collide.motion.arrays import INT, LONG, zeros
-
-cython.declare(
-    CURVE_DIGIT_BITS=cython.int,
-    N_CURVE_DIGITS=cython.int,
-    PLACE_BITS=cython.int,
-    PLACE=cython.longlong,
-    STATE_BITS=cython.int,
-    STATE=cython.int,
-    MAX_BOXES_IN_CELL=cython.Py_ssize_t,
-    MAX_BOXES_TO_INSERT=cython.Py_ssize_t,
-    LEAST_LENGTH=cython.double,
-)
-from ecs_collide.broadphase.curve import STATE_BITS
 
 CURVE_DIGIT_BITS = 12  # bits of a key that are sorted at once
 N_CURVE_DIGITS = 4096
 PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where on the curve that is
-PLACE = 0xFFFFFFFF
+PLACE: cython.longlong = 0xFFFFFFFF
 STATE = 0xFF
-MAX_BOXES_IN_CELL = 16  # more boxes in one cell are sorted again
-MAX_BOXES_TO_INSERT = 96  # up to this number an insertion sort is faster
+MAX_BOXES_IN_CELL: cython.Py_ssize_t = 16  # more boxes in one cell are sorted again
+MAX_BOXES_TO_INSERT: cython.Py_ssize_t = 96  # up to this number an insertion sort is faster
 LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
 
 _CURVE_TABLES: dict = {}  # by the number of axes; made with the first tree
 
 
 @cython.final
-@cython.cclass
 class BulkRebuild:
     """What it takes to lay out some nodes: the line in which their items stand."""
+
+    nodes: Nodes
+    keys: cython.longlong[::1]  # of each item in the line: its cell, then 32 bits for its place
+    spare: cython.longlong[::1]
+    items: cython.longlong[::1]  # the items in the order of the line
+    runs: cython.longlong[::1]  # start and end of the parts of the line that are yet to be sorted
+    counts: cython.int[::1]
+    curve_table: cython.int[::1]  # how the curve goes, see broadphase.curve
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -71,6 +57,7 @@ class BulkRebuild:
             _CURVE_TABLES[nodes.dim] = make_curve_table(nodes.dim)
         self.curve_table = _CURVE_TABLES[nodes.dim]
 
+    @may_raise
     def rebuild(self) -> cython.int:
         """Build all nodes of the tree anew, with the items of leaves outside it."""
         nodes: Nodes = self.nodes
@@ -84,6 +71,7 @@ class BulkRebuild:
         self._build()
         return 0
 
+    @may_raise
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
         """Make room for a rebuild with `n_items` items."""
         nodes: Nodes = self.nodes
@@ -121,6 +109,7 @@ class BulkRebuild:
 
     # Order
 
+    @may_raise
     def _sort(self) -> cython.int:
         """Sort the line along the curve; cells with too many boxes by a finer grid each."""
         keys: cython.longlong[::1] = self.keys
@@ -333,9 +322,7 @@ class BulkRebuild:
         nodes.changed[node] = changed
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _cell(x: cython.double, last: cython.int) -> cython.int:
     """Return a number >= 0 without its fraction, `last` at most."""
     if cython.compiled:
@@ -343,9 +330,7 @@ def _cell(x: cython.double, last: cython.int) -> cython.int:
     return min(int(x), last)
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _place_on_curve_2(
     curve_table: cython.int[::1], x: cython.int, y: cython.int
 ) -> cython.longlong:
@@ -359,9 +344,7 @@ def _place_on_curve_2(
     return key << 8 | turn >> STATE_BITS
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _place_on_curve_3(
     curve_table: cython.int[::1], x: cython.int, y: cython.int, z: cython.int
 ) -> cython.longlong:

@@ -6,39 +6,24 @@ more nodes for each level at most.
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
-    from cython.cimports.ecs_collide.broadphase.simd_c import (
-        PENDING,
-        WIDTH,
-        lowest,
-        touch,
-        touching,
-    )
-else:
-    from ecs_collide.broadphase.nodes import Nodes
-    from ecs_collide.broadphase.simd import PENDING, WIDTH, lowest, touch, touching
-
-from ecs_collide.motion.arrays import INT, zeros
-
-cython.declare(STACK_ROOM=cython.Py_ssize_t)
+from ecs_collide._kernel import cython
+from ecs_collide.broadphase.nodes import Nodes
+from ecs_collide.broadphase.simd import PENDING, WIDTH, lowest, touch, touching
 from ecs_collide.constants import STACK_ROOM
+from ecs_collide.motion.arrays import INT, zeros
 
 
 @cython.final
-@cython.cclass
 class Traversal:
     """The traversals of one tree."""
+
+    nodes: Nodes
+    stack: cython.int[::1]
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
         self.stack = zeros(INT, STACK_ROOM)
 
-    @cython.exceptval(check=False)
     def find_touching(
         self,
         mins: cython.p_double,
@@ -82,6 +67,7 @@ class Traversal:
                     n += 1
         return n
 
+    @cython.cfunc
     def verify(self) -> None:
         """Verify every invariant of the tree.  O(n)."""
         nodes: Nodes = self.nodes

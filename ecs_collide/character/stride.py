@@ -271,6 +271,8 @@ class Stride:
                 self.memory.stepping = stepping and direction == 0.0
                 out[self.up] = self._climb_of(c.ground)
                 out[self.up] -= self.sign * direction / self.dt * (1.0 + LENGTH_ROUNDING)
+            elif self.touches and c.ground is not None and not self.rides:
+                out[self.up] -= self.sign * self._gap_to(c.ground) / self.dt * 2.0
         elif self.own[self.up] * self.sign <= 0.0:
             if self._step_up(out, c.corner):
                 c.on_ground, self.memory.gone = True, False
@@ -355,6 +357,16 @@ class Stride:
         feet = self.centre[self.up] - self.sign * self.half[self.up]
         top = high[self.up] if self.sign > 0 else low[self.up]
         return (top - feet) * self.sign
+
+    def _gap_to(self, ground: int) -> float:
+        """Return the gap to the ground that rounding left, or 0 if no float is nearer."""
+        gap = -self._height_above_feet(ground)
+        if gap <= 0.0:
+            return 0.0
+        centre, half = self.centre[self.up], self.half[self.up]
+        nearer = math.nextafter(centre, -self.sign * math.inf)
+        feet = centre - self.sign * half
+        return gap if (nearer - self.sign * half - feet) * self.sign + gap >= 0.0 else 0.0
 
     def _climb_of(self, other: int) -> float:
         """Return how fast a body moves along the axis of up, seen from the frame."""

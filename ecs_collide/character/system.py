@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from functools import partial
 from operator import itemgetter
 from typing import Any
 
@@ -10,6 +12,8 @@ import esper
 import ecs_collide as ec
 from ecs_collide.character.character import Character
 from ecs_collide.character.stride import take_stride
+from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
+from ecs_collide.esper_world import require_order
 
 
 class CharacterSystem(esper.Processor):
@@ -32,19 +36,22 @@ class CharacterSystem(esper.Processor):
         self.space = space
         space.leave_gravity_to(Character)
 
-    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
-        """Write the velocities of all characters for a step of `dt` seconds.
+    def process(self, *args: Any, **kwargs: Any) -> None:
+        """Write the velocities of all characters for the step that follows.
 
         Raises
         ------
         ValueError
             A wish or a setting is no number, or up is along z in 2D.
         """
+        dt = self.space.step_time.before_step(args, kwargs)
         if not dt > 0.0:
             return
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
         for entity, (character, place, half, velocity) in sorted(found, key=itemgetter(0)):
             character.require_sense(entity, self.space.dim)
+            if esper.has_component(entity, ec.Disabled):
+                continue  # a disabled character is paused
             take_stride(self.space, entity, character, place, half, velocity, dt)
 
 
@@ -58,7 +65,8 @@ def install_characters(space: ec.Space) -> CharacterSystem:
     Raises
     ------
     RuntimeError
-        The space is not installed in this world.
+        The space is not installed in this world, or the call is in a processor that runs after
+        the system that it would add.
     """
     first: Any = esper.get_processor(ec.BroadphaseSystem)
     if first is None or first.space is not space:
@@ -70,6 +78,7 @@ def install_characters(space: ec.Space) -> CharacterSystem:
     if known is not None and known.space is space:
         found: CharacterSystem = known
         return found
+    require_order("install_characters()", first.priority + 1)
     register(space)
     system = CharacterSystem(space)
     esper.add_processor(system, priority=first.priority + 1)
@@ -84,3 +93,31 @@ def register(space: ec.Space) -> None:
         load=Character.from_bytes,
         update=Character.set_bytes,
     )
+
+
+def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield the findings about an entity with a `Character`, for `Space.doctor`."""
+    found = partial(finding_about, entity)
+    runs: Any = esper.get_processor(CharacterSystem)
+    if runs is None or runs.space is not e.space:
+        yield found(
+            "no_character_system",
+            f"has Character, and no CharacterSystem of {e.space!r} is in {e.world}: nothing moves "
+            "it; call install_characters(space) after install()",
+        )
+    needed = (ec.Position, ec.Extents, ec.Velocity)
+    missing = [kind.__name__ for kind in needed if kind not in e.of(entity)]
+    if missing:
+        yield found(
+            "no_character",
+            f"has Character but no {' and no '.join(missing)}: its CharacterSystem ignores it",
+        )
+    if e.answers(entity)[:1] != ["Slide"] and not any(e.has(entity, own) for own in e.custom):
+        has = f"{e.answers(entity)[0]} instead of" if e.answers(entity) else "no"
+        yield found(
+            "no_slide",
+            f"has Character and {has} Slide: it cannot stand on a floor or walk along a wall",
+        )
+
+
+EXAMINERS[Character] = odd_about_character

@@ -14,6 +14,7 @@ from ecs_collide.diagnostics.findings import (
     Findings,
     odd_about,
 )
+from ecs_collide.snapshot.snapshots import not_held_message
 from ecs_collide.step.stats import Stats
 
 _N_NAMED_ENTITIES = 5  # entities that a message lists by their ids
@@ -121,6 +122,8 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
             f"a component was added to entity {ghosts[0]}, which does not exist: esper's own "
             "queries for it raise a KeyError",
         )
+    for kind, entities in e.not_held.items():
+        yield Finding("not_in_snapshots", tuple(entities), not_held_message(kind, [*entities]))
     yield from (Finding(cause, (), text) for cause, text in _odd_about_last_step(e.stats))
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from enum import StrEnum
 from functools import partial
 from itertools import product
 from typing import NamedTuple
 
+from ecs_collide._enums import NamedText
 from ecs_collide.components import Disabled
 from ecs_collide.constants import SLOP
 from ecs_collide.diagnostics.findings import (
@@ -25,7 +25,7 @@ from ecs_collide.surfaces import OneWay, solid_side
 from ecs_collide.sweep import SweepKind, sweep
 
 
-class Verdict(StrEnum):
+class Verdict(NamedText):
     """What the next step does about a pair."""
 
     IGNORED = "cannot collide"
@@ -55,7 +55,9 @@ class Explanation(NamedTuple):
 
     def __str__(self) -> str:
         why = "; ".join(finding.message for finding in self.findings)
-        return f"entities {self.first} and {self.second} {self.verdict}" + (why and f": {why}")
+        return f"entities {self.first} and {self.second} {self.verdict.value}" + (
+            why and f": {why}"
+        )
 
 
 def explain(examined: Examined, first: int, second: int) -> Explanation:

@@ -7,7 +7,7 @@ left behind; nothing is changed.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -34,7 +34,14 @@ from ecs_collide.step.responses import Responses
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.surfaces import Carry, Friction, OneWay, Restitution
-from ecs_collide.sync.quarantine import Wrong, find_no_number, out_of_bounds
+from ecs_collide.sync.attached import OWNER, wrong_owner
+from ecs_collide.sync.quarantine import (
+    Report,
+    Wrong,
+    fields_of,
+    find_no_number,
+    out_of_bounds,
+)
 from ecs_collide.sync.registry import BodyRegistry
 
 N_TELEPORTS = 3  # consecutive steps in which the game sets a position
@@ -104,6 +111,8 @@ class Examined(NamedTuple):
     ----------
     space : the space itself, by which the systems that run it are recognised
     world, state, registry, filters, responses, stats, up, wrap : parts and settings of the space
+    not_held : entities with components that snapshots do not save, by type; empty in a game
+        that takes no snapshots
     """
 
     space: object
@@ -115,6 +124,7 @@ class Examined(NamedTuple):
     stats: Stats
     up: Vector
     wrap: Wrap | None
+    not_held: Mapping[type, Sequence[int]]
 
 
 class Examination:
@@ -122,7 +132,7 @@ class Examination:
 
     def __init__(self, examined: Examined) -> None:
         self.space, self.world, self.state, self.registry, self.pair_filters = examined[:5]
-        self.own_responses, self.stats, self.up, self.wrap = examined[5:]
+        self.own_responses, self.stats, self.up, self.wrap, self.not_held = examined[5:]
         self.world.require_current()
         self.dim = examined.state.dim
         self.sweeps = examined.registry.sweeps
@@ -133,7 +143,8 @@ class Examination:
             (kind for kind in self.kinds if kind.response), key=lambda kind: -kind.response
         )
         self.custom = [kind for kind in self.kinds if kind.mark & CUSTOM]
-        self.components = self.world.entities([kind.type for kind in self.kinds])
+        types = [kind.type for kind in self.kinds]
+        self.components = self.world.entities([*types, *EXAMINERS])
         self.dead = frozenset(self.world.dead())
 
     def of(self, entity: int) -> Mapping[type, Any]:
@@ -289,6 +300,9 @@ def _number(component: object, name: str) -> float:
 
 _UNSOUND = ("no_number", "quarantined", "wrong_number")
 
+EXAMINERS: dict[type, Callable[[Examination, int], Iterator[Finding]]] = {}
+"""By type of component: the function that yields findings about an entity that has one."""
+
 
 def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield what is odd about one entity."""
@@ -321,6 +335,9 @@ def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
             f"has {others[0].type.__name__} but neither {names[0]} nor {names[1]}: it is no body, "
             "and nothing moves it",
         )
+    for kind, examine in EXAMINERS.items():
+        if kind in e.of(entity):
+            yield from examine(e, entity)
     if all(has):
         yield from _odd_numbers(e, entity)
         yield from _odd_answers(e, entity)
@@ -351,9 +368,8 @@ def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
         name = type(refused).__name__
         yield Finding("no_number", (entity,), f"{refused}: every step raises this {name}")
         return
-    wrong = out_of_bounds(e.registry.checks.rules, e.of(entity).get)
-    recover_step = ", and was put right since; the next step takes it back" if wrong is None else ""
-    quarantined = list(_quarantined(e, entity, recover_step, wrong))
+    wrong = out_of_bounds(e.registry.checks.rules, e.of(entity).get) or _wrong_owner(e, entity)
+    quarantined = list(_quarantined(e, entity, "", wrong))
     yield from quarantined
     if wrong is not None and not quarantined:
         yield finding_about(
@@ -384,10 +400,33 @@ def _quarantined(
     text = "quarantined"
     if wrong is not None:
         text = f"quarantined: {wrong.field} is {wrong.value!r}, it {wrong.text}"
-    for report in [*e.state.reports, *e.state.new_reports]:
-        if report.entity == entity:  # the last one; the game may have cleared the list
-            text = f"quarantined: {report.field} is {report.value!r} since step {report.step}"
+    # The game may have cleared the list.
+    reports = [r for r in (*e.state.reports, *e.state.new_reports) if r.entity == entity]
+    for report in reports[-1:]:
+        text = f"quarantined: {report.field} is {report.value!r} since step {report.step}"
+        if wrong is not None and report.field == wrong.field == OWNER:
+            text += f", it {wrong.text}"
+    if not more and wrong is None and reports and not _says(e, entity, reports[-1]):
+        more = ", and was put right since; the next step takes it back"
     yield finding_about(entity, "quarantined", f"is {text}{more}")
+
+
+def _says(e: Examination, entity: int, report: Report) -> bool:
+    """Return whether a body is ignored because it still leads too far."""
+    fields = fields_of(e.registry.checks.rules, e.of(entity).get)
+    return report.field != OWNER and any(
+        wrong.field == report.field and wrong.value == report.value for _, _, wrong in fields
+    )
+
+
+def _wrong_owner(e: Examination, entity: int) -> Wrong | None:
+    """Return the error about the owner of an attached box, or None."""
+    attached = e.of(entity).get(Attached)
+    if attached is None or e.owner_of(attached) is not None:
+        return None
+    owner = attached.owner
+    last = e.of(owner)[Attached].owner if e.is_body(owner) else None
+    return wrong_owner(owner, is_itself=owner == entity, last=last)
 
 
 def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:

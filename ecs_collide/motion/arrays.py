@@ -1,4 +1,7 @@
-"""Zeroed arrays for the kernels, and larger copies of them.
+"""Zeroed arrays for the kernels, larger copies of them, and sets of whole numbers.
+
+The set functions of numpy 2 import `numpy.ma` at their first call, which takes longer than a
+frame.  Some do so only for numbers that lie far apart.  No step calls them.
 
 Kernels get memoryviews: read as Python they give Python numbers, and compiled
 code takes any buffer.  They are `Any` to mypy, which does not know what a memoryview of
@@ -7,6 +10,7 @@ several dimensions can do.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -44,11 +48,6 @@ def lengthened(block: NDArray[Any], capacity: int) -> NDArray[Any]:
     return longer
 
 
-def struct(*fields: str) -> type:
-    """Return what pure Python has for a C struct: a class whose objects have these fields, all 0."""
-    return type("Struct", (), dict.fromkeys(fields, 0))
-
-
 def structs(kind: type, n: int) -> list[Any]:
     """Return what pure Python has for an array of structs."""
     return [kind() for _ in range(n)]
@@ -63,3 +62,33 @@ def interleaved(view: Any) -> list[Any]:
 def reread(view: Any, dtype: np.dtype[Any]) -> Any:
     """Return the same memory as values of another type."""
     return np.asarray(view).view(dtype).data
+
+
+def union(first: NDArray[np.int64], second: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the numbers of two arrays in ascending order, each once."""
+    numbers = np.sort(np.concatenate([first, second]))
+    return numbers[_is_first(numbers)]
+
+
+def are_among(numbers: NDArray[np.int64], members: Sequence[int] | NDArray[np.int64]) -> Any:
+    """Return for each number whether it is one of `members`: bool, shape (n,)."""
+    if len(members) == 0:
+        return np.zeros(len(numbers), np.bool_)
+    known = np.sort(np.asarray(members, np.int64))
+    return known[np.minimum(np.searchsorted(known, numbers), len(known) - 1)] == numbers
+
+
+def first_of_each(numbers: NDArray[np.int64]) -> NDArray[np.intp]:
+    """Return for each number the least index with the same number: shape (n,)."""
+    order = np.argsort(numbers, kind="stable")
+    is_first = _is_first(numbers[order])
+    found = np.empty(len(numbers), np.intp)
+    found[order] = order[is_first][np.cumsum(is_first) - 1]
+    return found
+
+
+def _is_first(ordered: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return for each number whether it differs from the one before it."""
+    is_first = np.ones(len(ordered), np.bool_)
+    is_first[1:] = ordered[1:] != ordered[:-1]
+    return is_first

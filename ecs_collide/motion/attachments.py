@@ -14,24 +14,16 @@ Invariant: when a pair of an attached box is swept, its path is that of its owne
 Owners are bodies of their own; nothing that happens to a box ever changes the path of its owner.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, MOTION, Bodies
-    from cython.cimports.libc.math import floor
-else:
-    from math import floor
+from math import floor
 
-    from ecs_collide.motion.bodies import CENTRE, MOTION, Bodies
-
+from ecs_collide._kernel import ReadOnly, cython, may_raise
 from ecs_collide.motion.arrays import DOUBLE, LONG, zeros
+from ecs_collide.motion.bodies import CENTRE, MOTION, Bodies
 
 
 @cython.final
-@cython.cclass
 class Attachments:
     """The attached boxes of a space that take part in a step.
 
@@ -52,6 +44,17 @@ class Attachments:
     next : int64 (n,)
         The box before it, in the same way.
     """
+
+    bodies: Bodies
+    n: ReadOnly[cython.Py_ssize_t]
+    rows: ReadOnly[cython.longlong[::1]]
+    owners: ReadOnly[cython.longlong[::1]]
+    offset: ReadOnly[cython.double[:, ::1]]
+    target: ReadOnly[cython.double[:, ::1]]
+    displacement: ReadOnly[cython.double[:, ::1]]
+    beyond: cython.double[:, ::1]
+    head: cython.longlong[::1]
+    next: cython.longlong[::1]
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
@@ -101,6 +104,8 @@ class Attachments:
             for k in range(self.bodies.dim):
                 self.displacement[n, k] = target[n, k] - offset[n, k]
 
+    @cython.ccall
+    @may_raise
     def start(self) -> cython.void:
         """Put all boxes at the start of a step, and find their paths from those of their owners."""
         b: Bodies = self.bodies
@@ -127,6 +132,7 @@ class Attachments:
                 b.motion[i, k] = b.path[at + 4 * k + MOTION] = displacement + 0.0
             b.find_swept_bounds(i)
 
+    @may_raise
     def follow(self, n: cython.Py_ssize_t) -> cython.bint:
         """Let a box go where the path of its owner leads by now; return whether that is new."""
         b: Bodies = self.bodies
@@ -167,6 +173,7 @@ class Attachments:
             offset += self.displacement[n, k] * t
         return owner + offset - self.beyond[n, k] + 0.0
 
+    @may_raise
     def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
         """Let the box in row i, if it is one, follow what its owner has turned to since."""
         b: Bodies = self.bodies
@@ -179,6 +186,7 @@ class Attachments:
             n = self.next[n] - 1
         self.follow(n)
 
+    @may_raise
     def lead(self, j: cython.Py_ssize_t) -> cython.void:
         """Let all boxes of the body in row j, if it has any, go where its path leads by now."""
         n: cython.Py_ssize_t = self.head[j] - 1
@@ -186,6 +194,7 @@ class Attachments:
             self.follow(n)
             n = self.next[n] - 1
 
+    @may_raise
     def lead_turned(self) -> cython.void:
         """Let the boxes of all bodies that have turned follow them."""
         n: cython.Py_ssize_t
@@ -194,6 +203,7 @@ class Attachments:
         for n in range(n_turned):
             self.lead(self.bodies.turned[n])
 
+    @may_raise
     def arrive(self) -> cython.void:
         """Put all boxes at the end of the step, when it is known where their owners are then."""
         b: Bodies = self.bodies

@@ -9,52 +9,42 @@ What a sweep wants of a body lies together, one axis after the other: bodies
 are met in no order, and each further column would be a further cache miss.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.controls_c import Controls
-    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
-    from cython.cimports.libc.math import floor
-else:
-    from math import floor
+from math import floor
 
-    from ecs_collide.constants import ASLEEP, WOKEN
-    from ecs_collide.motion.surfaces import Surfaces
-
-from ecs_collide.constants import ONE_WAY, PUSH_OUT
-from ecs_collide.motion.arrays import DOUBLE, zeros
-from ecs_collide.motion.columns import INITIAL_ROWS, allocate, blocks_of, views_of
-
-cython.declare(
-    APART_AT_LEAST=cython.double,
-    CLEAR=cython.double,
-    SLOP=cython.double,
-    REACH=cython.double,
-    PATH_ROUNDING=cython.double,
-    MAX_REST_COUNT=cython.int,
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide.constants import (
+    APART_AT_LEAST,
+    ASLEEP,
+    CLEAR,
+    MAX_REST_COUNT,
+    ONE_WAY,
+    PUSH_OUT,
+    SLOP,
+    WOKEN,
 )
-from ecs_collide.constants import APART_AT_LEAST, CLEAR, MAX_REST_COUNT, SLOP
+from ecs_collide.motion import columns
+from ecs_collide.motion.arrays import DOUBLE, zeros
+from ecs_collide.motion.columns import allocate, blocks_of, views_of
+from ecs_collide.motion.controls import Controls
+from ecs_collide.motion.surfaces import Surfaces
 
 PATH_ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
 
-if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
-    # What `Bodies.path` holds of an axis.
-    CENTRE = 0
-    HALF = 1
-    MOTION = 2
-    RESIZE = 3
-    # What `Bodies.turn` holds of an axis.
-    ANCHORED = 0
-    ANCHOR_VELOCITY = 1
-    EARLIER = 2
+# What `Bodies.path` holds of an axis.
+CENTRE = 0
+HALF = 1
+MOTION = 2
+RESIZE = 3
+# What `Bodies.turn` holds of an axis.
+ANCHORED = 0
+ANCHOR_VELOCITY = 1
+EARLIER = 2
 
 
 @cython.final
-@cython.cclass
 class Bodies:
     """The one table of what is known of the bodies of a space, a row for each.
 
@@ -98,6 +88,87 @@ class Bodies:
         `woken` are such lists too.
     """
 
+    dim: Public[cython.int]
+    n_path: cython.Py_ssize_t
+    dt: Public[cython.double]
+    surfaces: ReadOnly[Surfaces]
+    controls: ReadOnly[Controls]
+    farthest: cython.double
+    wraps: Public[cython.bint]
+    any_resize: cython.bint
+    width: Public[cython.double[::1]]
+    is_apart: ReadOnly[cython.bint]
+    blocks: ReadOnly[list]
+    memory: ReadOnly[list]
+    bound: list
+    capacity: ReadOnly[cython.Py_ssize_t]
+    n_marked: cython.Py_ssize_t
+    n_woken: cython.Py_ssize_t
+    n_turned: cython.Py_ssize_t
+    tick: cython.longlong
+    # The columns, as `motion.columns` lists them: public, so that `bind` can set them by name.
+    centre: Public[cython.double[:, ::1]]
+    half: Public[cython.double[:, ::1]]
+    velocity: Public[cython.double[:, ::1]]
+    growth: Public[cython.double[:, ::1]]
+    motion: Public[cython.double[:, ::1]]
+    swept_min: Public[cython.double[:, ::1]]
+    swept_max: Public[cython.double[:, ::1]]
+    tight_min: Public[cython.double[:, ::1]]
+    tight_max: Public[cython.double[:, ::1]]
+    seen_centre: Public[cython.double[:, ::1]]
+    seen_half: Public[cython.double[:, ::1]]
+    seen_velocity: Public[cython.double[:, ::1]]
+    seen_growth: Public[cython.double[:, ::1]]
+    seen_offset: Public[cython.double[:, ::1]]
+    place: Public[cython.double[:, ::1]]
+    seen_place: Public[cython.double[:, ::1]]
+    size: Public[cython.double[:, ::1]]
+    seen_size: Public[cython.double[:, ::1]]
+    mass: Public[cython.double[::1]]
+    restitution: Public[cython.double[::1]]
+    base: Public[cython.double[::1]]
+    turned_at: Public[cython.double[::1]]
+    seen_restitution: Public[cython.double[:, ::1]]
+    seen_owner: Public[cython.double[:, ::1]]
+    has: Public[cython.schar[::1]]
+    surface_bits: Public[cython.schar[::1]]
+    news: Public[cython.schar[::1]]
+    touched: Public[cython.schar[::1]]
+    bad: Public[cython.schar[::1]]
+    quarantined: Public[cython.schar[::1]]
+    disabled: Public[cython.schar[::1]]
+    attached: Public[cython.schar[::1]]
+    sensor: Public[cython.schar[::1]]
+    response: Public[cython.schar[::1]]
+    custom: Public[cython.schar[::1]]
+    moves: Public[cython.schar[::1]]
+    yields: Public[cython.schar[::1]]
+    rest_count: Public[cython.schar[::1]]
+    asleep: Public[cython.schar[::1]]
+    held: Public[cython.schar[::1]]
+    leans: Public[cython.schar[::1]]
+    gone: Public[cython.schar[::1]]
+    is_marked: Public[cython.schar[::1]]
+    is_turned: Public[cython.schar[::1]]
+    on_hold: Public[cython.schar[::1]]
+    present: Public[cython.schar[::1]]
+    driven: Public[cython.schar[::1]]
+    ids: Public[cython.longlong[::1]]
+    n_filed: Public[cython.longlong[::1]]
+    island: Public[cython.longlong[::1]]
+    turned_tick: Public[cython.longlong[::1]]
+    marked: Public[cython.longlong[::1]]
+    woken: Public[cython.longlong[::1]]
+    turned: Public[cython.longlong[::1]]
+    path: Public[cython.double[::1]]
+    turn: Public[cython.double[:, :, ::1]]
+    kept: Public[cython.double[:, ::1]]
+    # The same memory as `path` and `swept_min`, `swept_max`, for loops over all bodies.
+    flat_path: cython.p_double
+    flat_min: cython.p_double
+    flat_max: cython.p_double
+
     def __init__(self, dim: cython.int, apart: bool = False):
         self.dim = dim
         self.n_path = 4 * dim
@@ -114,7 +185,7 @@ class Bodies:
         self.memory = []
         self.bound = []
         self.capacity = 0
-        self.reserve(INITIAL_ROWS)
+        self.reserve(columns.INITIAL_ROWS)
 
     def __getattr__(self, name):  # mypy does not see that `Bodies.bind` sets the columns
         raise AttributeError(name)
@@ -185,6 +256,8 @@ class Bodies:
         self.dt = dt
         self.start(rows)
 
+    @cython.ccall
+    @may_raise
     def start(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the paths of the bodies of `rows` for the whole step from their velocities."""
         path: cython.p_double = self.flat_path
@@ -231,7 +304,6 @@ class Bodies:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def clear_gap(self) -> cython.double:
         """Return a gap that is larger than any slop, but for those of paths that have no bounds yet."""
         k: cython.int
@@ -382,6 +454,7 @@ class Bodies:
             at += 4
         self.base[i] = t
 
+    @may_raise
     def finish_step(self, rows: cython.longlong[::1]) -> cython.void:
         """Move the bodies of `rows` to the end of the step."""
         path: cython.p_double = self.flat_path
@@ -448,6 +521,7 @@ class Bodies:
             if rests:
                 self.rest_count[i] = -1 - self.rest_count[i]
 
+    @may_raise
     def finish_woken(self) -> cython.void:
         """Move the sleeping bodies to which something has happened to the end of the step."""
         if self.n_woken:
@@ -589,9 +663,7 @@ class Bodies:
                 self.swept_max[i, k] += REACH * self.width[k]
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _widths_beyond(place: cython.double, width: cython.double) -> cython.double:
     """Return how many widths a place on an axis that wraps lies beyond the world; 0 within it."""
     if 0.0 <= place < width:
@@ -604,9 +676,7 @@ def _widths_beyond(place: cython.double, width: cython.double) -> cython.double:
     return number
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _into_world(place: cython.double, width: cython.double) -> cython.double:
     """Return where in the world a place on an axis that wraps is."""
     return max(0.0, place - _widths_beyond(place, width) * width) + 0.0
@@ -627,9 +697,7 @@ def bring_into_world(places: cython.double[::1], width: cython.double):
         places[n] = _into_world(places[n], width)
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _bound(
     path: cython.p_double,
     at: cython.Py_ssize_t,
@@ -652,10 +720,8 @@ def _bound(
     return largest
 
 
-@cython.cfunc
-@cython.inline
 @cython.boundscheck(False)  # of an empty array too
-@cython.exceptval(check=False)
+@cython.inline
 def flat(view: cython.double[:, ::1]) -> cython.p_double:
     """Return the numbers of an array in one row, for loops that are called once for each item."""
     if cython.compiled:

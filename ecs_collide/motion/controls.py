@@ -4,27 +4,17 @@ A body of a higher dominance outweighs all of lower ones, as if its mass were in
 times theirs.  Most worlds have none of this: the columns are not looked at until the first body has any.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.libc.math import sqrt
-else:
-    from math import sqrt
+from math import sqrt
 
-cython.declare(
-    HALF_ULP=cython.double, INF=cython.double, AVERAGE=cython.int, GEOMETRIC=cython.int,
-    MIN=cython.int, MULTIPLY=cython.int, MAX=cython.int,
-)  # fmt: skip
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide.constants import AVERAGE, GEOMETRIC, INF, MAX, MIN, MULTIPLY
 
 HALF_ULP = 2.0**-53
 
 
 @cython.final
-@cython.cclass
 class Controls:
     """The columns of `Bodies` about who pushes whom, and the rules that read them.
 
@@ -35,6 +25,19 @@ class Controls:
     any_rank, any_lock, any_limit : bool
         Whether any body has ever had a dominance other than 0, a locked axis, a maximum speed.
     """
+
+    dim: cython.int
+    is_used: ReadOnly[cython.bint]
+    any_rank: Public[cython.bint]
+    any_lock: Public[cython.bint]
+    any_limit: Public[cython.bint]
+    limit: Public[cython.double[::1]]
+    surface_restitution: Public[cython.double[::1]]
+    lock: Public[cython.schar[::1]]
+    restitution_rule: Public[cython.schar[::1]]
+    friction_rule: Public[cython.schar[::1]]
+    rank: Public[cython.longlong[::1]]
+    control_bits: Public[cython.longlong[::1]]
 
     def __init__(self, dim: cython.int):
         self.dim = dim
@@ -63,14 +66,12 @@ class Controls:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def rank_of(self, i: cython.Py_ssize_t) -> cython.longlong:
         """Return the dominance of a body."""
         return self.rank[i] if self.any_rank else 0
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def locks(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether an axis of a body is locked."""
         return self.any_lock and (self.lock[i] & (1 << k)) != 0
@@ -139,8 +140,6 @@ class Controls:
             less *= 2.0
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def _direction(
     velocity: cython.double[:, ::1],
     i: cython.Py_ssize_t,
@@ -160,8 +159,6 @@ def _direction(
     return sqrt(total)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def _speed(velocity: cython.double[:, ::1], i: cython.Py_ssize_t, dim: cython.int) -> cython.double:
     """Return the Euclidean norm of a velocity."""
     k: cython.int
@@ -178,8 +175,6 @@ def _speed(velocity: cython.double[:, ::1], i: cython.Py_ssize_t, dim: cython.in
     return largest * sqrt(total)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def _combined(one: cython.double, other: cython.double, rule: cython.int) -> cython.double:
     """Combine what two surfaces have by a rule; one that has none, below 0, leaves it to the other."""
     if one < 0.0:

@@ -22,25 +22,17 @@ Damping d is the solution of v' = a - d * v, in the same terms: the chord is the
 velocity of that solution over the step, and chord + kick its velocity at the end.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
-else:
-    from ecs_collide.motion.bodies import EARLIER, Bodies
-
+from ecs_collide._kernel import Public, cython
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, zeros
+from ecs_collide.motion.bodies import EARLIER, Bodies
 
-cython.declare(SMALL=cython.double, TERMS=cython.int)
 SMALL = 0.125  # up to here the series has less than an ulp of rest
 TERMS = 14
 
 
 @cython.final
-@cython.cclass
 class Gravity:
     """What gravity and damping do to the bodies of a space within a step.
 
@@ -61,6 +53,20 @@ class Gravity:
     scale : float64 (n_rows,)
         What of the acceleration acts on it.
     """
+
+    bodies: Bodies
+    is_on: Public[cython.bint]
+    step: cython.longlong
+    acceleration: cython.double[::1]
+    started: cython.longlong[::1]
+    scale: cython.double[::1]
+    pull: cython.double[:, ::1]
+    kick: cython.double[:, ::1]
+    since: cython.double[:, ::1]
+    held: cython.schar[:, ::1]
+    decay: cython.double
+    mean: cython.double
+    rest: cython.double
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
@@ -86,6 +92,7 @@ class Gravity:
         for k in range(self.bodies.dim):
             self.acceleration[k] = acceleration[k]
 
+    @cython.ccall
     def begin_step(self):
         """Begin a step in which no body was started yet."""
         k: cython.int
@@ -129,7 +136,6 @@ class Gravity:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _pull_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return by how much gravity changes the velocity of a body in a whole step."""
         if self.bodies.controls.locks(i, k):
@@ -258,10 +264,31 @@ class Gravity:
 
     def weaken(self, i: cython.Py_ssize_t, k: cython.int, part: cython.double) -> cython.void:
         """Let only a part of gravity act on a body to the end of the step: friction has the rest."""
-        self.pull[i, k] *= part
-        self.kick[i, k] *= part
         if part == 0.0:
-            self.hold(i, k)
+            self.hold(i, k)  # the next answer on this axis finds the whole pull
+        else:
+            self.pull[i, k] *= part
+            self.kick[i, k] *= part
+
+    def pull_with(
+        self, i: cython.Py_ssize_t, k: cython.int, kick: cython.double, t: cython.double
+    ) -> cython.void:
+        """Give a body the kick of the bodies that it presses against since time `t`.
+
+        It also acts on a body that has no gravity of its own.
+        """
+        axis: cython.int
+
+        if self.started[i] != self.step:
+            self.started[i] = self.step
+            self.scale[i] = 0.0
+            for axis in range(self.bodies.dim):
+                self.pull[i, axis] = self.kick[i, axis] = self.since[i, axis] = 0.0
+                self.held[i, axis] = 0
+        self.kick[i, k] = kick
+        self.pull[i, k] = 2.0 * kick / (1.0 - t)
+        self.since[i, k] = t
+        self.held[i, k] = 0
 
     def note_split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
@@ -269,6 +296,7 @@ class Gravity:
         """Let a body have met what it meets now with a velocity: a split is no answer."""
         self.bodies.turn[i, k, EARLIER] = velocity
 
+    @cython.ccall
     def finish_woken(self):
         """As `finish`, of the sleeping bodies to which something has happened."""
         b: Bodies = self.bodies
@@ -276,6 +304,7 @@ class Gravity:
         if b.n_woken:
             self.finish(b.woken[: b.n_woken])
 
+    @cython.ccall
     def finish(self, rows: cython.longlong[::1]):
         """Give the bodies of `rows` the velocities that they have at the end of the step."""
         b: Bodies = self.bodies

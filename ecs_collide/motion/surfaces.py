@@ -5,30 +5,19 @@ not looked at until the first body wants one, and a flag of each body says which
 of them are of any interest.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.controls_c import Controls
-else:
-    from ecs_collide.motion.controls import Controls
+from ecs_collide._kernel import Public, ReadOnly, cython
+from ecs_collide.constants import ALL, CARRY, ONE_WAY, SEPARATES
+from ecs_collide.motion.controls import Controls
 
-from ecs_collide.constants import CARRY, ONE_WAY, SEPARATES
-
-cython.declare(ALL=cython.longlong)
-from ecs_collide.constants import ALL
-
-if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
-    # The columns of `Surfaces.filters`.
-    CATEGORIES = 0
-    MASK = 1
-    GROUP = 2
+# The columns of `Surfaces.filters`.
+CATEGORIES = 0
+MASK = 1
+GROUP = 2
 
 
 @cython.final
-@cython.cclass
 class Surfaces:
     """The columns of `Bodies` that only some bodies need, and the rules that read them.
 
@@ -54,6 +43,27 @@ class Surfaces:
     bits : int8 (capacity,)
         The column `surface_bits`.
     """
+
+    dim: cython.int
+    controls: ReadOnly[Controls]
+    is_used: ReadOnly[cython.bint]
+    any_carrier: Public[cython.bint]
+    any_pusher: Public[cython.bint]
+    any_separator: Public[cython.bint]
+    any_damping: Public[cython.bint]
+    any_owner: Public[cython.bint]
+    filters: Public[cython.longlong[:, ::1]]
+    surface: Public[cython.double[:, ::1]]
+    friction: Public[cython.double[::1]]
+    push_out: Public[cython.double[::1]]
+    separate: Public[cython.double[::1]]
+    gravity_scale: Public[cython.double[::1]]
+    damping: Public[cython.double[::1]]
+    one_way: Public[cython.schar[::1]]
+    carries: Public[cython.schar[::1]]
+    translation_side: Public[cython.schar[::1]]
+    owner: Public[cython.longlong[::1]]
+    bits: cython.schar[::1]
 
     def __init__(self, dim: cython.int):
         self.dim = dim

@@ -17,70 +17,25 @@ Invariant: of a solid pair `Pair.inside` is 1 while it is in contact, and
 `side`, and `PairImpact.parts` is when the two part.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
-    from cython.cimports.ecs_collide.broadphase.images_c import widths_of
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
-    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
-        AT_END,
-        AT_START,
-        REASON,
-        WITHIN,
-        EventBuffer,
-    )
-    from cython.cimports.ecs_collide.narrowphase.placement_c import (
-        APART,
-        OVERLAPPING,
-        PENETRATING,
-        PositionCorrection,
-        soft_overlap,
-    )
-else:
-    from ecs_collide.broadphase.broadphase import Broadphase
-    from ecs_collide.broadphase.images import widths_of
-    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-    from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from ecs_collide.narrowphase.event_buffer import (
-        AT_END,
-        AT_START,
-        REASON,
-        WITHIN,
-        EventBuffer,
-    )
-    from ecs_collide.narrowphase.placement import (
-        APART,
-        OVERLAPPING,
-        PENETRATING,
-        PositionCorrection,
-        soft_overlap,
-    )
+from __future__ import annotations
 
 import numpy as np
 
-from ecs_collide.constants import TOUCHED_BY_GAME
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide.broadphase.broadphase import Broadphase
+from ecs_collide.broadphase.images import widths_of
+from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
+from ecs_collide.constants import BEGAN, ENDED, INF, TOUCHED_BY_GAME
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
-
-cython.declare(
-    ENDED=cython.int,
-    BEGAN=cython.int,
-    INF=cython.double,
-    SOLID=cython.int,
-    CROSSING=cython.int,
-    PASSING=cython.int,
-    LEAVING=cython.int,
-    UNTIL_APART=cython.int,
-    SEPARATED=cython.int,
-    FILTER_CHANGED=cython.int,
-    DROPPED=cython.int,
-    NOT_FOUND=cython.double,
+from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, REASON, WITHIN, EventBuffer
+from ecs_collide.narrowphase.placement import (
+    APART,
+    OVERLAPPING,
+    PENETRATING,
+    PositionCorrection,
+    soft_overlap,
 )
-from ecs_collide.constants import BEGAN, ENDED, INF
 
 # Codes of events.ContactKind and events.END_REASONS.
 SOLID = 0
@@ -94,17 +49,15 @@ DROPPED = 7
 
 NOT_FOUND = 1e300  # in `PairImpact.parts`: not known yet; until then, after the end of the step
 
-if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
-    # The columns of `Contacts.rows`, beside FIRST and SECOND.
-    KIND = 2
-    AXIS = 3
-    SIGN = 4
-    HANDLED = 5
-    N_COLUMNS = 6
+# The columns of `Contacts.rows`, beside FIRST and SECOND.
+KIND = 2
+AXIS = 3
+SIGN = 4
+HANDLED = 5
+N_COLUMNS = 6
 
 
 @cython.final
-@cython.cclass
 class Contacts:
     """The contacts of a space.
 
@@ -136,6 +89,35 @@ class Contacts:
     side : int8 (n_open or more,)
         The normal of a solid contact: (axis + 1) * sign.
     """
+
+    bodies: Bodies
+    pairs: PairTable
+    broadphase: Broadphase
+    correction: PositionCorrection
+    event_buffer: EventBuffer
+    left: ReadOnly[list]
+    n_pressed: cython.Py_ssize_t
+    n_free: cython.Py_ssize_t
+    free: cython.longlong[::1]
+    pressed: cython.longlong[::1]
+    is_pressed: cython.schar[::1]
+    forgotten: ReadOnly[list]
+    n: Public[cython.Py_ssize_t]
+    rows: Public[cython.longlong[:, ::1]]
+    next_rows: cython.longlong[:, ::1]
+    since: Public[cython.double[::1]]
+    next_since: cython.double[::1]
+    clock: Public[cython.double]
+    images: Public[cython.longlong[::1]]
+    next_images: cython.longlong[::1]
+    n_open: cython.Py_ssize_t
+    is_recalled: cython.bint
+    opened: cython.double[::1]
+    side: cython.schar[::1]
+    n_kept: cython.Py_ssize_t
+    kept_rows: cython.longlong[:, ::1]
+    kept_since: cython.double[::1]
+    kept_images: cython.longlong[::1]
 
     def __init__(
         self,
@@ -172,6 +154,8 @@ class Contacts:
         self.kept_since = zeros(DOUBLE, 16)
         self.kept_images = zeros(LONG, 16)
 
+    @cython.ccall
+    @may_raise
     def keep(self) -> cython.void:
         """Copy the contacts before a step, for `kept`."""
         n: cython.Py_ssize_t
@@ -198,6 +182,8 @@ class Contacts:
 
         return self.kept_rows[:n], self.kept_since[:n], self.kept_images[:n]
 
+    @cython.ccall
+    @may_raise
     def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
         """Find which of some moving bodies are in contact with others where both yield.
 
@@ -231,6 +217,7 @@ class Contacts:
         for n in range(0 if b.wraps else self.n):
             self.is_pressed[self.rows[n, FIRST]] = self.is_pressed[self.rows[n, SECOND]] = 0
 
+    @may_raise
     def recall(self) -> cython.void:
         """Mark the pairs that have been in contact since the step before."""
         n: cython.Py_ssize_t
@@ -269,7 +256,6 @@ class Contacts:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _is_of(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a contact is that of a pair, if there is such a pair."""
         return (
@@ -309,6 +295,7 @@ class Contacts:
             self.opened[n] = -1.0
             self.side[n] = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
 
+    @may_raise
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for `n` contacts within a step."""
         if n > self.opened.shape[0]:
@@ -317,6 +304,7 @@ class Contacts:
 
     # -- within a step --
 
+    @may_raise
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
         """Begin the contact of a solid pair that has an impact, unless it is in contact."""
         if self.pairs.at[p].inside:
@@ -334,6 +322,7 @@ class Contacts:
         self._log(p, BEGAN, WITHIN, now, self.pairs.impact[p].axis, self.pairs.impact[p].sign)
         return 0
 
+    @may_raise
     def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
         """Find when a solid pair in contact parts, now that a path has changed; end it if it has."""
         rest: cython.double = self._time_to_parting(p, now)
@@ -344,6 +333,7 @@ class Contacts:
             self.pairs.impact[p].parts = now + rest
         return 0
 
+    @may_raise
     def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair, at `now` or when its bodies parted before that."""
         n: cython.Py_ssize_t = self.pairs.impact[p].contact
@@ -351,6 +341,7 @@ class Contacts:
         self.pairs.at[p].inside = 0
         self._log_end(p, n, WITHIN, min(self.pairs.impact[p].parts, now))
 
+    @may_raise
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Make a solid pair cross: end its contact at `now`, if it is in one."""
         n: cython.Py_ssize_t = self.pairs.impact[p].contact
@@ -371,6 +362,7 @@ class Contacts:
             self.rows[self.pairs.impact[p].contact, HANDLED] = 1
             self.pairs.at[p].known = 0
 
+    @may_raise
     def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """End the contact of a crossing pair that does not overlap at the step's start."""
         self._report_end(self.pairs.impact[p].contact, AT_START, 0.0, SEPARATED)
@@ -388,6 +380,7 @@ class Contacts:
                 found.add((self.rows[n, SECOND], self.rows[n, FIRST]))
         return found
 
+    @may_raise
     def end_withdrawn(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
         if (
@@ -439,6 +432,7 @@ class Contacts:
             two += 4
         return rest
 
+    @may_raise
     def _log(
         self,
         p: cython.Py_ssize_t,
@@ -457,6 +451,7 @@ class Contacts:
             axis, sign, SOLID, -1 if event == BEGAN else SEPARATED,
         )  # fmt: skip
 
+    @may_raise
     def _log_end(
         self,
         p: cython.Py_ssize_t,
@@ -491,6 +486,7 @@ class Contacts:
             )
         return self.rows[n, KIND] != UNTIL_APART and self.rows[n, KIND] != self.pairs.at[p].crossing
 
+    @may_raise
     def _report_end(
         self,
         n: cython.Py_ssize_t,
@@ -558,6 +554,7 @@ class Contacts:
         ) * self.correction.sign
         return closing > 0.0
 
+    @may_raise
     def compare(self) -> cython.void:
         """Find the contacts that began and ended in the step, and keep those that exist."""
         b: Bodies = self.bodies
@@ -605,6 +602,7 @@ class Contacts:
             self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
         )
 
+    @may_raise
     def _compare_solid(self, p: cython.Py_ssize_t) -> cython.int:
         """Update the contact of a solid pair at the end of the step."""
         b: Bodies = self.bodies
@@ -642,6 +640,7 @@ class Contacts:
                 self._log_end(p, n, AT_END, 1.0)
         return 0
 
+    @may_raise
     def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of a crossing pair at the end of the step."""
         b: Bodies = self.bodies
@@ -675,6 +674,7 @@ class Contacts:
                 ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, SEPARATED,
             )  # fmt: skip
 
+    @may_raise
     def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of two members of soft crowds at the end of the step.
 
@@ -703,6 +703,7 @@ class Contacts:
                 i, j, CROSSING, abs(side) - 1, 1 if side > 0 else -1, self.clock + self.bodies.dt
             )
 
+    @may_raise
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Note the sleeping bodies whose support is gone when the contact of two bodies has ended."""
         if self.bodies.is_held(i) and not self.bodies.yields[j]:
@@ -710,6 +711,7 @@ class Contacts:
         if self.bodies.is_held(j) and not self.bodies.yields[i]:
             self.left.append(j)
 
+    @may_raise
     def _keep(
         self,
         first: cython.Py_ssize_t,

@@ -1,38 +1,29 @@
 """The events of a step as arrays: collisions, and contacts that began or ended."""
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND
-else:
-    from ecs_collide.broadphase.pair_table import FIRST, SECOND
-
+from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 
 # When in a step a contact event was found; events of one time keep this order.
-cython.declare(AT_START=cython.int, WITHIN=cython.int, AT_END=cython.int)
 AT_START = 0
 WITHIN = 1
 AT_END = 2
 
-if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
-    # The columns of `EventBuffer.codes`.
-    EVENT_KIND = 0
-    ANSWER = 1
-    EVENT_AXIS = 2
-    EVENT_SIGN = 3
-    # The columns of `EventBuffer.contact_codes`, beside the last two.
-    CHANGE = 0
-    PHASE = 1
-    CONTACT_KIND = 4
-    REASON = 5
+# The columns of `EventBuffer.codes`.
+EVENT_KIND = 0
+ANSWER = 1
+EVENT_AXIS = 2
+EVENT_SIGN = 3
+# The columns of `EventBuffer.contact_codes`, beside the last two.
+CHANGE = 0
+PHASE = 1
+CONTACT_KIND = 4
+REASON = 5
 
 
 @cython.final
-@cython.cclass
 class EventBuffer:
     """Growing columns, emptied at the start of each step.
 
@@ -52,6 +43,23 @@ class EventBuffer:
     image : int
         Of the next contact events.
     """
+
+    n_collisions: Public[cython.Py_ssize_t]
+    n_contacts: Public[cython.Py_ssize_t]
+    numbers: Public[cython.double[:, ::1]]
+    time: Public[cython.double[:]]
+    exit: Public[cython.double[:]]
+    impulse: cython.double[:]
+    first: Public[cython.longlong[:]]
+    second: Public[cython.longlong[:]]
+    solid_first: cython.longlong[:]
+    solid_second: cython.longlong[:]
+    codes: Public[cython.schar[:, ::1]]
+    contact_time: Public[cython.double[::1]]
+    contact_bodies: Public[cython.longlong[:, ::1]]
+    contact_codes: Public[cython.schar[:, ::1]]
+    contact_images: Public[cython.longlong[::1]]
+    image: Public[cython.longlong]
 
     def __init__(self, dim: cython.int):
         self.n_collisions = 0
@@ -76,6 +84,7 @@ class EventBuffer:
             reread(self.numbers, LONG)
         )
 
+    @may_raise
     def add_collision(self) -> cython.Py_ssize_t:
         """Make room for one more collision; return its row, to be filled by the caller."""
         n: cython.Py_ssize_t = self.n_collisions
@@ -89,6 +98,7 @@ class EventBuffer:
         self.n_collisions = n + 1
         return n
 
+    @may_raise
     def add_contact(
         self,
         change: cython.int,

@@ -13,31 +13,39 @@ Invariant: `place` of a queued pair is 1 + its index in `heap`, or -1 - that in 
 all others.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-from ecs_collide.motion.arrays import BYTE, LONG, grown, struct, structs, zeros
+from ecs_collide._kernel import Public, cython, may_raise, struct
+from ecs_collide.motion.arrays import BYTE, LONG, grown, structs, zeros
 
-if not cython.compiled:  # what the declarations have as C structs
-    Queued = struct("time", "low", "high", "image", "place", "rank")
-    Entry = struct("time", "lowest", "pair")
-
-cython.declare(
-    NO_ID=cython.longlong,
-    FEW=cython.Py_ssize_t,
-    DIGIT=cython.int,
-    N_DIGITS=cython.Py_ssize_t,
-)
-NO_ID = (1 << 63) - 1
-FEW = 64  # so many are sorted by insertion alone
+NO_ID: cython.longlong = (1 << 63) - 1
+FEW: cython.Py_ssize_t = 64  # so many are sorted by insertion alone
 DIGIT = 11  # bits of an id by which the others are sorted at once
-N_DIGITS = 1 << DIGIT
+N_DIGITS: cython.Py_ssize_t = 1 << DIGIT
+
+
+@struct
+class Queued:
+    """A pair in the queue: its key, and where it stands."""
+
+    time: cython.double
+    low: cython.longlong
+    high: cython.longlong
+    image: cython.longlong
+    place: cython.int
+    rank: cython.int
+
+
+@struct
+class Entry:
+    """A place of the heap or of the list of what is due."""
+
+    time: cython.double
+    lowest: cython.longlong
+    pair: cython.longlong
 
 
 @cython.final
-@cython.cclass
 class ImpactQueue:
     """A priority queue of pairs that knows where each pair is in it.
 
@@ -60,6 +68,22 @@ class ImpactQueue:
         of the keys, from `front` on.  One that was dropped has a pair below 0.
     """
 
+    size: Public[cython.Py_ssize_t]
+    n_pairs: cython.Py_ssize_t
+    n_heap: cython.Py_ssize_t
+    n_due: cython.Py_ssize_t
+    front: cython.Py_ssize_t
+    is_sorted: cython.bint
+    counts: cython.longlong[::1]
+    pair_bytes: cython.schar[::1]
+    heap_bytes: cython.schar[::1]
+    due_bytes: cython.schar[::1]
+    spare_bytes: cython.schar[::1]
+    at: cython.pointer[Queued]
+    heap: cython.pointer[Entry]
+    due: cython.pointer[Entry]
+    spare: cython.pointer[Entry]
+
     def __init__(self):
         self.n_pairs = 0
         self.size = self.n_heap = self.n_due = self.front = 0
@@ -77,6 +101,7 @@ class ImpactQueue:
             self.spare = []
         self.grow(16)
 
+    @may_raise
     def grow(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
         if cython.compiled:
@@ -214,7 +239,6 @@ class ImpactQueue:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _id_of(self, n: cython.Py_ssize_t, lower: cython.bint) -> cython.longlong:
         """Return an id of the pair of an entry of what is due."""
         return self.due[n].lowest if lower else self.at[self.due[n].pair].high
@@ -262,7 +286,6 @@ class ImpactQueue:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _put_at(
         self,
         place: cython.Py_ssize_t,
@@ -277,7 +300,6 @@ class ImpactQueue:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _precedes(
         self,
         time: cython.double,

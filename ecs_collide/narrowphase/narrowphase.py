@@ -7,57 +7,34 @@ Invariant: at the time that the step has reached, the queue has the next impact 
 paths have not changed since it was swept.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
-    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import (
-        IMPACT,
-        OVERLAP,
-        SEPARATE,
-        Sweeper,
-    )
-    from cython.cimports.libc.math import copysign
-else:
-    from math import copysign
+from math import copysign
 
-    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-    from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from ecs_collide.narrowphase.impact_queue import ImpactQueue
-    from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
-
-
-cython.declare(
-    INF=cython.double,
-    CLEAR=cython.double,
-    FACE_ROUNDING=cython.double,
-    CROSSES=cython.int,
-)
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
 from ecs_collide.constants import CLEAR, FACE_ROUNDING, INF
+from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
-if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
-    # How a pair touches: added to 1 + axis in `Pair.touch`.
-    KEEPS = 3  # up to this: it has kept together since it was swept
-    OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
-    PARTS = 8  # it touches at this instant, and parts
-    # The first columns of `numbers`, and those of `codes` after two ids, in `impacts_into`.
-    IMPACT_TIME = 0
-    IMPACT_EXIT = 1
-    CLOSING_SPEED = 2
-    N_SCALARS = 3
-    RANK = 2
-    IMAGE = 3
-    IMPACT_KIND = 4
-    IMPACT_AXIS = 5
-    IMPACT_SIGN = 6
-    IMPACT_CROSSES = 7
+# How a pair touches: added to 1 + axis in `Pair.touch`.
+KEEPS = 3  # up to this: it has kept together since it was swept
+OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
+PARTS = 8  # it touches at this instant, and parts
+# The first columns of `numbers`, and those of `codes` after two ids, in `impacts_into`.
+IMPACT_TIME = 0
+IMPACT_EXIT = 1
+CLOSING_SPEED = 2
+N_SCALARS = 3
+RANK = 2
+IMAGE = 3
+IMPACT_KIND = 4
+IMPACT_AXIS = 5
+IMPACT_SIGN = 6
+IMPACT_CROSSES = 7
 
 
 def rounding_of_faces(
@@ -75,7 +52,6 @@ def rounding_of_faces(
     return shared + FACE_ROUNDING * (speed + growth) if growth != 0.0 else shared
 
 
-@cython.cclass
 class SharedMotion:
     """Bodies that move as one, as the narrowphase needs to know of them; here, none do."""
 
@@ -88,7 +64,6 @@ class SharedMotion:
 
 
 @cython.final
-@cython.cclass
 class Narrowphase:
     """Sweeps the pairs of a step.
 
@@ -101,6 +76,15 @@ class Narrowphase:
     n_sweeps : int
         Number of sweeps in this step; pairs that pass far from each other need none.
     """
+
+    shared: SharedMotion
+    bodies: Bodies
+    pairs: PairTable
+    queue: ReadOnly[ImpactQueue]
+    sweeper: Public[Sweeper]
+    now: Public[cython.double]
+    n_sweeps: Public[cython.longlong]
+    instant_tick: cython.longlong
 
     def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue, shared: SharedMotion):
         self.bodies = bodies
@@ -315,7 +299,8 @@ class Narrowphase:
 
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair from now on and queue its next impact, if it has one."""
-        self.queue.drop(p)
+        if self.pairs.may_be_queued(p):
+            self.queue.drop(p)
         self.pairs.at[p].clear = 0
         if self.pairs.at[p].left_alone or self.pairs.at[p].gone:
             return
@@ -477,9 +462,7 @@ class Narrowphase:
             self.note_side(p, kind)
             self.queue.put(p, self.now, CROSSES)
 
-    def impacts_into(
-        self, numbers: cython.double[:, ::1], codes: cython.longlong[:, ::1]
-    ) -> cython.Py_ssize_t:
+    def impacts_into(self, numbers: cython.double[:, ::1], codes: cython.longlong[:, ::1]) -> int:
         """Write the next impact of each queued pair; return their number.
 
         Parameters
@@ -546,7 +529,7 @@ class Narrowphase:
             return True
         closing: cython.double = self.sweeper.closing_rate(self.sweeper.axis, self.sweeper.sign)
         if kind == OVERLAP:
-            return closing > 0.0
+            return closing > 0.0 and not self.sweeper.finds_way_out()
         if self.sweeper.enter * closing > self.sweeper.near[self.sweeper.axis]:
             return False
         return not self.is_apart()
@@ -585,6 +568,7 @@ class Narrowphase:
             closing = self._closing_of_faces(p, k, closing)
         return closing > 0.0
 
+    @may_raise
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.
 

@@ -6,44 +6,19 @@ on the contact axis the body is snapped to the face of its partner instead.
 Invariant: after `correct`, no pair that must stay apart penetrates, unless bodies are crushed.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
-    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, Bodies
-    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
-    from cython.cimports.libc.math import nextafter
-else:
-    from math import nextafter
+from math import nextafter
 
-    from ecs_collide.broadphase.pair_table import PairTable
-    from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
-    from ecs_collide.narrowphase.impact_queue import ImpactQueue
-
-from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
-
-cython.declare(
-    INF=cython.double,
-    NO_LEVEL=cython.longlong,
-    NOT_NEAR=cython.longlong,
-    MOVED=cython.int,
-    COMPARED=cython.int,
-    APART_AT_LEAST=cython.double,
-    N_PASSES=cython.int,
-    SOFT_DEPTH=cython.double,
-    COORDINATE_ROUNDING=cython.double,
-    APART=cython.int,
-    TOUCHING=cython.int,
-    PENETRATING=cython.int,
-    OVERLAPPING=cython.int,
-)
+from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.constants import APART_AT_LEAST, INF
+from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
+from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
+from ecs_collide.narrowphase.impact_queue import ImpactQueue
 
-NO_LEVEL = 1 << 40  # the level of a body that is not connected to an immovable one
-NOT_NEAR = 1 << 20  # in place of an axis
+NO_LEVEL: cython.longlong = 1 << 40  # the level of a body that is not connected to an immovable one
+NOT_NEAR: cython.longlong = 1 << 20  # in place of an axis
 SOFT_DEPTH = 2.0**-24  # of two half sizes: a soft overlap must be deeper than this
 COORDINATE_ROUNDING = 2.0**-40  # of the coordinates: and deeper than rounding may have made it
 N_PASSES = 4  # more than one is needed in crowds only
@@ -59,8 +34,6 @@ PENETRATING = 2  # by less than the slop
 OVERLAPPING = 3  # by more than the slop
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def _snap(
     b: Bodies,
     i: cython.Py_ssize_t,
@@ -102,8 +75,6 @@ def _snap(
     b.put(i, k, centre)
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def _unshifted(
     centre: cython.double,
     half: cython.double,
@@ -197,7 +168,6 @@ def soft_overlap(
 
 
 @cython.final
-@cython.cclass
 class PositionCorrection:
     """Corrects, at the end of a step, the positions of bodies that penetrate by rounding.
 
@@ -223,6 +193,26 @@ class PositionCorrection:
     axis, sign, gap : the shallowest side of the pair that was placed last
     n_near : number of axes on which the gap of that pair is within the slop
     """
+
+    bodies: Bodies
+    pairs: PairTable
+    queue: ImpactQueue
+    level: cython.longlong[:, ::1]
+    near: cython.longlong[::1]
+    relations: cython.longlong[::1]
+    signs: cython.schar[::1]
+    near_counts: cython.schar[::1]
+    is_current: cython.bint
+    any_immovable: cython.bint
+    any_plane: cython.bint
+    is_moved: cython.schar[::1]
+    moved: cython.longlong[::1]
+    n_moved: cython.Py_ssize_t
+    n_near_pairs: cython.Py_ssize_t
+    axis: Public[cython.int]
+    sign: Public[cython.int]
+    n_near: Public[cython.int]
+    gap: Public[cython.double]
 
     def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue):
         self.bodies = bodies
@@ -251,6 +241,7 @@ class PositionCorrection:
         self.moved = moved
         self.level = level
 
+    @may_raise
     def make_room(self) -> cython.int:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:
@@ -275,6 +266,12 @@ class PositionCorrection:
         if relation == OVERLAPPING or self.bodies.surfaces.is_passable(i, j, self.axis, self.sign):
             return APART
         return relation
+
+    def is_touching(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the bodies of a solid pair touch as they are now, but for rounding."""
+        relation: cython.int = self.solid_placement(p)
+
+        return relation == TOUCHING or (relation == PENETRATING and self.n_near == 1)
 
     def final_placement(self, p: cython.Py_ssize_t) -> cython.int:
         """As `solid_placement`, at the end of the step, of a pair that does not cross."""
@@ -354,9 +351,31 @@ class PositionCorrection:
             return PENETRATING
         return TOUCHING if n_near == 1 else APART
 
+    def seat(self, p: cython.Py_ssize_t, side: cython.int, first_moves: cython.bint) -> cython.bint:
+        """Put a body flush against its partner that it touches; return whether it has moved.
+
+        Rounding may have left a gap on that side of the partner.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        k: cython.int = abs(side) - 1
+
+        if not self.can_sink(p) or self.solid_placement(p) != TOUCHING:
+            return False
+        if self.gap <= 0.0 or self.axis != k or (self.sign > 0) != ((side > 0) == first_moves):
+            return False
+        shift: cython.double = self.pairs.offset_of(p, k)
+        if first_moves:
+            before: cython.double = b.centre_of(i, k)
+            _snap(b, i, j, k, self.sign < 0, 0.0, shift)
+            return b.centre_of(i, k) != before
+        before = b.centre_of(j, k)
+        _snap(b, j, i, k, self.sign > 0, shift, 0.0)
+        return b.centre_of(j, k) != before
+
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair must be kept apart and is not known to end apart."""
         return not (

@@ -22,31 +22,12 @@ axes, so that sizes may change; open impacts, so that seams do not catch; and
 a tolerance without a unit, the rounding of the faces themselves.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND
-    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION
-else:
-    from ecs_collide.broadphase.pair_table import FIRST, SECOND
-    from ecs_collide.motion.bodies import CENTRE, HALF, MOTION
-
-
-cython.declare(
-    SEPARATE=cython.int,
-    TOUCH=cython.int,
-    IMPACT=cython.int,
-    OVERLAP=cython.int,
-    CLEAR=cython.double,
-    SLOP=cython.double,
-    TINY=cython.double,
-    INF=cython.double,
-    NAN=cython.double,
-)
+from ecs_collide._kernel import Public, cython
+from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.constants import CLEAR, INF, NAN, SLOP, TINY
+from ecs_collide.motion.bodies import CENTRE, HALF, MOTION
 
 SEPARATE = 0
 TOUCH = 1
@@ -54,9 +35,7 @@ IMPACT = 2
 OVERLAP = 3
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _without_tiny(difference: cython.double) -> cython.double:
     """Return a difference, or 0 where it is too small to be one."""
     if -TINY < difference < TINY:
@@ -64,16 +43,13 @@ def _without_tiny(difference: cython.double) -> cython.double:
     return difference
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _time_of_zero(gap: cython.double, rate: cython.double) -> cython.double:
     """Return when a changing gap is zero, as a fraction of the step."""
     return -gap / rate + 0.0  # + 0.0: never -0.0
 
 
 @cython.final
-@cython.cclass
 class Sweeper:
     """A pair of boxes under test: aimed axis by axis, then solved.
 
@@ -95,6 +71,20 @@ class Sweeper:
     is_pressed : bool
         Whether `press` found this; gaps and rates then are not those of this pair.
     """
+
+    dim: Public[cython.int]
+    gap: cython.double[6]
+    rate: cython.double[6]
+    slop: cython.double[3]
+    near: cython.double[3]
+    kind: Public[cython.int]
+    axis: Public[cython.int]
+    sign: Public[cython.int]
+    corner: Public[cython.int]
+    enter: Public[cython.double]
+    exit: Public[cython.double]
+    depth: Public[cython.double]
+    is_pressed: cython.bint
 
     def __init__(self, dim: cython.int):
         self.dim = dim
@@ -412,6 +402,18 @@ class Sweeper:
         for side in range(2 * self.dim):
             n += self.gap[side] == -self.depth
         return n == 1
+
+    def finds_way_out(self) -> cython.bint:
+        """Return whether boxes that overlap move out of each other by one of their shallowest sides.
+
+        Boxes of one centre are equally deep on opposite sides: any motion closes one and opens one.
+        """
+        side: cython.int
+
+        for side in range(2 * self.dim):
+            if self.gap[side] == -self.depth and self.rate[side] > 0.0:
+                return True
+        return False
 
 
 def sweep_pairs(

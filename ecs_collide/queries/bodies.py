@@ -6,11 +6,14 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
+from ecs_collide.components import Disabled, Sensor
+from ecs_collide.dynamics import Attached
 from ecs_collide.esper_world import World
 from ecs_collide.filters import Filter as CategoryFilter
 from ecs_collide.filters import filter_numbers, filters_allow
+from ecs_collide.motion.arrays import are_among
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Boxes, Filter
@@ -55,27 +58,35 @@ class QueriedBodies:
         self._search: Any = None
         self._searched: object = None  # the timeline of the trees that it searches
         self._updated: PresentBodies | None = None
-        self._moment: object = None  # of the update
-        self._mark: tuple[object, int] = None, 0  # of the world, at the update
+        self._moment: object = None  # of the last update
 
     # -- now, or as of the last step --
 
-    def update(self) -> None:
-        """Take in what the game has changed since the last step."""
+    def update(self) -> PresentBodies:
+        """Apply the changes of the game since the last step or the last update."""
         self._lock.refuse_others()
         world, state = self._link.world, self._state
         world.require_current()
         refuse_within_step("update", state.is_stepping)
-        self._updated = PresentBodies(world, self._registry, state.dim, self._domain)
-        self._moment = state.moment
-        self._mark = world.mark(), len(world.dead())
+        updated, self._updated = self._updated, None  # discarded if the update is cut short
+        if updated is None:
+            updated = PresentBodies(world, self._registry, state.dim, self._domain)
+        updated.refresh(self._moment is not state.moment)
+        self._updated, self._moment = updated, state.moment
+        return updated
+
+    def follow(self, entities: ArrayLike | None) -> None:
+        """Apply changes of the space if queries are up to date; None: all bodies."""
+        if (updated := self.present) is not None:
+            changed = self._registry.entities if entities is None else np.asarray(entities)
+            self._updated = None
+            updated.read_again(changed.tolist())
+            self._updated = updated
 
     @property
     def present(self) -> PresentBodies | None:
         """What `update` has read, None where a step has begun since."""
-        if self._updated is not None and self._moment is not self._state.moment:
-            self._updated = None
-        return self._updated
+        return self._updated if self._moment is self._state.moment else None
 
     # -- bodies and trees --
 
@@ -132,14 +143,20 @@ class QueriedBodies:
             counts &= filters_allow(filter_numbers(filter), self._filters()[rows].T)
         elif filter is not None:
             passes = self._passes(filter)
-            there = np.flatnonzero(counts & ~np.isin(rows, gone))
+            there = np.flatnonzero(counts & ~are_among(rows, gone))
             counts[there] = [bool(passes(entity)) for entity in ids[there].tolist()]
         return [*gone, *rows[~counts].tolist()]
 
     def _passes(self, filter: Filter) -> Callable[[int], object]:
         """Return a function that returns whether an entity passes a filter."""
         if isinstance(filter, CategoryFilter):
-            mine, filters = filter_numbers(filter), self._filters()
+            mine = filter_numbers(filter)
+            if self.present is not None:
+                find = self._link.world.component
+                return lambda entity: filters_allow(
+                    mine, filter_numbers(find(entity, CategoryFilter))
+                )
+            filters = self._filters()
             return lambda entity: filters_allow(mine, filters[self.row(entity)].tolist())
         kinds = (filter,) if isinstance(filter, type) else filter
         if isinstance(kinds, tuple) and kinds and all(isinstance(kind, type) for kind in kinds):
@@ -157,9 +174,9 @@ class QueriedBodies:
 
     def _solid_test(self) -> Callable[[int], object]:
         """Return a function that returns whether an entity is solid, also after further steps."""
-        if (present := self.present) is not None:
-            flags = self._are_solid()
-            return lambda entity: flags[present.row(entity)]
+        if self.present is not None:
+            find = self._link.world.component
+            return lambda entity: find(entity, Sensor) is None and find(entity, Attached) is None
         return lambda entity: self._registry.table.sensor[self.row(entity)] == 0
 
     def _are_solid(self) -> NDArray[np.bool_]:
@@ -182,7 +199,8 @@ class QueriedBodies:
     def _all_rows(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Return the rows of all bodies, and their entities."""
         if self.present is not None:
-            return np.arange(len(self.present.ids)), self.present.ids
+            rows = self.present.rows
+            return rows, self.present.ids[rows]
         return self._registry.rows, self._registry.entities
 
     # -- existence --
@@ -194,7 +212,7 @@ class QueriedBodies:
             return None
         if self.present is None:
             return self._presence.still_there(world, n_hits)
-        return None if self._is_as_updated(world) else self._is_body_now(world)
+        return None if self.present.is_current() else self._is_body_now(world)
 
     def _gone_rows(self) -> tuple[int, ...]:
         """Return the rows of the bodies that were deleted since."""
@@ -203,23 +221,18 @@ class QueriedBodies:
             return ()
         if self.present is None:
             return self._presence.gone_rows(world)
-        if self._is_as_updated(world):
+        if self.present.is_current():
             return ()
-        is_there = self._is_body_now(world)
-        entities = self.present.ids.tolist()
-        return tuple(row for row, entity in enumerate(entities) if not is_there(entity))
+        is_there, ids = self._is_body_now(world), self.present.ids
+        return tuple(row for row in self.present.rows.tolist() if not is_there(int(ids[row])))
 
     def no_body(self, entity: int) -> KeyError:
         """Return the error to raise for an entity that `update` has not found."""
         now = self._presence.finder(self._link.world)(entity)
-        if self._presence.is_body(now):
-            return KeyError(
-                f"entity {entity} has numbers that no step could work with: see Space.explain"
-            )
+        if now is not None and self._presence.is_body(now):
+            why = "is Disabled" if Disabled in now else "has numbers that no step could work with"
+            return KeyError(f"entity {entity} {why}, so no query finds it: see Space.explain")
         return self._presence.no_body(entity, now)
-
-    def _is_as_updated(self, world: World) -> bool:
-        return self._mark[0] is world.mark() and self._mark[1] == len(world.dead())
 
     def _is_body_now(self, world: World) -> Callable[[int], bool]:
         find, is_body = self._presence.finder(world), self._presence.is_body

@@ -5,14 +5,21 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from ecs_collide.events import Contact, ContactKind, Vector, VectorLike
+from ecs_collide.events import (
+    Contact,
+    ContactBegan,
+    ContactKind,
+    EventSequence,
+    Vector,
+    VectorLike,
+)
 from ecs_collide.filters import Filter as FilterTrait
 from ecs_collide.filters import filter_numbers, filters_allow
 from ecs_collide.queries.bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
-from ecs_collide.step.events_of_step import axis_normal, contact_order
+from ecs_collide.step.entity_types import Indices
+from ecs_collide.step.events_of_step import axis_normal, kinds_shown
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.pair_filters import PairFilters
@@ -20,16 +27,6 @@ from ecs_collide.step.state import StepState
 from ecs_collide.sync.presence import Presence
 from ecs_collide.sync.quarantine import refusal
 from ecs_collide.sync.registry import BodyRegistry
-
-_HIDDEN = len(ContactKind)
-# By the kernel's kinds of contacts: SOLID, CROSSING, PASSING, LEAVING, UNTIL_APART.
-_REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
-
-
-def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the `ContactKind` of each row of the kernel's contacts; `_HIDDEN` for others."""
-    shown: NDArray[np.int64] = _REPORTED_KINDS[rows[:, 2]]
-    return shown
 
 
 class ContactQueries:
@@ -63,18 +60,31 @@ class ContactQueries:
         """Return the contacts of one body or of all, sorted by ids."""
         self._lock.refuse_others()
         kept = self._state.timeline.contacts
-        rows, since = np.asarray(kept.rows)[: kept.n], np.asarray(kept.since)[: kept.n]
-        order = (
-            contact_order(kept, self._registry.table.ids, True) if self._has_images else slice(None)
-        )
-        rows, since = rows[order], since[order]
-        kinds = kinds_shown(rows)
-        shown = kinds < len(ContactKind)
+        found: Indices = slice(None)
         if entity is not None:
             row = self._lookup.row(entity)
-            first, second, *_ = rows.T
-            shown &= (first == row) | (second == row)
-        ids = self._registry.table.ids
+            first, second, *_ = np.asarray(kept.rows)[: kept.n].T
+            found = np.flatnonzero((first == row) | (second == row))
+        contacts = self._contacts_at(found)
+        allowed = None if filter is None else self._queried.allowed(filter, len(contacts))
+        if allowed is not None:
+            contacts = [
+                each
+                for each in contacts
+                if any(allowed(body) for body in (each.first, each.second) if body != entity)
+            ]
+        return contacts
+
+    def _contacts_at(self, found: Indices) -> list[Contact]:
+        """Return some of the kernel's contacts, sorted by ids, and by image in a wrapping world."""
+        kept, ids = self._state.timeline.contacts, self._registry.table.ids
+        rows = np.asarray(kept.rows)[: kept.n][found]
+        since = np.asarray(kept.since)[: kept.n][found]
+        if self._has_images:
+            order = np.argsort(np.asarray(kept.images)[: kept.n][found], kind="stable")
+            rows, since = rows[order], since[order]
+        kinds = kinds_shown(rows)
+        shown = kinds < len(ContactKind)
         contacts = [
             Contact(
                 int(ids[first]),
@@ -87,28 +97,28 @@ class ContactQueries:
                 rows[shown].tolist(), kinds[shown].tolist(), since[shown].tolist(), strict=True
             )
         ]
-        allowed = None if filter is None else self._queried.allowed(filter, len(contacts))
-        if allowed is not None:
-            contacts = [
-                each
-                for each in contacts
-                if any(allowed(body) for body in (each.first, each.second) if body != entity)
-            ]
         return sorted(contacts, key=lambda contact: (contact.first, contact.second))
 
-    def touching(self) -> list[Contact]:
+    def touching(self, present: Indices, begins: Indices) -> list[Contact]:
         """Return a contact for each two bodies that touched in the last step, sorted by ids.
 
         They touch at its end, or began to within it.
+
+        Parameters
+        ----------
+        present, begins : int64 (n,) or slice
+            Which of the kernel's contacts and which rows of `contacts_began` to use.
         """
+        self._lock.refuse_others()
         began: dict[tuple[int, int], Contact] = {}
-        for event in self._state.events.contacts_began:
+        array = self._state.events.contacts_began.array[begins]
+        for event in EventSequence(array, ContactBegan.from_row):
             since = self._state.time - self._state.dt * (1.0 - event.time)
             began[event.first, event.second] = Contact(
                 event.first, event.second, event.normal, event.kind, since
             )
         # In a world that wraps two bodies may touch at several images.
-        at_end = {(each.first, each.second): each for each in reversed(self.contacts())}
+        at_end = {(each.first, each.second): each for each in reversed(self._contacts_at(present))}
         return [each for _, each in sorted({**began, **at_end}.items())]
 
     def is_on(self, entity: int, normal: VectorLike | None = None) -> Contact | None:

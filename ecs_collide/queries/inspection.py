@@ -17,10 +17,9 @@ from ecs_collide.constants import ASLEEP, ONE_WAY, QUARANTINED, SWITCHED_OFF
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.bodies import QueriedBodies, refuse_within_step
-from ecs_collide.queries.contacts import kinds_shown
 from ecs_collide.queries.results import Branches, branches_of
 from ecs_collide.snapshot.capture import SnapshotSchema
-from ecs_collide.step.events_of_step import unit_normals
+from ecs_collide.step.events_of_step import kinds_shown, unit_normals
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.state import StepState
@@ -132,18 +131,35 @@ class Inspection:
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:
         """Return the min and the max corner of a body."""
-        present = self._queried.present
-        if present is not None and (found := present.bounds(entity)) is not None:
-            return found
-        row, table = self._lookup.row(entity), self._registry.table
+        present, row = self._queried.present, self._lookup.row(entity)
+        if present is not None and (here := present.row(entity)) >= 0:
+            return tuple(present.mins[here].tolist()), tuple(present.maxs[here].tolist())
         if row < 0:
             low, high = self._lookup.new_body(entity).corners
             return tuple(low), tuple(high)
+        table = self._registry.table
         return tuple(table.tight_min[row].tolist()), tuple(table.tight_max[row].tolist())
+
+    def position(self, entity: int) -> Vector:
+        """Return the centre of a body."""
+        present, row = self._queried.present, self._lookup.row(entity)
+        if present is not None and (here := present.row(entity)) >= 0:
+            return tuple(present.centres[here].tolist())
+        if row < 0:
+            return tuple(self._lookup.new_body(entity).centre)
+        return tuple(self._registry.table.seen_centre[row].tolist())
 
     def positions(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the centres of bodies, float64 (n, dim)."""
-        return self._of_bodies(entities, "seen_centre", "centre")
+        centres = self._of_bodies(entities, "seen_centre", "centre")
+        if (present := self._queried.present) is not None:
+            places, rows = present.rows_of(self._ids(entities))
+            centres[places] = present.centres[rows]
+        return centres
+
+    def _ids(self, entities: ArrayLike | None) -> Longs:
+        """Return the entities as an array; None stands for all of the last step."""
+        return self._registry.entities if entities is None else np.asarray(entities)
 
     def velocities(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the velocities of bodies, float64 (n, dim); zeros for those without."""
@@ -209,6 +225,11 @@ class Inspection:
             now = np.where(np.isfinite(displacements) & (displacements != 0.0), shown, now)
         for place, entity in new:
             now[place] = self._lookup.new_body(entity).centre
+        if (present := self._queried.present) is not None:
+            places, here = present.rows_of(self._ids(entities))
+            centres = present.centres[here]
+            moved = (centres != c.seen_centre[rows[places]]).any(axis=1)
+            now[places[moved]] = centres[moved]
         return now
 
     def boxes(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
@@ -217,6 +238,9 @@ class Inspection:
         mins, maxs = c.tight_min.take(rows, axis=0), c.tight_max.take(rows, axis=0)
         for place, entity in new:
             mins[place], maxs[place] = self._lookup.new_body(entity).corners
+        if (present := self._queried.present) is not None:
+            places, here = present.rows_of(self._ids(entities))
+            mins[places], maxs[places] = present.mins[here], present.maxs[here]
         return mins, maxs
 
     def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:

@@ -5,20 +5,16 @@ A heap with the worst item on top: one comparison shows whether an item is among
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-
+from ecs_collide._kernel import cython, may_raise
 from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 
-cython.declare(UNLIMITED=cython.Py_ssize_t, LARGEST_DOUBLE=cython.double)
-UNLIMITED = 2**30  # more items than two trees hold; an index has 32 bits on wasm32
+UNLIMITED: cython.Py_ssize_t = (
+    2**30
+)  # more items than two trees hold; an index has 32 bits on wasm32
 LARGEST_DOUBLE = 2.0**1023 * (2.0 - 2.0**-52)
 
 
 @cython.final
-@cython.cclass
 class KBestHeap:
     """The first few of the items that are offered.
 
@@ -31,6 +27,13 @@ class KBestHeap:
     bound : float
         Items with greater keys are not kept; never inf.
     """
+
+    keys: cython.double[::1]
+    items: cython.longlong[::1]
+    n: cython.Py_ssize_t
+    limit: cython.Py_ssize_t
+    bound: cython.double
+    ids: cython.p_longlong
 
     def __init__(self) -> None:
         self.keys = zeros(DOUBLE, 8)
@@ -47,6 +50,7 @@ class KBestHeap:
         self.limit = UNLIMITED if limit == 0 else limit
         self.bound = min(bound, LARGEST_DOUBLE)
 
+    @may_raise
     def offer(self, key: cython.double, item: cython.longlong) -> cython.int:
         """Keep an item if it is among the first."""
         if self.n == self.limit:

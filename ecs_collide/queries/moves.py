@@ -1,7 +1,7 @@
 """Move one body now, between two steps: for turn-based games, tools and AI.
 
 A move is a chain of straight casts by the rules of the sweep.  Where the box meets a solid body
-it stands flush against it, and the rest of the way is answered as the body's response says.
+it stands flush against it, and the response that the game gives decides on the rest of the way.
 Other bodies stay where they are: all that blocks the way is immovable to a move.
 """
 
@@ -13,6 +13,7 @@ import numpy as np
 
 from ecs_collide import _checks
 from ecs_collide.components import Deflect, Sensor, Slide, Stop
+from ecs_collide.constants import LARGEST
 from ecs_collide.dynamics import Separate
 from ecs_collide.events import Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
@@ -112,10 +113,10 @@ class Moves:
     ) -> Moved:
         """Move a body now."""
         moved = self.check_move(entity, displacement, response, exclude, filter)
-        self._editor.move_to(entity, moved.position)
         present = self._queried.present
         assert present is not None
-        present.put(entity, moved.position)
+        self._editor.move_to(entity, moved.position, *present.makers(present.row(entity)))
+        self._queried.follow([entity])
         return moved
 
     def check_move(
@@ -127,30 +128,40 @@ class Moves:
         filter: Filter,
     ) -> Moved:
         """Return where a move would lead, and move nothing."""
-        if self._queried.present is None:
-            self._queried.update()
-        present = self._queried.present
-        assert present is not None
-        bounds = present.bounds(entity)
-        if bounds is None:
+        present = self._queried.update()
+        row = present.row(entity)
+        if row < 0:
             raise self._queried.no_body(entity)
-        wanted_displacement = _checks.vectors("displacement", displacement)
-        if wanted_displacement.shape != present.mins.shape[1:]:
-            raise ValueError(f"displacement={displacement!r} must be {len(self._up)} numbers")
+        wanted_displacement = self._checked(displacement)
         if not isinstance(response, MoveResponse):
             raise TypeError(
                 f"response={response!r} must be Slide(), Stop() or Deflect(restitution): "
                 "what the body does where it meets another one"
             )
-        start, half = present.centre_and_half(entity)
-        path = _Path(start, wanted_displacement.tolist(), response, self._domain)
-        excluded = {entity}
+        start, half = tuple(present.centres[row].tolist()), tuple(present.halves[row].tolist())
+        path = _Path(start, wanted_displacement, response, self._domain)
+        excluded = {entity, *present.attached_with(row)}
         if exclude is not None:
             excluded |= {exclude} if isinstance(exclude, int) else set(exclude)
         self._walk(entity, path, half, excluded, filter)
         gone = tuple(now - then for now, then in zip(path.centre, start, strict=True))
         hits = tuple(hit._replace(position=self._place(hit.position)) for hit in path.hits)
         return Moved(self._place(path.centre), gone, path.remaining, hits)
+
+    def _checked(self, displacement: VectorLike) -> list[float]:
+        """Return a displacement as floats; vectors of plain floats are taken as they are."""
+        dim = len(self._up)
+        if (
+            type(displacement) is tuple
+            and len(displacement) == dim
+            and all(type(part) is float and abs(part) <= LARGEST for part in displacement)
+        ):
+            return list(displacement)
+        vector = _checks.vectors("displacement", displacement)
+        if vector.shape != (dim,):
+            raise ValueError(f"displacement={displacement!r} must be {dim} numbers")
+        parts: list[float] = vector.tolist()
+        return parts
 
     def _place(self, position: Vector) -> Vector:
         """Return a position as it is in the world."""
@@ -174,7 +185,7 @@ class Moves:
                 closes = (
                     sum(n * w for n, w in zip(hit.normal, wanted_displacement, strict=True)) < 0.0
                 )
-                if is_solid and closes:
+                if is_solid and closes and not self._finds_way_out(path, half, hit):
                     path.answer(hit)
                     break
                 if not is_solid and hit.id not in crossed:
@@ -184,6 +195,24 @@ class Moves:
                 path.finish()
         if path.goes_on:
             path.remaining = path.wanted_displacement
+
+    def _finds_way_out(self, path: _Path, half: Vector, hit: BoxHit) -> bool:
+        """Return whether the path leaves a body it is inside of by one of its shallowest sides.
+
+        As in a step: boxes of one centre are equally deep on opposite sides.
+        """
+        present = self._queried.present
+        if hit.depth == 0.0 or present is None:
+            return False
+        row, depths = present.row(hit.id), []  # with what the path gains, of each side
+        for axis, part in enumerate(path.wanted_displacement):
+            apart = path.centre[axis] - float(present.centres[row, axis])
+            width = 0.0 if self._domain is None else float(self._domain.widths[axis])
+            apart -= width * round(apart / width) if width else 0.0
+            reach = half[axis] + float(present.halves[row, axis])
+            depths += [(reach - apart, part), (reach + apart, -part)]
+        least = min(depth for depth, _ in depths)
+        return any(depth == least and gain > 0.0 for depth, gain in depths)
 
     def _is_solid(self, entity: int, hit: BoxHit) -> bool:
         """Return whether a body that is hit blocks the one that moves."""

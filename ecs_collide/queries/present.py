@@ -1,24 +1,29 @@
-"""The bodies of a space as they are now, for queries after `Space.update`.
+"""The bodies of a space as they are now, for queries after `Space.update` and for `Space.move`.
 
 The game has changed the world since the last step: bodies came and went, were moved and resized.
-Here all of them are read once and put into a tree of their own.  What a step works on is not
-touched, so the steps to come are the same as without it.
+Here all bodies are read into a separate tree once, and afterwards only changes are applied.  The
+data of the step is not changed, so queries do not affect later steps.
+
+A comparison of an identity and a length tells whether entities or components were added or removed.
+The library gets no notice of an attribute that the game sets, so the numbers of all bodies that are
+not `Fixed` are compared, by pointers if they are in slots.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide import _backend
-from ecs_collide.components import Disabled, Sensor
-from ecs_collide.constants import LARGEST
+from ecs_collide.components import Disabled, Fixed, Sensor
+from ecs_collide.constants import ATTACHED, AXES, DISABLED, FIXED, GROWTH, VELOCITY
 from ecs_collide.dynamics import Attached
 from ecs_collide.esper_world import World
-from ecs_collide.events import Vector
 from ecs_collide.filters import Filter, filter_numbers
+from ecs_collide.motion.arrays import are_among
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.queries import Boxes
 from ecs_collide.queries.wrapped import search_of
@@ -28,117 +33,295 @@ from ecs_collide.sync.registry import BodyRegistry
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
-_BODY = 3  # the bits of an entity that has the two components of a body, and is not disabled
-_ON = 7  # the bits of these, and of `Disabled`
+_NO_ROWS: Longs = np.zeros(0, np.int64)
+_FEW = 16  # up to here it takes less to look bodies up one by one
 
 
 class PresentBodies:
-    """All bodies of a world at one moment between two steps, in a separate tree.  O(n log n).
+    """All bodies of a world at one moment between two steps, in a separate tree.
 
-    Bodies that are disabled, or whose numbers no step could work with, are left out, as a step
-    does.  Attached boxes are where their owners are now.
+    Each body has a row.  Disabled bodies and bodies with invalid numbers are not in the tree, as
+    they are in no step.  Attached boxes are at the current places of their owners.
 
     Attributes
     ----------
-    ids : int64 (n,)
-        The entities, by rising id; a body's row is its place among them.
-    mins, maxs : float64 (n, dim)
-        Their boxes.
-    search : what searches them
+    ids : int64 (room,)
+        By row: the entity.
+    mins, maxs, centres, halves : float64 (room, dim)
+        By row: the box.
+    search : the searches in the tree
     boxes : the boxes by row and the entities, for `search`
     """
+
+    ids: Longs
+    mins: Doubles
+    maxs: Doubles
+    centres: Doubles
+    halves: Doubles
 
     def __init__(
         self, world: World, registry: BodyRegistry, dim: int, domain: PeriodicDomain | None
     ) -> None:
         self._world = world
-        ids, places, sizes, boxes = _read_boxes(world, registry, dim)
-        sound = _are_sound(places, sizes, domain, registry)
-        if boxes:
-            sound &= _attached_soundly(ids, sound, boxes)
-        ids, places, sizes = ids[sound], places[sound], sizes[sound]
-        self.ids: Longs = ids
-        self._centres, self._halves = registry.units.boxes_of(places, sizes)
-        if domain is not None:
-            self._centres = domain.into_world(self._centres)
-        self.mins: Doubles = self._centres - self._halves
-        self.maxs: Doubles = self._centres + self._halves
-        self._read_unchanged(registry, places, sizes)
-        if boxes:
-            self._put_to_owners(boxes, domain)
-        tree = self._tree = _backend.kernels.tree.Tree(dim, len(self.ids))
-        if len(self.ids):
-            rows, still = np.arange(len(self.ids)), np.zeros((0, dim))
-            tree.renew(rows.data, self.mins.data, self.maxs.data, still.data, False, 0.0, 0.0)
-        self.search = search_of(domain, tree)
+        self._registry = registry
+        self._dim = dim
+        self._domain = domain
+        self._kernels = _backend.kernels.present_boxes
+        self._mark: object = None  # the mark of the world at the last comparison
+        self._n_dead = 0
+        self._row_of: dict[int, int] = {}
+        self._free: list[int] = []
+        make = _backend.kernels.bindings.ComponentBinding
+        components, (position, extents) = registry.components, registry.makers
+        self._position = make(position.type, position.names, 0, 0)
+        self._extents = make(extents.type, extents.names, 0, 0)
+        self._offset = make(Attached, AXES[:dim], ATTACHED, 0)
+        self._owner = make(Attached, ("owner",), ATTACHED, 0)
+        self._kinds = [
+            self._position, self._extents, self._offset, self._owner,
+            make(Disabled, (), DISABLED, 0),
+            make(Fixed, (), FIXED, 0),
+            make(components.velocity.kind, (), VELOCITY, 0),
+            make(components.vector("growth", dim).kind, (), GROWTH, 0),
+        ]  # fmt: skip
+        types: list[type] = []
+        for kind in self._kinds:
+            kind.counts = kind.type not in types
+            types.append(kind.type)
+        bodies, units = registry.table.bodies, registry.units
+        makers = self._position, self._extents
+        self._finder = self._kernels.BoxFinder(
+            bodies, list(units.leans), units.halves, makers, registry.makers
+        )
+        self._tree = _backend.kernels.tree.Tree(dim, 0)
+        self.search = search_of(domain, self._tree)
+        self._rows = self._watched = self._attached = self._owner_rows = _NO_ROWS
+        self._room = 0
+        self._make_room(8)
+
+    def _make_room(self, room: int) -> None:
+        """Grow all columns."""
+        old, dim = self._room, self._dim
+
+        def grown(name: str, kind: type, *shape: int) -> NDArray[Any]:
+            column: NDArray[Any] = np.zeros((room, *shape), kind)
+            if old:
+                column[:old] = getattr(self, name)
+            return column
+
+        self.ids = grown("ids", np.int64)
+        self._n_filed = grown("_n_filed", np.int64)
+        self._has = grown("_has", np.int64)
+        self._present = grown("_present", np.int8)
+        self._is_known = grown("_is_known", np.bool_)
+        self._is_in = grown("_is_in", np.bool_)  # in the tree
+        self.mins, self.maxs = grown("mins", np.float64, dim), grown("maxs", np.float64, dim)
+        self.centres = grown("centres", np.float64, dim)
+        self.halves = grown("halves", np.float64, dim)
+        self._places = grown("_places", np.float64, dim)
+        self._sizes = grown("_sizes", np.float64, dim)
+        self._offsets = grown("_offsets", np.float64, dim)
+        self._owners = grown("_owners", np.float64, 1)
+        columns = self._places, self._sizes, self._offsets, self._owners
+        for n, kind in enumerate(self._kinds):
+            column = columns[min(n, 3)].data  # kinds without numbers use no column
+            kind.bind(room, column, column)
+        boxes = self.centres, self.halves, self.mins, self.maxs
+        self._finder.bind(*(column.data for column in (self._places, self._sizes, *boxes)))
+        self._free += range(room - 1, old - 1, -1)
+        self._room = room
         self.boxes: Boxes = self.mins.data, self.maxs.data, self.ids.data
-        if not len(self.ids):  # without rows the boxes in the tree would count as their own
-            nowhere = np.full((1, dim), np.nan)
-            self.boxes = nowhere.data, nowhere.data, np.zeros(1, np.int64).data
 
-    def _read_unchanged(self, registry: BodyRegistry, places: Doubles, sizes: Doubles) -> None:
-        """Have the boxes that the last step left, of bodies that have not changed since."""
-        c, rows = registry.table, registry.index.rows_of(self.ids)
-        known = np.flatnonzero((rows >= 0) & (c.news[rows] == 0) & (c.quarantined[rows] == 0))
-        same = np.asarray((c.seen_place[rows[known]] == places[known]).all(axis=1))
-        same &= (c.seen_size[rows[known]] == sizes[known]).all(axis=1)
-        same |= registry.are_held_fixed(rows[known])
-        kept = known[same]
-        self.mins[kept], self.maxs[kept] = c.tight_min[rows[kept]], c.tight_max[rows[kept]]
-        self._centres[kept] = c.seen_centre[rows[kept]]
-        self._halves[kept] = c.seen_half[rows[kept]]
+    # -- comparison with the world --
 
-    def _put_to_owners(self, boxes: dict[int, Attached], domain: PeriodicDomain | None) -> None:
-        """Have attached boxes where their owners are."""
-        ids = np.array([entity for entity in boxes if self.row(entity) >= 0], np.int64)
-        if not len(ids):
+    def refresh(self, has_stepped: bool) -> None:
+        """Apply the changes since the last call.
+
+        Parameters
+        ----------
+        has_stepped : bool
+            Whether a step has been done since; then `Fixed` bodies are read too.
+
+        Raises
+        ------
+        TypeError, AttributeError
+            A component holds something that is no number.  The object must then be discarded.
+        """
+        rows = [] if self.is_current() else self._compare()
+        rows += self._read_all(self._enabled(self._rows) if has_stepped else self._watched)
+        if has_stepped:
+            self._place(self._rows)
+        elif rows:
+            self._place(np.array(list(dict.fromkeys(rows)), np.int64))
+
+    def read_again(self, entities: Sequence[int]) -> None:
+        """Apply the changes of some bodies, `Fixed` or not, and of no others."""
+        known = [self._row_of[entity] for entity in entities if entity in self._row_of]
+        rows = np.array(known, np.int64)
+        changed = self._read_all(self._enabled(rows))
+        self._place(np.array([*known, *changed], np.int64))
+
+    def is_current(self) -> bool:
+        """Return whether entities and components are the same as at the last comparison."""
+        return self._mark is not None and self._world.is_as(self._mark, self._n_dead)
+
+    def _enabled(self, rows: Longs) -> Longs:
+        """Return the rows whose bodies are not disabled."""
+        enabled: Longs = rows[self._has[rows] & DISABLED == 0]
+        return enabled
+
+    def _compare(self) -> list[int]:
+        """Register new bodies, drop old ones; return the rows of bodies that may have moved."""
+        mark, dead = self._world.mark(), frozenset(self._world.dead())
+        entities = self._world.entities([kind.type for kind in self._kinds])
+        newcomers, changed, gone = _backend.kernels.world_diff.compare_world(
+            entities, dead, self._row_of, self._kinds, self._rows.data, self.ids.data,
+            self._n_filed.data, self._present.data,
+        )  # fmt: skip
+        self._release(gone)
+        if len(newcomers) > len(self._free):
+            self._make_room(2 * self._room + len(newcomers))
+        rows = [self._free.pop() for _ in newcomers]
+        self.ids[rows], self._is_known[rows] = newcomers, True
+        self._row_of.update(zip(newcomers, rows, strict=True))
+        rows += [self._row_of[entity] for entity in changed]
+        found = [entities[entity] for entity in (*newcomers, *changed)]
+        self._file(rows, found)
+        self._rows = np.flatnonzero(self._is_known)
+        has = self._has[self._rows]
+        is_fixed = (has & FIXED != 0) & (has & (VELOCITY | GROWTH | ATTACHED) == 0)
+        self._watched = self._enabled(self._rows[~is_fixed])
+        self._attached = self._rows[has & ATTACHED != 0]
+        self._read_all(self._enabled(np.array(rows, np.int64)))
+        self._find_owners()
+        self._mark, self._n_dead = mark, len(dead)
+        boxes: list[int] = self._attached.tolist()
+        return rows + boxes
+
+    def _file(self, rows: list[int], found: list[Any]) -> None:
+        """Register components of bodies, a dict by type for each row."""
+        n_filed, has = self._n_filed.data, self._has.data
+        self._kernels.file_bodies(self._kinds, rows, found, n_filed, has)
+
+    def _release(self, gone: list[int]) -> None:
+        """Free the rows of entities that are no longer bodies."""
+        rows = [self._row_of.pop(entity) for entity in gone]
+        self._file(rows, [{}] * len(rows))
+        self._is_known[rows] = self._is_in[rows] = False
+        self._tree.drop_many(np.array(rows, np.int64).data)
+        self._free += rows
+
+    def _read_all(self, rows: Longs) -> list[int]:
+        """Read some bodies and all attached boxes; return the rows of those that changed."""
+        changed = self._read(self._position, self._extents, rows)
+        if len(self._attached):
+            boxes = self._read(self._offset, self._owner, self._attached)
+            if boxes:
+                self._find_owners()
+            changed += boxes
+        return changed
+
+    def _find_owners(self) -> None:
+        """Look up the rows of the owners of attached boxes, -1 for none."""
+        owners = self._owners[self._attached, 0].tolist()
+        self._owner_rows = np.array([self._row_of.get(owner, -1) for owner in owners], np.int64)
+
+    def _read(self, first: Any, second: Any, rows: Longs) -> list[int]:
+        """Read two components of some bodies; return the rows in which a number has changed."""
+        try:
+            changed: list[int] = self._kernels.find_changed(first, second, rows.data)
+        except (TypeError, ValueError, OverflowError, AttributeError) as error:
+            rules = self._registry.checks.rules
+            for entity, row in sorted(zip(self.ids[rows].tolist(), rows.tolist(), strict=True)):
+                held = {kind.type: kind.items[row] for kind in (first, second)}
+                if wrong := find_no_number(rules, entity, held.get):
+                    raise wrong from error
+            raise
+        return changed
+
+    # -- where the bodies are --
+
+    def _place(self, rows: Longs) -> None:
+        """Place bodies and their attached boxes, by their components or by the last step."""
+        if not len(self._attached):
+            self._put_in_tree(rows, self._find_boxes(rows))
             return
-        rows = np.searchsorted(self.ids, ids)
-        owners = np.searchsorted(self.ids, [boxes[entity].owner for entity in ids.tolist()])
-        offsets = np.array([boxes[entity].offset for entity in ids.tolist()])
-        centres = self._centres[owners] + offsets[:, : self._centres.shape[1]]
-        self._centres[rows] = centres if domain is None else domain.into_world(centres)
-        self._set_corners(rows)
+        boxes = self._attached
+        moved = are_among(self._owner_rows, rows) | are_among(boxes, rows)
+        rows = rows[~are_among(rows, boxes)]
+        self._put_in_tree(rows, self._find_boxes(rows))
+        owners, boxes = self._owner_rows[moved], boxes[moved]
+        sound = self._find_boxes(boxes)
+        sound &= (owners >= 0) & self._is_in[owners] & (self._has[owners] & ATTACHED == 0)
+        centres = self.centres[owners] + self._offsets[boxes]
+        self.centres[boxes] = centres if self._domain is None else self._domain.into_world(centres)
+        self.mins[boxes] = self.centres[boxes] - self.halves[boxes]
+        self.maxs[boxes] = self.centres[boxes] + self.halves[boxes]
+        self._put_in_tree(boxes, sound)
 
-    def _set_corners(self, rows: Any) -> None:
-        self.mins[rows] = self._centres[rows] - self._halves[rows]
-        self.maxs[rows] = self._centres[rows] + self._halves[rows]
+    def _find_boxes(self, rows: Longs) -> NDArray[np.bool_]:
+        """Compute the boxes of bodies; return which of them have valid numbers."""
+        registry, sound = self._registry, np.ones(len(rows), np.int8)
+        ids = self.ids[rows]
+        if len(rows) < _FEW:
+            seen = np.array([registry.row_of.get(entity, -1) for entity in ids.tolist()], np.int64)
+        else:
+            seen = registry.index.rows_of(ids)
+        self._finder.find(rows.data, seen.data, registry.to_be_read, sound.data)
+        is_sound: NDArray[np.bool_] = (sound != 0) & (self._has[rows] & DISABLED == 0)
+        return is_sound
 
-    def centre_and_half(self, entity: int) -> tuple[Vector, Vector]:
-        """Return the centre and the half sizes of a body."""
-        row = self.row(entity)
-        return tuple(self._centres[row].tolist()), tuple(self._halves[row].tolist())
+    def _put_in_tree(self, rows: Longs, sound: NDArray[np.bool_]) -> None:
+        """Put the valid bodies into the tree, and remove the others."""
+        self._is_in[rows] = sound
+        if not sound.all():
+            self._tree.drop_many(rows[~sound].data)
+            rows = rows[sound]
+        if len(rows):
+            still, (mins, maxs, _) = np.zeros((0, self._dim)), self.boxes
+            self._tree.renew(rows.data, mins, maxs, still.data, True, 0.0, 0.0)
 
-    def put(self, entity: int, centre: Vector) -> None:
-        """Have a body somewhere else."""
-        row = self.row(entity)
-        self._centres[row] = centre
-        self._set_corners(row)
-        still = np.zeros((0, self.mins.shape[1]))
-        self._tree.renew_one(row, self.mins.data, self.maxs.data, still.data, True, 0.0, 0.0)
+    # -- which bodies there are --
 
     def row(self, id: int) -> int:
-        """Return the row of an entity, -1 if it has none."""
-        place = int(np.searchsorted(self.ids, id))
-        return place if place < len(self.ids) and self.ids[place] == id else -1
+        """Return the row of a body in the tree, -1 for other entities."""
+        row = self._row_of.get(id, -1)
+        return row if row >= 0 and self._is_in[row] else -1
 
-    def bounds(self, entity: int) -> tuple[Vector, Vector] | None:
-        """Return the min and the max corner of a body; None if the entity is not a body."""
-        row = self.row(entity)
-        if row < 0:
-            return None
-        return tuple(self.mins[row].tolist()), tuple(self.maxs[row].tolist())
+    def makers(self, row: int) -> tuple[Any, Any]:
+        """Return the components of a body that play the roles of position and extents."""
+        return self._position.items[row], self._extents.items[row]
+
+    def attached_with(self, row: int) -> list[int]:
+        """Return the entities that a body ignores: its boxes, or its owner and that one's boxes."""
+        if not len(self._attached):
+            return []
+        mine = self._owner_rows[self._attached == row]
+        owner = int(mine[0]) if len(mine) else row
+        together = [owner, *self._attached[self._owner_rows == owner].tolist()]
+        return [int(self.ids[other]) for other in together if other not in (row, -1)]
+
+    @property
+    def rows(self) -> Longs:
+        """The rows of the bodies in the tree."""
+        return np.flatnonzero(self._is_in)
+
+    def rows_of(self, entities: Longs) -> tuple[Longs, Longs]:
+        """Return the indices of the entities that are in the tree, and their rows."""
+        rows = np.array([self.row(entity) for entity in entities.tolist()], np.int64)
+        places = np.flatnonzero(rows >= 0)
+        return places, rows[places]
 
     def filters(self) -> Longs:
-        """Return categories, mask and group of each body, int64 (n, 3)."""
-        numbers = np.tile(np.array(filter_numbers(None), np.int64), (len(self.ids), 1))
+        """Return categories, mask and group by row, int64 (room, 3)."""
+        numbers = np.tile(np.array(filter_numbers(None), np.int64), (self._room, 1))
         for row, its in self._components_of(Filter):
             numbers[row] = filter_numbers(its)
         return numbers
 
     def sensors(self) -> NDArray[np.bool_]:
-        """Return which bodies are sensors, bool (n,)."""
-        found = np.zeros(len(self.ids), np.bool_)
+        """Return by row which bodies are sensors, bool (room,)."""
+        found = np.zeros(self._room, np.bool_)
         for kind in (Sensor, Attached):
             found[[row for row, _ in self._components_of(kind)]] = True
         return found
@@ -149,59 +332,3 @@ class PresentBodies:
         having = ((entity, its[kind]) for entity, its in entities.items() if kind in its)
         found = ((self.row(entity), component) for entity, component in having)
         return [(row, component) for row, component in found if row >= 0]
-
-
-def _attached_soundly(
-    ids: Longs, sound: NDArray[np.bool_], boxes: dict[int, Attached]
-) -> NDArray[np.bool_]:
-    """Return which bodies are not attached, or to a body that is sound and not attached."""
-    bodies = set(ids[sound].tolist()).difference(boxes)
-    return np.array([e not in boxes or boxes[e].owner in bodies for e in ids.tolist()], np.bool_)
-
-
-def _read_boxes(
-    world: World, registry: BodyRegistry, dim: int
-) -> tuple[Longs, Doubles, Doubles, dict[int, Attached]]:
-    """Return the entities that are bodies, their centres and half sizes, and the attached ones.
-
-    The last is a dict: the `Attached` of all entities that have one.
-
-    Raises
-    ------
-    TypeError
-        A component holds something that is no number.
-    """
-    records = _backend.kernels.records
-    makers = [records.ComponentRecords(kind.type, kind.names, ()) for kind in registry.makers]
-    types = [kind.type for kind in registry.makers]
-    others = [records.ComponentRecords(kind, (), ()) for kind in (Disabled, Attached)]
-    entities = world.entities([*types, Disabled, Attached])
-    found, masks, _ = records.file_components(entities, frozenset(world.dead()), [*makers, *others])
-    ids, has = np.array(found, np.int64), np.array(masks, np.uint64)
-    is_body = has & np.uint64(_ON) == _BODY
-    numbers = []
-    for n, maker in enumerate(makers):
-        values = np.zeros((len(maker.items), dim))
-        holders = ids[has >> np.uint64(n) & np.uint64(1) != 0]
-        wrong = maker.read(values.data) if len(values) else -1
-        if wrong >= 0:
-            component_of = {types[n]: maker.items[wrong]}.get
-            error = find_no_number(registry.checks.rules, int(holders[wrong]), component_of)
-            raise error or TypeError(f"entity {holders[wrong]}: {types[n].__name__} has no numbers")
-        numbers.append(values[is_body[has >> np.uint64(n) & np.uint64(1) != 0]])
-    attached = ids[has >> np.uint64(3) & np.uint64(1) != 0].tolist()
-    boxes = dict(zip(attached, others[1].items, strict=True))
-    return ids[is_body], numbers[0], numbers[1], boxes
-
-
-def _are_sound(
-    places: Doubles, sizes: Doubles, domain: PeriodicDomain | None, registry: BodyRegistry
-) -> NDArray[np.bool_]:
-    """Return which boxes a step could work with, bool (n,)."""
-    sound = np.asarray((np.abs(places) <= LARGEST).all(axis=1))
-    sound &= ((sizes >= 0.0) & (sizes <= LARGEST)).all(axis=1)
-    if domain is not None:
-        _, halves = registry.units.boxes_of(places, sizes)
-        for k in domain.axes:
-            sound &= halves[:, k] <= domain.widths[k] / 2.0
-    return sound

@@ -13,50 +13,23 @@ No code of the game runs during a search, so the trees do not change.
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
-    from cython.cimports.ecs_collide.broadphase.nodes_c import Nodes
-    from cython.cimports.ecs_collide.broadphase.simd_c import WIDTH
-    from cython.cimports.ecs_collide.motion.bodies_c import flat
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, Sweeper
-    from cython.cimports.ecs_collide.queries.k_best_c import KBestHeap
-    from cython.cimports.libc.math import nextafter, sqrt
-else:
-    from math import nextafter, sqrt
+from math import nextafter, sqrt
 
-    from ecs_collide.broadphase.dynamic_tree import Tree
-    from ecs_collide.broadphase.nodes import Nodes
-    from ecs_collide.broadphase.simd import WIDTH
-    from ecs_collide.motion.bodies import flat
-    from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
-    from ecs_collide.queries.k_best import KBestHeap
-
-from ecs_collide.motion.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
-
-cython.declare(
-    RAY=cython.int,
-    CAST=cython.int,
-    NEAR=cython.int,
-    REGION=cython.int,
-    INF=cython.double,
-    TINY=cython.double,
-    NOTICEABLE=cython.double,
-    SCALE=cython.double,
-    LARGEST=cython.double,
-    STACK_ROOM=cython.Py_ssize_t,
-)
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.broadphase.dynamic_tree import Tree
+from ecs_collide.broadphase.nodes import Nodes
+from ecs_collide.broadphase.simd import WIDTH
 from ecs_collide.constants import CAST, INF, LARGEST, NEAR, RAY, REGION, STACK_ROOM, TINY
+from ecs_collide.motion.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
+from ecs_collide.motion.bodies import flat
+from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
+from ecs_collide.queries.k_best import KBestHeap
 
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
 SCALE = 2.0**600
 
 
 @cython.final
-@cython.cclass
 class Search:
     """Searches one tree, or two as if they were one.
 
@@ -240,8 +213,6 @@ class Search:
 
     # Parameters of a query
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _set_box(self) -> cython.bint:
         """Set the corners of the query's box; return whether they are in order."""
         k: cython.Py_ssize_t
@@ -259,8 +230,7 @@ class Search:
                     return False
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
+    @may_raise
     def _begin(self, excluded, tight_min: object, tight_max: object, ids: object) -> cython.int:
         """Use the boxes and ids of the items, and mark the items that are excluded."""
         i: cython.Py_ssize_t
@@ -286,8 +256,8 @@ class Search:
             self.n_excluded += 1
         return 0
 
-    @cython.cfunc
     @cython.boundscheck(False)  # of empty arrays too
+    @cython.cfunc
     def _bind(self, tight_min: object, tight_max: object, ids: object) -> None:
         """Keep the addresses of arrays: to find them takes longer than a small query."""
         mins: cython.double[:, ::1] = tight_min
@@ -304,8 +274,7 @@ class Search:
         self.given_max = tight_max
         self.given_ids = ids
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
+    @may_raise
     def _end(self, excluded) -> cython.int:
         """Remove the marks of the items that were excluded."""
         i: cython.Py_ssize_t
@@ -318,8 +287,7 @@ class Search:
                 self.excluded[item] = 0
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
+    @may_raise
     def _search(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.int:
         """Find the first `limit` items with keys up to `bound`, in order."""
         self.best.begin(limit, bound, self.ids)
@@ -329,15 +297,13 @@ class Search:
         self.best.sort()
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
+    @may_raise
     def _search_tree(self, tree: Tree) -> cython.int:
         if self.kind == REGION:
             return self._add_touching(tree)
         return self._traverse(tree.nodes)
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
+    @may_raise
     def _add_touching(self, tree: Tree) -> cython.int:
         """Offer the items of a tree whose own boxes share a point with the region."""
         i: cython.Py_ssize_t
@@ -350,7 +316,6 @@ class Search:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _touches(self, item: cython.longlong) -> cython.bint:
         """Return whether the own box of an item found in a tree shares a point with the region."""
         k: cython.Py_ssize_t
@@ -364,8 +329,7 @@ class Search:
                 return False
         return True
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
+    @may_raise
     def _traverse(self, nodes: Nodes) -> cython.int:
         best: KBestHeap = self.best
         stack: cython.int[::1] = self.stack
@@ -418,8 +382,6 @@ class Search:
 
     # Keys
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _least_key(
         self,
         mins: cython.p_double,
@@ -432,8 +394,6 @@ class Search:
             return self._distance(mins, maxs, p, q)
         return self._time_of_touch(mins, maxs, p, q)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _distance(
         self,
         mins: cython.p_double,
@@ -467,7 +427,6 @@ class Search:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _time_of_touch(
         self,
         mins: cython.p_double,
@@ -502,8 +461,6 @@ class Search:
                 return INF
         return enter if enter <= leave else INF
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _time_of_impact(
         self,
         mins: cython.p_double,
@@ -547,8 +504,6 @@ class Search:
             return self.hit[at], self.hit[at + 1]
         return self.hit[at], self.hit[at + 1], self.hit[at + 2]
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _describe(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the key of the item found at `i`, and what else is known of it, into `hit`."""
         item: cython.longlong = self.best.items[i]
@@ -572,8 +527,6 @@ class Search:
             for k in range(self.dim):
                 self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _describe_ray(self, time: cython.double) -> cython.void:
         """Write the point and the normal of a hit.
 
@@ -596,8 +549,6 @@ class Search:
                 self.hit[1 + k] = face
                 self.hit[1 + dim + k] = -1.0 if direction > 0.0 else 1.0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _describe_impact(self, time: cython.double) -> cython.void:
         """Write the centre, the normal and the depth where the moving box meets another.
 
@@ -626,8 +577,7 @@ class Search:
         self.hit[1 + axis] = centre + 0.0
 
 
-@cython.cfunc
-@cython.exceptval(-1, check=False)
+@may_raise
 def _read_vector(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
     """Read a vector; return whether it is a plain tuple of numbers that are not too large."""
     k: cython.Py_ssize_t
@@ -644,9 +594,7 @@ def _read_vector(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) 
     return True
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _without_tiny(difference: cython.double) -> cython.double:
     """Return a difference, or 0 if the sweep counts it as 0."""
     if -TINY < difference < TINY:

@@ -248,10 +248,14 @@ class WrappedSearch:
             items = self._search.query_many(*moved, *others, ids, starts.data)
             many = np.diff(starts).astype(np.intp)  # numpy refuses int64 here on wasm32
             parts.append(np.stack([np.repeat(np.arange(len(lowers)), many), items]))
-        rows, items = np.unique(np.concatenate(parts, axis=1), axis=1)
+        rows, items = np.concatenate(parts, axis=1)
         order = np.lexsort((np.asarray(ids)[items], rows))
-        np.asarray(offsets)[:] = np.searchsorted(rows, np.arange(len(lowers) + 1))
-        in_order: Integers = items[order]
+        rows, items = rows[order], items[order]
+        # A box may be found at several images.
+        is_first = np.ones(len(items), np.bool_)
+        is_first[1:] = (rows[1:] != rows[:-1]) | (items[1:] != items[:-1])
+        np.asarray(offsets)[:] = np.searchsorted(rows[is_first], np.arange(len(lowers) + 1))
+        in_order: Integers = items[is_first]
         return in_order
 
 

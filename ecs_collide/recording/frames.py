@@ -6,7 +6,7 @@ difference between two frames can be named: the entity, the component and the fi
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from enum import Enum
 from functools import cache
@@ -17,10 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ecs_collide.snapshot.capture import FIELDS
-from ecs_collide.space import Space
+from ecs_collide.space import Space, take_snapshot
 
 Fields = dict[str, Any]  # the values of a component's, a contact's or an event's fields by name
 Components = dict[str, Fields]  # by the name of their type
+_Equal = Callable[[Any, Any], bool]
 
 ABSENT = "absent"
 """What stands in a difference for an entity, a component or a field that one side lacks."""
@@ -28,6 +29,7 @@ ABSENT = "absent"
 LIBRARY = "ecs_collide."
 _PLAIN = (bool, int, float, str, type(None))
 _LONGEST_LIST = 64  # values of a list; longer ones are data rather than state
+_LARGEST_EXACT = 2**53  # a float holds every whole number up to this one
 _NOTHING: Any = object()
 
 
@@ -71,6 +73,13 @@ def show(value: Any) -> str:
     return value if isinstance(value, str) else repr(value)
 
 
+def printable(text: str) -> str:
+    """Return a text whose control characters cannot command a terminal; lines stay lines."""
+    if text.replace("\n", "").isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
 # -- reading a world --
 
 
@@ -97,7 +106,7 @@ def read_frame(
         tuple(read_fields(contact) for contact in space.contacts()),
         tuple({"event": type(event).__name__, **read_fields(event)} for event in events),
         space.state_hash().hex(),
-        space.snapshot() if snapshot else b"",
+        take_snapshot(space) if snapshot else b"",
     )
 
 
@@ -224,11 +233,33 @@ def same(first: Any, second: Any) -> bool:
     return bool(first == second)
 
 
+def as_floats(value: Any) -> Any:
+    """Return a plain value with a float for each number that a float holds exactly.
+
+    Functions that save components may return 1.0 for 1 or True, which are equal numbers.
+    """
+    if type(value) is int or type(value) is bool:
+        return float(value) if abs(value) <= _LARGEST_EXACT else value
+    if isinstance(value, (list, tuple)):
+        return [as_floats(part) for part in value]
+    if isinstance(value, dict):
+        return {name: as_floats(part) for name, part in value.items()}
+    return value
+
+
+def _same_numbers(first: Any, second: Any) -> bool:
+    return same(first, second) or same(as_floats(first), as_floats(second))
+
+
 # -- comparing --
 
 
 def compare_frames(
-    first: Frame, second: Frame, components: Iterable[str] | None = None
+    first: Frame,
+    second: Frame,
+    components: Iterable[str] | None = None,
+    *,
+    types: bool = True,
 ) -> list[Difference]:
     """Return what two frames say differently, entities first, by rising id.
 
@@ -237,9 +268,13 @@ def compare_frames(
     first, second : Frame
     components : names of component types, optional
         Compare these only; by default all.
+    types : bool
+        Whether 1, 1.0 and True differ in components.  Pass False if components were restored
+        by functions that store each number as a float.
     """
     chosen = None if components is None else frozenset(components)
-    found = list(_entity_differences(first, second, chosen))
+    equal = same if types else _same_numbers
+    found = list(_entity_differences(first, second, chosen, equal))
     found += _field_differences("inputs", first.inputs, second.inputs)
     for what in ("contacts", "events"):
         ours, theirs = getattr(first, what), getattr(second, what)
@@ -261,7 +296,7 @@ def _who(event: Fields) -> tuple[Any, ...]:
 
 
 def _entity_differences(
-    first: Frame, second: Frame, chosen: frozenset[str] | None
+    first: Frame, second: Frame, chosen: frozenset[str] | None, equal: _Equal
 ) -> Iterator[Difference]:
     for entity in sorted(first.entities.keys() | second.entities.keys()):
         ours, theirs = first.entities.get(entity), second.entities.get(entity)
@@ -282,15 +317,20 @@ def _entity_differences(
                 missing = [ABSENT if side is None else "there" for side in (mine, other)]
                 yield Difference(entity, label, name, *missing)
             elif mine is not other:
-                yield from _field_differences(label, mine, other, f"{name}.", entity)
+                yield from _field_differences(label, mine, other, f"{name}.", entity, equal)
 
 
 def _field_differences(
-    label: str, first: Fields, second: Fields, prefix: str = "", entity: int | None = None
+    label: str,
+    first: Fields,
+    second: Fields,
+    prefix: str = "",
+    entity: int | None = None,
+    equal: _Equal = same,
 ) -> Iterator[Difference]:
     for name in [*first, *(name for name in second if name not in first)]:
         ours, theirs = first.get(name, ABSENT), second.get(name, ABSENT)
-        if not same(ours, theirs):
+        if not equal(ours, theirs):
             yield Difference(entity, label, prefix + name, ours, theirs)
 
 

@@ -124,9 +124,9 @@ class _Processor(esper.Processor):
         self._recorder = recorder
         self._is_after = is_after
 
-    def process(self, dt: float = 1.0, *args: object, **kwargs: object) -> None:
+    def process(self, *args: Any, **kwargs: Any) -> None:
         if self._is_after:
-            self._recorder.take(dt)
+            self._recorder.take(self._recorder.space.step_time.after_step(args, kwargs))
         else:
             self._recorder.begin()
 

@@ -9,23 +9,42 @@ from __future__ import annotations
 import base64
 import gzip
 import json
+import os
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from ecs_collide.motion.wrapping import checked_wrap
+from ecs_collide.queries.contacts import as_axis
+from ecs_collide.recording.checked import (
+    read_components,
+    read_events,
+    read_fields,
+    read_id,
+    read_number,
+    read_text,
+    require,
+    require_shallow,
+    unpack,
+)
 from ecs_collide.recording.frames import (
     Components,
     Difference,
     Frame,
     compare_frames,
     describe,
+    printable,
     same,
 )
+from ecs_collide.snapshot.codec import require_whole
 
 FORMAT = "ecs_collide recording 1"
 _AS_IS = ("step", "dt", "time", "inputs", "contacts", "events", "digest")  # of a frame, in a line
+_NEEDED = frozenset((*_AS_IS, "gone", "changed"))  # of a line
+_MOST_STEPS = 2**53
+_LONGEST = 200  # characters of an error that quotes a file
 _SHOWN = 12  # differences, and events, in a text
 
 
@@ -96,16 +115,23 @@ class Recording:
             It cannot be read.
         """
         try:
-            with gzip.open(path, "rt", encoding="utf-8") as file:
-                about = json.loads(file.readline())
+            with Path(path).open("rb") as file, gzip.open(file) as unpacked:
+                room = _Room(os.fstat(file.fileno()).st_size)
+                lines = _read_lines(unpacked, room)
+                about: Any = next(lines, None)
                 found = about.pop("format", None) if isinstance(about, dict) else None
                 if found != FORMAT:
-                    raise RecordingError(f"{path} has format {found!r} and must have {FORMAT!r}")
-                return cls(list(_frames(map(json.loads, file))), about)
-        except (RecordingError, FileNotFoundError, PermissionError, IsADirectoryError):
+                    words = printable(repr(found))[:_LONGEST]
+                    raise RecordingError(f"{path} has format {words} and must have {FORMAT!r}")
+                _check_about(about)
+                return cls(list(_frames(lines, room)), about)
+        except RecordingError:
             raise
         except Exception as error:  # gzip, zlib and json raise different errors
-            raise RecordingError(f"{path} is no recording, or it is damaged: {error}") from error
+            if isinstance(error, OSError) and not isinstance(error, gzip.BadGzipFile):
+                raise
+            words = printable(str(error))[:_LONGEST]
+            raise RecordingError(f"{path} is no recording, or it is damaged: {words}") from error
 
     def without_snapshots(self) -> Recording:
         """Return the recording without what only the viewer needs."""
@@ -139,31 +165,95 @@ def _lines(frames: Iterable[Frame]) -> Iterator[dict[str, Any]]:
         known = frame.entities
 
 
-def _frames(lines: Iterable[dict[str, Any]]) -> Iterator[Frame]:
-    """Yield the frames of what `_lines` gave."""
+class _Room:
+    """The limits for the contents of a file, in proportion to its size.
+
+    A line that repeats an earlier one is packed to 1/130 of its length at best, because a match
+    of at most 258 bytes takes two bytes.  Only a forged file is packed more tightly.
+    """
+
+    def __init__(self, n_bytes: int) -> None:
+        self.bytes = 2**20 + 256 * n_bytes  # of lines and snapshots
+        self.rows = 2**18 + 128 * n_bytes  # the entities of all frames, and changed components
+
+    def take(self, *, n_bytes: int = 0, rows: int = 0) -> None:
+        """Use part of the limits, or raise ValueError."""
+        self.bytes -= n_bytes
+        self.rows -= rows
+        if self.bytes < 0 or self.rows < 0:
+            raise ValueError("it unpacks to far more than a recorder packs into a file of its size")
+
+
+def _read_lines(file: gzip.GzipFile, room: _Room) -> Iterator[Any]:
+    """Yield the JSON of each line."""
+    while line := file.readline(room.bytes + 1):
+        room.take(n_bytes=len(line))
+        yield json.loads(line.decode())
+
+
+def _check_about(about: dict[str, Any]) -> None:
+    """Raise ValueError for settings that no space has."""
+    dim, up, written = about.get("dim", 2), about.get("up"), about.get("written", [])
+    require(type(dim) is int and dim in (2, 3), "dim")
+    checked_wrap(about.get("wrap"), dim)
+    if up is not None:
+        as_axis("up", up, dim)
+    require(isinstance(written, list) and all(type(name) is str for name in written), "written")
+
+
+def _frames(lines: Iterable[Any], room: _Room) -> Iterator[Frame]:
+    """Yield the frames of the lines, which may come from `_lines` or from a stranger."""
     entities: dict[int, Components] = {}
+    last = None
     for line in lines:
-        entities = {e: parts for e, parts in entities.items() if e not in set(line["gone"])}
-        for text, parts in line["changed"].items():
-            components = dict(entities.get(int(text), {}))
-            for name, fields in parts.items():
-                if fields is None:
-                    components.pop(name, None)
-                else:
-                    components[name] = fields
-            entities[int(text)] = components
-        packed = line.get("snapshot")
+        require(isinstance(line, dict) and line.keys() >= _NEEDED, "a line")
+        require_shallow(line)
+        step = line["step"]
+        require(type(step) is int and 0 <= step < _MOST_STEPS, "the number of a step")
+        require(last in (None, step - 1), "the order of its steps")
+        last = step
+        entities = _next_entities(entities, line["gone"], line["changed"], room)
         yield Frame(
-            line["step"],
-            line["dt"],
-            line["time"],
-            line["inputs"],
-            dict(sorted(entities.items())),
-            tuple(line["contacts"]),
-            tuple(line["events"]),
-            line["digest"],
-            zlib.decompress(base64.b85decode(packed)) if packed else b"",
+            step,
+            read_number(line["dt"], "the length of a step"),
+            read_number(line["time"], "the time of a step"),
+            read_fields(line["inputs"]),
+            entities,
+            read_events(line["contacts"]),
+            read_events(line["events"]),
+            read_text(line["digest"], "a digest"),
+            _read_snapshot(line.get("snapshot"), room),
         )
+
+
+def _next_entities(
+    before: dict[int, Components], gone: object, changed: object, room: _Room
+) -> dict[int, Components]:
+    """Return the entities of a frame, from the previous frame and the changes."""
+    require(isinstance(gone, list) and isinstance(changed, dict), "its entities")
+    found = dict(before)
+    for entity in gone:  # type: ignore[attr-defined]
+        require(type(entity) is int and found.pop(entity, None) is not None, "who is gone")
+    last, rises = next(reversed(found), -1), True
+    for text, content in changed.items():  # type: ignore[attr-defined]
+        entity = read_id(text)
+        known = found.get(entity)
+        found[entity] = components = read_components(content, known)
+        room.take(rows=len(components))
+        if known is None:
+            rises, last = rises and entity > last, entity
+    room.take(rows=len(found))
+    return found if rises else {entity: found[entity] for entity in sorted(found)}
+
+
+def _read_snapshot(packed: object, room: _Room) -> bytes:
+    """Return the packed snapshot of a line, or empty bytes; the player decodes it."""
+    if packed is None:
+        return b""
+    data = unpack(base64.b85decode(read_text(packed, "a snapshot")), room.bytes)
+    room.take(n_bytes=len(data))
+    require_whole(data)
+    return data
 
 
 # -- where two runs part --
@@ -190,7 +280,7 @@ class Divergence:
         if theirs != ours:
             lines.append(f"events of step {self.step} in the other run:")
             lines += _limited(theirs) or ["  none"]
-        return "\n".join(lines)
+        return printable("\n".join(lines))
 
 
 def _limited(lines: list[str]) -> list[str]:

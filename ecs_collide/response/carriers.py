@@ -14,28 +14,18 @@ Invariant between steps: the velocity of a rider in the world is its `Velocity` 
 its `Velocity`.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.motion.surfaces_c import Surfaces
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import AXIS, KIND, SIGN, SOLID, Contacts
-    from cython.cimports.ecs_collide.response.solver_c import Solver
-else:
-    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.motion.surfaces import Surfaces
-    from ecs_collide.narrowphase.contacts import AXIS, KIND, SIGN, SOLID, Contacts
-    from ecs_collide.response.solver import Solver
-
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.surfaces import Surfaces
+from ecs_collide.narrowphase.contacts import AXIS, KIND, SIGN, SOLID, Contacts
+from ecs_collide.narrowphase.placement import PositionCorrection
+from ecs_collide.response.solver import Solver
 
 
-@cython.cclass
 class RiderTable:
     """The riders with their carriers and the velocities of these.
 
@@ -49,6 +39,13 @@ class RiderTable:
     taken_off : float64 (n_rows, dim): the difference between a rider's velocity in the world at
         the end of the last step and its own: `carrier_velocity`, or less if it was held back
     """
+
+    n: ReadOnly[cython.Py_ssize_t]
+    riders: ReadOnly[cython.longlong[::1]]
+    carrier: ReadOnly[cython.longlong[::1]]
+    side: cython.schar[::1]
+    carrier_velocity: ReadOnly[cython.double[:, ::1]]
+    taken_off: ReadOnly[cython.double[:, ::1]]
 
     def __init__(self, dim: cython.int):
         self.n = 0
@@ -68,7 +65,6 @@ class RiderTable:
 
 
 @cython.final
-@cython.cclass
 class Carriers:
     """The riders of a space, before and after a step.
 
@@ -83,6 +79,20 @@ class Carriers:
     own : float64 (n_rows, dim)
         Within a step: the velocities of riders without those of their carriers.
     """
+
+    bodies: Bodies
+    contacts: Contacts
+    solver: Solver
+    n_rows: cython.Py_ssize_t
+    sweeps: Public[cython.bint]
+    now: ReadOnly[RiderTable]
+    before: RiderTable
+    rode: ReadOnly[RiderTable]
+    own: cython.double[:, ::1]
+    n_kept: cython.Py_ssize_t
+    kept_riders: cython.longlong[::1]
+    kept_carrier_velocity: cython.double[:, ::1]
+    kept_taken_off: cython.double[:, ::1]
 
     def __init__(self, bodies: Bodies, contacts: Contacts, solver: Solver):
         self.bodies = bodies
@@ -134,6 +144,7 @@ class Carriers:
             ride.carrier[ride.riders[n]] = 0
         ride.n = 0
 
+    @may_raise
     def _pass(self, at_rest: cython.bint) -> cython.bint:
         """Find riders, given those of the pass before; return whether the result differs."""
         rows: cython.longlong[:, ::1] = self.contacts.rows
@@ -236,6 +247,8 @@ class Carriers:
                 self.now.taken_off[rows[n], k] = taken_off[n, k]
         self.now.n = rows.shape[0]
 
+    @cython.ccall
+    @may_raise
     def keep(self) -> cython.void:
         """Copy the riders before a step, for `kept`."""
         n: cython.Py_ssize_t
@@ -282,6 +295,7 @@ class Carriers:
                 velocity[i, k] = velocity[i, k] + self.rode.carrier_velocity[i, k]
         return woken
 
+    @may_raise
     def _release_riders(self) -> cython.void:
         """Give riders that have lost their carrier since the last step the velocity that they had.
 
@@ -309,6 +323,63 @@ class Carriers:
                     b.controls.restrain(b.velocity, i, True)
 
     # -- within a step --
+
+    @may_raise
+    def board(self, rows: cython.longlong[::1]) -> cython.void:
+        """Make new bodies riders of the carriers on which they stand, once their pairs are known.
+
+        Older bodies became riders in an earlier step, by a contact.
+        """
+        n: cython.Py_ssize_t
+
+        self._make_room(self.bodies.ids.shape[0])
+        any_new: cython.bint = True
+        while any_new:  # once more for riders that stand on each other
+            any_new = False
+            for n in range(rows.shape[0]):
+                if self.rode.carrier[rows[n]] == 0 and self.bodies.yields[rows[n]]:
+                    any_new |= self._board_one(rows[n])
+
+    def _board_one(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Make a new body a rider of the best carrier below it, in the order of `_offer`."""
+        b: Bodies = self.bodies
+        rode: RiderTable = self.rode
+        pairs: PairTable = self.contacts.pairs
+        s: PositionCorrection = self.contacts.correction
+        p: cython.Py_ssize_t = pairs.head_of(i)
+        carrier: cython.Py_ssize_t = -1
+        best: cython.int = 0
+        fastest: cython.double = 0.0
+        k: cython.int
+
+        while p >= 0:
+            j: cython.Py_ssize_t = pairs.partner(p, i)
+            if not (pairs.at[p].crossing or pairs.at[p].left_alone) and s.is_touching(p):
+                side: cython.int = (s.axis + 1) * (s.sign if pairs.at[p].first == i else -s.sign)
+                if b.surfaces.carries[j] == side or (rode.carrier[j] and rode.side[j] == side):
+                    along: cython.double = self._carrier_velocity_of(i, j, side, s.axis)
+                    along *= 1 if side > 0 else -1
+                    if (
+                        carrier < 0
+                        or along > fastest
+                        or (along == fastest and b.ids[j] < b.ids[carrier])
+                    ):
+                        carrier, best, fastest = j, side, along
+            p = pairs.next_of(p, i)
+        if carrier < 0:
+            return False
+        rode.riders[rode.n] = i
+        rode.n += 1
+        rode.carrier[i] = carrier + 1
+        rode.side[i] = best
+        for k in range(b.dim):
+            carrier_velocity: cython.double = self._carrier_velocity_of(i, carrier, best, k)
+            self.own[i, k] = b.velocity[i, k]
+            if k != abs(best) - 1:  # as where it lands
+                self.own[i, k] = self._own_of(i, k, carrier_velocity, abs(best) - 1)
+            rode.carrier_velocity[i, k] = carrier_velocity
+            self.solver.clusters.turn_alone(i, k, self.own[i, k] + carrier_velocity)
+        return True
 
     def land(self, p: cython.Py_ssize_t) -> cython.void:
         """Find a rider in a solid pair that has just been answered: one may have landed on the other."""
@@ -391,6 +462,34 @@ class Carriers:
         return p >= 0 and pairs.at[p].inside and pairs.impact[p].parts > self.solver.clusters.now
 
     # -- at its end --
+
+    def seat_riders(self) -> cython.void:
+        """Put the riders of carriers that rise or sink flush on them, at the end of their paths.
+
+        The two paths are rounded separately, so otherwise a gap would appear and grow.
+        Nothing is done if the game itself sets the ends of paths (`sweeps`).
+        """
+        b: Bodies = self.bodies
+        rode: RiderTable = self.rode
+        n: cython.Py_ssize_t
+        _n: cython.Py_ssize_t
+
+        if self.sweeps:
+            return
+        for _n in range(rode.n):  # once more for each that stands on a rider that was moved
+            any_moved: cython.bint = False
+            for n in range(rode.n):
+                i: cython.Py_ssize_t = rode.riders[n]
+                j: cython.Py_ssize_t = rode.carrier[i] - 1
+                k: cython.int = abs(rode.side[i]) - 1
+                if j < 0 or b.velocity[j, k] == 0.0 or b.velocity[i, k] != b.velocity[j, k]:
+                    continue
+                p: cython.Py_ssize_t = self.contacts.pairs.find(i, j)
+                if p >= 0:
+                    first_moves: cython.bint = self.contacts.pairs.at[p].first == i
+                    any_moved |= self.contacts.correction.seat(p, rode.side[i], first_moves)
+            if not any_moved:
+                break
 
     def end(self):
         """Give riders their own velocities back: at the end of a step, when contacts are known."""

@@ -6,32 +6,23 @@ its *rim*, those with bodies outside it, can close; those inside it move togethe
 Invariant: a body of a cluster that touches a body outside it is on the rim of the cluster.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import (
-        KEEPS,
-        PARTS,
-        Narrowphase,
-        rounding_of_faces,
-    )
-    from cython.cimports.ecs_collide.response.clusters_c import Clusters
-else:
-    from ecs_collide.broadphase.pair_table import PairTable
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.narrowphase.narrowphase import KEEPS, PARTS, Narrowphase, rounding_of_faces
-    from ecs_collide.response.clusters import Clusters
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.narrowphase import KEEPS, PARTS, Narrowphase, rounding_of_faces
+from ecs_collide.response.clusters import Clusters
 
 
 @cython.final
-@cython.cclass
 class ClosingContacts:
     """The search for contacts that close at an instant."""
+
+    bodies: Bodies
+    pairs: PairTable
+    clusters: Clusters
+    narrowphase: Narrowphase
 
     def __init__(
         self, bodies: Bodies, pairs: PairTable, clusters: Clusters, narrowphase: Narrowphase
@@ -41,6 +32,7 @@ class ClosingContacts:
         self.clusters = clusters
         self.narrowphase = narrowphase
 
+    @may_raise
     def find(self) -> cython.void:
         """Queue the impacts that are due because velocities of this instant have changed.
 

@@ -38,39 +38,51 @@ is that of its members that have its rank, less mass times shift of each, in twi
 Nodes are numbered from 1; 0 means none, and is the root of a cluster without members.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-from ecs_collide.motion.arrays import BYTE, INT, LONG, grown, struct, structs, zeros
+from ecs_collide._kernel import Public, cython, may_raise, struct
+from ecs_collide.motion.arrays import BYTE, INT, LONG, grown, structs, zeros
+from ecs_collide.motion.bodies import EARLIER, Bodies
+from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.narrowphase import SharedMotion
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, Bodies
-    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
-    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import SharedMotion
-else:
-    from ecs_collide.motion.bodies import EARLIER, Bodies
-    from ecs_collide.motion.gravity import Gravity
-    from ecs_collide.narrowphase.narrowphase import SharedMotion
-
-    # What the declarations have as a C struct.
-    Node = struct(
-        "body", "size", "anchor", "next", "last", "next_rim", "rim", "last_rim",
-        "seen_rim", "last_seen_rim", "n_ranked", "axis", "is_on_rim", "is_changed",
-        "is_unwritten", "is_worn", "lasts", "resizes", "rim_of", "rank", "momentum",
-        "momentum_low", "mass", "mass_low", "velocity", "shift",
-    )  # fmt: skip
-
-
-cython.declare(SPLITTER=cython.double, CLUSTER_ROUNDING=cython.double)
 SPLITTER = 2.0**27 + 1.0
 CLUSTER_ROUNDING = 2.0**-48  # of the velocity and the shifts of two members of one cluster
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
+@struct
+class Node:
+    """A body on an axis, and of a root also its cluster."""
+
+    body: cython.int
+    size: cython.int
+    anchor: cython.int
+    next: cython.int
+    last: cython.int
+    next_rim: cython.int
+    rim: cython.int
+    last_rim: cython.int
+    seen_rim: cython.int
+    last_seen_rim: cython.int
+    n_ranked: cython.int
+    axis: cython.schar
+    is_on_rim: cython.schar
+    is_changed: cython.schar
+    is_unwritten: cython.schar
+    is_worn: cython.schar
+    lasts: cython.schar
+    resizes: cython.schar
+    rim_of: cython.longlong
+    rank: cython.longlong
+    momentum: cython.double
+    momentum_low: cython.double
+    mass: cython.double
+    mass_low: cython.double
+    velocity: cython.double
+    shift: cython.double
+
+
 def error_of_product(a: cython.double, b: cython.double, product: cython.double) -> cython.double:
     """Return what rounding took from a product, exactly; 0 where that would overflow.
 
@@ -89,9 +101,7 @@ def error_of_product(a: cython.double, b: cython.double, product: cython.double)
     return error if error == error else 0.0
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cython.double:
     """Return what rounding took from a sum, exactly (Knuth's TwoSum); 0 where that would overflow."""
     part: cython.double = total - a
@@ -101,8 +111,7 @@ def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cy
 
 
 @cython.final
-@cython.cclass
-class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
+class Clusters(SharedMotion):
     """The clusters of a step, on all axes.
 
     Attributes
@@ -128,6 +137,35 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         The last instant, of any step, in which merges have turned a body on an axis; 0 if none has.
     """
 
+    bodies: Bodies
+    gravity: Public[Gravity]
+    now: Public[cython.double]
+    n_merges: Public[cython.longlong]
+    n_lasting: Public[cython.longlong]
+    instant: Public[cython.longlong]
+    first_instant: Public[cython.longlong]
+    n_nodes: cython.Py_ssize_t
+    n_free: cython.Py_ssize_t
+    n_live: cython.Py_ssize_t
+    n_changed: cython.Py_ssize_t
+    n_unwritten: cython.Py_ssize_t
+    n_alone: cython.Py_ssize_t
+    turned_in: cython.longlong[:, ::1]
+    alone: cython.longlong[::1]
+    is_alone: cython.schar[::1]
+    capacity: cython.Py_ssize_t
+    parent: cython.int[::1]
+    nodes: cython.pointer[Node]
+    bytes: cython.schar[::1]
+    node_of: cython.longlong[:, ::1]
+    changed: cython.longlong[::1]
+    unwritten: cython.longlong[::1]
+    live: cython.longlong[::1]
+    free: cython.longlong[::1]
+    lasting: cython.longlong[::1]
+    any_shift: cython.bint
+    anchor_velocity: cython.double
+
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
         self.gravity = Gravity(bodies)
@@ -151,6 +189,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         self.changed = self.unwritten = self.live = self.free = self.lasting = zeros(LONG, 0)
         self._make_room(16)
 
+    @may_raise
     def _make_room(self, n_nodes: cython.Py_ssize_t) -> cython.void:
         """Make room for more nodes."""
         self.parent = grown(self.parent, n_nodes)
@@ -196,6 +235,8 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
         for n in range(self.n_live):
             self._note_turn(self.live[n])
+        if self.gravity.is_on:
+            self._share_kicks()
         for n in range(self.n_live):
             node: cython.Py_ssize_t = self.live[n]
             if self.nodes[self.root(node)].lasts:
@@ -235,6 +276,63 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         ):
             self.turned_in[i, k] = self.instant
 
+    def _share_kicks(self) -> cython.void:
+        """Make gravity act equally on the members of each cluster without an anchor.
+
+        Otherwise held and falling members, or members of different `GravityScale`, would leave the
+        step with different velocities although they press against each other.
+        """
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_live):
+            root: cython.Py_ssize_t = self.live[n]
+            if (
+                self.parent[root] == root
+                and self.nodes[root].size > 1
+                and not self.nodes[root].anchor
+                and self._kicks_differ(root)
+            ):
+                self._share_kick(root)
+
+    def _kicks_differ(self, root: cython.Py_ssize_t) -> cython.bint:
+        """Return whether gravity is still to change the velocities of two members differently."""
+        k: cython.int = self.nodes[root].axis
+        node: cython.Py_ssize_t = root
+        kick: cython.double = 0.0
+        is_first: cython.bint = True
+
+        while node:
+            i: cython.Py_ssize_t = self.nodes[node].body
+            if self.node_of[i, k] == node:
+                if not is_first and self.gravity.kick_of(i, k) != kick:
+                    return True
+                kick = self.gravity.kick_of(i, k)
+                is_first = False
+            node = self.nodes[node].next
+        return False
+
+    def _share_kick(self, root: cython.Py_ssize_t) -> cython.void:
+        """Give the members of a cluster the mean of their kicks by mass."""
+        k: cython.int = self.nodes[root].axis
+        node: cython.Py_ssize_t = root
+        total: cython.double = 0.0
+        mass: cython.double = 0.0
+
+        while node:
+            i: cython.Py_ssize_t = self.nodes[node].body
+            if self.node_of[i, k] == node and (
+                self.bodies.controls.rank_of(i) == self.nodes[root].rank
+            ):
+                total += self.bodies.mass[i] * self.gravity.kick_of(i, k)
+                mass += self.bodies.mass[i]
+            node = self.nodes[node].next
+        node = root
+        while node:
+            i = self.nodes[node].body
+            if self.node_of[i, k] == node:
+                self.gravity.pull_with(i, k, total / mass, self.now)
+            node = self.nodes[node].next
+
     def end_step(self) -> cython.void:
         """Give the members of the clusters that last the velocity that they share."""
         n: cython.Py_ssize_t
@@ -242,6 +340,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         if self.gravity.is_on:
             for n in range(self.n_live):
                 self._note_turn(self.live[n])
+            self._share_kicks()
         for n in range(self.n_lasting):
             root: cython.Py_ssize_t = self.lasting[n]
             if self.parent[root] == root and self.nodes[root].size != 0:
@@ -284,6 +383,17 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
             self.alone[self.n_alone] = i
             self.n_alone += 1
 
+    def turn_freely(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Give one body the velocity of a resolution at this instant, plus its kick.
+
+        An anchored body has no kick.  If it leaves its anchor, gravity acts on it again.
+        """
+        if self.gravity.is_on and self.is_anchored(i, k) and velocity != self.velocity_of(i, k):
+            velocity += self.gravity.kick_of(i, k)
+        self.turn_alone(i, k, velocity)
+
     def pop_alone(self) -> cython.Py_ssize_t:
         """Return a body that turned alone and was not examined since, or -1."""
         if self.n_alone == 0:
@@ -294,8 +404,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     # -- for the narrowphase --
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def rounding(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return by how much rounding may part the velocities of two members of one cluster.
 
@@ -332,7 +440,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _velocity_of_member(
         self, node: cython.Py_ssize_t, root: cython.Py_ssize_t
     ) -> cython.double:
@@ -345,6 +452,7 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
         """Return by how much the velocity of a body differs from that of its root."""
         return self.nodes[self.node_of[i, k]].shift
 
+    @may_raise
     def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a yielding body; begin one if it has none."""
         b: Bodies = self.bodies
@@ -473,7 +581,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _add_momentum(self, root: cython.Py_ssize_t, momentum: cython.double) -> cython.void:
         """Add to the momentum of a cluster, in twice the precision."""
         total: cython.double = self.nodes[root].momentum + momentum
@@ -483,7 +590,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _add_mass(self, root: cython.Py_ssize_t, mass: cython.double) -> cython.void:
         """Add to the mass of a cluster, in twice the precision."""
         total: cython.double = self.nodes[root].mass + mass
@@ -597,7 +703,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Add what the second of two clusters of one rank weighs to the first."""
         self.nodes[one].n_ranked += self.nodes[other].n_ranked
@@ -778,7 +883,6 @@ class Clusters(SharedMotion):  # type: ignore[misc]  # as `FoundPairs`
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def write_axis(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Write the velocity of one body on one axis."""
         node: cython.Py_ssize_t = self.node_of[i, k]

@@ -12,29 +12,17 @@ another one on the way, and it meets that one at its own speed.
 One step moves a body at most out of the first of these bodies; the next step searches again.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
-    from cython.cimports.ecs_collide.broadphase.dynamic_tree_c import Tree
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-else:
-    from ecs_collide.broadphase.broadphase import Broadphase
-    from ecs_collide.broadphase.dynamic_tree import Tree
-    from ecs_collide.motion.bodies import Bodies
-
-from ecs_collide.constants import PUSH_OUT
+from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide.broadphase.broadphase import Broadphase
+from ecs_collide.broadphase.dynamic_tree import Tree
+from ecs_collide.constants import INF, PUSH_OUT, SLOP
 from ecs_collide.motion.arrays import DOUBLE, LONG, zeros
-
-cython.declare(SLOP=cython.double, INF=cython.double)
-from ecs_collide.constants import INF, SLOP
+from ecs_collide.motion.bodies import Bodies
 
 
 @cython.final
-@cython.cclass
 class Depenetration:
     """The bodies that are pushed out in a step.
 
@@ -48,6 +36,17 @@ class Depenetration:
     before, speed : float64 (n or more,)
         The velocity on that axis before, and the one of the path.
     """
+
+    bodies: Bodies
+    broadphase: Broadphase
+    n: Public[cython.Py_ssize_t]
+    spared: Public[set]
+    rows: Public[cython.longlong[::1]]
+    axis: cython.longlong[::1]
+    before: cython.double[::1]
+    speed: cython.double[::1]
+    low: cython.double[::1]
+    high: cython.double[::1]
 
     def __init__(self, bodies: Bodies, broadphase: Broadphase):
         self.bodies = bodies
@@ -114,6 +113,7 @@ class Depenetration:
             return self.before[n]
         return 0.0
 
+    @may_raise
     def _find_exit(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the minimum translation of a body that overlaps others, and note it."""
         b: Bodies = self.bodies
@@ -148,6 +148,7 @@ class Depenetration:
             self.speed[self.n] = b.velocity[i, k]
         self.n += 1
 
+    @may_raise
     def _is_inside_any(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body overlaps any that it is to be pushed out of."""
         tree: Tree
@@ -175,6 +176,7 @@ class Depenetration:
         else:
             self.low[k] = self.low[k] + displacement
 
+    @may_raise
     def _holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body is to be pushed out of another."""
         if i == j or not self.bodies.holds_back(i, j) or not self.broadphase.may_meet(i, j):
@@ -197,6 +199,7 @@ class Depenetration:
                 return False
         return True
 
+    @may_raise
     def _exit_distance(
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
@@ -207,6 +210,7 @@ class Depenetration:
         self._set_region(i, k, sign * displacement)
         return INF if self._is_blocked(i) else displacement
 
+    @may_raise
     def _exit(
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int, nearest: cython.bint
     ) -> cython.double:
@@ -235,6 +239,7 @@ class Depenetration:
                     displacement = max(displacement, forth if forth <= back else INF)
         return displacement
 
+    @may_raise
     def _is_blocked(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether the region contains a body that this one does not overlap."""
         b: Bodies = self.bodies

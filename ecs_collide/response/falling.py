@@ -1,30 +1,24 @@
 """Bodies that fall, as answers and a game see them: with their velocity of the instant.
 
 The velocity of a path is the mean one over the rest of a step, see `motion/gravity.py`.
-Before a pair is answered, the paths of its bodies begin anew.  While an impact is handed to the
+Before a pair is answered, the paths of its bodies are split at that instant.  If it then crosses
+instead, they are joined again: only an answer changes a path.  While an impact is handed to the
 game, its two bodies show their velocities at that instant.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
-    from cython.cimports.ecs_collide.response.carriers_c import Carriers
-    from cython.cimports.ecs_collide.response.solver_c import Solver
-else:
-    from ecs_collide.constants import PUSH, STOP
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.response.carriers import Carriers
-    from ecs_collide.response.solver import Solver
-
-from ecs_collide.motion.arrays import DOUBLE, as_longs, zeros
+from ecs_collide._kernel import cython
+from ecs_collide.constants import PUSH, STOP
+from ecs_collide.motion.arrays import DOUBLE, LONG, as_longs, zeros
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.gravity import Gravity
+from ecs_collide.response.carriers import Carriers
+from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.solver import Solver
 
 
 @cython.final
-@cython.cclass
 class Falling:
     """Starts bodies that fall, splits their paths and shows their velocities.
 
@@ -34,7 +28,25 @@ class Falling:
         The rows of the two bodies that are shown, -1 for none.
     path_velocity : float64 (2, dim)
         The velocities of their paths.
+    n_splits : int
+        Number of paths that the last `split` has split, each on one axis.
+    split_of : int64 (n_splits or more, 3)
+        Of each split: the row, or -1 if the game has set a velocity since; the axis; the old
+        `Gravity.held`.
+    joined : float64 (n_splits or more, 4)
+        The velocity of the path before, and `pull`, `kick` and `since` of `Gravity`.
     """
+
+    bodies: Bodies
+    solver: Solver
+    clusters: Clusters
+    gravity: Gravity
+    carriers: Carriers
+    shown: cython.longlong[::1]
+    path_velocity: cython.double[:, ::1]
+    n_splits: cython.Py_ssize_t
+    split_of: cython.longlong[:, ::1]
+    joined: cython.double[:, ::1]
 
     def __init__(self, bodies: Bodies, solver: Solver, carriers: Carriers):
         self.bodies = bodies
@@ -44,6 +56,9 @@ class Falling:
         self.carriers = carriers
         self.shown = as_longs([-1, -1])
         self.path_velocity = zeros(DOUBLE, 2, bodies.dim)
+        self.n_splits = 0
+        self.split_of = zeros(LONG, 2 * bodies.dim, 3)
+        self.joined = zeros(DOUBLE, 2 * bodies.dim, 4)
 
     def begin(self, rows: cython.longlong[::1]):
         """Give the bodies of `rows` that fall or are damped the velocity of their paths.
@@ -68,7 +83,7 @@ class Falling:
                     b.velocity[i, k] = self.gravity.chord_of(i, k, b.velocity[i, k]) + 0.0
 
     def split(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Begin the paths of two bodies that meet on axis `k` now; return whether one bends.
+        """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
 
         On the other axes too, if an answer may change them.
         """
@@ -76,17 +91,57 @@ class Falling:
         along: cython.bint = self._turns(i) or self._turns(j)
         bends: cython.bint = False
 
+        self.n_splits = 0
         if self.bodies.surfaces.is_used:
             along |= self.bodies.surfaces.friction_between(i, j) > 0.0
         for axis in range(self.bodies.dim):
             if axis == k or along:
-                bends |= self.clusters.split_path(i, axis)
-                bends |= self.clusters.split_path(j, axis)
+                bends |= self._split_path(i, axis)
+                bends |= self._split_path(j, axis)
         return bends
+
+    def _split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Split the path of a body, and note how it was; return whether it bends."""
+        g: Gravity = self.gravity
+        n: cython.Py_ssize_t = self.n_splits
+
+        if g.is_split(i, k, self.clusters.now):
+            return False
+        self.split_of[n, 0] = i
+        self.split_of[n, 1] = k
+        self.split_of[n, 2] = g.held[i, k]
+        self.joined[n, 0] = self.clusters.velocity_of(i, k)
+        self.joined[n, 1] = g.pull[i, k]
+        self.joined[n, 2] = g.kick[i, k]
+        self.joined[n, 3] = g.since[i, k]
+        bends: cython.bint = self.clusters.split_path(i, k)
+        if g.since[i, k] == self.clusters.now:
+            self.n_splits += 1
+        return bends
+
+    def join(self) -> cython.void:
+        """Undo the last `split` after a crossing, so that the bodies keep their paths.
+
+        A body keeps a velocity that the game has set since.
+        """
+        g: Gravity = self.gravity
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_splits):
+            i: cython.Py_ssize_t = self.split_of[n, 0]
+            k: cython.int = self.split_of[n, 1]
+            if i < 0:
+                continue
+            g.held[i, k] = self.split_of[n, 2]
+            g.pull[i, k] = self.joined[n, 1]
+            g.kick[i, k] = self.joined[n, 2]
+            g.since[i, k] = self.joined[n, 3]
+            self.clusters.turn_alone(i, k, self.joined[n, 0])
+            g.note_split(i, k, self.joined[n, 0])
+        self.n_splits = 0
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _turns(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether an answer may change the velocity of a body along a surface."""
         b: Bodies = self.bodies
@@ -121,7 +176,11 @@ class Falling:
     ) -> cython.void:
         """Give a body that falls a velocity at this instant; it may be shown."""
         place: cython.int = 0 if i == self.shown[0] else 1 if i == self.shown[1] else -1
+        n: cython.Py_ssize_t
 
+        for n in range(self.n_splits):
+            if self.split_of[n, 0] == i and self.split_of[n, 1] == k:
+                self.split_of[n, 0] = -1
         if place >= 0:
             self.hide(place)
         self.clusters.split_path(i, k)

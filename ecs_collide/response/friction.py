@@ -5,25 +5,18 @@ answer took.  If that is more than the sliding, the faces go on with one velocit
 conveyor belt moves along itself.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
-    from cython.cimports.ecs_collide.response.impact_state_c import ImpactState
-    from cython.cimports.libc.math import sqrt
-else:
-    from math import sqrt
+from math import sqrt
 
-    from ecs_collide.constants import PUSH, STOP
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.response.impact_state import ImpactState
+from ecs_collide._kernel import cython
+from ecs_collide.constants import PUSH, STOP
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.impact_state import ImpactState
 
 
 @cython.final
-@cython.cclass
 class CoulombFriction:
     """Friction between the two bodies of an impact, after the normal part of its answer.
 
@@ -32,6 +25,11 @@ class CoulombFriction:
     inverse_mass : float (2,)
         0 for a body that does not yield, or that cannot move along the surface.
     """
+
+    bodies: Bodies
+    clusters: Clusters
+    impact: ImpactState
+    inverse_mass: cython.double[2]
 
     def __init__(self, bodies: Bodies, impact: ImpactState):
         self.bodies = bodies
@@ -56,11 +54,12 @@ class CoulombFriction:
             return
         for n in range(2):
             self.inverse_mass[n] = 0.0
-            if not m.yields[n]:
+            if not m.slides(n):
                 continue
-            if self.bodies.response[m.rows[n]] in (STOP, PUSH):
-                return
-            press = max(press, self._press_of(n))
+            if m.yields[n]:
+                if self.bodies.response[m.rows[n]] in (STOP, PUSH):
+                    return
+                press = max(press, self._press_of(n))
             if not self.bodies.controls.locks_all_but(m.rows[n], m.axis):
                 self.inverse_mass[n] = 1.0 / self.bodies.mass[m.rows[n]]
         both: cython.double = self.inverse_mass[0] + self.inverse_mass[1]
@@ -101,7 +100,7 @@ class CoulombFriction:
         return sqrt(speed) * largest
 
     def _slide(self, axis: cython.int) -> cython.double:
-        """Return how fast the face of body 0 slides over that of body 1 on an axis.
+        """Return how fast the face of body 0 slides over that of body 1 on an axis, at this instant.
 
         Where one of them does not yield, that is at the end of the step: friction has to hold
         what gravity is still to do.
@@ -109,25 +108,35 @@ class CoulombFriction:
         m: ImpactState = self.impact
         slide: cython.double = m.face_velocity(0, axis) - m.face_velocity(1, axis)
 
-        if m.yields[0] and not m.yields[1]:
+        if not m.slides(1):
             slide += self.clusters.kick_of(m.rows[0], axis)
-        elif m.yields[1] and not m.yields[0]:
+        elif not m.slides(0):
             slide -= self.clusters.kick_of(m.rows[1], axis)
+        else:
+            slide -= self._kick_apart(axis)
         return slide
+
+    def _kick_apart(self, axis: cython.int) -> cython.double:
+        """Return by how much the kick of body 0 is more than that of body 1."""
+        c: Clusters = self.clusters
+
+        return c.kick_of(self.impact.rows[0], axis) - c.kick_of(self.impact.rows[1], axis)
 
     def _rub(self, axis: cython.int, part: cython.double) -> cython.void:
         """Take a part of the sliding on an axis; all of it where `part` is 1 or more."""
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
-        first_moves: cython.bint = m.yields[0] and not self.bodies.controls.locks(i, axis)
-        second_moves: cython.bint = m.yields[1] and not self.bodies.controls.locks(j, axis)
+        first_slides: cython.bint = m.slides(0)
+        second_slides: cython.bint = m.slides(1)
+        first_moves: cython.bint = first_slides and not self.bodies.controls.locks(i, axis)
+        second_moves: cython.bint = second_slides and not self.bodies.controls.locks(j, axis)
 
         if not (first_moves or second_moves):
             return
         if (
             self.clusters.gravity.is_on
-            and m.yields[0] != m.yields[1]
+            and first_slides != second_slides
             and self._hold_back(axis, part)
         ):
             return
@@ -149,7 +158,8 @@ class CoulombFriction:
             self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
         ):
             # Both yield: exactly as fast as the other.
-            m.change_along(1, axis, m.face_velocity(0, axis) - m.belt_speed(1, axis))
+            velocity: cython.double = m.face_velocity(0, axis) - m.belt_speed(1, axis)
+            m.change_along(1, axis, velocity - self._kick_apart(axis))
         elif second_moves:
             m.change_along(1, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share))
 

@@ -13,26 +13,17 @@ Invariant: while `Bodies.on_hold` of a body is 1, its `velocity` and `growth` ar
 it moves, 0 unless it is driven, and `Bodies.kept` has its own.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.response.clusters_c import Clusters
-else:
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.response.clusters import Clusters
-
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide.motion.arrays import LONG, grown, zeros
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.response.clusters import Clusters
 
-cython.declare(VISITS_PER_PAIR=cython.longlong)
-VISITS_PER_PAIR = 8  # for each pair, and for each answer that a pair may have
+VISITS_PER_PAIR: cython.longlong = 8  # for each pair, and for each answer that a pair may have
 
 
 @cython.final
-@cython.cclass
 class Holding:
     """The bodies that are held in a step, and the visits of all bodies.
 
@@ -47,6 +38,16 @@ class Holding:
     visits, n_pairs : int64 (n_rows,)
         Of each body: its visits in this step, and its pairs when they were last swept.
     """
+
+    bodies: Bodies
+    clusters: Clusters
+    n: ReadOnly[cython.Py_ssize_t]
+    n_visited: cython.Py_ssize_t
+    pair_limit: Public[cython.longlong]
+    rows: cython.longlong[::1]
+    visited: cython.longlong[::1]
+    visits: cython.longlong[::1]
+    n_pairs: cython.longlong[::1]
 
     def __init__(self, bodies: Bodies, clusters: Clusters):
         self.bodies = bodies

@@ -1,24 +1,14 @@
 """The impact that is being answered, as all parts of its answer see it."""
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.response.clusters_c import Clusters
-else:
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.response.clusters import Clusters
-
-
-cython.declare(INF=cython.double)
+from ecs_collide._kernel import cython
 from ecs_collide.constants import INF
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.response.clusters import Clusters
 
 
 @cython.final
-@cython.cclass
 class ImpactState:
     """Two bodies, numbered 0 and 1, where they meet, and what they had before the answer.
 
@@ -30,8 +20,8 @@ class ImpactState:
     yields : bool (2,)
         Whether each body yields to the other; see `Solver.weigh`.
     before : float (2, 3)
-        The velocities before the answer, on `axis` those of this instant.  The other axes are
-        filled only for `TangentialResponse`.
+        The velocities of this instant, before the answer.  The axes other than `axis` are filled
+        only for `TangentialResponse`.
     kick : float (2,)
         What gravity was still to add on `axis` at the end of the step, before the answer.
     impulse : float
@@ -39,6 +29,17 @@ class ImpactState:
     loss : float
         Twice the kinetic energy that it takes from the two, or inf where nothing needs it.
     """
+
+    bodies: Bodies
+    clusters: Clusters
+    rows: cython.Py_ssize_t[2]
+    axis: cython.int
+    sign: cython.int
+    yields: cython.bint[2]
+    before: cython.double[2, 3]
+    kick: cython.double[2]
+    impulse: cython.double
+    loss: cython.double
 
     def __init__(self, bodies: Bodies, clusters: Clusters):
         self.bodies = bodies
@@ -86,12 +87,27 @@ class ImpactState:
         return self.sign * (self.kick[1] - self.kick[0])
 
     def velocity_after(self, n: cython.int, axis: cython.int) -> cython.double:
-        """Return the velocity of a body after the normal part, on `self.axis` that of this instant."""
-        velocity: cython.double = self.clusters.final_velocity(self.rows[n], axis)
+        """Return the velocity of a body at this instant, after the normal part."""
+        return self.clusters.final_velocity(self.rows[n], axis) - self.clusters.kick_of(
+            self.rows[n], axis
+        )
 
-        if axis == self.axis:
-            velocity -= self.clusters.kick_of(self.rows[n], axis)
-        return velocity
+    def slides(self, n: cython.int) -> cython.bint:
+        """Return whether a body yields along the surface.
+
+        So does a body that only `LockedAxes` keeps from yielding along the normal.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.rows[n]
+
+        if self.yields[n] or not b.controls.any_lock:
+            return self.yields[n]
+        return (
+            b.yields[i] != 0
+            and not b.on_hold[i]
+            and b.controls.locks(i, self.axis)
+            and b.controls.rank_of(i) <= b.controls.rank_of(self.rows[1 - n])
+        )
 
     def belt_speed(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return how fast the touching face of a body moves along itself."""
@@ -104,7 +120,10 @@ class ImpactState:
         return self.clusters.final_velocity(self.rows[n], axis) + self.belt_speed(n, axis)
 
     def change_along(self, n: cython.int, axis: cython.int, velocity: cython.double) -> cython.void:
-        """Give a body a velocity along the surface; in a cluster that lasts, all get their share."""
+        """Give a body a velocity along the surface; in a cluster that lasts, all get their share.
+
+        It is that of the path: the velocity of this instant, and the kick.
+        """
         c: Clusters = self.clusters
         i: cython.Py_ssize_t = self.rows[n]
 
@@ -112,7 +131,7 @@ class ImpactState:
             return
         root: cython.Py_ssize_t = c.lasting_root(i, axis)
         if root == 0:
-            c.turn_alone(i, axis, velocity)
+            c.turn_freely(i, axis, velocity)
             return
         shared: cython.double = c.final_velocity(i, axis)
         if velocity != shared and c.nodes[root].rank == self.bodies.controls.rank_of(i):

@@ -3,21 +3,18 @@
 Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005), Dot2.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.response.clusters_c import error_of_product
-else:
-    from ecs_collide.response.clusters import error_of_product
+from ecs_collide._kernel import cython
+from ecs_collide.response.clusters import error_of_product
 
 
 @cython.final
-@cython.cclass
 class ProductSum:
     """A sum, as its rounded value and what rounding has taken from that."""
+
+    high: cython.double
+    low: cython.double
 
     def __init__(self):
         self.high = self.low = 0.0

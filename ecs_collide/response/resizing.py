@@ -4,27 +4,17 @@ Where restitution is 0 the clusters of the two bodies merge, with a shift betwee
 Where that cannot be, the bodies leave their clusters and exchange the velocities of their faces.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.response.clusters_c import Clusters
-    from cython.cimports.ecs_collide.response.impact_state_c import ImpactState
-else:
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.response.clusters import Clusters
-    from ecs_collide.response.impact_state import ImpactState
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.impact_state import ImpactState
 
-
-cython.declare(EPSILON=cython.double)
 EPSILON = 2.0**-52
 
 
 @cython.final
-@cython.cclass
 class ResizingFaces:
     """The touching faces of an impact of which at least one grows or shrinks.
 
@@ -35,6 +25,13 @@ class ResizingFaces:
     anchor : int
         The row of the immovable body with which they go, counted from 1; 0 for none.
     """
+
+    bodies: Bodies
+    clusters: Clusters
+    impact: ImpactState
+    one: cython.Py_ssize_t
+    other: cython.Py_ssize_t
+    anchor: cython.Py_ssize_t
 
     def __init__(self, bodies: Bodies, impact: ImpactState):
         self.bodies = bodies
@@ -49,6 +46,7 @@ class ResizingFaces:
 
         return self.clusters.gravity.is_on or hold != 0
 
+    @may_raise
     def align(self, first_joins: cython.bint, second_joins: cython.bint) -> cython.bint:
         """Shift the clusters of the bodies that join, so that the faces go together once they merge.
 
@@ -82,6 +80,7 @@ class ResizingFaces:
         self.anchor = c.nodes[anchored].anchor
         return True
 
+    @may_raise
     def _align_with(
         self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t, apart: cython.double
     ) -> cython.bint:
@@ -161,6 +160,7 @@ class ResizingFaces:
             - (b.motion_of(j, k) + sign * b.resize_of(j, k))
         )
 
+    @may_raise
     def anchor_to(self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.void:
         """Let body i, whose face goes with that of an immovable body, be a cluster anchored to that."""
         root: cython.Py_ssize_t = self.clusters.ensure(i, self.impact.axis)

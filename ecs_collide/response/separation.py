@@ -17,40 +17,17 @@ Invariant: no result depends on the order in which pairs are found.  What is add
 to multiples of 2**-32 of the member's size first, so that each sum is exact.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import SOFT, PairTable
-    from cython.cimports.ecs_collide.motion.bodies_c import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from cython.cimports.ecs_collide.narrowphase.placement_c import COORDINATE_ROUNDING, SOFT_DEPTH
-    from cython.cimports.ecs_collide.response.solver_c import Solver
-    from cython.cimports.libc.math import floor, sqrt
-else:
-    from math import floor, sqrt
+from math import floor, sqrt
 
-    from ecs_collide.broadphase.pair_table import SOFT, PairTable
-    from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
-    from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
-    from ecs_collide.response.solver import Solver
-
-from ecs_collide.constants import SEPARATES
+from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide.broadphase.pair_table import SOFT, PairTable
+from ecs_collide.constants import INF, SEPARATES
 from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, zeros
-
-cython.declare(
-    INF=cython.double,
-    N_RELAXATIONS=cython.int,
-    RELAXATION=cython.double,
-    SAME_POINT=cython.double,
-    BINADE=cython.double,
-    MAX_PUSH=cython.double,
-    GOLDEN_X=cython.double,
-    GOLDEN_Y=cython.double,
-    GOLDEN_Z=cython.double,
-)
-from ecs_collide.constants import INF
+from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
+from ecs_collide.response.solver import Solver
 
 N_RELAXATIONS = 8  # looks at all overlaps in a step; with 4 a crowd of 400 is half as wide
 RELAXATION = 1.7  # of the mean: with 2 and more a crowd would begin to swing
@@ -64,7 +41,6 @@ GOLDEN_Z = 0.5497004779019703
 
 
 @cython.final
-@cython.cclass
 class Separating:
     """The members of crowds that a step moves apart.
 
@@ -80,6 +56,29 @@ class Separating:
     n_left_out : int
         The soft pairs of this step for which there was no room, and whose directions count alone.
     """
+
+    bodies: Bodies
+    pairs: PairTable
+    n_rows: cython.Py_ssize_t
+    n_pairs: cython.Py_ssize_t
+    n: ReadOnly[cython.Py_ssize_t]
+    n_left_out: ReadOnly[cython.longlong]
+    rows: ReadOnly[cython.longlong[::1]]
+    soft: cython.longlong[::1]
+    reach: cython.double[::1]
+    size: cython.double[::1]
+    place: cython.double[:, ::1]
+    half: cython.double[:, ::1]
+    push: ReadOnly[cython.double[:, ::1]]
+    total: cython.double[:, ::1]
+    count: cython.longlong[::1]
+    total_left_out: cython.double[:, ::1]
+    count_left_out: cython.longlong[::1]
+    active: cython.schar[::1]
+    before: cython.double[:, ::1]
+    speed: cython.double[:, ::1]
+    offset: cython.double[3]
+    displacement: cython.double[3]
 
     def __init__(self, bodies: Bodies, pairs: PairTable):
         self.bodies = bodies
@@ -108,6 +107,7 @@ class Separating:
         self.speed = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.n_rows = n_rows  # last: by it it is known how much room there is
 
+    @cython.ccall
     def begin(self, rows: cython.longlong[::1]):
         """Find the members among moving bodies, and extend their bounds by all they may do.
 
@@ -180,6 +180,8 @@ class Separating:
         if self._find_separation(i, j):
             self._add(i, j, self.total_left_out, self.count_left_out)
 
+    @cython.ccall
+    @may_raise
     def separate(self) -> cython.void:
         """Add to the paths of members what moves them apart, when all pairs are found."""
         b: Bodies = self.bodies
@@ -208,6 +210,7 @@ class Separating:
                     self.speed[i, k] = b.velocity[i, k]
         b.start(self.rows[: self.n])  # all: their bounds were those of what they may do
 
+    @may_raise
     def _find_soft(self) -> cython.void:
         """Find the soft pairs among all, and where those are that do not yield."""
         pairs: PairTable = self.pairs
@@ -397,16 +400,12 @@ class Separating:
         self.forget()
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _rounded(part: cython.double) -> cython.double:
     """Return a part of a size, rounded so that sums of it are exact in any order."""
     return (max(-MAX_PUSH, min(MAX_PUSH, part)) + BINADE) - BINADE
 
 
-@cython.cfunc
-@cython.exceptval(check=False)
 def _lean(id: cython.longlong, k: cython.int) -> cython.double:
     """Return where in a square, from 0 to 1 on each axis, an id has its place."""
     low: cython.longlong = id & 0xFFFFF

@@ -17,42 +17,24 @@ goes along.  Where the lower one is held by a wall, or led by something higher s
 higher one that yields.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
-    from cython.cimports.ecs_collide.response.clusters_c import Clusters
-    from cython.cimports.ecs_collide.response.friction_c import CoulombFriction
-    from cython.cimports.ecs_collide.response.impact_state_c import ImpactState
-    from cython.cimports.ecs_collide.response.product_sum_c import ProductSum
-    from cython.cimports.ecs_collide.response.resizing_c import ResizingFaces
-    from cython.cimports.ecs_collide.response.tangential_c import TangentialResponse
-    from cython.cimports.libc.math import nextafter
-else:
-    from math import nextafter
+from math import nextafter
 
-    from ecs_collide.constants import PUSH, STOP
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.response.clusters import Clusters
-    from ecs_collide.response.friction import CoulombFriction
-    from ecs_collide.response.impact_state import ImpactState
-    from ecs_collide.response.product_sum import ProductSum
-    from ecs_collide.response.resizing import ResizingFaces
-    from ecs_collide.response.tangential import TangentialResponse
-
-
-cython.declare(INF=cython.double, DEFLECT_RESPONSE=cython.int)
-from ecs_collide.constants import INF
+from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide.constants import INF, PUSH, STOP
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.friction import CoulombFriction
+from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.product_sum import ProductSum
+from ecs_collide.response.resizing import ResizingFaces
+from ecs_collide.response.tangential import TangentialResponse
 
 DEFLECT_RESPONSE = 1  # the code of the response that has a restitution
 
 
-@cython.cfunc
 @cython.inline
-@cython.exceptval(check=False)
 def _is_further(one: cython.double, u: cython.double, other: cython.double) -> cython.bint:
     """Return exactly whether `one` is further from `u` than `other`, on the other side of it."""
     total: cython.double = one + other
@@ -65,7 +47,6 @@ def _is_further(one: cython.double, u: cython.double, other: cython.double) -> c
 
 
 @cython.final
-@cython.cclass
 class Solver:
     """Answers impacts.
 
@@ -84,6 +65,20 @@ class Solver:
     counts_loss : bool
         Whether `impact.loss` is needed: `Stop` and `Push` must not gain energy.
     """
+
+    bodies: Bodies
+    clusters: Public[Clusters]
+    impact: ImpactState
+    faces: ResizingFaces
+    tangential: TangentialResponse
+    friction: CoulombFriction
+    sum: ProductSum
+    first_joins: cython.bint
+    second_joins: cython.bint
+    solid_first: cython.Py_ssize_t
+    solid_second: cython.Py_ssize_t
+    may_part: cython.bint
+    counts_loss: cython.bint
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
@@ -167,6 +162,7 @@ class Solver:
             - ((c.velocity_of(i, k) - c.kick_of(i, k)) - sign * self.bodies.growth[i, k])
         )
 
+    @may_raise
     def answer(
         self,
         i: cython.Py_ssize_t,
@@ -218,15 +214,15 @@ class Solver:
             return False
         if not m.yields[1]:
             m.impulse = b.mass[i] * (closing + apart)
-            self.clusters.turn_alone(i, m.axis, v2 + m.sign * apart)
+            self.clusters.turn_freely(i, m.axis, v2 + m.sign * apart)
         elif not m.yields[0]:
             m.impulse = b.mass[j] * (closing + apart)
-            self.clusters.turn_alone(j, m.axis, v1 - m.sign * apart)
+            self.clusters.turn_freely(j, m.axis, v1 - m.sign * apart)
         else:
             both: cython.double = m.sign * (closing + apart) / (b.mass[i] + b.mass[j])
             m.impulse = b.mass[i] * (abs(both) * b.mass[j])
-            self.clusters.turn_alone(i, m.axis, v1 + both * b.mass[j])
-            self.clusters.turn_alone(j, m.axis, v2 - both * b.mass[i])
+            self.clusters.turn_freely(i, m.axis, v1 + both * b.mass[j])
+            self.clusters.turn_freely(j, m.axis, v2 - both * b.mass[i])
         return True
 
     def _rebound(self, restitution: cython.double) -> cython.bint:
@@ -271,7 +267,7 @@ class Solver:
             c.push(root, mass, other)
             c.push(root, -mass, after)
             m.impulse = mass * abs(after - other)
-            c.turn_alone(j, m.axis, after)
+            c.turn_freely(j, m.axis, after)
         return (self.bodies.velocity[i, m.axis] - after) * sign >= 0.0
 
     def _exchange(self, restitution: cython.double) -> cython.void:
@@ -309,8 +305,8 @@ class Solver:
                 after1 += self.sum.total() / mass1
                 if (after1 - after2) * m.sign < 0.0:
                     after2 = after1
-        self.clusters.turn_alone(m.rows[0], m.axis, after1)
-        self.clusters.turn_alone(m.rows[1], m.axis, after2)
+        self.clusters.turn_freely(m.rows[0], m.axis, after1)
+        self.clusters.turn_freely(m.rows[1], m.axis, after2)
 
     def _bounce(
         self, n: cython.int, v: cython.double, u: cython.double, restitution: cython.double
@@ -322,9 +318,10 @@ class Solver:
         if _is_further(after, u, v):
             after = nextafter(after, u)
         m.impulse = self.bodies.mass[m.rows[n]] * abs(after - v)
-        self.clusters.turn_alone(m.rows[n], m.axis, after)
+        self.clusters.turn_freely(m.rows[n], m.axis, after)
         return after
 
+    @may_raise
     def _join(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Merge the clusters of two bodies, also of those with members that resize, if that can be.
 
@@ -349,6 +346,7 @@ class Solver:
             c.leave(j, k)
         return self._merge(i, j, k)
 
+    @may_raise
     def _merge(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Merge the clusters of two bodies, if that can be; an immovable body links no clusters."""
         c: Clusters = self.clusters
@@ -485,6 +483,7 @@ class Solver:
         c.write_axis(m.rows[0], m.axis)
         c.write_axis(m.rows[1], m.axis)
 
+    @may_raise
     def _answer_faces(self, restitution: cython.double, press: cython.double) -> cython.void:
         """Merge the clusters of a pair that changes size, or let their faces rebound."""
         m: ImpactState = self.impact
@@ -498,6 +497,7 @@ class Solver:
             elif not self.second_joins:
                 self.faces.anchor_to(m.rows[1], m.rows[0])
 
+    @may_raise
     def _merge_faces(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.bint:

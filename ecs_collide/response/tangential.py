@@ -3,34 +3,27 @@
 `Stop` takes the velocity of the partner's face.  `Push` turns the whole relative speed along the
 surface.  Neither may raise the kinetic energy of the pair: both go as far towards their rule as the
 energy before the impact allows.  The energies are compared in twice the precision.
+
+All velocities are those of the instant.  The path of a body that falls gets its kick in addition
+(`motion/gravity.py`), so that the energy on the way is that of the instant.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import PUSH, STOP, Bodies
-    from cython.cimports.ecs_collide.response.impact_state_c import ImpactState
-    from cython.cimports.ecs_collide.response.product_sum_c import ProductSum
-    from cython.cimports.libc.math import sqrt
-else:
-    from math import sqrt
+from math import sqrt
 
-    from ecs_collide.constants import PUSH, STOP
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.response.impact_state import ImpactState
-    from ecs_collide.response.product_sum import ProductSum
+from ecs_collide._kernel import cython
+from ecs_collide.constants import PUSH, STOP
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.product_sum import ProductSum
 
-
-cython.declare(EPSILON=cython.double, ENERGY_ROUNDING=cython.double)
 EPSILON = 2.0**-52
 ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 
 
 @cython.final
-@cython.cclass
 class TangentialResponse:
     """What `Stop` and `Push` do along the surface, after the normal part of an answer.
 
@@ -46,6 +39,17 @@ class TangentialResponse:
         What the energy of each body counts: its mass, 1 beside an immovable partner, or 0.
     """
 
+    bodies: Bodies
+    clusters: Clusters
+    impact: ImpactState
+    sum: ProductSum
+    face: cython.double[2, 3]
+    after: cython.double[2, 3]
+    wanted: cython.double[2, 3]
+    change: cython.double[2, 3]
+    frame: cython.double[3]
+    weight: cython.double[2]
+
     def __init__(self, bodies: Bodies, impact: ImpactState):
         self.bodies = bodies
         self.clusters = impact.clusters
@@ -60,14 +64,16 @@ class TangentialResponse:
             self.weight = [0.0] * 2
 
     def begin(self) -> cython.void:
-        """Store the velocities of the bodies and of their faces, on all axes, before the answer."""
+        """Store the velocities of the bodies and of their faces along the surface before the answer."""
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
 
         for n in range(2):
             for axis in range(self.bodies.dim):
-                m.before[n][axis] = self.clusters.final_velocity(m.rows[n], axis)
+                if axis == m.axis:
+                    continue
+                m.before[n][axis] = m.velocity_after(n, axis)
                 self.face[n][axis] = m.before[n][axis] + m.belt_speed(n, axis)
 
     def turn(self, restitution: cython.double) -> cython.void:
@@ -87,7 +93,7 @@ class TangentialResponse:
             turns |= self._aim(n, restitution) and m.yields[n]
         if turns:
             self._turn_as_far()
-        if self.clusters.gravity.is_on and m.yields[0] != m.yields[1]:
+        if self.clusters.gravity.is_on and m.slides(0) != m.slides(1):
             self._stop_falling(0 if m.yields[0] else 1)
 
     def _stops(self, n: cython.int) -> cython.bint:
@@ -112,8 +118,14 @@ class TangentialResponse:
                 mean = first
             elif b.controls.locks(j, axis):
                 mean = second
-            m.change_along(0, axis, mean)
-            m.change_along(1, axis, mean)
+            self._change(0, axis, mean)
+            self._change(1, axis, mean)
+
+    def _change(self, n: cython.int, axis: cython.int, velocity: cython.double) -> cython.void:
+        """Give a body a velocity along the surface at this instant."""
+        m: ImpactState = self.impact
+
+        m.change_along(n, axis, velocity + self.clusters.kick_of(m.rows[n], axis))
 
     def _aim(self, n: cython.int, restitution: cython.double) -> cython.bint:
         """Find the velocity that the rule of a body wants; return False if it wants none."""
@@ -180,10 +192,13 @@ class TangentialResponse:
         for axis in range(self.bodies.dim):
             for n in range(2):
                 if axis != m.axis and self.change[n][axis] != 0.0 and m.yields[n]:
-                    m.change_along(n, axis, self.wanted[n][axis])
+                    self._change(n, axis, self.wanted[n][axis])
 
     def _find_frame(self) -> cython.double:
-        """Find the frame in which energies count; return the largest velocity in it."""
+        """Find the frame in which energies count; return the largest velocity in it.
+
+        It is the frame of a partner that is immovable, along the surface too, or else the world.
+        """
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
@@ -191,9 +206,9 @@ class TangentialResponse:
 
         for axis in range(self.bodies.dim):
             self.frame[axis] = 0.0
-            if not m.yields[1]:
+            if not m.slides(1):
                 self.frame[axis] = m.before[1][axis]
-            elif not m.yields[0]:
+            elif not m.slides(0):
                 self.frame[axis] = m.before[0][axis]
             for n in range(2):
                 unit = max(unit, abs(m.before[n][axis] - self.frame[axis]))
@@ -271,5 +286,6 @@ class TangentialResponse:
         if not self._stops(n):
             return
         for axis in range(self.bodies.dim):
-            if axis != m.axis and self.clusters.final_velocity(i, axis) == self.face[1 - n][axis]:
+            if axis != m.axis and self.wanted[n][axis] == self.face[1 - n][axis]:
+                m.change_along(n, axis, self.wanted[n][axis])
                 self.clusters.gravity.hold(i, axis)

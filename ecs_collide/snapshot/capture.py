@@ -8,7 +8,7 @@ still there, through the world where entities or components came and went.
 from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ecs_collide import _backend, components, dynamics, filters, surfaces
 from ecs_collide.component_map import ROLES, Components
-from ecs_collide.esper_world import World
+from ecs_collide.esper_world import Structure, World
 from ecs_collide.snapshot.columns import Table, pack_tables
 from ecs_collide.snapshot.own_types import Own, OwnTypes
 from ecs_collide.snapshot.plain import Plain
@@ -68,6 +68,7 @@ _WHOLE = {  # whole numbers
     dynamics.LockedAxes: _XYZ,
 }
 
+_LIBRARY = __name__.split(".")[0]
 KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 
@@ -94,8 +95,19 @@ class Loaded:
     """What a state says of the game's own components, before any of it is done."""
 
     fresh: dict[tuple[int, type], Any]  # new components, by entity and type
-    # Functions, the components that they are to change, and what to.
-    updates: list[tuple[Callable[[Any, Any], object], Any, Any]]
+    # The setter, the entity, the component and its new values.
+    updates: list[tuple[Own | Plain, int, Any, Any]]
+
+
+@dataclass(slots=True)
+class Before:
+    """The components of a world before a restore."""
+
+    next_entity: int
+    # By library type: numbers (n, width), or the fields of each component if one has no number.
+    numbers: list[Doubles | list[list[Any]]]
+    structure: Structure | None = None  # None if no entity or component changes
+    overwritten: list[tuple[Own | Plain, Any, Any]] = field(default_factory=list)
 
 
 class SnapshotSchema:
@@ -175,6 +187,29 @@ class SnapshotSchema:
         return sum(1 << n for n, kind in enumerate(self.kinds) if kind in kinds)
 
     # -- saving --
+
+    def not_held(self, world: World) -> list[type]:
+        """Return the component types of entities that snapshots do not hold, by name.
+
+        Types of the library, and types excluded by `snapshot_without`, are not among them.
+        """
+        kinds = set(world.kinds())
+        self._discover(kinds)
+        kinds.difference_update(FIELDS, self.types.kinds(), self.types.left_out)
+        strange = (kind for kind in kinds if kind.__module__.split(".")[0] != _LIBRARY)
+        return sorted(strange, key=lambda kind: (kind.__name__, kind.__module__))
+
+    def filled_marks(self, world: World) -> dict[type, list[int]]:
+        """Return which entities have an empty class with attributes of its own, by type."""
+        contents, found = self.inspect(world), {}
+        for plain in self.types.plain:
+            if plain.is_mark:
+                n = self.kinds.index(plain.kind)
+                items = self._records[n].items
+                filled = [k for k, item in enumerate(items) if getattr(item, "__dict__", None)]
+                if filled:
+                    found[plain.kind] = contents.holders(n)[filled].tolist()
+        return found
 
     def read(self, contents: WorldContents) -> list[Doubles]:
         """Return the numbers of the library's components; TypeError if a field holds no number."""
@@ -277,8 +312,41 @@ class SnapshotSchema:
                 _load(world, by_name[name], state.holders(n_held + n).tolist(), blobs, loaded)
         return loaded
 
-    def apply(self, world: World, state: SnapshotData, loaded: Loaded) -> None:
-        """Give the world the entities and components of a state, and these their numbers."""
+    def keep(self, world: World) -> Before:
+        """Return the state from which `put_back` undoes `apply`."""
+        self.inspect(world)
+        numbers: list[Doubles | list[list[Any]]] = []
+        for records, names in zip(self._records, FIELDS.values(), strict=False):
+            array = np.zeros((len(records.items), len(names)))
+            if array.size and records.read(array.data) >= 0:
+                numbers.append([[getattr(x, name, None) for name in names] for x in records.items])
+            else:
+                numbers.append(array)
+        return Before(world.next_entity(), numbers)
+
+    def put_back(self, world: World, before: Before) -> None:
+        """Undo `apply`, even if it is incomplete; it can be called again."""
+        if before.structure is not None:
+            world.put_back(before.structure)
+        world.begin_entities_at(before.next_entity)
+        self.inspect(world)
+        for records, names, numbers in zip(
+            self._records, FIELDS.values(), before.numbers, strict=False
+        ):
+            if not isinstance(numbers, np.ndarray):
+                for item, values in zip(records.items, numbers, strict=True):
+                    for name, value in zip(names, values, strict=True):
+                        _try(setattr, item, name, value)
+            elif numbers.size:
+                _try(records.put, numbers.data)
+        for how, component, value in reversed(before.overwritten):
+            _try(how.put_back, component, value)
+
+    def apply(self, world: World, state: SnapshotData, loaded: Loaded, before: Before) -> None:
+        """Give the world the entities, the components and their values of a state.
+
+        It raises whatever a component or a function of the game raises.
+        """
         contents = self.inspect(world)
         place = {kind: n for n, kind in enumerate(self.kinds)}
         own = {name: place[some.kind] for name, some in self.types.by_name().items()}
@@ -298,8 +366,10 @@ class SnapshotSchema:
             or not np.array_equal(contents.ids, state.ids)
             or not np.array_equal(contents.masks, masks)
         ):
-            self._apply_entities(world, contents, state, masks, covered)
+            before.structure = world.keep_structure()
+            self._apply_entities(world, contents, state, masks, covered, before.structure)
             for (entity, kind), component in loaded.fresh.items():
+                world.note(before.structure, entity)
                 world.add(entity, kind, component)
             contents = self.inspect(world)
         ends = [*contents.ids[-1:].tolist(), *contents.others[-1:].tolist(), *contents.dead]
@@ -307,6 +377,13 @@ class SnapshotSchema:
         for numbers, bit in zip(state.numbers, bits, strict=False):
             if numbers.size and bit is not None:
                 self._records[bit].put(numbers.data)
+        for how, entity, component, value in loaded.updates:
+            try:
+                before.overwritten.append((how, component, how.now(component)))
+                how.write(component, value)
+            except Exception as error:
+                _add_note(error, how, entity)
+                raise
 
     def _apply_entities(
         self,
@@ -315,6 +392,7 @@ class SnapshotSchema:
         state: SnapshotData,
         masks: NDArray[np.uint64],
         covered: int,
+        structure: Structure,
     ) -> None:
         """Create and delete entities, add and remove components, where they differ.
 
@@ -327,6 +405,7 @@ class SnapshotSchema:
         there = dict(zip(contents.ids.tolist(), as_ints(contents.masks), strict=True))
         present = world.entities(self.kinds)
         for entity in contents.dead:
+            world.note(structure, entity)
             if entity not in present:  # deleted twice: there is nothing left to delete
                 world.keep(entity)
             elif entity in wanted:
@@ -338,6 +417,7 @@ class SnapshotSchema:
         for entity, mask in there.items():
             if entity in wanted or not mask & covered:
                 continue
+            world.note(structure, entity)
             if entity in others:
                 self._remove(world, entity, mask & removable)
             else:
@@ -348,6 +428,7 @@ class SnapshotSchema:
             had = there.get(entity, 0) & covered
             if had == mask:
                 continue
+            world.note(structure, entity)
             if entity not in present:
                 world.create(entity)
             for n, kind in enumerate(FIELDS):
@@ -373,12 +454,24 @@ def _load(
             if there is None or how.is_frozen:
                 loaded.fresh[entity, how.kind] = how.make(value)
             else:
-                loaded.updates.append((how.write, there, value))
+                loaded.updates.append((how, entity, there, value))
         except Exception as error:
-            error.add_note(
-                f"while restoring the {how.name} of entity {entity}; nothing has been changed"
-            )
+            _add_note(error, how, entity)
             raise
+
+
+def _add_note(error: Exception, how: Own | Plain, entity: int) -> None:
+    error.add_note(f"while restoring the {how.name} of entity {entity}; nothing has been changed")
+
+
+def _try(function: Callable[..., object], *arguments: object) -> None:
+    """Call a function and ignore exceptions from components of the game."""
+    try:
+        function(*arguments)
+    except MemoryError:
+        raise
+    except Exception:
+        pass
 
 
 def _no_number(entity: int, kind: type, component: object) -> Exception:

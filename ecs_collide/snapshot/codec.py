@@ -13,7 +13,6 @@ import struct
 import zlib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from functools import cache
 from io import BytesIO
 from itertools import islice
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide.component_map import ROLES
 from ecs_collide.constants import ALL, LARGEST, LEANS, MAX_GROUP, MAX_REST_COUNT, MOST_PULL
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.filters import are_names
@@ -37,13 +37,18 @@ from ecs_collide.snapshot.schema import (
     find_in,
     words_of,
 )
-from ecs_collide.sync.quarantine import Report
+from ecs_collide.step.handlers import Altered
+from ecs_collide.sync.quarantine import Report, as_reported
+from ecs_collide.sync.rounding import ROUNDED_NUMBER
 from ecs_collide.sync.seen import (
+    CHANGED,
     DISTURBED,
     FILTERED,
     LEFT_OUT,
     LOST,
+    NO_ROWS,
     OFF,
+    PUT,
     SEEN,
     SLEEPER,
     STIRRED,
@@ -67,11 +72,12 @@ _SECTIONS = (
     "pending", "collisions", "contact_events",
 )  # fmt: skip
 _OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none, and images
+_OF_ROUNDED = "rounded"  # next, if components round; the section of a wrap may then be empty
+_OPTIONAL = (_OF_WRAP, _OF_ROUNDED)
 
 _Bytes = Mapping[str, bytes]  # the sections by name
 
 
-@cache
 def _dtypes(dim: int) -> dict[str, np.dtype[Any]]:
     """Return of what type the sections are that hold a field of `SnapshotData` as it is."""
     dtypes: dict[str, Any] = {
@@ -94,6 +100,9 @@ def _dtypes(dim: int) -> dict[str, np.dtype[Any]]:
     return {name: np.dtype(dtype).newbyteorder("<") for name, dtype in dtypes.items()}
 
 
+_DTYPES = {dim: _dtypes(dim) for dim in (2, 3)}  # made here, not at the first snapshot
+
+
 # -- writing --
 
 
@@ -110,7 +119,7 @@ def encode(state: SnapshotData) -> bytes:
     plain, columns = pack_tables(state.plain, state.tables)
     sections = {
         name: [getattr(state, name).astype(dtype, copy=False).tobytes()]
-        for name, dtype in _dtypes(state.dim).items()
+        for name, dtype in _DTYPES[state.dim].items()
     }
     sections |= {
         "scalars": [_SCALARS_FORMAT.pack(*scalars)],
@@ -122,9 +131,11 @@ def encode(state: SnapshotData) -> bytes:
         "plain": [plain],
         "columns": columns,
     }
-    names: tuple[str, ...] = _SECTIONS
+    n_more = 2 if len(state.rounded) else 0 if state.wrap is None else 1
+    names = *_SECTIONS, *_OPTIONAL[:n_more]
+    sections[_OF_WRAP] = []
+    sections[_OF_ROUNDED] = [state.rounded.tobytes()]
     if state.wrap is not None:
-        names = *_SECTIONS, _OF_WRAP
         around = np.array([width or 0.0 for width in state.wrap], "<f8")
         sections[_OF_WRAP] = [around.tobytes(), state.images.astype("<i8").tobytes()]
     lengths = [sum(map(len, sections[name])) for name in names]
@@ -151,13 +162,23 @@ def _checksum(*pieces: bytes | memoryview) -> int:
 def _text(state: SnapshotData) -> bytes:
     # Hexadecimal keeps every bit, and says nan and inf as JSON cannot.
     reports = [
-        [[r.step, r.entity, r.field, float(r.value).hex(), r.message] for r in some]  # type: ignore[arg-type]
+        [
+            [
+                r.step,
+                r.entity,
+                r.field,
+                r.value if type(r.value) is int else r.value.hex(),
+                r.message,
+            ]
+            for r in some
+        ]
         for some in (state.reports, state.new_reports)
     ]
     texts: list[object] = [list(state.kinds), list(state.own), *reports, state.n_reports]
-    if state.category_names:
-        texts.append(list(state.category_names))
-    return json.dumps(texts, separators=(",", ":")).encode()
+    more = [list(state.category_names), state.was_crowded, state.altered]
+    while more and not more[-1]:  # the usual values are omitted
+        more.pop()
+    return json.dumps([*texts, *more], separators=(",", ":")).encode()
 
 
 # -- reading --
@@ -184,15 +205,15 @@ def decode(data: object, dim: int, known: Mapping[str, int]) -> SnapshotData:
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"restore() takes the bytes that snapshot() gave, not {data!r}")
     data = bytes(data)
-    _require_whole(data)
+    require_whole(data)
     _, _, found_dim, n_sections, _, _ = _HEADER.unpack_from(data)
     if found_dim != dim:
         raise ValueError(
             f"the snapshot is of a {found_dim}D space and this one has dim={dim}: "
             f"restore it into Space(dim={found_dim})"
         )
-    names = *_SECTIONS, _OF_WRAP
-    _require(n_sections in (len(_SECTIONS), len(names)), "its number of sections")
+    names = *_SECTIONS, *_OPTIONAL
+    _require(len(_SECTIONS) <= n_sections <= len(names), "its number of sections")
     start = _HEADER.size + 8 * n_sections
     _require(len(data) >= start, "the lengths of its sections")
     lengths = struct.unpack_from(f"<{n_sections}Q", data, _HEADER.size)
@@ -212,7 +233,7 @@ def decode(data: object, dim: int, known: Mapping[str, int]) -> SnapshotData:
     return state
 
 
-def _require_whole(data: bytes) -> None:
+def require_whole(data: bytes) -> None:
     """Refuse what is no snapshot, or not all of one as it was given out."""
     if len(data) < _HEADER.size or not data.startswith(_MAGIC):
         raise ValueError(
@@ -269,7 +290,7 @@ def _read(parts: _Bytes, dim: int, known: Mapping[str, int]) -> SnapshotData:
     names = *kinds, *own, *plain
     _require(len(set(names)) == len(names), "its types of components")
     arrays: dict[str, Any] = {
-        name: _array(parts, name, dtype) for name, dtype in _dtypes(dim).items()
+        name: _array(parts, name, dtype) for name, dtype in _DTYPES[dim].items()
     }
     arrays["masks"] = _masks(arrays["masks"], len(arrays["ids"]), len(names))
     for name in ("ids", "others", "bodies"):
@@ -277,9 +298,14 @@ def _read(parts: _Bytes, dim: int, known: Mapping[str, int]) -> SnapshotData:
         _require(_rises(ids), f"the order of its {name}")
         _require(len(ids) == 0 or (ids[0] >= 0 and ids[-1] < _LONGEST_ID), f"its {name}")
     wrap, images = _read_wrap(parts, dim, len(arrays["contacts"]))
+    rounded = _array({_OF_ROUNDED: b"", **parts}, _OF_ROUNDED, ROUNDED_NUMBER)
+    _require((rounded["role"] < len(ROLES)).all(), "its rounded numbers")
+    _require((rounded["axis"] < dim).all(), "its rounded numbers")
+    for name in ("there", "number"):
+        _require(np.isfinite(rounded[name]).all(), "its rounded numbers")
     state = SnapshotData(
         dim=dim, **_read_scalars(parts["scalars"]), **texts, plain=plain, **arrays,
-        numbers=[], blobs=[], tables=[], wrap=wrap, images=images,
+        numbers=[], blobs=[], tables=[], wrap=wrap, images=images, rounded=rounded,
     )  # fmt: skip
     last = max([-1, *state.ids[-1:].tolist(), *state.others[-1:].tolist()])
     _require(last < state.next_entity <= _LONGEST_ID, "the next entity")
@@ -327,8 +353,10 @@ def _read_text(data: bytes) -> dict[str, Any]:
     """Return the fields that `_text` writes."""
     with _reading("its texts"):
         kinds, own, reports, new_reports, n_reports, *more = json.loads(data.decode())
-        names = more[0] if more else []
-        _require(len(more) < 2 and are_names(names), "its categories")
+        usual: list[Any] = [[], False, []]
+        names, was_crowded, altered = list(more) + usual[len(more) :]
+        _require(are_names(names), "its categories")
+        _require(type(was_crowded) is bool, "whether there was a crowd")
         _require(all(type(name) is str for name in [*kinds, *own]), "its texts")
         _require(type(n_reports) is int and 0 <= n_reports < _LONGEST_ID, "its reports")
         return {
@@ -338,14 +366,26 @@ def _read_text(data: bytes) -> dict[str, Any]:
             "new_reports": [*map(_read_report, new_reports)],
             "n_reports": n_reports,
             "category_names": tuple(names),
+            "was_crowded": was_crowded,
+            "altered": [*map(_read_altered, altered)],
         }
+
+
+def _read_altered(encoded: list[Any]) -> Altered:
+    first_name, second_name, first, second, orders = encoded
+    _require(type(first_name) is str and type(second_name) is str, "its open contacts")
+    _require(type(first) is int and type(second) is int, "its open contacts")
+    _require(0 <= first < second < _LONGEST_ID, "its open contacts")
+    _require(all(order in (0, 1) and type(order) is int for order in orders), "its open contacts")
+    return first_name, second_name, first, second, tuple(orders)
 
 
 def _read_report(encoded: list[Any]) -> Report:
     step, entity, field, value, message = encoded
     _require(type(step) is int and type(entity) is int, "its reports")
     _require(type(field) is str and type(message) is str, "its reports")
-    return Report(step, entity, field, float.fromhex(value), message)
+    number = value if type(value) is int else as_reported(float.fromhex(value))
+    return Report(step, entity, field, number, message)
 
 
 def _read_numbers(state: SnapshotData, parts: _Bytes, known: Mapping[str, int]) -> list[Doubles]:
@@ -379,9 +419,9 @@ def _read_blobs(parts: _Bytes, counts: list[int]) -> list[list[bytes]]:
 
 def _read_wrap(parts: _Bytes, dim: int, n_contacts: int) -> tuple[Wrap | None, Longs]:
     """Return the widths of the world, and the images at which bodies touch."""
-    if _OF_WRAP not in parts:
+    section, n = parts.get(_OF_WRAP, b""), 8 * dim
+    if not section and (_OF_ROUNDED in parts or _OF_WRAP not in parts):
         return None, np.zeros(0, np.int64)
-    section, n = parts[_OF_WRAP], 8 * dim
     _require(len(section) == n + 8 * n_contacts, "the length of its wrap")
     widths = np.frombuffer(section[:n], "<f8").tolist()
     _require(all(0.0 <= width <= LARGEST for width in widths) and any(widths), "its wrap")
@@ -449,11 +489,24 @@ def _check_placed(state: SnapshotData) -> None:
     """Refuse bodies that stood in a tree with numbers that no tree takes."""
     _require(len(state.flags) == len(state.bodies), "the flags of its bodies")
     _require((state.flags & (OFF | LEFT_OUT) != OFF).all(), "the flags of its bodies")
+    places, here = find_in(state.bodies, _holders(state, "Disabled"))
+    is_on = state.flags[places[here]] & (LEFT_OUT | CHANGED) == 0
+    for entity in state.bodies[places[here]][is_on].tolist():
+        _require(False, f"entity {entity} has Disabled, and by its flags it was not left out")
     placed = state.flags & (LEFT_OUT | UNSEEN) == 0
     every = slice(None) if placed.all() else placed
     for column in state.seen[:4]:
         _require((abs(column[every]) <= LARGEST).all(), "where its bodies are")  # not so for nan
     _require((state.seen[1][every] >= 0.0).all(), "how large its bodies are")
+    for axis, width in enumerate(state.wrap or ()):
+        centres = state.seen[0][every, axis]
+        if width is not None:
+            _require(((centres >= 0.0) & (centres < width)).all(), "where its bodies are")
+
+
+def _holders(state: SnapshotData, kind: str) -> Longs:
+    """Return the entities with a component type; the type may be unknown to an older version."""
+    return state.holders(state.kinds.index(kind)) if kind in state.kinds else NO_ROWS
 
 
 def _check_sleeping(state: SnapshotData) -> None:
@@ -478,7 +531,7 @@ def _check_sleeping(state: SnapshotData) -> None:
     _require((islands[np.searchsorted(leaning, islands)] == islands).all(), "islands")
     stirred = state.stirred["body"]
     _require((stirred < n).all() and _rises(stirred), "who may wake")
-    _require_within(state.stirred["why"], 1, LOST | DISTURBED, "who may wake")
+    _require_within(state.stirred["why"], 1, LOST | DISTURBED | PUT, "who may wake")
 
 
 def _rises(numbers: NDArray[Any]) -> bool:

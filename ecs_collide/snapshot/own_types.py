@@ -44,10 +44,16 @@ class Own:
             raise TypeError(f"snapshot_with: load gave {component!r}, and must give a {self.name}")
         return component
 
+    def now(self, component: Any) -> bytes:
+        """Return a component as bytes, for `put_back`."""
+        return self.save(component)
+
     def write(self, component: Any, blob: bytes) -> None:
         """Set a component; only where `is_frozen` is False."""
         assert self.update is not None
         self.update(component, blob)
+
+    put_back = write
 
 
 class OwnTypes:
@@ -118,7 +124,7 @@ class OwnTypes:
 
     def discover(self, kinds: Iterable[type]) -> None:
         """Hold the dataclasses of numbers and empty classes of which nothing else was said."""
-        new = [kind for kind in kinds if kind not in self._seen]
+        new = [kind for kind in dict.fromkeys(kinds) if kind not in self._seen]  # each once
         self._seen.update(new)
         known = {*self._library, *self.left_out, *self.kinds()}
         for kind in new:

@@ -79,6 +79,18 @@ class Plain:
         """Return whether a component stays as it is: it is frozen and holds these very numbers."""
         return self.is_frozen and all(map(_is_same, self._values(component), values))
 
+    def now(self, component: Any) -> tuple[Any, ...]:
+        """Return all fields of a component, for `put_back`."""
+        return self._values(component)
+
+    def put_back(self, component: Any, values: tuple[Any, ...]) -> None:
+        """Set all fields to the result of `now`."""
+        for name, value in zip(self.fields, values, strict=True):
+            if value is not _NOT_THERE:
+                _set(component, name, value)
+            elif getattr(component, name, value) is not value:
+                object.__delattr__(component, name)
+
     def make(self, values: Sequence[Any]) -> Any:
         """Return a new component with these numbers.
 

@@ -7,40 +7,24 @@ and written bit by bit, so zeros keep their signs.
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-
 import numpy as np
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.sync.slots_c import (
-        Slots,
-        fields_read,
-        fields_write,
-        place_of_type,
-        same_bits,
-        slots_free,
-        slots_new,
-    )
-else:
-    from ecs_collide.sync.slots import (
-        fields_read,
-        fields_write,
-        place_of_type,
-        same_bits,
-        slots_free,
-        slots_new,
-    )
+from ecs_collide._attributes import read_number, write_number
+from ecs_collide._kernel import ReadOnly, cython
+from ecs_collide.sync.slots import (
+    Slots,
+    fields_read,
+    fields_write,
+    place_of_type,
+    same_bits,
+    slots_free,
+    slots_new,
+)
 
-
-cython.declare(START=cython.Py_ssize_t)
-START = 0  # of a row: its address is that of its first number
+START: cython.Py_ssize_t = 0  # of a row: its address is that of its first number
 
 
 @cython.final
-@cython.cclass
 class ComponentRecords:
     """The components of one type in a world.
 
@@ -55,10 +39,10 @@ class ComponentRecords:
         The components, in the order of their entities.
     """
 
-    type = cython.declare(object, visibility="readonly")
-    names = cython.declare(tuple, visibility="readonly")
+    type: ReadOnly[object]
+    names: ReadOnly[tuple]
     whole: tuple
-    items = cython.declare(list, visibility="readonly")
+    items: ReadOnly[list]
     slots: cython.pointer[Slots]
     width: cython.Py_ssize_t
 
@@ -97,7 +81,7 @@ class ComponentRecords:
                 continue
             try:
                 for k in range(self.width):
-                    value = getattr(item, self.names[k])
+                    value = read_number(item, self.names[k])
                     if isinstance(value, (str, bytes, bytearray)):
                         return i
                     numbers[i, k] = float(value)
@@ -153,11 +137,11 @@ def _put_by_name(item, names, whole, numbers):
             setattr(item, name, int(number) if number.is_integer() else float(number))
             continue
         try:
-            there = np.float64(getattr(item, name))
+            there = np.float64(read_number(item, name))
         except (AttributeError, TypeError, ValueError, OverflowError):
             there = None
         if there is None or there.tobytes() != number.tobytes():
-            setattr(item, name, float(number))
+            write_number(item, name, float(number))
 
 
 def file_components(entities: dict, dead, all_records: list) -> tuple:

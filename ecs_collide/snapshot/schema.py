@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.snapshot.columns import Table
+from ecs_collide.step.handlers import Altered
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import SEEN
 
@@ -73,8 +74,12 @@ class SnapshotData:
     new_reports: list[Report]  # those that have not been delivered yet
     n_reports: int
     category_names: tuple[str, ...]  # in the order of their bits
+    was_crowded: bool  # whether the last step had a crowd beyond the pair limit
+    # The open contacts whose bodies had other types at the begin, as `Subscribers.altered`.
+    altered: list[Altered]
     wrap: Wrap | None  # as in `Space`
     images: Longs  # by contact, the image at which the second body is touched
+    rounded: NDArray[np.void]  # the exact numbers of components that round
     # What was seen last of all bodies, in the order of `SEEN`; only in what was decoded.
     seen: list[Doubles] = field(default_factory=list)
 

@@ -10,7 +10,9 @@ on the order of anything: these are made anew.
 
 from __future__ import annotations
 
+import warnings
 from contextlib import suppress
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,12 +21,13 @@ from ecs_collide.component_map import Components
 from ecs_collide.constants import FIXED, NEW, SWITCHED_OFF, TOUCHED_BY_GAME
 from ecs_collide.esper_world import World
 from ecs_collide.filters import NAMES as CATEGORY_NAMES
+from ecs_collide.motion.arrays import are_among
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.snapshot import codec
 from ecs_collide.snapshot.capture import (
     KIND_NAMES,
     WIDTHS,
-    Loaded,
+    Before,
     SnapshotSchema,
     WorldContents,
 )
@@ -39,6 +42,7 @@ from ecs_collide.snapshot.schema import (
     SnapshotData,
 )
 from ecs_collide.step.events_of_step import StepEvents, contact_order
+from ecs_collide.step.handlers import Subscribers
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.pipeline import Pipeline
@@ -53,6 +57,7 @@ from ecs_collide.sync.seen import (
     LEFT_OUT,
     MOVED,
     N_OF_STEPS,
+    NO_ROWS,
     OFF,
     REPLACED,
     SEEN,
@@ -62,12 +67,25 @@ from ecs_collide.sync.seen import (
 )
 
 _USUAL = Components()
+_NO_CONTENTS: dict[str, Any] = {
+    "next_entity": 0, "kinds": (), "own": (), "plain": (), "ids": NO_ROWS, "others": NO_ROWS,
+    "masks": np.zeros((0, 1), np.uint64), "numbers": [], "blobs": [], "tables": [],
+}  # fmt: skip
 _CONTACT_CODES = ("first", "second", "kind", "axis", "sign")  # the columns of a contact's row
 _COUNTS = Stats._fields[:-3]  # without those that are made when asked for
 # They come from trees, which are made anew.
 _OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
 # The format has room for the other four of these, which it stores as 0.
 _SAVED = tuple(name for name in _COUNTS if name not in ("reinsertions", "rebuilds"))
+
+
+class _Before(NamedTuple):
+    """The state of a world and a space before a restore."""
+
+    world: World
+    components: Before
+    state: SnapshotData | None  # the space; None if it could not be read
+    category_names: list[str]
 
 
 class Snapshots:
@@ -82,6 +100,7 @@ class Snapshots:
         pipeline: Pipeline,
         domain: PeriodicDomain | None,
         schema: SnapshotSchema,
+        subscribers: Subscribers,
     ) -> None:
         self._state = state
         self._link = link
@@ -91,7 +110,12 @@ class Snapshots:
         self._domain = domain
         self._wrap = None if domain is None else domain.wrap
         self._schema = schema
-        self._restoring: tuple[World, SnapshotData, Loaded] | None = None  # if cut short
+        self._subscribers = subscribers
+        # The state before the restore under way, or before one that was cut short.
+        self._before: _Before | None = None
+        self.is_used = False  # whether the game has asked for a snapshot
+        self._compared: WorldContents | None = None  # the contents at the last warning
+        self._warned_of: set[type] = set()
         self._holder_rows: tuple[WorldContents, Longs, list[Longs]] | None = None
 
     def snapshot_with(
@@ -128,6 +152,32 @@ class Snapshots:
         with self._lock:
             return self._snapshot()
 
+    def warn_of_not_held(self) -> None:
+        """Warn once of each component type of entities that snapshots do not hold."""
+        self.is_used = True
+        contents = self._schema.inspect(self._link.world)
+        if self._compared is contents:  # no entity and no component was added since
+            return
+        self._compared = contents
+        for kind, entities in self.not_held().items():
+            if kind not in self._warned_of:
+                self._warned_of.add(kind)
+                warnings.warn(not_held_message(kind, entities), UserWarning, stacklevel=3)
+
+    def not_held(self) -> dict[type, list[int]]:
+        """Return which entities have components that snapshots do not hold, by type."""
+        world = self._link.world
+        filled = self._schema.filled_marks(world)
+        kinds, dead = self._schema.not_held(world), world.dead()
+        if not kinds:
+            return filled
+        there = world.entities(kinds).items()
+        holders = {
+            kind: sorted(entity for entity, its in there if kind in its and entity not in dead)
+            for kind in kinds
+        }
+        return filled | {kind: entities for kind, entities in holders.items() if entities}
+
     def _snapshot(self) -> bytes:
         step, world = self._state, self._link.world
         world.require_current()
@@ -138,52 +188,62 @@ class Snapshots:
             )
         self._schema.require_all(self._registry.components)
         contents = self._schema.inspect(world)
-        c, rows = self._registry.table, self._registry.rows
         numbers = self._schema.read(contents)
-        sleepers, stirred = self._registry.sleep.kept(rows)
-        contacts, images = self._kept_contacts()
-        rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
         state = SnapshotData(
-            dim=step.dim,
-            step=step.step,
-            time=step.time,
+            **self._state_of_space(world),
             next_entity=world.next_entity(),
-            rest_speed=self._pipeline.rest_speed,
-            pair_limit=self._pipeline.pair_limit,
-            gravity=(*step.gravity, 0.0, 0.0)[:3],
-            counts=self._results_in_numbers(),
             kinds=KIND_NAMES,
             own=tuple(own.name for own in self._schema.types.own),
             plain=tuple(plain.name for plain in contents.plain),
-            reports=step.reports,
-            new_reports=step.new_reports,
-            n_reports=step.n_reports,
             ids=contents.ids,
             masks=contents.saved_masks,
             others=contents.others,
             numbers=numbers,
             blobs=self._schema.save(contents),
             tables=self._schema.tables(contents),
-            bodies=self._registry.entities,
-            flags=self._flags(world),
             mismatches=none_of(MISMATCH_RECORD),
-            filters=self._registry.seen.filters(rows),
-            rest_count=np.where(rests, c.rest_count[rows], 0).astype(np.int8),
-            sleepers=sleepers,
-            stirred=stirred,
-            contacts=contacts,
-            rides=self._kept_rides(),
-            category_names=tuple(CATEGORY_NAMES.names),
-            wrap=self._wrap,
-            images=images,
-            pending=self._pending_events(),
-            collisions=step.events.collision_array,
-            contact_events=step.events.contact_array,
         )
         is_up_to_date = self._registry.index.is_up_to_date(world)
         if not is_up_to_date or not self._agrees_with_table(contents, numbers):
             state.mismatches = self._find_mismatches(state)
         return codec.encode(state)
+
+    def _state_of_space(self, world: World) -> dict[str, Any]:
+        """Return the fields of `SnapshotData` that are not about the contents of the world."""
+        step = self._state
+        c, rows = self._registry.table, self._registry.rows
+        sleepers, stirred = self._registry.sleep.kept(rows, self._registry.kinematic_targets.put)
+        contacts, images = self._kept_contacts()
+        rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
+        return {
+            "dim": step.dim,
+            "step": step.step,
+            "time": step.time,
+            "rest_speed": self._pipeline.rest_speed,
+            "pair_limit": self._pipeline.pair_limit,
+            "gravity": (*step.gravity, 0.0, 0.0)[:3],
+            "counts": self._results_in_numbers(),
+            "reports": list(step.reports),
+            "new_reports": step.new_reports,
+            "n_reports": step.n_reports,
+            "bodies": self._registry.entities,
+            "flags": self._flags(world),
+            "filters": self._registry.seen.filters(rows),
+            "rest_count": np.where(rests, c.rest_count[rows], 0).astype(np.int8),
+            "sleepers": sleepers,
+            "stirred": stirred,
+            "contacts": contacts,
+            "rides": self._kept_rides(),
+            "category_names": tuple(CATEGORY_NAMES.names),
+            "was_crowded": step.is_crowded,
+            "altered": self._subscribers.altered(world),
+            "wrap": self._wrap,
+            "images": images,
+            "rounded": self._registry.rounded.kept(world),
+            "pending": self._pending_events(),
+            "collisions": step.events.collision_array,
+            "contact_events": step.events.contact_array,
+        }
 
     def _flags(self, world: World) -> NDArray[np.uint8]:
         """Return what has become of each body since the last step."""
@@ -194,12 +254,17 @@ class Snapshots:
         flags[c.quarantined[rows] == SWITCHED_OFF] |= OFF
         flags[c.touched[rows] & TOUCHED_BY_GAME != 0] |= TOUCHED
         flags[c.news[rows] & NEW != 0] |= UNSEEN
-        flags[np.isin(rows, registry.moved_rows())] |= MOVED
+        moved = registry.moved_rows(world)
+        if moved:
+            flags[are_among(rows, moved)] |= MOVED
         changed, replaced = registry.index.find_changed(world)
         for entities, flag in ((changed, CHANGED), (replaced, REPLACED)):
-            flags[np.searchsorted(registry.entities, np.array(entities, np.int64))] |= flag
-        altered = np.isin(rows, registry.seen.altered(rows))
-        flags[altered & (flags & (UNSEEN | CHANGED | REPLACED) == 0)] |= ALTERED
+            if entities:
+                flags[np.searchsorted(registry.entities, np.array(entities, np.int64))] |= flag
+        altered = registry.seen.altered(rows)
+        if len(altered):
+            is_known = flags & (UNSEEN | CHANGED | REPLACED) == 0
+            flags[are_among(rows, altered) & is_known] |= ALTERED
         return flags
 
     def _results_in_numbers(self) -> tuple[int, ...]:
@@ -259,9 +324,11 @@ class Snapshots:
     def _kept_rides(self) -> NDArray[np.void]:
         dim, timeline = self._state.dim, self._state.timeline
         ride = timeline.carriers.now
+        if not ride.n:
+            return none_of(RIDE_RECORD)
         rows = np.sort(np.asarray(ride.riders)[: ride.n])
         # A step that failed knows of some that they were moved, and lose their carrier by that.
-        lost = np.isin(rows, timeline.contacts.forgotten)
+        lost = are_among(rows, timeline.contacts.forgotten)
         rows = rows[(np.asarray(ride.carrier)[rows] != 0) & ~lost]
         rides = none_of(RIDE_RECORD, len(rows))
         rides["entity"] = self._registry.table.ids[rows]
@@ -284,12 +351,12 @@ class Snapshots:
     # -- restoring --
 
     def restore(self, data: bytes) -> None:
-        """Make everything what it was when `snapshot` gave these bytes."""
+        """Restore the state that `snapshot` saved, or change nothing."""
         with self._lock:
             try:
                 self._restore(data)
             except BaseException:
-                if self._restoring is not None:
+                if self._before is not None:
                     with suppress(Exception):
                         self._lock.repair()
                 raise
@@ -312,40 +379,57 @@ class Snapshots:
             raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
         world.require_known()
         loaded = self._schema.load(world, state)
-        CATEGORY_NAMES.adopt(state.category_names)
-        self._lock.is_changing = True
-        if self._state.before is not None:
-            self._lock.repair()
+        if self._state.before is not None:  # a step that was begun and never finished
             self._lock.is_changing = True
-        self._restoring = world, state, loaded
-        self._carry_out(world, state, loaded)
-        self._lock.is_changing = False
-        errors: list[BaseException] = []
-        for update, component, blob in loaded.updates:
-            try:
-                update(component, blob)
-            except BaseException as error:  # Ctrl-C too: half of it is not restored
-                errors.append(error)
-        if len(errors) == 1:
-            raise errors[0]
-        if errors:
-            raise BaseExceptionGroup(f"{len(errors)} updates of own components failed", errors)
-
-    def _carry_out(self, world: World, state: SnapshotData, loaded: Loaded) -> None:
-        """Make the world, and what is known of it, that of a state; it can be called again."""
-        self._schema.apply(world, state, loaded)
+            self._lock.repair()
+        before = self._keep(world)
+        self._lock.is_changing = True
+        self._before = before
+        CATEGORY_NAMES.adopt(state.category_names)
+        self._schema.apply(world, state, loaded, before.components)
+        self._registry.rounded.resume(world, state.rounded)
         self._resume(world, state)
-        self._restoring = None
+        self._before = None  # the restore is complete
+        self._lock.is_changing = False
 
-    def finish_restoring(self) -> None:
-        """Restore anew what was cut short, from the beginning."""
-        if self._restoring is not None:
-            world, state, loaded = self._restoring
-            world.require_current()
-            timeline = self._state.new_timeline()
-            self._registry.start_over(timeline)
-            self._pipeline.use(timeline)
-            self._carry_out(world, state, loaded)
+    def _keep(self, world: World) -> _Before:
+        """Return the state from which `take_back` undoes a restore."""
+        components = self._schema.keep(world)
+        state = None
+        with suppress(Exception):  # a component of the game, which the restore may replace, raised
+            state = SnapshotData(
+                **self._state_of_space(world), **_NO_CONTENTS, mismatches=none_of(MISMATCH_RECORD)
+            )
+            used = SEEN if self._registry.table.is_apart else SEEN[:N_OF_STEPS]
+            rows = self._registry.rows
+            columns = (getattr(self._registry.table, name) for _, name, _ in used)
+            state.seen = [column.take(rows, axis=0) for column in columns]
+        return _Before(world, components, state, list(CATEGORY_NAMES.names))
+
+    def take_back(self) -> None:
+        """Undo a restore that failed or was cut short; if this is cut short, call it again."""
+        if self._before is None:
+            return
+        world, components, state, category_names = self._before
+        world.require_current()
+        CATEGORY_NAMES.names[:] = category_names
+        self._schema.put_back(world, components)
+        self._start_over()
+        if state is not None:
+            try:
+                self._registry.rounded.resume(world, state.rounded)
+                self._resume(world, state)
+            except MemoryError:
+                raise
+            except Exception:  # a component of the game raised: the next step reads all as new
+                self._start_over()
+        self._before = None
+
+    def _start_over(self) -> None:
+        """Forget all bodies, so that the next step reads each of them as new."""
+        timeline = self._state.new_timeline()
+        self._registry.start_over(timeline)
+        self._pipeline.use(timeline)
 
     def _resume(self, world: World, state: SnapshotData) -> None:
         """Take up a state whose entities and components the world has already."""
@@ -356,7 +440,16 @@ class Snapshots:
         registry.resume(state.flags, state.seen, state.rest_count)
         position = registry.makers[0].type
         for entity in state.bodies[state.flags & MOVED != 0].tolist():
-            registry.note_move(registry.row_of[entity], world.component(entity, position))
+            place = world.component(entity, position)
+            if place is None:  # not a body, so the flag has no meaning
+                continue
+            try:
+                registry.note_move(registry.row_of[entity], place)
+            except (TypeError, ValueError, AttributeError, OverflowError) as error:
+                raise ValueError(
+                    f"the snapshot contradicts itself: entity {entity} was moved by Space.move, "
+                    f"and its {position.__name__} has no numbers"
+                ) from error
         registry.seen.resume_filters(registry.rows, state.filters)
         first, second, *codes = (state.contacts[name] for name in _CONTACT_CODES)
         rows = registry.index.rows_of(first), registry.index.rows_of(second)
@@ -384,4 +477,19 @@ class Snapshots:
         step.drop_step(state.step, state.time, counts, list(state.new_reports))
         self._pipeline.rest_speed = state.rest_speed
         self._pipeline.pair_limit = state.pair_limit
+        step.is_crowded = state.was_crowded
         step.n_asleep = registry.resume_sleep(state.sleepers, state.stirred)
+        known = {*zip(first.tolist(), second.tolist(), strict=True), *map(tuple, bodies.tolist())}
+        altered = [each for each in state.altered if each[2:4] in known]  # others never end
+        self._subscribers.resume(world, altered)
+
+
+def not_held_message(kind: type, entities: list[int]) -> str:
+    """Return the warning about a component type that snapshots do not hold."""
+    name, n_more = kind.__name__, len(entities) - 1
+    more = f" and {n_more} more" if n_more else ""
+    return (
+        f"snapshots do not save {name}, a component of entity {entities[0]}{more}: "
+        "make it a dataclass whose fields are int, float or bool, tell Space.snapshot_with how to "
+        f"save it, or call space.snapshot_without({name}) if restore() need not bring it back"
+    )

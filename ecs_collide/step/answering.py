@@ -3,68 +3,43 @@
 `Timeline` takes impacts in time order, and each goes through `Answering.reach`.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.attachments_c import Attachments
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import UNTIL_APART
-    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import ANSWER
-    from cython.cimports.ecs_collide.narrowphase.placement_c import place
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP
-    from cython.cimports.ecs_collide.response.carriers_c import Carriers
-    from cython.cimports.ecs_collide.response.depenetration_c import Depenetration
-    from cython.cimports.ecs_collide.response.falling_c import Falling
-    from cython.cimports.ecs_collide.response.holding_c import Holding
-    from cython.cimports.ecs_collide.response.separation_c import Separating
-    from cython.cimports.ecs_collide.response.solver_c import Solver
-    from cython.cimports.ecs_collide.step.crossings_c import Crossings
-    from cython.cimports.ecs_collide.step.impact_log_c import (
-        ANSWERED,
-        CROSSED,
-        CRUSHED,
-        STOPPED_ALREADY,
-        ImpactLog,
-    )
-    from cython.cimports.ecs_collide.step.sleeping_c import Sleeping
-else:
-    from ecs_collide.motion.attachments import Attachments
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.narrowphase.contacts import UNTIL_APART
-    from ecs_collide.narrowphase.event_buffer import ANSWER
-    from ecs_collide.narrowphase.placement import place
-    from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP
-    from ecs_collide.response.carriers import Carriers
-    from ecs_collide.response.depenetration import Depenetration
-    from ecs_collide.response.falling import Falling
-    from ecs_collide.response.holding import Holding
-    from ecs_collide.response.separation import Separating
-    from ecs_collide.response.solver import Solver
-    from ecs_collide.step.crossings import Crossings
-    from ecs_collide.step.impact_log import ANSWERED, CROSSED, CRUSHED, STOPPED_ALREADY, ImpactLog
-    from ecs_collide.step.sleeping import Sleeping
-
-cython.declare(
-    OFFERED=cython.int,
-    ONCE=cython.int,
-    INSTANT_LIMIT=cython.longlong,
-    REPEAT_LIMIT=cython.longlong,
-)
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.constants import OFFERED
+from ecs_collide.motion.attachments import Attachments
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.contacts import UNTIL_APART, Contacts
+from ecs_collide.narrowphase.event_buffer import ANSWER, EventBuffer
+from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.narrowphase import Narrowphase
+from ecs_collide.narrowphase.placement import place
+from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP
+from ecs_collide.response.carriers import Carriers
+from ecs_collide.response.depenetration import Depenetration
+from ecs_collide.response.falling import Falling
+from ecs_collide.response.holding import Holding
+from ecs_collide.response.separation import Separating
+from ecs_collide.response.solver import Solver
+from ecs_collide.step.crossings import Crossings
+from ecs_collide.step.impact_log import ANSWERED, CROSSED, CRUSHED, STOPPED_ALREADY, ImpactLog
+from ecs_collide.step.sleeping import Sleeping
 
 # What a game may have decided about a pair, beside the codes of `Bodies.response` and `UNTIL_APART`;
 # both are kinds of `Pair.crossing` too.
 ONCE = 2  # the pair crosses, to the end of the step
 
-INSTANT_LIMIT = 4  # answers of one instant after which a pair only loses what closes it
-REPEAT_LIMIT = 32  # answers of one instant after which resizing bodies count as crushed
+# Resolutions in one instant, after which a pair only loses its closing velocity.
+INSTANT_LIMIT: cython.longlong = 1
+RESIZING_LIMIT: cython.longlong = 4  # if one of the bodies resizes
+REPEAT_LIMIT: cython.longlong = (
+    32  # answers of one instant after which resizing bodies count as crushed
+)
 
 
 @cython.final
-@cython.cclass
 class Answering:
     """Gives the built-in answers, and finds which impacts the game is to have.
 
@@ -88,6 +63,36 @@ class Answering:
     n_pair_limit, n_sweep_limit : int
         Pairs and bodies that came to their limits in this step.
     """
+
+    bodies: Bodies
+    pairs: PairTable
+    queue: ImpactQueue
+    narrowphase: Narrowphase
+    contacts: Contacts
+    event_buffer: EventBuffer
+    log: ImpactLog
+    gravity: Gravity
+    crossings: Crossings
+    solver: Solver
+    holding: Holding
+    separating: Separating
+    depenetration: Depenetration
+    carriers: Carriers
+    falling: Falling
+    attachments: Attachments
+    sleeping: Sleeping
+    rest_speed: Public[cython.double]
+    pair_limit: Public[cython.longlong]
+    hand_over: Public[cython.bint]
+    event: ReadOnly[cython.Py_ssize_t]
+    began_at: cython.Py_ssize_t
+    decisions: ReadOnly[dict]
+    n_decisions: cython.Py_ssize_t
+    n_answers: ReadOnly[cython.longlong]
+    n_crushed: ReadOnly[cython.longlong]
+    n_forced: ReadOnly[cython.longlong]
+    n_pair_limit: ReadOnly[cython.longlong]
+    n_sweep_limit: ReadOnly[cython.longlong]
 
     def __init__(
         self,
@@ -154,6 +159,7 @@ class Answering:
         self.decisions[first, second] = (0, response, restitution)
         self.n_decisions = len(self.decisions)
 
+    @may_raise
     def reach(self, p: cython.Py_ssize_t) -> cython.bint:
         """Answer the impact whose turn it is; True if it is to be handed over instead."""
         b: Bodies = self.bodies
@@ -213,6 +219,7 @@ class Answering:
             or self.bodies.has_turned_since(j, self.pairs.impact[p].tick)
         )
 
+    @may_raise
     def _cross_as_decided(self, p: cython.Py_ssize_t) -> cython.bint:
         """Let a pair whose impact is due cross, if the game has decided that; return whether."""
         decision = self.decisions.get((self.queue.at[p].low, self.queue.at[p].high))
@@ -226,6 +233,7 @@ class Answering:
         self.crossings.enter(p)
         return True
 
+    @may_raise
     def _is_still_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again of which a body has turned; return whether its turn is now.
 
@@ -247,6 +255,7 @@ class Answering:
             return False
         return True
 
+    @may_raise
     def _bring_together(self, p: cython.Py_ssize_t) -> cython.bint:
         """Put the bodies of a pair where they meet; return whether their own velocities close.
 
@@ -282,6 +291,7 @@ class Answering:
         """Note that the faces of a pair touch at this instant, on the side of its impact."""
         self.pairs.at[p].touch = self.pairs.impact[p].sign * (self.pairs.impact[p].axis + 1)
 
+    @may_raise
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
         """End what pushes the bodies of a pair into each other; return whether nothing else does."""
         n: cython.int
@@ -298,6 +308,7 @@ class Answering:
                     self.solver.clusters.turn_alone(i, k, self.depenetration.stop(i))
         return ended and not self.narrowphase.meets(p)
 
+    @may_raise
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
         """Give both members of soft crowds their own velocities; return whether that changes the impact."""
         s: Separating = self.separating
@@ -309,6 +320,7 @@ class Answering:
             self.pairs.impact[p].speed = self.narrowphase.closing_speed(p)
         return first or second
 
+    @may_raise
     def resume(self, p: cython.Py_ssize_t) -> cython.int:
         """Go on moving the members of soft crowds in a pair along what they have met."""
         if self.bodies.surfaces.any_separator:
@@ -383,6 +395,7 @@ class Answering:
             and (self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0)
         )
 
+    @may_raise
     def _answer_as_decided(self, p: cython.Py_ssize_t) -> cython.bint:
         """Answer an impact just recorded as the game has decided; return whether it has."""
         decision = self.decisions.get((self.queue.at[p].low, self.queue.at[p].high))
@@ -392,6 +405,7 @@ class Answering:
         self.answer_as(p, decision[1], decision[2])
         return True
 
+    @may_raise
     def answer_as(
         self, p: cython.Py_ssize_t, response: cython.int, restitution: cython.double
     ) -> cython.void:
@@ -413,6 +427,7 @@ class Answering:
         b.restitution[i] = bounce
         b.restitution[j] = other_bounce
 
+    @may_raise
     def answer(
         self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
     ) -> cython.int:
@@ -445,7 +460,8 @@ class Answering:
             or self.pairs.impact[p].speed < self.rest_speed
         ):
             restitution = self.solver.restitution_of(i, j)
-        if self.pairs.impact[p].repeats >= INSTANT_LIMIT:
+        resizes: cython.bint = b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0
+        if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if resizes else INSTANT_LIMIT):
             # A pile that bounces would go on to the limits, a stop between two partners too.
             normal_only = True
             if restitution < 1.0:

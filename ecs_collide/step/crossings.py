@@ -3,46 +3,40 @@
 So do pairs with a sensor, pairs of which neither body yields, and those that a game lets cross.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import (
-        AXIS,
-        CROSSING,
-        KIND,
-        SEPARATED,
-        SIGN,
-        SOLID,
-        UNTIL_APART,
-    )
-    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import WITHIN
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT, OVERLAP, SEPARATE
-    from cython.cimports.ecs_collide.step.impact_log_c import CROSSED, ImpactLog
-else:
-    from ecs_collide.narrowphase.contacts import (
-        AXIS,
-        CROSSING,
-        KIND,
-        SEPARATED,
-        SIGN,
-        SOLID,
-        UNTIL_APART,
-    )
-    from ecs_collide.narrowphase.event_buffer import WITHIN
-    from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
-    from ecs_collide.step.impact_log import CROSSED, ImpactLog
-
-cython.declare(BEGAN=cython.int, ENDED=cython.int)
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.constants import BEGAN, ENDED
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.contacts import (
+    AXIS,
+    CROSSING,
+    KIND,
+    SEPARATED,
+    SIGN,
+    SOLID,
+    UNTIL_APART,
+    Contacts,
+)
+from ecs_collide.narrowphase.event_buffer import WITHIN, EventBuffer
+from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.narrowphase import Narrowphase
+from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
+from ecs_collide.step.impact_log import CROSSED, ImpactLog
 
 
 @cython.final
-@cython.cclass
 class Crossings:
     """The pairs of a step that cross."""
+
+    bodies: Bodies
+    pairs: PairTable
+    queue: ImpactQueue
+    narrowphase: Narrowphase
+    contacts: Contacts
+    event_buffer: EventBuffer
+    log: ImpactLog
 
     def __init__(self, log: ImpactLog):
         self.bodies = log.bodies
@@ -53,6 +47,7 @@ class Crossings:
         self.event_buffer = log.event_buffer
         self.log = log
 
+    @may_raise
     def begin(self) -> cython.void:
         """Sweep all pairs that cross over the whole step; queue when they enter or leave."""
         p: cython.Py_ssize_t
@@ -97,6 +92,7 @@ class Crossings:
             return False
         return self.narrowphase.is_apart()
 
+    @may_raise
     def cross(self, p: cython.Py_ssize_t, stale: cython.bint) -> cython.void:
         """Let the bodies of a pair enter or leave each other, as queued.
 
@@ -130,6 +126,7 @@ class Crossings:
             self.log.add_entry(p)
         self.enter(p)
 
+    @may_raise
     def enter(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the bodies of a crossing pair be inside each other, and queue when they leave."""
         self.pairs.at[p].inside = 1
@@ -143,6 +140,7 @@ class Crossings:
         self.pairs.at[p].crossing |= code
         self.pairs.at[p].touch = self.pairs.at[p].clear = self.pairs.impact[p].stale = 0
 
+    @may_raise
     def close(self, p: cython.Py_ssize_t) -> cython.void:
         """Let a pair whose bodies have separated be what its bodies make it again."""
         self.pairs.at[p].crossing &= ~UNTIL_APART

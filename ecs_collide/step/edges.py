@@ -1,28 +1,23 @@
 """Bring bodies that have left a world that wraps back into it, when a step has ended."""
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
-    from cython.cimports.ecs_collide.broadphase.images_c import one_width, whole
-    from cython.cimports.ecs_collide.motion.attachments_c import Attachments
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import Contacts
-else:
-    from ecs_collide.broadphase.broadphase import Broadphase
-    from ecs_collide.broadphase.images import one_width, whole
-    from ecs_collide.motion.attachments import Attachments
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.narrowphase.contacts import Contacts
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.broadphase.broadphase import Broadphase
+from ecs_collide.broadphase.images import one_width, whole
+from ecs_collide.motion.attachments import Attachments
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.contacts import Contacts
 
 
 @cython.final
-@cython.cclass
 class Edges:
     """The edges of a world that wraps, beyond which no body stays."""
+
+    bodies: Bodies
+    attachments: Attachments
+    broadphase: Broadphase
+    contacts: Contacts
 
     def __init__(
         self,
@@ -56,6 +51,7 @@ class Edges:
         for n in range(rows.shape[0]):
             shifts[rows[n]] = 0
 
+    @may_raise
     def _bring_body_in(self, i: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
         """Bring a body back into the world; return whether it has left it.
 
@@ -76,6 +72,7 @@ class Edges:
             self._renew(i)
         return is_out
 
+    @may_raise
     def _bring_attached_in(self, n: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
         """Bring the nth attached box to where its owner is; return whether that has moved it."""
         b: Bodies = self.bodies
@@ -103,6 +100,7 @@ class Edges:
         self.bodies.swept_min[i, k] += distance
         self.bodies.swept_max[i, k] += distance
 
+    @may_raise
     def _renew(self, i: cython.Py_ssize_t) -> cython.void:
         """Give the tree the swept bounds of a body that was moved."""
         c: Broadphase = self.broadphase

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 from ecs_collide import _checks
 from ecs_collide._attributes import read_number, write_number
 from ecs_collide.component_map import Role
+from ecs_collide.components import Mass
 from ecs_collide.constants import LARGEST
 from ecs_collide.dynamics import Attached
 from ecs_collide.events import Vector, VectorLike
@@ -68,6 +69,8 @@ class BodyEditor:
         ids, values = self._vectors("extents", entities, extents)
         _checks.refuse_negative("extents", values)
         sizes = self._lookup.components(ids, self._registry.makers[1].type)
+        for entity, value in zip(ids, values.tolist(), strict=True):
+            self._registry.units.refuse_unequal(entity, value)
         self._read_again(ids)
         for size, value in zip(sizes, values.tolist(), strict=True):
             self._registry.units.set_half(size, value)
@@ -88,6 +91,10 @@ class BodyEditor:
         if not (values > 0.0).all():
             row = int(np.flatnonzero(~(values > 0.0))[0])
             raise ValueError(f"masses[{row}]={values[row]!r} must be above 0, or inf")
+        if self._registry.components.mass.kind is Mass:
+            world = self._lookup.world
+            for entity in [e for e in ids if world.component(e, Mass) is None]:
+                world.add(entity, Mass, Mass())
         self._set_numbers(ids, self._registry.components.mass, values[:, None])
 
     def _set_numbers(self, ids: list[int], role: Role, values: NDArray[np.float64]) -> None:
@@ -121,14 +128,21 @@ class BodyEditor:
         if row >= 0 and self._registry.table.attached[row]:
             self._registry.table.seen_offset[row] = offset
 
-    def move_to(self, entity: int, centre: VectorLike) -> None:
-        """Put a body where a move has led it: its contacts last as long as it touches."""
-        self.set_positions([entity], np.asarray(centre)[None])
-        row = self._lookup.row(entity)
+    def move_to(self, entity: int, centre: Vector, place: Any, size: Any) -> None:
+        """Write the position after a move, and keep the contacts of boxes that still touch.
+
+        `place` and `size` are its components.
+        """
+        attached = self._lookup.component(entity, Attached)
+        if attached is not None:
+            self._set_offset(entity, attached, centre)
+            return
+        row, registry = self._lookup.row(entity), self._registry
+        was_put = row >= 0 and registry.is_put(row, place)
+        self._read_again([entity])
+        registry.units.set_centre(place, size, centre)
         if row >= 0:
-            self._registry.note_move(
-                row, self._lookup.component(entity, self._registry.makers[0].type)
-            )
+            registry.note_move(row, place, was_put)
 
     def resize(self, entity: int, height: float, keep: str) -> None:
         """Give a body another height along the axis of up; see `Space.resize`."""
@@ -148,6 +162,7 @@ class BodyEditor:
         axis, side = self._axis, self._up * _SIDES[keep]
         centre, half = list(body.centre), list(body.half)
         half[axis] = float(height) / 2.0
+        registry.units.refuse_unequal(entity, half)
         if side:
             face = body.centre[axis] + side * body.half[axis]
             centre[axis] = centre_beside(face, half[axis], side)
@@ -184,7 +199,7 @@ class BodyEditor:
         Boxes that are attached to it stay where they are.
         """
         registry, c = self._registry, self._registry.table
-        registry.wake([row])
+        registry.disturb([row])
         table = c.seen_place, c.seen_size
         for item, kind, seen in zip((place, size), registry.makers, table, strict=True):
             seen[row] = [float(read_number(item, name)) for name in kind.names]

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import cache, cached_property
-from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -16,16 +16,19 @@ from ecs_collide.events import (
     Collision,
     ContactBegan,
     ContactEnded,
+    ContactKind,
     EventSequence,
     Vector,
     collision_dtype,
     contact_dtype,
 )
 
-_OF_CODE: dict[int, tuple[str, Any]] = {
-    BEGAN: (CONTACT_BEGAN, ContactBegan),
-    ENDED: (CONTACT_ENDED, ContactEnded),
-}
+_OF_CODE: dict[int, Any] = {BEGAN: ContactBegan, ENDED: ContactEnded}
+_NAMES: dict[type, str] = {ContactBegan: CONTACT_BEGAN, ContactEnded: CONTACT_ENDED}
+
+_HIDDEN = len(ContactKind)
+# By the kernel's kinds of contacts: SOLID, CROSSING, PASSING, LEAVING, UNTIL_APART.
+_REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
 
 
 class StepEvents:
@@ -52,16 +55,23 @@ class StepEvents:
         array = self.contact_array
         return array[array["event"] == event] if len(array) else array
 
-    def contact_runs(self) -> list[tuple[str, EventSequence[Any]]]:
-        """Return begins and ends under their names, in the order in which they came."""
-        runs: list[tuple[str, EventSequence[Any]]] = []
-        start = 0
-        for event, group in groupby(self.contact_array["event"].tolist()):
-            stop = start + len(list(group))
-            name, kind = _OF_CODE[event]
-            runs.append((name, EventSequence(self.contact_array[start:stop], kind.from_row)))
-            start = stop
-        return runs
+    def changes(self) -> Iterator[tuple[str, ContactBegan | ContactEnded]]:
+        """Yield begins and ends with their names, in the order in which they happened."""
+        for event in self.changes_at(slice(None)):
+            yield _NAMES[type(event)], event
+
+    def changes_at(self, rows: NDArray[np.bool_] | slice) -> Iterator[ContactBegan | ContactEnded]:
+        """Yield begins and ends of some rows of the array, in the order in which they happened."""
+        array = self.contact_array[rows]
+        if len(array) == 0:  # typed handlers want few of many events
+            return
+        codes = array["event"]
+        iterators = {
+            code: iter(EventSequence(array[codes == code], kind.from_row))
+            for code, kind in _OF_CODE.items()
+        }
+        for code in codes.tolist():
+            yield next(iterators[code])
 
 
 def axis_normal(dim: int, axis: int, sign: int) -> Vector:
@@ -82,7 +92,6 @@ def events_of(dim: int, event_buffer: Any) -> StepEvents:
     return no_events(dim)
 
 
-@cache
 def _in_pieces(dim: int) -> np.dtype[np.void]:
     """Return `collision_dtype` with the fields that the log keeps side by side as one."""
     whole = collision_dtype(dim)
@@ -98,12 +107,15 @@ def _in_pieces(dim: int) -> np.dtype[np.void]:
     )
 
 
+_PIECES = {dim: _in_pieces(dim) for dim in (2, 3)}  # made here, not at the first collision
+
+
 def _collisions(dim: int, event_buffer: Any) -> NDArray[np.void]:
     n = event_buffer.n_collisions
     array = np.empty(n, no_events(dim).collision_array.dtype)
     if n == 0:
         return array
-    pieces = array.view(_in_pieces(dim))
+    pieces = array.view(_PIECES[dim])
     numbers, codes = np.asarray(event_buffer.numbers)[:n], np.asarray(event_buffer.codes)[:n]
     for name, part in (("before", numbers[:, : 4 + dim]), ("after", numbers[:, 4 + dim :])):
         pieces[name] = part.view(pieces.dtype[name])[:, 0]
@@ -136,6 +148,12 @@ def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
     array["normal"] = unit_normals(axis[order], sign[order], dim)
     array["time"], array["kind"], array["reason"] = time[order], kind[order], reason[order]
     return array
+
+
+def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return the `ContactKind` of each row of the kernel's contacts; `len(ContactKind)` for others."""
+    shown: NDArray[np.int64] = _REPORTED_KINDS[rows[:, 2]]
+    return shown
 
 
 def contact_order(contacts: Any, ids: NDArray[np.int64], has_images: bool) -> NDArray[np.int64]:

@@ -3,15 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide.constants import ENDED
 from ecs_collide.esper_world import World
-from ecs_collide.events import COLLISION, CONTACT, CONTACT_BEGAN, CONTACT_ENDED
-from ecs_collide.step.registrations import Registrations, Unsubscribe
+from ecs_collide.events import (
+    COLLISION,
+    CONTACT,
+    CONTACT_BEGAN,
+    CONTACT_ENDED,
+    Collision,
+    Contact,
+    ContactBegan,
+    ContactEnded,
+    ContactKind,
+    EventSequence,
+)
+from ecs_collide.step.entity_types import EntityTypes, Indices, order_of
+from ecs_collide.step.events_of_step import StepEvents, kinds_shown
+from ecs_collide.step.registrations import Kinds, Registration, Registrations, Unsubscribe
+from ecs_collide.step.state import StepState
+from ecs_collide.sync.registry import BodyRegistry
 
-_Event = TypeVar("_Event", bound=Any)
+OpenContacts = dict[tuple[int, int], list[int]]
+Altered = tuple[str, str, int, int, tuple[int, ...]]  # names of types, entities, orders
+Plan = list[tuple[Registration, Any]]
+Touching = Callable[[Indices, Indices], Iterable[Contact]]
 
+_ALL = slice(None)
+_NAMES = COLLISION, CONTACT_BEGAN, CONTACT_ENDED, CONTACT
 _REGISTERED_BY = {
     COLLISION: "on_collision",
     CONTACT_BEGAN: "on_contact_began",
@@ -20,24 +43,19 @@ _REGISTERED_BY = {
 }
 
 
-def oriented(
-    world: World, event: _Event, first_kind: type | None, second_kind: type | None
-) -> _Event | None:
-    """Return an event whose first body has the first component, and the second the second.
+def collisions_between(
+    world: World, array: NDArray[np.void], first_kind: type, second_kind: type
+) -> list[Collision]:
+    """Return the collisions of an array between bodies that have two components now.
 
-    That is the event itself or the same one with its bodies swapped; the event itself where both
-    would do, and None where neither does.
+    `first` is the body with the first one, as in a handler with these types.
     """
-
-    def has(entity: int, kind: type | None) -> bool:
-        return kind is None or world.component(entity, kind) is not None
-
-    if has(event.first, first_kind) and has(event.second, second_kind):
-        return event
-    if has(event.second, first_kind) and has(event.first, second_kind):
-        swapped: _Event = event.swapped()
-        return swapped
-    return None
+    having = world.having(first_kind), world.having(second_kind)
+    pairs = zip(array["first"].tolist(), array["second"].tolist(), strict=True)
+    orders = [order_of(*pair, *having) for pair in pairs]
+    rows = [n for n, order in enumerate(orders) if order is not None]
+    events = EventSequence(array[rows], Collision.from_row)
+    return [event.swapped() if orders[n] else event for n, event in zip(rows, events, strict=True)]
 
 
 class Handler(NamedTuple):
@@ -68,10 +86,26 @@ class Handler(NamedTuple):
 
 
 class Subscribers:
-    """The handlers of a space, called in the order in which they were registered."""
+    """The handlers of a space, called in the order in which they were registered.
 
-    def __init__(self) -> None:
+    A typed handler of ends is called for the contacts that had these types when they began.  So
+    the open contacts of such types are stored.
+
+    Attributes
+    ----------
+    open : dict
+        By types, and then by the entities of a pair: one number for each open contact, the oldest
+        first.  It is 1 if the first body has the second type, and 0 if it has the first.
+    """
+
+    def __init__(self, state: StepState, registry: BodyRegistry) -> None:
+        self._state = state
+        self._registry = registry
         self._handlers = Registrations()
+        self._types = EntityTypes()
+        self._generation: object = None  # generation of the world at the start of the step
+        self.open: dict[Kinds, OpenContacts] = {}
+        self._follow(None)
 
     @property
     def all(self) -> list[Handler]:
@@ -81,6 +115,7 @@ class Subscribers:
     def clear(self) -> None:
         """Remove all handlers."""
         self._handlers.clear()
+        self._follow(None)
 
     def add(
         self,
@@ -94,23 +129,115 @@ class Subscribers:
         if not callable(function):
             raise TypeError(f"{function!r} must be a function that takes one event")
         registration = self._handlers.add(world, function, (first_kind, second_kind), name)
-        return partial(self._handlers.remove, registration)
+        self._follow(world)
 
-    def deliver(
-        self,
-        world: World,
-        collisions: Iterable[Any],
-        contact_runs: Callable[[], Iterable[tuple[str, Iterable[Any]]]],
-        touching: Callable[[], Iterable[Any]],
-    ) -> list[Exception]:
-        """Hand out events: to the functions in order, then to the world's own handlers.
+        def remove() -> None:
+            self._handlers.remove(registration)
+            self._follow(None)
 
-        An exception stops neither the others nor the other events; all are returned.
-        `contact_runs` returns begins and ends under their names, in order, and `touching` the
-        contacts of the step.  They are called only if somebody listens: where many bodies
-        bounce, there are many runs.
+        return remove
+
+    def _follow(self, world: World | None) -> None:
+        """Follow the types and the open contacts that the present handlers need, and no others."""
+        self._of = {name: [own for own in self._handlers if own.event == name] for name in _NAMES}
+        self._kinds = {
+            name: tuple(dict.fromkeys(own.kinds for own in owners))
+            for name, owners in self._of.items()
+        }
+        kinds = {kind for own in self._handlers for kind in own.kinds if kind is not None}
+        self._types.follow(kinds)
+        known = self.open
+        new = [
+            ends
+            for ends in self._kinds[CONTACT_ENDED]
+            if ends not in known and ends != (None, None)
+        ]
+        self.open = {ends: known[ends] for ends in self._kinds[CONTACT_ENDED] if ends in known}
+        self.open |= {ends: {} for ends in new}
+        # The present contacts may still be those of a world that was cleared since.
+        if new and world is not None and world.generation() is self._generation:
+            self._types.look(world, keeps_deleted=self._state.is_stepping)
+            self.open |= {ends: self._find_open(ends) for ends in new}
+
+    # -- open contacts for typed handlers of ends --
+
+    def _find_open(self, kinds: Kinds) -> OpenContacts:
+        """Return the present contacts between bodies that have some types now."""
+        contacts, ids, types = self._state.timeline.contacts, self._registry.table.ids, self._types
+        selected = types.select_contacts(contacts, self._registry, types.wanted((kinds,)))
+        rows = np.asarray(contacts.rows)[: contacts.n][selected]
+        reported = rows[kinds_shown(rows) < len(ContactKind), :2]
+        found: OpenContacts = {}
+        for first, second in ids[reported].tolist():
+            order = types.order_of(first, second, kinds)
+            if order is not None:
+                found.setdefault((first, second), []).append(order)
+        return found
+
+    def altered(self, world: World) -> list[Altered]:
+        """Return the open contacts whose bodies had other types at their begin, for a snapshot.
+
+        Among them are contacts that have ended since the last step.
         """
+        if not self.open:
+            return []
+        self._types.look(world, keeps_deleted=False)
+        dead = world.dead()  # entities that no snapshot holds
+        found: list[Altered] = []
+        for kinds, contacts in self.open.items():
+            now = self._find_open(kinds)
+            if dead:
+                now = {pair: now[pair] for pair in now if not any(each in dead for each in pair)}
+            if now == contacts:
+                continue
+            found += [
+                (_name_of(kinds[0]), _name_of(kinds[1]), *pair, tuple(contacts.get(pair, ())))
+                for pair in contacts.keys() | now.keys()
+                if contacts.get(pair) != now.get(pair)
+            ]
+        return sorted(found)
+
+    def resume(self, world: World, altered: Iterable[Altered]) -> None:
+        """Restore the open contacts, given the result of `altered`."""
+        self._generation = world.generation()
+        if not self.open:
+            return
+        self._types.look(world, keeps_deleted=False)
+        self.open = {kinds: self._find_open(kinds) for kinds in self.open}
+        by_names = {(_name_of(one), _name_of(other)): (one, other) for one, other in self.open}
+        for first_name, second_name, first, second, orders in altered:
+            kinds = by_names.get((first_name, second_name))
+            if kinds is not None:
+                self.open[kinds].pop((first, second), None)
+                if orders:
+                    self.open[kinds][first, second] = list(orders)
+
+    # -- delivery --
+
+    def begin_step(self, world: World) -> None:
+        """Note which world the events of the step belong to, and the types of its entities."""
+        self._generation = world.generation()
+        self._types.look(world, keeps_deleted=False)
+
+    def deliver(self, world: World, touching: Touching) -> list[Exception]:
+        """Deliver the events of a step to the functions in order, then to esper's handlers.
+
+        An exception does not stop the delivery; all exceptions are returned.  After the world was
+        cleared or deleted, or the space restored, no further event is delivered, because other
+        entities may have the ids in these events.
+
+        Parameters
+        ----------
+        touching : callable
+            Returns contacts of the step, given indices into the contacts of the kernel and into
+            `StepEvents.contacts_began`.
+        """
+        state, generation = self._state, self._generation
+        events, moment = state.events, state.moment
         errors: list[Exception] = []
+
+        def is_over() -> bool:
+            return state.moment is not moment or world.generation() is not generation
 
         def call(function: Callable[[Any], object], event: Any) -> None:
             try:
@@ -118,36 +245,101 @@ class Subscribers:
             except Exception as error:
                 errors.append(error)
 
-        named: list[tuple[str, Iterable[Any]]] = [(COLLISION, collisions)]
-        wanted = {own.event for own in self._handlers}
-        if CONTACT_BEGAN in wanted or CONTACT_ENDED in wanted:
-            named += contact_runs()
-        if CONTACT in wanted:
-            named.append((CONTACT, touching()))
-        # The handlers of each event are selected before any of them can delete a body.
-        plan = [
-            (own, seen)
-            for name, events in named
-            if (of_name := [own for own in self._handlers if own.event == name])
-            for event in events
-            for own in of_name
-            if (seen := oriented(world, event, *own.kinds)) is not None
-        ]
+        plan = self._plan(world, events, touching) if self._handlers else []
         handlers_of = world.handlers()
         for own, event in plan:
+            if is_over():
+                return errors
             if own in self._handlers:
                 call(own.function, event)
 
-        def dispatch(name: str, events: Iterable[Any]) -> None:
-            if handlers_of(name):
-                for event in events:
-                    for handler in handlers_of(name):
-                        call(handler, event)
+        def dispatch(named: Iterable[tuple[str, Any]]) -> None:
+            for name, event in named:
+                for handler in handlers_of(name):
+                    if is_over():
+                        return
+                    call(handler, event)
 
-        dispatch(COLLISION, collisions)
+        if handlers_of(COLLISION):
+            dispatch((COLLISION, event) for event in events.collisions)
         if handlers_of(CONTACT_BEGAN) or handlers_of(CONTACT_ENDED):
-            for name, events in contact_runs():
-                dispatch(name, events)
-        if handlers_of(CONTACT):
-            dispatch(CONTACT, touching())
+            dispatch(events.changes())
+        if handlers_of(CONTACT) and not is_over():
+            dispatch((CONTACT, contact) for contact in touching(_ALL, _ALL))
         return errors
+
+    def _plan(self, world: World, events: StepEvents, touching: Touching) -> Plan:
+        """Return which functions to call for which events, before any of them deletes a body."""
+        types, plan = self._types, Plan()
+        types.look(world, keeps_deleted=True)
+        if self._of[COLLISION]:
+            array = events.collision_array
+            rows = types.select(array, types.wanted(self._kinds[COLLISION]))
+            for collision in EventSequence(array[rows], Collision.from_row):
+                self._offer(collision, plan, COLLISION)
+        if len(events.contact_array) and (self._of[CONTACT_BEGAN] or self._of[CONTACT_ENDED]):
+            for event in events.changes_at(self._find_wanted(events.contact_array)):
+                if isinstance(event, ContactBegan):
+                    self._offer(event, plan, CONTACT_BEGAN)
+                    self._note_begin(event)
+                else:
+                    self._offer_end(event, plan)
+        if self._of[CONTACT]:
+            wanted = types.wanted(self._kinds[CONTACT])
+            contacts = self._state.timeline.contacts
+            present = types.select_contacts(contacts, self._registry, wanted)
+            began = types.select(events.contacts_began.array, wanted)
+            if any(isinstance(rows, slice) or len(rows) for rows in (present, began)):
+                for contact in touching(present, began):
+                    self._offer(contact, plan, CONTACT)
+        return plan
+
+    def _offer(self, event: Any, plan: Plan, name: str) -> None:
+        """Plan the calls of the functions that want an event by the types of its bodies."""
+        for own in self._of[name]:
+            order = self._types.order_of(event.first, event.second, own.kinds)
+            if order is not None:
+                plan.append((own, event.swapped() if order else event))
+
+    def _note_begin(self, event: ContactBegan) -> None:
+        """Note that a contact is open, for the functions that want its end."""
+        pair = event.first, event.second
+        for kinds, contacts in self.open.items():
+            order = self._types.order_of(*pair, kinds)
+            if order is not None:
+                contacts.setdefault(pair, []).append(order)
+
+    def _offer_end(self, event: ContactEnded, plan: Plan) -> None:
+        """Plan the calls of the functions that want an end; the contact is not open any more."""
+        pair = event.first, event.second
+        orders: dict[Kinds, int] = {(None, None): 0}
+        for kinds, contacts in self.open.items():
+            if pair in contacts:
+                orders[kinds] = contacts[pair].pop(0)
+                if not contacts[pair]:
+                    del contacts[pair]
+        for own in self._of[CONTACT_ENDED]:
+            if own.kinds in orders:
+                plan.append((own, event.swapped() if orders[own.kinds] else event))
+
+    def _find_wanted(self, array: NDArray[np.void]) -> NDArray[np.bool_]:
+        """Return which begins and ends concern a function."""
+        is_end = array["event"] == ENDED
+        wanted = np.zeros(len(array), bool)
+        kinds = (*self._kinds[CONTACT_BEGAN], *self.open)
+        wanted[self._types.select(array, self._types.wanted(kinds))] = True
+        wanted &= ~is_end
+        if (None, None) in self._kinds[CONTACT_ENDED]:
+            wanted |= is_end
+            return wanted
+        known = [contacts for contacts in self.open.values() if contacts]
+        if self.open and (known or wanted.any()):
+            pairs = list(zip(array["first"].tolist(), array["second"].tolist(), strict=True))
+            known.append({pairs[n]: [] for n in np.flatnonzero(wanted)})
+            for n in np.flatnonzero(is_end).tolist():
+                wanted[n] = any(pairs[n] in contacts for contacts in known)
+        return wanted
+
+
+def _name_of(kind: type | None) -> str:
+    return "" if kind is None else f"{kind.__module__}.{kind.__qualname__}"

@@ -4,35 +4,27 @@
 bodies at that instant, answers it, lets it cross, or deletes a body; `conclude` or `cross` ends that.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import MOTION, RESIZE, Bodies
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import CROSSING, UNTIL_APART
-    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
-        ANSWER,
-        CONTACT_KIND,
-    )
-    from cython.cimports.ecs_collide.step.answering_c import ONCE, Answering
-    from cython.cimports.ecs_collide.step.impact_log_c import (
-        ANSWERED,
-        CROSSED,
-        CRUSHED,
-        FORCED,
-    )
-else:
-    from ecs_collide.motion.bodies import MOTION, RESIZE, Bodies
-    from ecs_collide.narrowphase.contacts import CROSSING, UNTIL_APART
-    from ecs_collide.narrowphase.event_buffer import ANSWER, CONTACT_KIND
-    from ecs_collide.step.answering import ONCE, Answering
-    from ecs_collide.step.impact_log import ANSWERED, CROSSED, CRUSHED, FORCED
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.motion.attachments import Attachments
+from ecs_collide.motion.bodies import MOTION, RESIZE, Bodies
+from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.contacts import CROSSING, UNTIL_APART, Contacts
+from ecs_collide.narrowphase.event_buffer import ANSWER, CONTACT_KIND, EventBuffer
+from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.narrowphase import Narrowphase
+from ecs_collide.response.falling import Falling
+from ecs_collide.response.holding import Holding
+from ecs_collide.response.solver import Solver
+from ecs_collide.step.answering import ONCE, Answering
+from ecs_collide.step.crossings import Crossings
+from ecs_collide.step.impact_log import ANSWERED, CROSSED, CRUSHED, FORCED, ImpactLog
+from ecs_collide.step.sleeping import Sleeping
 
 
 @cython.final
-@cython.cclass
 class Handover:
     """The impact that is handed over to the game.
 
@@ -45,6 +37,25 @@ class Handover:
     is_changed : bool
         Whether it has changed anything since, or since the pair was given the built-in answer.
     """
+
+    bodies: Bodies
+    pairs: PairTable
+    queue: ImpactQueue
+    narrowphase: Narrowphase
+    contacts: Contacts
+    event_buffer: EventBuffer
+    log: ImpactLog
+    gravity: Gravity
+    crossings: Crossings
+    solver: Solver
+    holding: Holding
+    falling: Falling
+    attachments: Attachments
+    sleeping: Sleeping
+    answering: Answering
+    pending: cython.Py_ssize_t
+    is_set: cython.bint
+    is_changed: cython.bint
 
     def __init__(self, answering: Answering):
         self.bodies = answering.bodies
@@ -66,6 +77,7 @@ class Handover:
         self.is_set = False
         self.is_changed = False
 
+    @may_raise
     def take(self, p: cython.Py_ssize_t) -> cython.void:
         """Hand the impact over that was just recorded."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -80,12 +92,12 @@ class Handover:
         self._show(p)
 
     def cross(self, until_apart: cython.bint):
-        """Take up the pair that was handed over, and let its bodies cross."""
+        """Take up the pair that was handed over, and let its bodies cross on their paths."""
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        self.holding.hide(self.pairs.at[p].first)
-        self.holding.hide(self.pairs.at[p].second)
+        self._hide(p)
+        self._join()
         if not self.pairs.at[p].gone:
             self.event_buffer.codes[self.answering.event, ANSWER] = CROSSED
             self.answering.n_answers -= 1
@@ -110,7 +122,7 @@ class Handover:
         self.pending = -1
         self._hide(p)
         if self.pairs.at[p].gone or self.pairs.at[p].left_alone:
-            pass
+            self._join()
         elif default:
             if self._still_closes(p):
                 self.answering.answer(p, False, False)
@@ -139,6 +151,7 @@ class Handover:
             self._hide(self.pending)
             if self._still_closes(self.pending):
                 self.answering.answer_as(self.pending, response, restitution)
+                self.falling.n_splits = 0
             self.solver.clusters.write()
             self.is_changed = False
             self._show(self.pending)
@@ -185,6 +198,11 @@ class Handover:
             self.falling.hide(1)
         self.holding.hide(self.pairs.at[p].first)
         self.holding.hide(self.pairs.at[p].second)
+
+    def _join(self) -> cython.void:
+        """Restore the paths of a pair that was not resolved."""
+        if self.gravity.is_on:
+            self.falling.join()
 
     def withdraw(self, i: cython.Py_ssize_t):
         """Let a body that a response has deleted have no more impacts in this step."""

@@ -3,48 +3,26 @@
 Each impact is a row of the event buffer, written when its turn comes, before it is answered.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
-    from cython.cimports.ecs_collide.motion.bodies_c import EARLIER, HALF, MOTION, RESIZE, Bodies
-    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import CROSSING, Contacts
-    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import (
-        ANSWER,
-        EVENT_AXIS,
-        EVENT_KIND,
-        EVENT_SIGN,
-        WITHIN,
-        EventBuffer,
-    )
-    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
-    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
-    from cython.cimports.ecs_collide.narrowphase.sweep_test_c import IMPACT
-    from cython.cimports.ecs_collide.response.clusters_c import Clusters
-else:
-    from ecs_collide.broadphase.pair_table import PairTable
-    from ecs_collide.motion.bodies import EARLIER, HALF, MOTION, RESIZE, Bodies
-    from ecs_collide.motion.gravity import Gravity
-    from ecs_collide.narrowphase.contacts import CROSSING, Contacts
-    from ecs_collide.narrowphase.event_buffer import (
-        ANSWER,
-        EVENT_AXIS,
-        EVENT_KIND,
-        EVENT_SIGN,
-        WITHIN,
-        EventBuffer,
-    )
-    from ecs_collide.narrowphase.impact_queue import ImpactQueue
-    from ecs_collide.narrowphase.narrowphase import Narrowphase
-    from ecs_collide.narrowphase.sweep_test import IMPACT
-    from ecs_collide.response.clusters import Clusters
-
-cython.declare(BEGAN=cython.int)
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.constants import BEGAN
+from ecs_collide.motion.bodies import EARLIER, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.contacts import CROSSING, Contacts
+from ecs_collide.narrowphase.event_buffer import (
+    ANSWER,
+    EVENT_AXIS,
+    EVENT_KIND,
+    EVENT_SIGN,
+    WITHIN,
+    EventBuffer,
+)
+from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.narrowphase import Narrowphase
+from ecs_collide.narrowphase.sweep_test import IMPACT
+from ecs_collide.response.clusters import Clusters
 
 # Codes of events.Answer.
 ANSWERED = 0
@@ -56,9 +34,17 @@ UNANSWERED = 5
 
 
 @cython.final
-@cython.cclass
 class ImpactLog:
     """Writes the impacts of a step, at the time that it has reached, into its event buffer."""
+
+    bodies: Bodies
+    pairs: PairTable
+    queue: ImpactQueue
+    narrowphase: Narrowphase
+    clusters: Clusters
+    gravity: Gravity
+    contacts: Contacts
+    event_buffer: EventBuffer
 
     def __init__(
         self,
@@ -78,6 +64,7 @@ class ImpactLog:
         self.contacts = contacts
         self.event_buffer = event_buffer
 
+    @may_raise
     def add(self, p: cython.Py_ssize_t, answer: cython.int) -> cython.Py_ssize_t:
         """Log the impact whose turn it is; return its row."""
         event_buffer: EventBuffer = self.event_buffer
@@ -120,7 +107,6 @@ class ImpactLog:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _record_places(
         self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
     ) -> cython.void:
@@ -167,7 +153,6 @@ class ImpactLog:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _velocity_met(
         self, i: cython.Py_ssize_t, k: cython.int, answer: cython.int
     ) -> cython.double:
@@ -184,6 +169,7 @@ class ImpactLog:
             return b.velocity[i, k]
         return gravity.velocity_at(i, k, b.velocity[i, k], self.narrowphase.now)
 
+    @may_raise
     def add_entry(self, p: cython.Py_ssize_t) -> cython.void:
         """Log that the bodies of a crossing pair have entered each other."""
         self.note_image(p)

@@ -58,7 +58,7 @@ class StepLock:
                 self._forget_gone()
                 if self._entries[0][0] != entry[0]:
                     self._leave(entry)  # at once: who is refused must not keep others out
-                    raise self._refusal()
+                    raise self.refusal()
             if self.is_changing and self._entries[0] is entry:
                 self.repair()
         except BaseException:
@@ -111,7 +111,7 @@ class StepLock:
         if any(thread != here for thread, _ in self._entries):
             self._forget_gone()
             if any(thread != here for thread, _ in self._entries):
-                raise self._refusal()
+                raise self.refusal()
         self.recover_step()
 
     def repair(self) -> None:
@@ -126,7 +126,8 @@ class StepLock:
             with self:
                 pass
 
-    def _refusal(self) -> RuntimeError:
+    def refusal(self) -> RuntimeError:
+        """Return the error for a thread that interferes with a step of another one."""
         return RuntimeError(
             "this Space is in the middle of a step in another thread: step it and ask it from one "
             "thread, or put both behind a lock of your own"

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide.constants import NEW
 from ecs_collide.esper_world import World
+from ecs_collide.motion.arrays import are_among
 from ecs_collide.step.lock import StepLock
 from ecs_collide.sync.presence import NewBody, Presence
 from ecs_collide.sync.registry import BodyRegistry
@@ -63,6 +64,11 @@ class BodyLookup:
         self._presence = presence
         self._lock = lock
 
+    @property
+    def world(self) -> World:
+        """The world of the space; RuntimeError if it has not been attached to one yet."""
+        return self._link.world
+
     def row(self, entity: int) -> int:
         """Return the row of a body, -1 before its first step; KeyError if it is not a body."""
         self._lock.refuse_others()
@@ -91,7 +97,7 @@ class BodyLookup:
         rows = self._registry.index.rows_of(ids.astype(np.int64))
         unread = (rows < 0) | (self._registry.table.news[rows] & NEW != 0)
         if self._link.attached is not None:
-            unread |= np.isin(rows, self._presence.replaced_rows(self._link.attached))
+            unread |= are_among(rows, self._presence.replaced_rows(self._link.attached))
         if not unread.any():
             return rows, []
         new = [(n, ids[n].item()) for n in np.flatnonzero(unread).tolist()]

@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.events import Contact, Vector
+from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.step.events_of_step import events_of
-from ecs_collide.step.handlers import Subscribers
+from ecs_collide.step.handlers import Subscribers, Touching
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
@@ -82,7 +82,7 @@ class Pipeline:
         pair_filters: PairFilters,
         responses: Responses,
         subscribers: Subscribers,
-        touching: Callable[[], list[Contact]],
+        touching: Touching,
         domain: PeriodicDomain | None,
     ) -> None:
         self.rest_speed = 0.0
@@ -137,6 +137,7 @@ class Pipeline:
         state.is_settling = state.is_answered = False
         self._errors = []
         self._responses.begin_step(self._errors)
+        self._subscribers.begin_step(world)
         self._pair_filters.begin_step(self._errors)
         timeline.answering.rest_speed = self.rest_speed
         timeline.answering.pair_limit = self.pair_limit
@@ -169,7 +170,7 @@ class Pipeline:
         self._require_phase("NarrowphaseSystem", "BroadphaseSystem", BOUNDED, BOUNDED, dt)
         self.lock.is_changing = True
         self._start_lap()
-        self._state.timeline.queue_impacts()
+        self._state.timeline.queue_impacts(self._registry.new.data)
         self._end_lap("sweep")
         self._state.impacts = None
         self._state.phase = QUEUED
@@ -268,10 +269,7 @@ class Pipeline:
         """Hand the events of the step to the handlers; raise what failed in it."""
         state = self._state
         try:
-            events = state.events
-            self._errors += self._subscribers.deliver(
-                self._link.world, events.collisions, events.contact_runs, self._touching
-            )
+            self._errors += self._subscribers.deliver(self._link.world, self._touching)
         finally:
             self._end_lap("deliver")
             state.stats = None
@@ -374,9 +372,7 @@ class Pipeline:
         state = self._state
         timeline = state.timeline
         entities = timeline.holding.entities()
-        is_new = entities and not state.is_holding
-        state.is_holding = bool(entities)
-        if not is_new:
+        if not entities or state.was_holding:
             return []
         counts = (
             timeline.answering.n_pair_limit,
@@ -436,7 +432,10 @@ def _checked_dt(dt: float) -> float:
             raise TypeError
         seconds = float(dt)
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"dt={dt!r} must be a number of seconds, 0 or more") from None
+        raise ValueError(
+            f"dt={dt!r} must be a number of seconds, 0 or more; for processors that take no time, "
+            "or something else first, install(dt=1 / 60) or install(dt=function) says what it is"
+        ) from None
     if not 0.0 <= seconds < math.inf:
         raise ValueError(f"dt={dt!r} must be finite and 0 or more, in seconds")
     return seconds

@@ -64,11 +64,12 @@ class Registration:
         """Return whether the world was cleared since, and a function has the same definition."""
         if self._generation is None or world is None or self._generation is world.generation():
             return False
-        code = _code_of(self.function)
-        return code is not None and code is _code_of(function)
+        code = code_of(self.function)
+        return code is not None and code is code_of(function)
 
 
-def _code_of(function: object) -> CodeType | None:
+def code_of(function: object) -> CodeType | None:
+    """Return the definition of a function, a method or a partial; None of anything else."""
     while isinstance(function, (MethodType, partial)):
         function = function.__func__ if isinstance(function, MethodType) else function.func
     code = getattr(function, "__code__", None)

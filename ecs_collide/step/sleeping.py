@@ -12,61 +12,29 @@ member wakes the whole island before the step begins, so all bodies that meet at
 the step are awake.  A member that is reached later is as the answers at the start have left it.
 """
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import FIRST, SECOND, PairTable
-    from cython.cimports.ecs_collide.motion.bodies_c import (
-        ANCHOR_VELOCITY,
-        ANCHORED,
-        ASLEEP,
-        AWAKE,
-        EARLIER,
-        LEANS,
-        Bodies,
-    )
-    from cython.cimports.ecs_collide.motion.gravity_c import Gravity
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import (
-        AXIS,
-        CROSSING,
-        KIND,
-        SIGN,
-        SOLID,
-        UNTIL_APART,
-        Contacts,
-    )
-    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
-    from cython.cimports.ecs_collide.narrowphase.placement_c import PENETRATING, PositionCorrection
-else:
-    from ecs_collide.broadphase.broadphase import Broadphase
-    from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-    from ecs_collide.constants import ASLEEP, AWAKE, LEANS
-    from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, EARLIER, Bodies
-    from ecs_collide.motion.gravity import Gravity
-    from ecs_collide.narrowphase.contacts import (
-        AXIS,
-        CROSSING,
-        KIND,
-        SIGN,
-        SOLID,
-        UNTIL_APART,
-        Contacts,
-    )
-    from ecs_collide.narrowphase.narrowphase import Narrowphase
-    from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
-
+from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide.broadphase.broadphase import Broadphase
+from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
+from ecs_collide.constants import ASLEEP, AWAKE, LEANS, SLOP
 from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
-
-cython.declare(SLOP=cython.double)
-from ecs_collide.constants import SLOP
+from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, EARLIER, Bodies
+from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.contacts import (
+    AXIS,
+    CROSSING,
+    KIND,
+    SIGN,
+    SOLID,
+    UNTIL_APART,
+    Contacts,
+)
+from ecs_collide.narrowphase.narrowphase import Narrowphase
+from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
 
 
 @cython.final
-@cython.cclass
 class Sleeping:
     """The bodies of a space that sleep.
 
@@ -80,6 +48,29 @@ class Sleeping:
         No fewer than the pairs that they would have, if they were awake, with
         each other and with bodies that never move.
     """
+
+    bodies: Bodies
+    pairs: PairTable
+    broadphase: Broadphase
+    contacts: Contacts
+    correction: PositionCorrection
+    narrowphase: Narrowphase
+    gravity: Gravity
+    n: ReadOnly[cython.Py_ssize_t]
+    n_leaning: ReadOnly[cython.Py_ssize_t]
+    n_islands: cython.longlong
+    n_resting: ReadOnly[cython.Py_ssize_t]
+    n_steps: cython.longlong
+    is_indexed: cython.bint
+    beside: cython.longlong[::1]
+    paired_in: cython.longlong[::1]
+    reached: cython.longlong[::1]
+    is_reached: cython.schar[::1]
+    is_waiting: cython.schar[::1]
+    parent: cython.longlong[::1]
+    is_pressed: cython.schar[::1]
+    head: cython.longlong[::1]
+    next: cython.longlong[:, ::1]
 
     def __init__(
         self,
@@ -163,6 +154,7 @@ class Sleeping:
         b.place_still(rows)
         self.broadphase.place_still(rows)
 
+    @may_raise
     def _stop(self, i: cython.Py_ssize_t) -> cython.void:
         """Put one body to sleep, without motion, and with no counted pairs at rest."""
         b: Bodies = self.bodies
@@ -239,6 +231,7 @@ class Sleeping:
             self.is_reached[rows[n]] = 0
         return chosen
 
+    @cython.cfunc
     def _held_among(self, chosen: list) -> list:
         """Return who of those about to fall asleep are in islands that would stay asleep.
 
@@ -283,6 +276,7 @@ class Sleeping:
             and b.yields[self.contacts.rows[n, SECOND]] != 0
         )
 
+    @cython.cfunc
     def _find_islands(self, rows: cython.longlong[::1]):
         """Find the islands, and set `is_pressed` of each root.
 
@@ -323,6 +317,7 @@ class Sleeping:
                     if self.is_pressed[root] > 0:
                         self.is_pressed[root] = -1
 
+    @cython.cfunc
     def _lean(self, chosen: list):
         """Set `leans` of the bodies that fall asleep in islands: the sides on which something holds them."""
         b: Bodies = self.bodies
@@ -363,6 +358,7 @@ class Sleeping:
                 elif bounces.get(self._root(i), 0) == 2:
                     b.leans[i] = LEANS
 
+    @may_raise
     def _spread_sides(self, first_island: cython.longlong) -> cython.void:
         """Find the sides on which members of new islands are held, from immovable bodies on.
 
@@ -388,6 +384,7 @@ class Sleeping:
                 n_waiting = self._hold_on(m ^ 1, first_island, inside, n_waiting)
                 m = self.next[m >> 1, m & 1] - 1
 
+    @may_raise
     def _hold_on(
         self,
         m: cython.Py_ssize_t,
@@ -422,6 +419,7 @@ class Sleeping:
             n_waiting += 1
         return n_waiting
 
+    @cython.cfunc
     def _overlapping(self) -> set:
         """Return the rows of the bodies that overlap a solid body that they touch."""
         contacts: cython.longlong[:, ::1] = self.contacts.rows
@@ -467,6 +465,7 @@ class Sleeping:
                     found.append(j)
         return found
 
+    @may_raise
     def _hold(self) -> cython.void:
         """Set `held` of sleeping bodies that lie against an immovable body at rest."""
         b: Bodies = self.bodies
@@ -494,6 +493,7 @@ class Sleeping:
             self.bodies.moves[rows[n]] = 1
         self.broadphase.place_moving(rows)
 
+    @cython.ccall
     def forget(self, i: cython.Py_ssize_t):
         """Clear the sleep of a body that wakes or is deleted."""
         if self.bodies.asleep[i] == AWAKE:
@@ -543,6 +543,7 @@ class Sleeping:
 
     # -- within a step --
 
+    @may_raise
     def wake_in_step(self, i: cython.Py_ssize_t) -> cython.void:
         """Prepare a body that may be asleep for an event of this step."""
         if self.bodies.asleep[i] == ASLEEP:
@@ -550,6 +551,7 @@ class Sleeping:
             self.bodies.interrupt_rest(i)
             self.gravity.start_at_rest(i)
 
+    @may_raise
     def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:
         """Create the pairs of a sleeping body with other bodies at rest."""
         contacts: Contacts = self.contacts
@@ -579,6 +581,7 @@ class Sleeping:
                     self.pairs.impact[p].sign = contacts.rows[n, SIGN]
             m = self.next[n, m & 1] - 1
 
+    @may_raise
     def _index(self) -> cython.void:
         """List the contacts of each body, once in a step in which that is asked for.
 
@@ -597,6 +600,7 @@ class Sleeping:
             self.head[rows[m >> 1, m & 1]] = m + 1
         self.is_indexed = True
 
+    @may_raise
     def pair_penetrating(self) -> cython.void:
         """Create the pairs of sleeping bodies that are connected with a pair to be corrected.
 

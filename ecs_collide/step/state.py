@@ -22,8 +22,9 @@ ANSWERING = 3
 
 # What a stage sets before the instant at which the step has happened.
 _SET_BY_STAGES = (
-    "dt", "new_reports", "is_crowded", "is_holding", "n_movers", "is_settling", "is_answered",
+    "dt", "new_reports", "is_crowded", "n_movers", "is_settling", "is_answered",
 )  # fmt: skip
+_HELD = Stats._fields.index("held")
 _read_set_by_stages = attrgetter(*_SET_BY_STAGES)
 
 
@@ -56,7 +57,6 @@ class StepState:
         self.stats: Stats | None = Stats()  # the same as a tuple, after the first access
         self.n_asleep = 0  # bodies
         self.is_crowded = False  # whether it had more pairs than it had room for
-        self.is_holding = False  # whether it held bodies
 
         # Of the step under way, or else of the last one.
         self.phase = IDLE  # what has been done of it: `IDLE`, `BOUNDED`, `QUEUED` or `ANSWERING`
@@ -81,6 +81,11 @@ class StepState:
     def is_stepping(self) -> bool:
         """Whether a step has been begun and is not finished; handlers run when it is."""
         return self.phase != IDLE
+
+    @property
+    def was_holding(self) -> bool:
+        """Whether the last step held bodies."""
+        return bool(self.counts) and self.counts[_HELD] > 0
 
     @property
     def trees(self) -> tuple[Any, Any]:

@@ -58,7 +58,7 @@ class Stats(NamedTuple):
     bodies, movers, static : how many there are; movers have Velocity or Growth.  Those that are
         quarantined or disabled count as static
     escapes : times that the path of a body left its fat bounds, or the bounds had become too big
-    reinsertions : of these, bodies that were moved to another node of their tree one at a time
+    reinsertions : of these, bodies that were taken out of their tree and inserted again alone
     rebuilds : times that one of the two trees was rebuilt in bulk
     pairs : candidate pairs from the tree
     left_out : pairs within a crowd for which there was no room; see `Space.reports`

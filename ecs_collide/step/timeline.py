@@ -13,67 +13,38 @@ and both tiles get the event.
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide.broadphase.broadphase import Broadphase, PairObserver
+from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.motion.attachments import Attachments
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.contacts import Contacts
+from ecs_collide.narrowphase.event_buffer import EventBuffer
+from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.narrowphase import Narrowphase
+from ecs_collide.narrowphase.placement import PositionCorrection
+from ecs_collide.response.carriers import Carriers
+from ecs_collide.response.closing import ClosingContacts
+from ecs_collide.response.depenetration import Depenetration
+from ecs_collide.response.falling import Falling
+from ecs_collide.response.holding import Holding
+from ecs_collide.response.separation import Separating
+from ecs_collide.response.solver import Solver
+from ecs_collide.step.answering import Answering
+from ecs_collide.step.crossings import Crossings
+from ecs_collide.step.edges import Edges
+from ecs_collide.step.handover import Handover
+from ecs_collide.step.impact_log import UNANSWERED, ImpactLog
+from ecs_collide.step.sleeping import Sleeping
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.broadphase.broadphase_c import Broadphase, PairObserver
-    from cython.cimports.ecs_collide.broadphase.pair_table_c import PairTable
-    from cython.cimports.ecs_collide.motion.attachments_c import Attachments
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.motion.gravity_c import Gravity  # noqa: F401  # declared below
-    from cython.cimports.ecs_collide.narrowphase.contacts_c import Contacts
-    from cython.cimports.ecs_collide.narrowphase.event_buffer_c import EventBuffer
-    from cython.cimports.ecs_collide.narrowphase.impact_queue_c import ImpactQueue
-    from cython.cimports.ecs_collide.narrowphase.narrowphase_c import Narrowphase
-    from cython.cimports.ecs_collide.narrowphase.placement_c import PositionCorrection
-    from cython.cimports.ecs_collide.response.carriers_c import Carriers
-    from cython.cimports.ecs_collide.response.closing_c import ClosingContacts
-    from cython.cimports.ecs_collide.response.depenetration_c import Depenetration
-    from cython.cimports.ecs_collide.response.falling_c import Falling
-    from cython.cimports.ecs_collide.response.holding_c import Holding
-    from cython.cimports.ecs_collide.response.separation_c import Separating
-    from cython.cimports.ecs_collide.response.solver_c import Solver
-    from cython.cimports.ecs_collide.step.answering_c import Answering
-    from cython.cimports.ecs_collide.step.crossings_c import Crossings
-    from cython.cimports.ecs_collide.step.edges_c import Edges
-    from cython.cimports.ecs_collide.step.handover_c import Handover
-    from cython.cimports.ecs_collide.step.impact_log_c import UNANSWERED, ImpactLog
-    from cython.cimports.ecs_collide.step.sleeping_c import Sleeping
-else:
-    from ecs_collide.broadphase.broadphase import Broadphase, PairObserver
-    from ecs_collide.broadphase.pair_table import PairTable
-    from ecs_collide.motion.attachments import Attachments
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.narrowphase.contacts import Contacts
-    from ecs_collide.narrowphase.event_buffer import EventBuffer
-    from ecs_collide.narrowphase.impact_queue import ImpactQueue
-    from ecs_collide.narrowphase.narrowphase import Narrowphase
-    from ecs_collide.narrowphase.placement import PositionCorrection
-    from ecs_collide.response.carriers import Carriers
-    from ecs_collide.response.closing import ClosingContacts
-    from ecs_collide.response.depenetration import Depenetration
-    from ecs_collide.response.falling import Falling
-    from ecs_collide.response.holding import Holding
-    from ecs_collide.response.separation import Separating
-    from ecs_collide.response.solver import Solver
-    from ecs_collide.step.answering import Answering
-    from ecs_collide.step.crossings import Crossings
-    from ecs_collide.step.edges import Edges
-    from ecs_collide.step.handover import Handover
-    from ecs_collide.step.impact_log import UNANSWERED, ImpactLog
-    from ecs_collide.step.sleeping import Sleeping
-
-cython.declare(DONE=cython.int, MAX_VISITS=cython.longlong)
 DONE = 2  # all pairs of a body that has turned were swept again
-MAX_VISITS = 1 << 56  # a larger pair limit has no effect
+NO_AXIS = 3
+MAX_VISITS: cython.longlong = 1 << 56  # a larger pair limit has no effect
 
 
 @cython.final
-@cython.cclass
-class FoundPairs(PairObserver):  # type: ignore[misc]  # mypy takes what is cimported for Any
+class FoundPairs(PairObserver):
     """Gives each pair a place in the queue, and spares bodies that there are too many pairs of."""
 
     queue: ImpactQueue
@@ -85,13 +56,11 @@ class FoundPairs(PairObserver):  # type: ignore[misc]  # mypy takes what is cimp
         self.holding = holding
         self.separating = separating
 
-    @cython.cfunc
+    @may_raise
     def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
         self.queue.grow(n_pairs)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def add(
         self,
         p: cython.Py_ssize_t,
@@ -104,23 +73,18 @@ class FoundPairs(PairObserver):  # type: ignore[misc]  # mypy takes what is cimp
         self.queue.at[p].high = high_id
         self.queue.at[p].image = image
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def leave_out(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
         """Separate a pair of soft bodies that there is no room for by its direction alone."""
         self.separating.leave_out(i, j, offset)
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def hold(self, i: cython.Py_ssize_t) -> cython.void:
         """Hold a body where it is for the whole step."""
         self.holding.hold_from_start(i)
 
 
 @cython.final
-@cython.cclass
 class Timeline:
     """The steps of one space.
 
@@ -134,31 +98,31 @@ class Timeline:
         Bodies that were held in this step.
     """
 
-    bodies = cython.declare("Bodies", visibility="public")
-    holding = cython.declare("Holding", visibility="public")
-    pairs = cython.declare("PairTable", visibility="public")
-    queue = cython.declare("ImpactQueue", visibility="public")
-    solver = cython.declare("Solver", visibility="public")
-    correction = cython.declare("PositionCorrection", visibility="public")
-    event_buffer = cython.declare("EventBuffer", visibility="public")
-    broadphase = cython.declare("Broadphase", visibility="public")
-    contacts = cython.declare("Contacts", visibility="public")
-    narrowphase = cython.declare("Narrowphase", visibility="public")
+    bodies: Public[Bodies]
+    holding: Public[Holding]
+    pairs: Public[PairTable]
+    queue: Public[ImpactQueue]
+    solver: Public[Solver]
+    correction: Public[PositionCorrection]
+    event_buffer: Public[EventBuffer]
+    broadphase: Public[Broadphase]
+    contacts: Public[Contacts]
+    narrowphase: Public[Narrowphase]
     closing: ClosingContacts
-    separating = cython.declare("Separating", visibility="public")
-    carriers = cython.declare("Carriers", visibility="public")
-    depenetration = cython.declare("Depenetration", visibility="public")
-    sleeping = cython.declare("Sleeping", visibility="public")
-    gravity = cython.declare("Gravity", visibility="public")
+    separating: Public[Separating]
+    carriers: Public[Carriers]
+    depenetration: Public[Depenetration]
+    sleeping: Public[Sleeping]
+    gravity: Public[Gravity]
     falling: Falling
     log: ImpactLog
-    edges = cython.declare("Edges", visibility="public")
-    attachments = cython.declare("Attachments", visibility="public")
+    edges: Public[Edges]
+    attachments: Public[Attachments]
     crossings: Crossings
-    answering = cython.declare("Answering", visibility="public")
-    handover = cython.declare("Handover", visibility="public")
+    answering: Public[Answering]
+    handover: Public[Handover]
     n_rows: cython.Py_ssize_t
-    n_held = cython.declare(cython.longlong, visibility="public")
+    n_held: Public[cython.longlong]
 
     def __init__(self, bodies: Bodies):
         bodies.start_over()
@@ -297,7 +261,7 @@ class Timeline:
         if self.bodies.controls.any_lock or self.bodies.controls.any_limit:
             self._restrain(rows)
 
-    @cython.cfunc
+    @may_raise
     def _restrain(self, rows: cython.longlong[::1]) -> cython.void:
         self.bodies.restrain(rows, not self.carriers.sweeps)
 
@@ -331,8 +295,8 @@ class Timeline:
         self.contacts.recall()
         return True
 
-    def queue_impacts(self):
-        """Sweep every pair over the step and queue its first impact."""
+    def queue_impacts(self, new_rows: cython.longlong[::1]):
+        """Sweep every pair over the step and queue its first impact; `new_rows` are new bodies."""
         n: cython.Py_ssize_t
 
         for n in range(self.attachments.n):  # their owners may have been given a way out
@@ -340,9 +304,16 @@ class Timeline:
                 self.bodies.find_swept_bounds(self.attachments.rows[n])
                 self.broadphase.follow(self.attachments.rows[n])
         self.narrowphase.sweep_solid()
+        if new_rows.shape[0] and self.bodies.surfaces.any_carrier:
+            self.bodies.tick += 1
+            for n in range(new_rows.shape[0]):  # members of crowds board with their own velocity
+                self.separating.suspend(new_rows[n], NO_AXIS, self.solver)
+            self.carriers.board(new_rows)
+            for n in range(new_rows.shape[0]):
+                self.separating.resume(new_rows[n], self.solver)
         self.crossings.begin()
 
-    def run(self, answering: cython.bint) -> cython.Py_ssize_t:
+    def run(self, answering: cython.bint) -> int:
         """Take impacts in time order; return a pair that is handed over, or -1 at the end.
 
         Without `answering` each impact is reported and the bodies go on.
@@ -369,7 +340,7 @@ class Timeline:
                 self.handover.take(p)
                 return p
 
-    @cython.cfunc
+    @may_raise
     def _find_more_impacts(self) -> cython.bint:
         """Look for further impacts of this instant; return False if there can be none.
 
@@ -389,7 +360,7 @@ class Timeline:
             return True
         return False
 
-    @cython.cfunc
+    @may_raise
     def _follow_turned(self) -> cython.bint:
         """Pair the bodies that have turned with all that their new paths may meet.
 
@@ -414,7 +385,7 @@ class Timeline:
             c.follow(i)
         return any_held
 
-    @cython.cfunc
+    @may_raise
     def _sweep_turned(self) -> cython.void:
         """Sweep all pairs of the bodies that have turned, each once, from now on."""
         b: Bodies = self.bodies
@@ -427,7 +398,7 @@ class Timeline:
             b.is_turned[b.turned[n]] = 0
         b.n_turned = 0
 
-    @cython.cfunc
+    @may_raise
     def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.void:
         """Sweep the pairs of a body that has turned, but for those with a body that is done."""
         at: cython.Py_ssize_t = self.pairs.head_of(i)
@@ -445,7 +416,9 @@ class Timeline:
                 continue
             if self.pairs.at[p].inside and not self.pairs.at[p].crossing:
                 self.contacts.follow(p, self.narrowphase.now)
-            if self.queue.is_due(p, self.narrowphase.now):
+            # First as `PairTable.may_be_queued`: the queue would be another cache miss.
+            may_be_queued: cython.bint = self.pairs.at[p].met or self.pairs.at[p].crossing
+            if may_be_queued and self.queue.is_due(p, self.narrowphase.now):
                 self.pairs.impact[p].stale = 1
                 self.pairs.at[p].clear = 0
             else:
@@ -455,7 +428,6 @@ class Timeline:
 
     @cython.cfunc
     @cython.inline
-    @cython.exceptval(check=False)
     def _may_meet(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bounds of two paths meet: which other pairs exist depends on margins."""
         b: Bodies = self.bodies
@@ -498,6 +470,7 @@ class Timeline:
         if correcting:
             self.sleeping.pair_penetrating()
             self.correction.make_room()
+            self.carriers.seat_riders()
             self.correction.correct()
             self.correction.is_current = self.attachments.n == 0
         self.attachments.arrive()

@@ -6,6 +6,7 @@ owner, or its offset by `Space.teleport`, has put it somewhere else, its contact
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -55,10 +56,13 @@ class AttachedBoxes:
         self.starts = self.starts[:0]
         self.n_out = 0
 
-    def find_targets(self, attachments: Any, owners: RowArray) -> Attachment:
+    def find_targets(
+        self, attachments: Any, owners: RowArray, components: Sequence[Any]
+    ) -> Attachment:
         """Find which boxes take part in the step, and attach them to their owners.
 
-        `owners` are the rows of the owners of `rows`, int64 (n,), -1 without an owner.
+        `owners` are the rows of the owners of `rows`, int64 (n,), -1 without an owner;
+        `components` are the `Attached` of all rows.
         """
         c, rows = self._table, self.rows
         is_out = c.quarantined[rows] != 0  # by its own numbers
@@ -95,20 +99,28 @@ class AttachedBoxes:
         is_disabled = owner_out[left_out] == SWITCHED_OFF
         pairs = zip(rows[refused].tolist(), owners[refused].tolist(), strict=True)
         return Attachment(
-            [(row, self._wrong(row, owner)) for row, owner in pairs],
+            [(row, self._wrong(row, owner, components)) for row, owner in pairs],
             list(zip(rows[left_out].tolist(), is_disabled.tolist(), strict=True)),
             rows[jumped].tolist(),
         )
 
-    def _wrong(self, row: int, owner: int) -> Wrong:
+    def _wrong(self, row: int, owner: int, components: Sequence[Any]) -> Wrong:
         """Return what is wrong with the owner of a box."""
-        c = self._table
-        entity = int(c.seen_owner.item(row))
-        if owner < 0:
-            text = "must be an entity with Position and Extents"
-        elif owner == row:
-            text = "must be another entity"
-        else:
-            last = int(c.seen_owner.item(owner))
-            text = f"must not be attached itself: attach both boxes to entity {last}"
-        return Wrong("Attached.owner", entity, text)
+        entity = int(self._table.seen_owner.item(row))
+        # Read the component itself, because a disabled body's columns are not up to date.
+        last = None if owner < 0 else getattr(components[owner], "owner", entity)
+        return wrong_owner(entity, is_itself=owner == row, last=last)
+
+
+OWNER = "Attached.owner"
+
+
+def wrong_owner(owner: int, *, is_itself: bool, last: int | None) -> Wrong:
+    """Return the error about an owner; `last` is the owner's owner, None if it is not a body."""
+    if last is None:
+        text = "must be an entity with Position and Extents"
+    elif is_itself:
+        text = "must be another entity"
+    else:
+        text = f"must not be attached itself: attach both boxes to entity {last}"
+    return Wrong(OWNER, owner, text)

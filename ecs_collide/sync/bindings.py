@@ -5,55 +5,78 @@ step.  What was seen last is kept twice: as a number in a `seen` column, and as
 the very object that held it.  Numbers never change: where a component still
 holds the same object there is nothing to read, and bodies at rest cost next
 to nothing.
+
+An attribute that is no slot may round what is written into it; `_attributes` keeps
+the exact number then, and only attributes that may do so are read back.
 """
 
+from __future__ import annotations
+
+from math import floor
 from typing import Any
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.ecs_collide.sync.slots_c import (
-        slots_bind,
-        slots_file,
-        slots_forget,
-        slots_free,
-        slots_hold,
-        slots_make_room,
-        slots_new,
-        slots_read,
-    )
-    from cython.cimports.libc.math import floor
-else:
-    from math import floor
-
-    from ecs_collide.sync.slots import (
-        slots_bind,
-        slots_file,
-        slots_forget,
-        slots_free,
-        slots_hold,
-        slots_make_room,
-        slots_new,
-        slots_read,
-    )
-
-from ecs_collide._attributes import part_of, read_number, write_number
+from ecs_collide._attributes import (
+    ROUNDED,
+    exact_numbers,
+    forget_exact,
+    is_rounding,
+    keeps_numbers,
+    part_of,
+    read_number,
+    taken_number,
+    write_number,
+)
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide.constants import INF
 from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
+from ecs_collide.sync.slots import (
+    Slots,
+    slots_bind,
+    slots_file,
+    slots_forget,
+    slots_free,
+    slots_hold,
+    slots_make_room,
+    slots_new,
+    slots_read,
+)
 
-if not cython.compiled:  # the declarations know them as numbers, where they cost nothing
-    # The columns of what was seen of a component with a number, and a code for a rule.
-    VALUE = 0
-    CODE = 1
+# The columns of what was seen of a component with a number, and a code for a rule.
+VALUE = 0
+CODE = 1
 
 
 @cython.final
-@cython.cclass
 class ComponentBinding:
     """One type of component: who has it, and what its numbers were last known to be."""
+
+    type: ReadOnly[Any]
+    names: ReadOnly[tuple]
+    mark: Public[cython.int]
+    response: ReadOnly[cython.int]
+    columns: ReadOnly[tuple]
+    counts: Public[cython.int]
+    items: ReadOnly[list]
+    slots: cython.pointer[Slots]
+    width: cython.Py_ssize_t
+    has_parts: cython.bint
+    keeps: cython.bint
+    parts: list
+    n_rows: cython.Py_ssize_t
+    numbers: cython.double[3]
+    minimum: cython.double[3]
+    maximum: cython.double[3]
+    whole: cython.bint[3]
+    seen: cython.double[:, ::1]
+    now: cython.double[:, ::1]
+    kept_rows: cython.longlong[::1]
+    kept: cython.double[:, ::1]
+    n_kept: ReadOnly[cython.Py_ssize_t]
+    written: cython.double[:, ::1]
+    n_written: cython.Py_ssize_t
+    aimed_row: cython.Py_ssize_t
+    aimed_axis: cython.Py_ssize_t
+    aimed: cython.double
 
     def __init__(
         self,
@@ -73,6 +96,7 @@ class ComponentBinding:
         self.width = len(names)
         self.parts = list(map(part_of, names))
         self.has_parts = self.parts != [None] * self.width
+        self.keeps = all(map(keeps_numbers, [type] * self.width, names))
         self.counts = 1  # 0 if another kind of the same type comes before it
         self.n_rows = 0
         self.slots = slots_new(type, names)
@@ -107,16 +131,21 @@ class ComponentBinding:
         if cython.compiled:
             slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
 
+    @may_raise
     def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
         slots_make_room(self.slots, n_rows)  # first: by the items it is known how many there are
         self.items.extend([None] * (n_rows - len(self.items)))
 
+    @cython.ccall
+    @may_raise
     def require(self, n_rows: cython.Py_ssize_t) -> cython.int:
         """Raise IndexError unless there is room for `n_rows` rows."""
         if self.n_rows < n_rows or (self.items and len(self.items) < n_rows):
             raise IndexError(f"{self.type.__name__} has room for {self.n_rows} rows, not {n_rows}")
         return 0
 
+    @cython.ccall
+    @may_raise
     def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
         """File a component, or None, in row i; return whether it is one."""
         if not self.items:
@@ -129,6 +158,7 @@ class ComponentBinding:
         self.items[i] = component
         return component is not None
 
+    @may_raise
     def forget(self, i: cython.Py_ssize_t) -> cython.int:
         """Know nothing of the component in row i any more: its numbers are read anew."""
         k: cython.Py_ssize_t
@@ -138,6 +168,7 @@ class ComponentBinding:
                 slots_forget(self.slots, i, k)
         return 0
 
+    @may_raise
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Take over the numbers of a component; return whether one was not seen before.
 
@@ -179,6 +210,8 @@ class ComponentBinding:
             fine &= self.allows(i, k)
         return fine
 
+    @cython.ccall
+    @may_raise
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component says something else than what was seen last."""
         k: cython.Py_ssize_t
@@ -192,15 +225,21 @@ class ComponentBinding:
                 return True
         return False
 
+    @may_raise
     def read_by_name(self, i: cython.Py_ssize_t) -> cython.int:
         """Read the numbers of a component as Python does."""
         item: object = self.items[i]
         k: cython.Py_ssize_t
+        known: dict = {}
+        if len(ROUNDED) > 0 and not self._keeps(item):
+            known = exact_numbers(item)
 
         for k in range(self.width):
             value: Any = (
                 self._read_part(item, k) if self.has_parts else getattr(item, self.names[k])
             )
+            if known and self.names[k] in known:
+                value = taken_number(item, self.names[k], value)
             if not cython.compiled and type(value) is not float:  # compiled, the next line does it
                 value = _number(value)
             self.numbers[k] = value
@@ -208,8 +247,13 @@ class ComponentBinding:
                 slots_forget(self.slots, i, k)
         return 0
 
+    def _keeps(self, item: object) -> cython.bint:
+        """Return whether the attributes of a component hold whatever they are set to."""
+        return self.keeps and type(item) is self.type
+
+    @cython.cfunc
     def _read_part(self, item: object, k: cython.Py_ssize_t) -> object:
-        """Return a number of a component that may be a part of a vector; as `read_number`."""
+        """Return the value of an attribute or of a part of a vector."""
         part = self.parts[k]
         if part is not None:
             attribute, key = part
@@ -220,21 +264,24 @@ class ComponentBinding:
                 pass  # the next line says what is wrong
         return read_number(item, self.names[k])
 
+    @may_raise
     def _write_part(self, item: object, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Write a number of a component that may be a part of a vector; as `write_number`."""
         part = self.parts[k]
         if part is not None and isinstance(part[1], int):
             attribute, key = part
             try:
-                vector = getattr(item, attribute)
-                vector[key] = number
-                if float(vector[key]) == number:
+                getattr(item, attribute)[key] = number
+                if float(getattr(item, attribute)[key]) == number:
+                    if len(ROUNDED) > 0:
+                        forget_exact(item, self.names[k])
                     return 0
             except (IndexError, KeyError, TypeError, AttributeError):
                 pass  # it cannot change, or the next line says what is wrong
         write_number(item, self.names[k], number)
         return 0
 
+    @may_raise
     def keep_all(self, rows: cython.longlong[::1]) -> cython.int:
         """Keep what was seen of the components in some rows, all of which may be written next."""
         n: cython.Py_ssize_t
@@ -252,6 +299,7 @@ class ComponentBinding:
         self.n_written = n_rows
         return 0
 
+    @may_raise
     def write_by_name(self, i: cython.Py_ssize_t) -> cython.int:
         """Write what differs from what was seen into a component; then both are the same."""
         k: cython.Py_ssize_t
@@ -263,12 +311,15 @@ class ComponentBinding:
                 self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
         return 0
 
+    @cython.ccall
+    @may_raise
     def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Write a number into a component by name, within a step."""
         self.keep(i, True)
         self.write_one(i, k, number)
         return 0
 
+    @may_raise
     def write_one(
         self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double
     ) -> cython.int:
@@ -276,10 +327,13 @@ class ComponentBinding:
         self.aimed = number
         self.aimed_axis = k
         self.aimed_row = i
+        item: object = self.items[i]
         if self.has_parts:
-            self._write_part(self.items[i], k, number)
+            self._write_part(item, k, number)
+        elif self._keeps(item):
+            setattr(item, self.names[k], number)
         else:
-            setattr(self.items[i], self.names[k], number)
+            write_number(item, self.names[k], number)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
         self.aimed_row = -1
@@ -293,6 +347,8 @@ class ComponentBinding:
 
     # -- a step that does not happen --
 
+    @cython.ccall
+    @may_raise
     def keep(self, i: cython.Py_ssize_t, is_ours: cython.bint) -> cython.int:
         """Keep what was seen of the component in row i, before it is overwritten.
 
@@ -303,6 +359,7 @@ class ComponentBinding:
             raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
         return self._keep_seen(i, -1 - i if is_ours else i)
 
+    @may_raise
     def _keep_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.int:
         """Keep what was seen in row i; `code` is i, or -1 - i for what the step overwrites."""
         k: cython.Py_ssize_t
@@ -317,6 +374,7 @@ class ComponentBinding:
         self.n_kept += 1
         return 0
 
+    @may_raise
     def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Take a number for what was seen of a body that has no such component."""
         k: cython.Py_ssize_t
@@ -326,12 +384,16 @@ class ComponentBinding:
             self.seen[i, k] = number
         return 0
 
+    @cython.ccall
+    @may_raise
     def forget_kept(self) -> cython.int:
         """Have nothing to take back any more."""
         self.n_kept = self.n_written = 0
         self.aimed_row = -1
         return 0
 
+    @cython.ccall
+    @may_raise
     def roll_back(self, rows: cython.longlong[::1]) -> cython.int:
         """Let be seen, and say, what was before the step, with which what was kept began.
 
@@ -350,6 +412,7 @@ class ComponentBinding:
             self._see_again(-1 - i if i < 0 else i, self.kept, n, i < 0)
         return 0
 
+    @may_raise
     def _see_again(
         self,
         i: cython.Py_ssize_t,
@@ -368,6 +431,7 @@ class ComponentBinding:
             self.seen[i, k] = before[n, k]
         return 0
 
+    @may_raise
     def _write_again(
         self,
         i: cython.Py_ssize_t,
@@ -379,13 +443,27 @@ class ComponentBinding:
         item: object = self.items[i]
 
         try:
-            if item is not None and read_number(item, self.names[k]) == ours:
+            if item is not None and self._says(item, k, ours, i == self.aimed_row):
                 write_number(item, self.names[k], before)
         except MemoryError:
             raise
         except Exception:  # of the game's own: then the component says what it says
             return 0
         return 0
+
+    @may_raise
+    def _says(
+        self, item: object, k: cython.Py_ssize_t, ours: cython.double, is_cut_short: cython.bint
+    ) -> cython.bint:
+        """Return whether a component still holds the number that the step wrote.
+
+        A step that was cut short may not have read it back, so the number may be rounded.
+        """
+        there: cython.double = read_number(item, self.names[k])
+
+        if is_cut_short and k == self.aimed_axis and not self._keeps(item):
+            return there == ours or is_rounding(there, ours)
+        return there == ours
 
 
 def _number(value):

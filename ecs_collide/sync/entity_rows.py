@@ -16,6 +16,7 @@ from ecs_collide import _backend
 from ecs_collide.constants import NEW, SWITCHED_OFF
 from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason
+from ecs_collide.motion.arrays import are_among
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.sync.seen import NO_ROWS
 
@@ -280,8 +281,8 @@ class EntityRows:
         """Have exactly these bodies, by rising id; return whether that makes a difference."""
         if np.array_equal(self.entities, bodies):
             return False
-        extra = np.setdiff1d(self.entities, bodies).tolist()
-        missing = np.setdiff1d(bodies, self.entities).tolist()
+        extra = self.entities[~are_among(self.entities, bodies)].tolist()
+        missing = bodies[~are_among(bodies, self.entities)].tolist()
         for entity in extra:
             self.release(entity, EndReason.ENTITY_DELETED)
         rows = self.admit(missing, {entity: {} for entity in missing})

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ecs_collide._attributes import read_number
 from ecs_collide.component_map import Components
-from ecs_collide.constants import MAX_ROUNDS, OF_SPACE
+from ecs_collide.constants import MAX_ROUNDS, NAN, OF_SPACE
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.sync.component_table import Bounds, Entry, common_entries, rare_entries
 
@@ -46,8 +46,9 @@ class Report(NamedTuple):
     field : str
         Component and attribute, as ``"Velocity.x"``; of a crowd ``"Position"``, of bodies that
         were held ``"Velocity"``.
-    value : object
-        What it says; of a crowd the number of pairs, of bodies that were held their number.
+    value : float or int
+        Its value, an int only for whole numbers.  For a crowd it is the number of pairs, for held
+        bodies their number.
     message : str
         The same in a sentence, with what would have been right.
     """
@@ -55,11 +56,16 @@ class Report(NamedTuple):
     step: int
     entity: int
     field: str
-    value: object
+    value: float
     message: str
 
     def __str__(self) -> str:
         return self.message
+
+
+def as_reported(value: float) -> float:
+    """Return a number for a report; NaN is always the same object, so that reports are equal."""
+    return value if value == value else NAN
 
 
 Lookup = Callable[[type], Any]
@@ -76,7 +82,7 @@ class Wrong(NamedTuple):
     text: str
 
 
-def _fields(rules: list[Entry], component_of: Lookup) -> Iterator[tuple[Entry, Bounds, Wrong]]:
+def fields_of(rules: list[Entry], component_of: Lookup) -> Iterator[tuple[Entry, Bounds, Wrong]]:
     """Yield the fields of a body that collisions depend on, as they would be wrong."""
     for rule in rules:
         component = component_of(rule.kind)
@@ -89,7 +95,7 @@ def _fields(rules: list[Entry], component_of: Lookup) -> Iterator[tuple[Entry, B
 def out_of_bounds(rules: list[Entry], component_of: Lookup) -> Wrong | None:
     """Return the first field of a body that is out of its bounds, or None."""
     normals: dict[Entry, list[Wrong]] = {}
-    for rule, bounds, field in _fields(rules, component_of):
+    for rule, bounds, field in fields_of(rules, component_of):
         if not bounds.allow(field.value):
             return field
         if bounds.is_part_of_axis:
@@ -155,10 +161,16 @@ def quarantine_report(
     if wrong is None:
         text = f"must not lead beyond -2**500 ... 2**500 in a step of {dt!r} seconds"
         _, _, wrong = max(
-            _fields(rules, component_of), key=lambda found: (found[1].leads_on, _size(found[2]))
+            fields_of(rules, component_of), key=lambda found: (found[1].leads_on, _size(found[2]))
         )
         wrong = wrong._replace(text=text)
-    field, value, text = wrong
+    field, given, text = wrong
+    is_whole = any(
+        bounds.is_whole for _, bounds, each in fields_of(rules, component_of) if each.field == field
+    )
+    # The form that a snapshot holds, so that a repeated step makes the same report.
+    number = float(given)
+    value = int(number) if is_whole and number.is_integer() else as_reported(number)
     return Report(
         step,
         entity,
@@ -243,7 +255,7 @@ def find_no_number(
     rules: list[Entry], entity: int, component_of: Lookup
 ) -> TypeError | AttributeError | None:
     """Return an error naming a field that is missing or holds no number, or None."""
-    for _, _, (field, value, text) in _fields(rules, component_of):
+    for _, _, (field, value, text) in fields_of(rules, component_of):
         if value is _MISSING:
             return AttributeError(
                 f"entity {entity}: {field} is missing, it was deleted or never set; it {text}"

@@ -7,40 +7,9 @@ the game has promised to leave alone are looked at when the caller says so.
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-
 import numpy as np
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.bodies_c import Bodies
-    from cython.cimports.ecs_collide.motion.surfaces_c import CATEGORIES, GROUP, MASK, Surfaces
-    from cython.cimports.ecs_collide.sync.bindings_c import VALUE, ComponentBinding
-    from cython.cimports.ecs_collide.sync.slots_c import (
-        Watch,
-        slots_write,
-        watch_run,
-    )
-    from cython.cimports.ecs_collide.sync.surface_reader_c import SurfaceReader
-else:
-    from ecs_collide.motion.bodies import Bodies
-    from ecs_collide.motion.surfaces import CATEGORIES, GROUP, MASK, Surfaces
-    from ecs_collide.sync.bindings import VALUE, ComponentBinding
-    from ecs_collide.sync.slots import slots_write
-    from ecs_collide.sync.surface_reader import SurfaceReader
-
-cython.declare(
-    INF=cython.double, LARGEST=cython.double, MAX_ROUNDS=cython.double, NAN=cython.double,
-    PRESSES=cython.double, SAFE_LIMIT=cython.double, ATTACHED=cython.int, BAD=cython.int,
-    BOUNCE=cython.int, CUSTOM=cython.int, DEFLECT=cython.int, DISABLED=cython.int,
-    DISTANT=cython.int, FILTER=cython.int, FIXED=cython.int, GROWTH=cython.int, HANDED=cython.int,
-    HAS_FILTER=cython.int, MASS=cython.int, NEW=cython.int, OFFERED=cython.int,
-    OF_ATTACHED=cython.int, QUARANTINED=cython.int, SENSOR=cython.int, SURFACES_SHIFT=cython.int,
-    TOUCHED_AS_NEW=cython.int, TOUCHED_BY_FILTER=cython.int, TOUCHED_BY_GAME=cython.int,
-    UNCHECKED=cython.int, UNPLACED=cython.int, VELOCITY=cython.int, YIELDS=cython.int,
-)  # fmt: skip
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide.constants import (
     ATTACHED,
     BAD,
@@ -72,6 +41,11 @@ from ecs_collide.constants import (
     VELOCITY,
     YIELDS,
 )
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.surfaces import CATEGORIES, GROUP, MASK, Surfaces
+from ecs_collide.sync.bindings import VALUE, ComponentBinding
+from ecs_collide.sync.slots import Watch, slots_write, watch_run
+from ecs_collide.sync.surface_reader import SurfaceReader
 
 OF_ATTACHED = GROWTH | MASS | FIXED | ATTACHED | DISABLED | (FILTER | HAS_FILTER) << SURFACES_SHIFT
 SAFE_LIMIT = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
@@ -79,17 +53,16 @@ PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 
 
 @cython.final
-@cython.cclass
 class ComponentReader:
     """The components of all bodies, and the columns that they are read into."""
 
     bodies: Bodies
     surfaces: Surfaces
-    surface_reader = cython.declare(SurfaceReader, visibility="readonly")
+    surface_reader: ReadOnly[SurfaceReader]
     dim: cython.int
     n_rows: cython.Py_ssize_t
     # The first six are Position, Extents, Velocity, Growth, Mass, Deflect, or play their roles.
-    kinds = cython.declare(list, visibility="readonly")
+    kinds: ReadOnly[list]
     position: ComponentBinding
     extents: ComponentBinding
     velocity: ComponentBinding
@@ -99,8 +72,8 @@ class ComponentReader:
     offset: ComponentBinding
     owner: ComponentBinding
     # Whether bodies yield, and count as moving, without a velocity too.
-    sweeps = cython.declare(cython.bint, visibility="public")
-    rest_speed = cython.declare(cython.double, visibility="public")
+    sweeps: Public[cython.bint]
+    rest_speed: Public[cython.double]
     gravity: cython.double[3]
     dt: cython.double
     has_written: cython.bint
@@ -114,16 +87,16 @@ class ComponentReader:
     # game has moved or resized; of those that do not move: that are to be looked at, that have
     # another of the rarer components than before, and that have a new place; that sleep on though
     # the game has set their velocity, since it only presses them against what holds them.
-    fallen = cython.declare(list, visibility="readonly")
-    touched_rows = cython.declare(list, visibility="public")
-    examined = cython.declare(list, visibility="readonly")
-    altered = cython.declare(list, visibility="readonly")
-    to_place = cython.declare(list, visibility="public")
-    pressed = cython.declare(list, visibility="readonly")
+    fallen: ReadOnly[list]
+    touched_rows: Public[list]
+    examined: ReadOnly[list]
+    altered: ReadOnly[list]
+    to_place: Public[list]
+    pressed: ReadOnly[list]
     # Until somebody clears them: rows of bodies that sleep and have something new, and the ids of
     # entities that were filed as fixed and moving.
-    woken = cython.declare(list, visibility="readonly")
-    contradictory = cython.declare(list, visibility="readonly")
+    woken: ReadOnly[list]
+    contradictory: ReadOnly[list]
     kept: list  # what the step has overwritten: the object and name of a column, rows, numbers
     writing: cython.longlong[::1]
 
@@ -181,8 +154,6 @@ class ComponentReader:
             kind.bind(self.bodies.capacity, getattr(views, seen), getattr(views, now))
         self.n_rows = self.bodies.capacity
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _watch_columns(self) -> cython.void:
         """Find where the columns and slots lie that say whether there is anything new."""
         b: Bodies = self.bodies
@@ -207,7 +178,7 @@ class ComponentReader:
             self.watch.rare[k].slots = kind.slots
             self.watch.rare[k].mark = kind.mark >> SURFACES_SHIFT & 0xFF
 
-    @cython.cfunc
+    @may_raise
     def _require_room(self) -> cython.int:
         """Raise IndexError unless all columns and kinds have the rows that bodies may stand in."""
         kind: ComponentBinding
@@ -226,7 +197,7 @@ class ComponentReader:
         for n in range(rows.shape[0]):
             self._require_row(rows[n])
 
-    @cython.cfunc
+    @may_raise
     def _require_row(self, i: cython.Py_ssize_t) -> cython.int:
         """Raise IndexError unless there is room for a row."""
         if not 0 <= i < self.n_rows:
@@ -346,6 +317,7 @@ class ComponentReader:
             kind.forget_kept()
 
     @cython.ccall
+    @may_raise
     def keep_boxes(self, rows) -> cython.int:
         """Keep where bodies were seen last, where that is not what their components say."""
         for name in ("seen_centre", "seen_half"):
@@ -354,6 +326,7 @@ class ComponentReader:
         return 0
 
     @cython.ccall
+    @may_raise
     def keep_out(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
         """Keep whether and why a body was left out, where that changes."""
         self.kept.append((self.bodies, "quarantined", i, was_out))
@@ -458,7 +431,7 @@ class ComponentReader:
             n = self._next(stills, n + 1)
         return n_out
 
-    @cython.cfunc
+    @may_raise
     def _begin_lists(self) -> cython.int:
         """Have nothing in the lists that `read` fills."""
         self.fallen = []
@@ -469,7 +442,7 @@ class ComponentReader:
         self.pressed = []
         return 0
 
-    @cython.cfunc
+    @may_raise
     def _note_still(self, i: cython.Py_ssize_t) -> cython.int:
         """Note whether a body that does not move is to be looked at, and has a new place."""
         b: Bodies = self.bodies
@@ -503,15 +476,13 @@ class ComponentReader:
             self._read_body(i, True)
             b.touched[i] = b.news[i] = 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _next(self, rows: cython.longlong[::1], n: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the first place in `rows`, from `n` on, whose body may have something new."""
         if cython.compiled and n < rows.shape[0]:
             return watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
         return n
 
-    @cython.cfunc
+    @may_raise
     def _read_row(self, i: cython.Py_ssize_t, dt: cython.double, anew: cython.bint) -> cython.bint:
         """Read the components of a body; return whether it can be computed with.
 
@@ -536,7 +507,7 @@ class ComponentReader:
             self.touched_rows.append(i)
         return True
 
-    @cython.cfunc
+    @may_raise
     def _read_body(self, i: cython.Py_ssize_t, anew: cython.bint) -> cython.int:
         """Read the components of a body into the columns that the step works on."""
         b: Bodies = self.bodies
@@ -587,8 +558,6 @@ class ComponentReader:
             b.growth[i, k] = b.seen_growth[i, k]
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _is_pressed_only(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a velocity only presses a body that sleeps against what holds it."""
         b: Bodies = self.bodies
@@ -609,7 +578,7 @@ class ComponentReader:
                 return False
         return True
 
-    @cython.cfunc
+    @may_raise
     def _find_centre(self, i: cython.Py_ssize_t) -> cython.int:
         """Find the centre and the half sizes of a body from what its components say."""
         b: Bodies = self.bodies
@@ -624,8 +593,6 @@ class ComponentReader:
             b.seen_centre[i, k] = b.seen_place[i, k] - self.lean[k] * half + 0.0
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_place(self, i: cython.Py_ssize_t) -> cython.int:
         """Find what the components of a body are to say; what has not changed they keep."""
         b: Bodies = self.bodies
@@ -645,8 +612,7 @@ class ComponentReader:
             b.seen_half[i, k] = b.half[i, k]
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
+    @may_raise
     def _check(self, i: cython.Py_ssize_t) -> cython.int:
         """Note whether the numbers of a body can be computed with, and whether it yields."""
         b: Bodies = self.bodies
@@ -684,8 +650,7 @@ class ComponentReader:
         b.news[i] &= ~UNCHECKED
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(-1, check=False)
+    @may_raise
     def _read_surfaces(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill a body's columns of `Surfaces`, and note whether it meets others than before."""
         b: Bodies = self.bodies
@@ -704,8 +669,6 @@ class ComponentReader:
             b.touched[i] |= TOUCHED_BY_FILTER
         return fine
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _stays_within(self, i: cython.Py_ssize_t, dt: cython.double) -> cython.bint:
         """Return whether a body's path of this step stays where products are finite."""
         b: Bodies = self.bodies
@@ -725,8 +688,6 @@ class ComponentReader:
                     fine &= displacement <= MAX_ROUNDS * b.width[k]
         return fine
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how fast a body falls after one second."""
         return self.gravity[k] * (self.surfaces.gravity_scale[i] if self.surfaces.is_used else 1.0)
@@ -772,6 +733,7 @@ class ComponentReader:
         self.has_written = True
 
     @cython.ccall
+    @may_raise
     def find_faces(self, rows: cython.longlong[::1]) -> cython.int:
         """Find the boxes of the bodies of `rows` as queries see them."""
         n: cython.Py_ssize_t
@@ -783,8 +745,6 @@ class ComponentReader:
             self._find_faces(rows[n])
         return 0
 
-    @cython.cfunc
-    @cython.exceptval(check=False)
     def _find_faces(self, i: cython.Py_ssize_t) -> cython.int:
         """Find the box of a body, and whether its next steps need a check of how far they lead."""
         b: Bodies = self.bodies

@@ -6,6 +6,7 @@ when they are asked for: no step goes through them otherwise.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +26,10 @@ from ecs_collide.constants import (
     VELOCITY,
     YIELDS,
 )
+from ecs_collide.dynamics import Attached
 from ecs_collide.esper_world import World
 from ecs_collide.events import EndReason, Vector
+from ecs_collide.motion.arrays import are_among, union
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.attached import AttachedBoxes
@@ -34,7 +37,8 @@ from ecs_collide.sync.component_table import common_entries, rare_entries
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
 from ecs_collide.sync.quarantine import FieldChecks, Report
-from ecs_collide.sync.seen import CHANGED, LEFT_OUT, NO_ROWS, UNSEEN, SeenBodies
+from ecs_collide.sync.rounding import RoundedNumbers
+from ecs_collide.sync.seen import CHANGED, LEFT_OUT, NO_ROWS, PUT, UNSEEN, SeenBodies
 from ecs_collide.sync.sleep_list import KeptSleep, Sleep
 from ecs_collide.sync.step_start import StepStart
 from ecs_collide.sync.targets import KinematicTargets
@@ -95,6 +99,7 @@ class BodyRegistry:
         self.attached = AttachedBoxes(table, domain)
         self.sleep = Sleep(table, timeline)
         self.seen = SeenBodies(table, reader)
+        self.rounded = RoundedNumbers(components, dim)
         self._stale: list[RowArray] = []  # whose boxes the queries have not seen yet
         self.start = StepStart(table, self.kinematic_targets, self.attached, domain)
         self.impact_bodies = ImpactBodies(
@@ -106,6 +111,7 @@ class BodyRegistry:
         self._movers = self._stills = NO_ROWS  # of those watched, quarantined ones too
         self.moving = NO_ROWS  # by the step under way, or the last one
         self.active = NO_ROWS  # the same, and those that the game has moved or resized
+        self.new = NO_ROWS  # bodies whose first step is under way
         self.touched_still = NO_ROWS  # they do not move, and have a new place in the tree
         self._unread = NO_ROWS  # fixed bodies that the step under way reads
         self._requested: set[int] = set()  # fixed bodies that the next step is to read
@@ -180,12 +186,25 @@ class BodyRegistry:
             admitted = index.admit(changes.newcomers, changes.entities)
             fixed = admitted[self.table.has[admitted] & FIXED != 0]
             if len(fixed):
-                self._unread = np.union1d(self._unread, fixed)
+                self._unread = union(self._unread, fixed)
         if changes.newcomers or changes.gone:
             index.update_order(changes.newcomers, changes.gone)
         if changes.newcomers or changes.gone or changed:
             self._find_watched()
+        if self.units.shared_size:
+            self._refuse_growth()
         index.know(changes)
+
+    def _refuse_growth(self) -> None:
+        """Raise ValueError if a body has `Growth` and one attribute for several sizes."""
+        growing = self.rows[self.table.has[self.rows] & GROWTH != 0]
+        if len(growing):
+            entity, growth = self.table.views.ids[growing[0]], self.components.growth.kind.__name__
+            raise ValueError(
+                f"entity {entity} has {growth}, and {self.units.shared_size} is its size on several "
+                f"axes: remove the {growth} and set the size, or name an attribute for each axis in "
+                "Components(extents=...)"
+            )
 
     def _find_watched(self) -> None:
         """Separate the bodies that each step reads from the fixed ones."""
@@ -218,14 +237,19 @@ class BodyRegistry:
         """Return by row whether the next step does not read the components of a body."""
         held: NDArray[np.bool_] = self.table.has[rows] & FIXED != 0
         if held.any():
-            held &= ~np.isin(rows, [*self._requested, *self._unread.tolist()])
+            held &= ~are_among(rows, list(self.to_be_read))
         return held
+
+    @property
+    def to_be_read(self) -> set[int]:
+        """The rows of the fixed bodies that the next step reads."""
+        return self._requested.union(self._unread.tolist())
 
     def _pop_requested(self) -> RowArray:
         """Return the rows of the fixed bodies to read in this step, in the order of their ids."""
         if self._requested:
             requested = np.array(list(self._requested), np.int64)
-            self._unread = np.union1d(self._unread, requested)
+            self._unread = union(self._unread, requested)
             self._requested.clear()
         if len(self._unread):
             c = self.table
@@ -255,9 +279,10 @@ class BodyRegistry:
         if self._domain is not None:  # bodies that the game has put beyond an edge of the world
             rows = self._read[c.quarantined[self._read] == 0]
             c.centre[rows] = self._domain.into_world(c.centre[rows])
-        if len(self.attached.rows) or len(self.attached.taking_part):
+        if self._any_attached():
             reports += self._attach(step, dt)
         c.news[:] = 0
+        self.new = np.array(index.new, np.int64) if index.new else NO_ROWS
         unseen = index.new + index.switched_off
         if unseen:
             reader.find_faces(np.array(unseen, np.int64).data)
@@ -289,7 +314,7 @@ class BodyRegistry:
             self.kinematic_targets.begin(self._read)
         try:
             n_out: int = reader.read(self._movers.data, stills.data, dt)
-            if len(self.attached.rows):
+            if self._any_attached():
                 self.attached.begin()
                 reader.read_attached(self.attached.rows.data, dt)
             if self.index.switched_off:
@@ -309,8 +334,15 @@ class BodyRegistry:
         if self.sleep.n:
             self.sleep.disturbed += self._read[c.moves[self._read] > before].tolist()
         reader.to_place = [row for row in reader.to_place if not c.moves[row]]
-        reader.to_place += kinematic_targets.released.tolist()
+        released = kinematic_targets.released
+        reader.to_place += released.tolist()
+        # The reader found that they move: their contacts are compared as those of other still bodies.
+        reader.examined.extend(released[c.touched[released] != 0].tolist())
         self._part()
+
+    def _any_attached(self) -> bool:
+        """Return whether there are attached boxes, or were in the last step or before a restore."""
+        return len(self.attached.rows) > 0 or self._timeline.attachments.n > 0
 
     def _quarantine_fallen(self, step: int, dt: float) -> list[Report]:
         """Leave bodies out until they can be computed with again; return reports of them."""
@@ -326,9 +358,13 @@ class BodyRegistry:
         c, boxes, rows, index = self.table, self.attached, self.attached.rows, self.index
         with np.errstate(invalid="ignore"):  # of boxes that are in quarantine
             owners = index.rows_of(c.seen_owner[rows].ravel().astype(np.int64))
-        taken = boxes.find_targets(self._timeline.attachments, owners)
+        taken = boxes.find_targets(self._timeline.attachments, owners, index.holders(Attached))
+        owner_of = dict(zip(rows.tolist(), owners.tolist(), strict=True)) if taken.jumped else {}
         for row in taken.jumped:
-            index.end_contacts(row, EndReason.TELEPORTED)
+            if self._is_moved(owner_of[row]):
+                self._timeline.contacts.wake_partners(row)
+            else:
+                index.end_contacts(row, EndReason.TELEPORTED)
         for row, is_disabled in taken.left_out:
             self._reader.keep_out(row, 0)
             index.leave_out(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
@@ -342,30 +378,53 @@ class BodyRegistry:
 
     def _end_teleported(self, touched: list[int]) -> None:
         """End the contacts of bodies that the game has put elsewhere, but for what it has moved."""
-        moves, before = self._moves, self.teleports
-        self._moves, self.teleports = {}, {}
+        before, self.teleports = self.teleports, {}
         for row in touched:
-            if moves and moves.get(row) == self.table.seen_place[row].tolist():
+            if self._is_moved(row):
                 self._timeline.contacts.wake_partners(row)
                 continue
             self.index.end_contacts(row, EndReason.TELEPORTED)
             entity = self.table.views.ids[row]
             self.teleports[entity] = before.get(entity, 0) + 1
+        self._moves = {}
 
-    def note_move(self, row: int, position: Any) -> None:
-        """Have the next step see no teleport where the position still says what it says now."""
-        self._moves[row] = self.units.place_of(position)
+    def _is_moved(self, row: int) -> bool:
+        """Return whether a body is still where `Space.move` placed it since the last step."""
+        moved_to = self._moves.get(row) if self._moves else None
+        return moved_to is not None and moved_to == self.table.seen_place[row].tolist()
+
+    def is_put(self, row: int, position: Any) -> bool:
+        """Return whether the game has placed a body elsewhere since the last step or move."""
+        place = self.units.place_of(position)
+        before = self._moves.get(row)
+        return place != (self.table.seen_place[row].tolist() if before is None else before)
+
+    def note_move(self, row: int, position: Any, was_put: bool = False) -> None:
+        """Prevent the next step from treating a move as a teleport.
+
+        This holds while the position is unchanged.  A body that the game had placed elsewhere
+        before the move still counts as teleported.
+        """
+        if was_put:
+            self._moves.pop(row, None)
+        else:
+            self._moves[row] = self.units.place_of(position)
         if self.sweeps:
             self.kinematic_targets.put.add(row)
 
-    def moved_rows(self) -> list[int]:
+    def moved_rows(self, world: World) -> list[int]:
         """Return the rows of the bodies that stand where `Space.move` has put them."""
-        return [
-            row
-            for row, place in self._moves.items()
-            if (position := self.index.holder(self.makers[0].type, row)) is not None
-            and self.units.place_of(position) == place
-        ]
+        if not self._moves:
+            return []
+        kind, ids, found = self.makers[0].type, self.table.views.ids, []
+        find = world.finder((kind,))
+        for row, place in self._moves.items():
+            position = (find(ids[row]) or {}).get(kind)
+            # If a value is not a number, the next step reports its entity.
+            with suppress(TypeError, ValueError, AttributeError, OverflowError):
+                if position is not None and self.units.place_of(position) == place:
+                    found.append(row)
+        return found
 
     def _list_moving(self) -> None:
         """List what takes part in the step."""
@@ -384,11 +443,13 @@ class BodyRegistry:
 
     def _wake_changed(self) -> None:
         """Wake those about whom there is something new."""
-        rows = self._reader.woken
+        self.disturb(self._reader.woken)
+        self._reader.woken.clear()
+
+    def disturb(self, rows: list[int]) -> None:
+        """Wake the sleeping ones of some bodies; the next step wakes bodies that they support."""
         self.sleep.disturbed += rows
-        if self.sleep.wake(rows):
-            self._part()
-        rows.clear()
+        self.wake(rows)
 
     def wake(self, rows: list[int]) -> None:
         """Wake the sleeping bodies among some bodies."""
@@ -446,7 +507,7 @@ class BodyRegistry:
         if self.sweeps:
             self.kinematic_targets.keep_velocities(written)
         if len(self._pressed):
-            written = self._in_order(np.union1d(written, self._pressed))
+            written = self._in_order(union(written, self._pressed))
         if self._domain is not None:
             stills = np.concatenate([self._stills, self._unread])
             stills = stills[c.quarantined[stills] == 0]
@@ -534,6 +595,7 @@ class BodyRegistry:
         self._unread = NO_ROWS
         self._requested.clear()
         self.teleports = {}
+        self._moves = {}
         self._place_all()
 
     def _use(self, timeline: Any) -> None:
@@ -634,6 +696,9 @@ class BodyRegistry:
     def resume_sleep(self, sleeping: NDArray[np.void], stirred: NDArray[np.void]) -> int:
         """Let those sleep that slept when a snapshot was taken, after `resume`; return how many."""
         asleep = self.sleep.resume(self.rows, sleeping, stirred)
+        if self.sweeps:
+            put = self.rows[stirred["body"][stirred["why"] & PUT != 0]]
+            self.kinematic_targets.put.update(put.tolist())
         self._lay_down(asleep)
         return len(asleep)
 

@@ -42,10 +42,11 @@ SLEEPER = np.dtype([("body", "<u4"), ("island", "<u4"), ("leans", "i1"), ("held"
 """Who sleeps: the island of a body that leans is the first body in it, that of another one 0."""
 
 STIRRED = np.dtype([("body", "<u4"), ("why", "u1")])
-"""Of whom the next step looks whether they, or those who lie against them, are to wake."""
+"""Flags of bodies for the next step: reasons to wake others, and how a body reached its place."""
 
 LOST = 1  # it sleeps, and has lost a contact
 DISTURBED = 2  # it does not yield, and something has happened to it in its sleep
+PUT = 4  # placed by `Space.teleport` or `Space.move`, so it is not swept to its place
 
 
 def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:

@@ -7,15 +7,16 @@ contact that is taken from it, something new about a body beside it that does no
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.constants import PUSH_OUT, SEPARATES
+from ecs_collide.constants import PUSH_OUT, SEPARATES, UNCHECKED
+from ecs_collide.motion.arrays import are_among, first_of_each, union
 from ecs_collide.motion.body_table import BodyTable
-from ecs_collide.sync.seen import DISTURBED, LOST, NO_ROWS, SLEEPER, STIRRED, none_of
+from ecs_collide.sync.seen import DISTURBED, LOST, NO_ROWS, PUT, SLEEPER, STIRRED, none_of
 
 RowArray = NDArray[np.int64]
 
@@ -73,7 +74,8 @@ class Sleep:
         found = np.array(sorted({row for row in rows if c.asleep[row]}), np.int64)
         if c.leans[found].any():
             islands = c.island[found[c.leans[found] != 0]]
-            found = np.union1d(found, np.flatnonzero((c.leans != 0) & np.isin(c.island, islands)))
+            leaning = np.flatnonzero((c.leans != 0) & are_among(c.island, islands))
+            found = union(found, leaning)
         if len(found):
             self._timeline.sleeping.wake(found.data)
         return found
@@ -115,7 +117,7 @@ class Sleep:
             return False
         rows = np.array(self.filed, np.int64)
         self.filed.clear()
-        rows = np.union1d(placed, rows[self._table.moves[rows] == 0])
+        rows = union(placed, rows[self._table.moves[rows] == 0])
         return self.wake(self._timeline.sleeping.near(rows.data))
 
     def fall(self, moving: RowArray, step: int, driving: bool) -> bool:
@@ -174,26 +176,29 @@ class Sleep:
 
     # -- snapshots --
 
-    def kept(self, rows: RowArray) -> tuple[NDArray[np.void], NDArray[np.void]]:
-        """Return who sleeps among the bodies in `rows`, and whom the next step is to look at."""
+    def kept(self, rows: RowArray, put: Collection[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+        """Return the sleeping bodies among `rows`, and the bodies that the next step must check.
+
+        `put` are rows of bodies that are not swept to their places.
+        """
         c = self._table
         places = np.flatnonzero(c.asleep[rows])
-        sleeping, stirred = none_of(SLEEPER, len(places)), none_of(STIRRED)
+        sleeping, why = none_of(SLEEPER, len(places)), np.zeros(len(rows), np.uint8)
         if len(places):
             some = rows[places]
             sleeping["body"] = places
             sleeping["leans"], sleeping["held"] = c.leans[some], c.held[some]
             leans = c.leans[some] != 0
-            _, first, island = np.unique(
-                c.island[some[leans]], return_index=True, return_inverse=True
-            )
-            sleeping["island"][leans] = places[leans][first][island]
+            sleeping["island"][leans] = places[leans][first_of_each(c.island[some[leans]])]
         left = self._timeline.contacts.left
         if len(places) and (left or self.disturbed):
-            why = LOST * (np.isin(rows, left) & (c.asleep[rows] != 0))
-            why += DISTURBED * np.isin(rows, self.disturbed)
-            stirred = none_of(STIRRED, int(np.count_nonzero(why)))
-            stirred["body"], stirred["why"] = np.flatnonzero(why), why[why != 0]
+            why[are_among(rows, left) & (c.asleep[rows] != 0)] |= LOST
+            why[are_among(rows, self.disturbed)] |= DISTURBED
+        if put:
+            why[are_among(rows, list(put))] |= PUT
+        found = np.flatnonzero(why)
+        stirred = none_of(STIRRED, len(found))
+        stirred["body"], stirred["why"] = found, why[found]
         return sleeping, stirred
 
     def resume(
@@ -208,6 +213,8 @@ class Sleep:
         # Who does not move cannot sleep.  What was not filed since, though, may be another by now.
         able = (c.moves[some] != 0) & (c.disabled[some] == 0) & (c.attached[some] == 0)
         able |= c.n_filed[some] < 0
+        # Bodies with invalid numbers, as far as they are known, do not sleep either.
+        able &= (c.bad[some] == 0) | (c.news[some] & UNCHECKED != 0)
         some, sleeping = some[able], sleeping[able]
         c.leans[some], c.held[some] = sleeping["leans"], sleeping["held"]
         c.island[some] = sleeping["island"].astype(np.int64) + 1

@@ -234,6 +234,33 @@ ECS_COLLIDE_INLINE int pair_holds(const PyObject *item, const PyObject *type,
         && *(PyObject *const *)(at + second) == known[1];
 }
 
+/* Return the first place in `rows`, from `n` on, of a body one of whose two components may hold
+   other numbers than are known.  As `watch_run`, which looks at more, it waits for memory. */
+static inline Py_ssize_t pair_run(const Slots *first, const Slots *second, const long long *rows,
+                                  Py_ssize_t n, Py_ssize_t n_rows)
+{
+    PyObject *const *ones = first->items, *const *others = second->items;
+    const int is_flat = first->width == 2 && second->width == 2;
+    for (; n < n_rows; ++n) {
+        const long long i = rows[n];
+        if (n + FETCHED_AHEAD < n_rows) {
+            const long long coming = rows[n + FETCHED_AHEAD];
+            fetch((const double *)ones[coming]);
+            fetch((const double *)others[coming]);
+        }
+        if (is_flat) {
+            if (!pair_holds(ones[i], first->type, first->known + 2 * i,
+                            first->offsets[0], first->offsets[1])
+                || !pair_holds(others[i], second->type, second->known + 2 * i,
+                               second->offsets[0], second->offsets[1]))
+                break;
+        } else if (!slots_hold(first, i) || !slots_hold(second, i)) {
+            break;
+        }
+    }
+    return n;
+}
+
 /* Return the first place in `rows`, from `n` on, of a body about which there may be anything new.
 
    Where bodies rest, this loop is all that a step costs, and it waits for memory: components are

@@ -7,7 +7,10 @@ done, as the falsy result says, and the caller reads and writes attributes by na
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeAlias
+
+Slots: TypeAlias = Any  # C structs
+Watch: TypeAlias = Any
 
 
 def _do_nothing(*arguments: object) -> None:
@@ -15,7 +18,9 @@ def _do_nothing(*arguments: object) -> None:
 
 
 slots_new = slots_free = slots_make_room = slots_file = slots_forget = slots_bind = _do_nothing
-slots_hold = slots_read = slots_write = fields_read = fields_write = same_bits = _do_nothing
+watch_run = pair_run = slots_hold = slots_read = slots_write = fields_read = fields_write = (
+    same_bits
+) = _do_nothing
 
 
 def place_of_type(types: list[type], type: type) -> int:

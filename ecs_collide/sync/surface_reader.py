@@ -1,24 +1,8 @@
 """Carry numbers between the components that only some bodies have and their columns."""
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
+from __future__ import annotations
 
-if cython.compiled:
-    from cython.cimports.ecs_collide.motion.controls_c import Controls
-    from cython.cimports.ecs_collide.motion.surfaces_c import MASK, Surfaces, side_of
-    from cython.cimports.ecs_collide.sync.bindings_c import CODE, VALUE, ComponentBinding
-else:
-    from ecs_collide.motion.controls import Controls
-    from ecs_collide.motion.surfaces import MASK, Surfaces, side_of
-    from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
-
-cython.declare(
-    ALL=cython.longlong, NAN=cython.double, OF_SPACE=cython.double, CONTROL=cython.int,
-    DOMINANCE=cython.int, HAS_FILTER=cython.int, LOCKED_AXES=cython.int, MAX_SPEED=cython.int,
-    RESTITUTION=cython.int, SURFACES_SHIFT=cython.int,
-)  # fmt: skip
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide.constants import (
     ALL,
     CONTROL,
@@ -31,12 +15,32 @@ from ecs_collide.constants import (
     RESTITUTION,
     SURFACES_SHIFT,
 )
+from ecs_collide.motion.controls import Controls
+from ecs_collide.motion.surfaces import MASK, Surfaces, side_of
+from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
 
 
 @cython.final
-@cython.cclass
 class SurfaceReader:
     """The rarer components of all bodies, and the columns that they are read into."""
+
+    surfaces: Surfaces
+    kinds: list
+    exempt: ReadOnly[list]
+    up: Public[cython.int]
+    filter: ComponentBinding
+    friction: ComponentBinding
+    one_way: ComponentBinding
+    normal: ComponentBinding
+    surface: ComponentBinding
+    push_out: ComponentBinding
+    separate: ComponentBinding
+    gravity_scale: ComponentBinding
+    damping: ComponentBinding
+    dominance: ComponentBinding
+    restitution: ComponentBinding
+    max_speed: ComponentBinding
+    locked_axes: ComponentBinding
 
     def __init__(self, surfaces: Surfaces, kinds: list):
         self.surfaces = surfaces
@@ -47,12 +51,15 @@ class SurfaceReader:
         self.exempt = []  # bodies that have a component of one of these do not fall by themselves
         self.up = 2  # where normals that are not given point: k + 1, or -(k + 1), for axis k
 
+    @cython.ccall
+    @may_raise
     def use(self) -> cython.int:
         """Use the columns of `Surfaces` from now on."""
         if not self.surfaces.is_used:
             self.surfaces.use()
         return 0
 
+    @may_raise
     def file(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
         """Note which of the components a body has, by the marks of all of its kinds."""
         c: Controls = self.surfaces.controls
@@ -73,6 +80,7 @@ class SurfaceReader:
 
         return (bits << SURFACES_SHIFT & kind.mark) != 0 and kind.is_filed(i)
 
+    @may_raise
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Take over what the components of a body say; return whether that is new."""
         kind: ComponentBinding
@@ -85,6 +93,7 @@ class SurfaceReader:
             self.surfaces.controls.use()
         return differs
 
+    @may_raise
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether `read` would find something new about a body."""
         kind: ComponentBinding
@@ -94,6 +103,7 @@ class SurfaceReader:
                 return True
         return False
 
+    @may_raise
     def mistrust(self, i: cython.Py_ssize_t) -> cython.int:
         """Let `read` find something new about whatever a body has of all this."""
         kind: ComponentBinding

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.constants import CUSTOM, FIXED, GROWTH, LARGEST, TOUCHED_BY_GAME, VELOCITY
+from ecs_collide.motion.arrays import are_among
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 
@@ -59,7 +60,7 @@ class KinematicTargets:
         driven &= c.has[rows] & FIXED == 0
         driven &= (displacements != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
         if self.put:
-            driven &= ~np.isin(rows, list(self.put))
+            driven &= ~are_among(rows, list(self.put))
             self.put.clear()
         resized = (self._half[rows] != c.seen_half[rows]).any(axis=1)
         held = (c.has[rows] & (VELOCITY | GROWTH | CUSTOM) == 0) & (c.response[rows] == 0)
@@ -108,9 +109,9 @@ class KinematicTargets:
     def keep_velocities(self, moving: RowArray) -> None:
         """Let velocity components say what they said, but for what an answer has changed."""
         c, speeds = self._table, np.zeros((len(moving), self._table.dim))
-        _, places, driven = np.intersect1d(
-            moving, self.rows, assume_unique=True, return_indices=True
-        )
+        order = np.argsort(moving)
+        driven = are_among(self.rows, moving)
+        places = order[np.searchsorted(moving, self.rows[driven], sorter=order)]
         speeds[places] = self.speeds[driven]
         now = c.velocity[moving]
         c.velocity[moving] = np.where(now == speeds, c.seen_velocity[moving], now)

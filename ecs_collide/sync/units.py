@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._attributes import part_of, read_number, write_number
+from ecs_collide._attributes import keeps_numbers, read_number, write_number
 from ecs_collide.component_map import Components
 from ecs_collide.events import Vector
 
@@ -24,6 +24,8 @@ class Units:
         self.halves = 2.0 if components.whole_sizes else 1.0  # in a size
         roles = (components.vector(role, dim) for role in ("position", "extents", "velocity"))
         self._position, self._extents, self._velocity = (role.names for role in roles)
+        self.shared_size = components.shared_size(dim)  # one attribute for several axes, or ""
+        self._velocity_type = components.velocity.kind
 
     def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
         """Return the centre and the half sizes that the numbers of a body mean."""
@@ -49,6 +51,17 @@ class Units:
                 place += self.leans[k] * half
             write_number(position, self._position[k], place)
 
+    def refuse_unequal(self, entity: int, half: Sequence[float]) -> None:
+        """Raise ValueError if half sizes differ on axes that share one attribute."""
+        if self.shared_size and len({*zip(self._extents, half, strict=True)}) > len(
+            {*self._extents}
+        ):
+            raise ValueError(
+                f"entity {entity}: {self.shared_size} is its size on several axes, and cannot hold "
+                f"the half sizes {tuple(half)!r}: give equal ones, or name an attribute for each "
+                "axis in Components(extents=...)"
+            )
+
     def set_half(self, extents: Any, half: Iterable[float]) -> None:
         """Set the half sizes of a body."""
         for name, value in zip(self._extents, half, strict=True):
@@ -66,6 +79,8 @@ class Units:
     def set_velocities(self, components: Sequence[Any], velocities: Doubles) -> None:
         """Set the numbers of many components that play the role of a velocity, (n, dim)."""
         for name, numbers in zip(self._velocity, velocities.T.tolist(), strict=True):
-            write: Any = setattr if part_of(name) is None else write_number
+            # The test in `write_number` costs as much as the write of an attribute.
+            plain = self._velocity_type if keeps_numbers(self._velocity_type, name) else None
             for component, number in zip(components, numbers, strict=True):
+                write: Any = setattr if type(component) is plain else write_number
                 write(component, name, number)

@@ -6,17 +6,9 @@ removed or replaced since the last time differs from what is filed.
 
 from __future__ import annotations
 
-try:
-    import cython
-except ImportError:
-    from ecs_collide import _cython as cython
-
-if cython.compiled:
-    from cython.cimports.ecs_collide.sync.bindings_c import ComponentBinding
-    from cython.cimports.ecs_collide.sync.slots_c import files_agree
-else:
-    from ecs_collide.sync.bindings import ComponentBinding
-    from ecs_collide.sync.slots import files_agree
+from ecs_collide._kernel import cython
+from ecs_collide.sync.bindings import ComponentBinding
+from ecs_collide.sync.slots import files_agree
 
 
 def compare_world(

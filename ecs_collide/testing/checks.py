@@ -11,7 +11,7 @@ import esper
 
 from ecs_collide.recording.frames import ABSENT, Difference, Frame, compare_frames, read_frame
 from ecs_collide.recording.recorder import Recorder, read_inputs
-from ecs_collide.space import Space
+from ecs_collide.space import Space, take_snapshot
 from ecs_collide.testing.failures import RECORDERS, divergence_from, failure, output_path
 from ecs_collide.testing.sim import KEPT, current_sim
 from ecs_collide.testing.watch import find_space
@@ -32,7 +32,7 @@ def _structure(frame: Frame) -> dict[int, tuple[str, ...]]:
 
 def _moment(space: Space, step: int, option: str) -> _Moment:
     try:
-        data = space.snapshot()
+        data = take_snapshot(space)
     except (ValueError, TypeError) as error:
         raise AssertionError(f"{option}: step {step}: {error}") from error
     return _Moment(data, read_frame(space, step), space.world.generation())

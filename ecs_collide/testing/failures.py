@@ -60,9 +60,9 @@ def failure(
 
 
 def divergence_from(expected: Frame, space: Space) -> Divergence | None:
-    """Return how the world differs from what it was in a frame, or None."""
+    """Return how a restored world differs from a recorded frame, or None."""
     frame = read_frame(space, expected.step, expected.dt, expected.inputs)
-    differences = compare_frames(expected, frame)
+    differences = compare_frames(expected, frame, types=False)
     return Divergence(expected.step, differences, expected, frame) if differences else None
 
 

@@ -22,7 +22,7 @@ import numpy as np
 
 from ecs_collide.clocks import FixedStep
 from ecs_collide.recording.frames import LIBRARY
-from ecs_collide.space import Space
+from ecs_collide.space import Space, take_snapshot
 from ecs_collide.testing.watch import processors
 
 # What is what it is, or holds only what is looked at by itself.
@@ -91,7 +91,7 @@ class Memory:
         except _StrangeError as strange:
             self.obstacle = strange.kind
             return
-        self._moments[step] = self._space.snapshot(), contents
+        self._moments[step] = take_snapshot(self._space), contents
 
     def bring_back(self, step: int) -> None:
         """Make everything what it was when a step was saved."""

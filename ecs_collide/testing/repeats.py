@@ -7,6 +7,7 @@ import pickle
 import subprocess
 import sys
 import tempfile
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +19,7 @@ from ecs_collide.recording.frames import Frame
 from ecs_collide.recording.recording import Recording, first_difference
 from ecs_collide.replay import draw_frame
 from ecs_collide.snapshot.capture import FIELDS
-from ecs_collide.space import Space
+from ecs_collide.space import Space, take_snapshot
 from ecs_collide.testing.failures import divergence_from, failure
 from ecs_collide.testing.logs import recording_of, require_live
 from ecs_collide.testing.sim import DT, Script, Sim, steps_of
@@ -29,6 +30,7 @@ VARIANTS = ("again", "order", "margins", "kernels", "hash seed")
 """What `assert_repeats` changes: nothing; the order in which entities and components were added;
 the margins and the lookahead of the tree; pure Python and compiled; the seed of hashes."""
 
+_CANNOT_IMPORT = 3  # the exit status of a process that cannot unpickle build()
 _MARGINS = ((0.0, 0.0), (50.0, 8.0))
 _ADVICE = "\ntell Space.snapshot_with how to save what did not come back"
 
@@ -51,9 +53,10 @@ def assert_repeats(
     dt : float
         Length of a step, in seconds.
     variants : some of `VARIANTS`, optional
-        What to change.  By default all that is possible: "kernels" needs compiled kernels,
-        and "hash seed", which runs in another process, a `build` that pickle can store, such
-        as a function of a module.
+        The variants to try.  By default all that are possible, with a warning for each other
+        one.  "order" needs a `build` that does no step, and "kernels" needs compiled kernels.
+        "hash seed" runs in another process, so it needs a `build` that can be imported, such
+        as a function of a module other than the script.
 
     Raises
     ------
@@ -73,20 +76,31 @@ def assert_repeats(
     require_live(reference)
     done = []
     for name in chosen:
-        other: Recording | None = None
-        for words, other in _RUNS[name](build, script, dt):
-            divergence = first_difference(reference, other)
-            if divergence is not None:
-                entities = [each.entity for each in divergence.differences if each.entity]
-                seen = reference if divergence.first is not None else other
-                picture = draw_frame(seen, divergence.step, entities[:1])
-                lines = f"{words}: {divergence}\n{picture}"
-                raise failure(lines, recordings=[reference, other])
-        if other is not None:
+        try:
+            for words, other in _RUNS[name](build, script, dt):
+                _require_equal(reference, other, words)
+        except _VariantError as error:
+            if variants is not None:
+                raise ValueError(f"variant {name!r} is not possible here: {error}") from None
+            warnings.warn(f"assert_repeats() skips {name!r}: {error}", stacklevel=2)
+        else:
             done.append(name)
-        elif variants is not None:
-            raise ValueError(f"variant {name!r} is not possible here: {_NEEDS[name]}")
     return done
+
+
+class _VariantError(ValueError):
+    """A variant cannot be tried; the text gives the reason and the requirement."""
+
+
+def _require_equal(reference: Recording, other: Recording, words: str) -> None:
+    __tracebackhide__ = True
+    divergence = first_difference(reference, other)
+    if divergence is not None:
+        entities = [each.entity for each in divergence.differences if each.entity]
+        seen = reference if divergence.first is not None else other
+        picture = draw_frame(seen, divergence.step, entities[:1])
+        lines = f"{words}: {divergence}\n{picture}"
+        raise failure(lines, recordings=[reference, other])
 
 
 def _run(
@@ -123,7 +137,7 @@ def _on_other_kernels(build: Build, script: Script, dt: float) -> _Runs:
     try:
         kernels = _backend.load(compiled=compiled)
     except ImportError:
-        return
+        raise _VariantError("the compiled kernels are not installed") from None
     with mock.patch.object(_backend, "kernels", kernels):
         yield "compiled kernels" if compiled else "pure Python", _run(build, script, dt)
 
@@ -131,8 +145,8 @@ def _on_other_kernels(build: Build, script: Script, dt: float) -> _Runs:
 def _with_other_hash_seed(build: Build, script: Script, dt: float) -> _Runs:
     try:
         job = pickle.dumps((build, script, dt))
-    except (pickle.PicklingError, AttributeError, TypeError):
-        return
+    except (pickle.PicklingError, AttributeError, TypeError) as error:
+        raise _VariantError(_not_importable(error)) from None
     seed = "1" if os.environ.get("PYTHONHASHSEED") != "1" else "2"
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "run.rec"
@@ -148,18 +162,32 @@ def _with_other_hash_seed(build: Build, script: Script, dt: float) -> _Runs:
             capture_output=True,
             check=False,
         )
+        words = done.stderr.decode(errors="replace")
+        if done.returncode == _CANNOT_IMPORT:
+            raise _VariantError(_not_importable(words.strip()))
         if done.returncode:
             raise RuntimeError(
                 "assert_repeats() cannot build the game in another process, for 'hash seed':\n"
-                + done.stderr.decode(errors="replace")
+                + words
             )
         yield f"PYTHONHASHSEED={seed}", Recording.load(path)
 
 
 def run_job(job: bytes, path: str) -> None:
     """Do a run for another process of this program, and save its recording."""
-    build, script, dt = pickle.loads(job)
+    try:
+        build, script, dt = pickle.loads(job)
+    except Exception as error:  # an import of the game's modules may raise anything
+        print(error, file=sys.stderr)
+        sys.exit(_CANNOT_IMPORT)
     _run(build, script, dt).save(path)
+
+
+def _not_importable(error: object) -> str:
+    return (
+        f"another process cannot import build() ({error}): "
+        "make it a function of a module other than the script that runs"
+    )
 
 
 _RUNS: dict[str, Callable[[Build, Script, float], _Runs]] = {
@@ -169,19 +197,12 @@ _RUNS: dict[str, Callable[[Build, Script, float], _Runs]] = {
     "kernels": _on_other_kernels,
     "hash seed": _with_other_hash_seed,
 }
-_NEEDS = {
-    "kernels": "the compiled kernels are not installed",
-    "hash seed": "pickle cannot store build(): make it a function of a module",
-}
 
 
 def reorder(space: Space) -> None:
     """Add all entities and components of a world again, under their ids, in another order."""
     if len(space):
-        raise ValueError(
-            "the variant 'order' needs a build() that does no step: do them by `inputs`, "
-            "or leave 'order' out of `variants`"
-        )
+        raise _VariantError("it needs a build() that does no step: do the steps by `inputs`")
     world = space.world
     for entity, components in reversed(list(world.entities(FIELDS).items())):
         parts = list(components.items())
@@ -236,10 +257,10 @@ def assert_rollback_safe(
     pressed = [names for names, n in script for _ in range(n)]
     with Sim(dt, keep=1) as sim:
         sim.build(build)
-        saves = [sim.space.snapshot()]
+        saves = [take_snapshot(sim.space)]
         for n, names in enumerate(pressed, 1):
             _advance(sim, names)
-            saves.append(sim.space.snapshot())
+            saves.append(take_snapshot(sim.space))
             begin = n - distance
             if begin < 0:
                 continue

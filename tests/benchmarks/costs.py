@@ -19,7 +19,7 @@ import esper
 import numpy as np
 
 from tests.benchmarks.engines import HALF, Ours, arena
-from tests.benchmarks.scenes import DT, Floats, scene
+from tests.benchmarks.scenes import DT, Floats, Integers, scene
 
 Rows = list[tuple[str, float, str]]
 
@@ -345,6 +345,53 @@ def snapshot(n: int = 10_000, rounds: int = 50) -> Rows:
     return rows
 
 
+def fat_bounds(n: int = 4_000, frames: int = 100, rounds: int = 3) -> Rows:
+    """Count what fat bounds save in a gas, against bounds that escape sooner, and time both.
+
+    Worlds with the same gas take turns.  They must find as many pairs and end at the same places
+    in each step.  Each step counts with its least time over the rounds.
+    """
+    import ecs_collide as ec
+    from tests.scenes import gas
+
+    ways: dict[str, dict[str, float]] = {
+        "as they are": {},
+        "of a tenth of a side and 2 steps": {"margin": 0.2, "lookahead": 2.0},
+        "of nothing": {"margin": 0.0, "lookahead": 0.0},
+    }
+    rows: Rows = []
+    for n_bodies in (max(n // 10, 1), n):
+        times = {name: np.full(frames, np.inf) for name in ways}
+        counts: dict[str, Integers] = {}
+        for number in range(rounds):
+            spaces: dict[str, ec.Space] = {}
+            for name, settings in ways.items():
+                counts[name] = np.zeros(3, np.int64)
+                esper.switch_world(f"{n_bodies} {name} {number}")
+                gas(n_bodies, spacing=4.0, speed=10.0)
+                spaces[name] = ec.install(ec.Space(**settings))
+                esper.process(DT)
+            for frame in range(frames):
+                ends = set()
+                for name, space in spaces.items():
+                    esper.switch_world(f"{n_bodies} {name} {number}")
+                    times[name][frame] = min(times[name][frame], clocked(esper.process, DT))
+                    stats = space.stats
+                    counts[name] += (stats.escapes, stats.reinsertions, stats.rebuilds)
+                    ends.add((stats.pairs, space.positions().tobytes()))
+                assert len(ends) == 1, f"fat bounds changed step {frame}"
+        for name in ways:
+            kinds = ("escapes", "reinsertions", "rebuilds")
+            each = (counts[name] / frames).tolist()
+            rows += [
+                (f"a step of a gas of {n_bodies:,}, fat bounds {name}: {kind}", count, "")
+                for kind, count in zip(kinds, each, strict=True)
+            ]
+            against = float(times[name].sum() / times["as they are"].sum())
+            rows.append(("the same, time against bounds as they are", against, "times"))
+    return rows
+
+
 def imports(rounds: int = 5) -> Rows:
     """Time the import of the library where esper and numpy, but nothing else, are there."""
     code = (
@@ -419,6 +466,7 @@ COSTS: dict[str, Callable[..., Rows]] = {
     "query": query,
     "memory": memory,
     "snapshot": snapshot,
+    "bounds": fat_bounds,
     "import": imports,
     "plain": plain,
 }

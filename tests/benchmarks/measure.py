@@ -39,6 +39,7 @@ QUICK_COSTS: dict[str, dict[str, int]] = {
     "query": {"n": 1000, "calls": 500},
     "memory": {"n": 5000},
     "snapshot": {"n": 500, "rounds": 3},
+    "bounds": {"n": 400, "frames": 10, "rounds": 1},
     "import": {"rounds": 1},
     "plain": {"n": 20, "frames": 3},
 }

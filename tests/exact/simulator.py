@@ -15,7 +15,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
-INSTANT_LIMIT = 4  # answers of a pair in one instant, after which only what closes it is taken
+RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
+INSTANT_LIMIT = 1  # full answers of a pair in one instant; after it only what closes it is taken
 REPEAT_LIMIT = 32  # answers of a resizing pair in one instant, after which it is crushed
 ROUNDED_ROOT = Fraction(1, 2**100)  # of an energy: what a root that is none may be off by
 MARGIN = 1e-6  # of a coordinate: how far apart two paths are when floats may rule a pair out
@@ -311,7 +312,8 @@ class Simulator:
         """Return the impact of which a pair's sides tell."""
         if all(side.gap < 0 for side in sides):
             side = max(sides, key=lambda s: (s.gap, -s.rate))
-            if side.rate >= 0:
+            leaves = any(other.gap == side.gap and other.rate > 0 for other in sides)
+            if side.rate >= 0 or leaves:
                 return None
             return Impact(self.now, False, side.axis, side.sign, True, -side.rate)
         if any(side.rate == 0 and side.gap >= 0 for side in sides):
@@ -698,7 +700,8 @@ class Simulator:
         restitution = Fraction(0)
         if not normal_only and not impact.overlaps:
             restitution = self._restitution_of(pair)
-        if n_repeats >= INSTANT_LIMIT:
+        limit = RESIZING_LIMIT if resizes else INSTANT_LIMIT
+        if n_repeats >= limit:
             normal_only = True
             if restitution < 1:
                 restitution = Fraction(0)
@@ -1015,7 +1018,7 @@ class Simulator:
             for n, own, partner in ((i, v1, v2), (j, v2, v1))
             if n in self.yielding
         }
-        part = self._part_to_turn(wanted, {i: v1, j: v2})
+        part = self._part_to_turn(wanted, {i: v1, j: v2}, k)
         for n, velocity in wanted.items():
             for axis in along:
                 now = self.final(n, axis)
@@ -1046,10 +1049,24 @@ class Simulator:
         return wanted
 
     def _part_to_turn(
-        self, wanted: dict[int, list[Fraction]], before: dict[int, list[Fraction]]
+        self, wanted: dict[int, list[Fraction]], before: dict[int, list[Fraction]], k: int
     ) -> Fraction:
-        """Return how far bodies may go to what they want, so that no energy is won."""
-        still = [n for n in before if n not in wanted]
+        """Return how far bodies may go to what they want, so that no energy is won.
+
+        A partner that only a locked axis keeps from yielding is no frame: it counts in the world.
+        """
+        levels = [self.bodies[n].level for n in wanted]
+        still = [
+            n
+            for n in before
+            if n not in wanted
+            and not (
+                self.bodies[n].yields
+                and k in self.bodies[n].locked
+                and n not in self.kept
+                and self.bodies[n].level <= max(levels)
+            )
+        ]
         frame = before[still[0]] if still else [Fraction(0)] * self.dim
         energy = gain = square = slope = Fraction(0)
         for n, velocity in wanted.items():

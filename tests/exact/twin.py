@@ -98,7 +98,7 @@ def read_bodies(dim: int) -> list[Body]:
                 component[ec.Dominance].level if ec.Dominance in component else 0,
                 frozenset(k for k in range(dim) if locked[k]),
                 None if bounce is None else Fraction(bounce.value),
-                None if bounce is None or bounce.rule is None else str(bounce.rule),
+                None if bounce is None or bounce.rule is None else bounce.rule.value,
                 None if fastest is None else Fraction(fastest.speed),
             )
         )

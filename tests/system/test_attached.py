@@ -895,3 +895,67 @@ def test_what_resize_refuses():
     space.update_bounds(1 / 60)
     with pytest.raises(RuntimeError, match="within a step"):
         space.resize(hero, height=1.0)
+
+
+@pytest.mark.parametrize("n_restores", [0, 1, 2])
+def test_a_box_attached_to_a_body_that_got_attached_while_disabled(n_restores):
+    hero = mover((0, 0), (1, 1), (60, 0), ec.Slide())
+    hook = box((5, 0), (1, 1))
+    space = ec.install()
+    esper.process(1 / 60)
+    esper.add_component(hook, ec.Disabled())
+    esper.process(1 / 60)
+    esper.add_component(hook, ec.Attached(hero, (2, 0)))
+    esper.process(1 / 60)
+    for _ in range(n_restores):
+        space.restore(space.snapshot())
+    feet = attached(hook, (0, -1), (1, 0.5))
+
+    with pytest.warns(RuntimeWarning, match=f"entity {feet} is .* both boxes to entity {hero};"):
+        esper.process(1 / 60)
+    esper.remove_component(hook, ec.Disabled)
+    esper.process(1 / 60)
+    assert space.position_of(hook) == (space.position_of(hero)[0] + 2, 0)
+    space.check()
+
+
+@pytest.mark.parametrize("n", [1, 2, 3])
+@pytest.mark.parametrize("way", ["deleted", "detached", "disabled", "cleared"])
+def test_all_attached_boxes_are_lost_in_one_step(n, way):
+    hero = mover((0, 0), (1, 1), (60, 0), ec.Slide())
+    boxes = [box((0, 9), (1, 1), ec.Attached(hero, (0, 9))) for _ in range(n)]
+    space = ec.install()
+    esper.process(1 / 60)
+
+    for entity in boxes:
+        if way == "deleted":
+            esper.delete_entity(entity)
+        elif way == "detached":
+            esper.remove_component(entity, ec.Attached)
+        elif way == "disabled":
+            esper.add_component(entity, ec.Disabled())
+    if way == "cleared":
+        esper.clear_database()
+    esper.process(1 / 60)
+
+    space.check()
+    if way != "cleared":
+        assert position(hero) == (2, 0)
+
+
+def test_a_box_that_was_attached_after_the_snapshot_drives_nothing_after_a_restore():
+    hero = mover((0, 0), (1, 1), (60, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1 / 60)
+    saved = space.snapshot()
+    box((0, 0), (1, 1), ec.Attached(hero, (0, 9)))
+    esper.process(1 / 60)
+    space.restore(saved)
+
+    wall = box((20, 0), (1, 1))
+    for _ in range(30):
+        esper.process(1 / 60)
+
+    assert space.bounds(wall) == ((19, -1), (21, 1))
+    assert position(hero) == (18, 0)
+    space.check()

@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 import math
+import random
 
 import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, Gravity, Ledger, box, gaps, mover, position, set_velocity, velocity
+from tests.scenes import (
+    Falls,
+    Gravity,
+    Ledger,
+    box,
+    enter_new_world,
+    gaps,
+    mover,
+    position,
+    set_velocity,
+    velocity,
+)
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -750,3 +762,67 @@ def test_a_carry_out_of_bounds_is_quarantined(field, value):
     setattr(of(lift, ec.Carry), field, value)
     with pytest.warns(RuntimeWarning, match=r"Carry\.\w+ is"):
         esper.process(1.0)
+
+
+def could_be_nearer(space, upper, lower):
+    """Return whether the upper of two bodies could stand nearer to the lower one."""
+    feet, top = space.bounds(upper)[0][1], space.bounds(lower)[1][1]
+    assert feet >= top
+    place = space.position_of(upper)[1]
+    half = esper.component_for_entity(upper, ec.Extents).y
+    return top <= math.nextafter(place, -math.inf) - half < feet
+
+
+@pytest.mark.parametrize("gravity", [None, (0, -900)])
+def test_riders_of_any_size_stand_on_a_lift_to_the_last_bit_of_the_coordinates(gravity, volume):
+    rng = random.Random(5)
+    for _ in range(volume(4, 40)):
+        enter_new_world()
+        top, half, speed = rng.uniform(-100, 100), rng.uniform(1, 5), rng.uniform(-60, 60)
+        lift = mover((0, top - half), (400, half), (rng.uniform(-9, 9), speed), ec.Carry())
+        pile = [lift]
+        for _ in range(3):
+            half = rng.uniform(0.3, 8.0)
+            pile.append(mover((0, top + half), (3, half), (0, 0), ec.Slide()))
+            top += 2.0 * half
+        space = ec.install(gravity=gravity)
+        for step in range(60):
+            if step == 30:
+                esper.component_for_entity(lift, ec.Velocity).y = -speed
+            esper.process(1 / 60)
+            for upper, lower in zip(pile[1:], pile, strict=False):
+                if step > 1:
+                    assert not could_be_nearer(space, upper, lower), (step, upper)
+
+
+@pytest.mark.parametrize("gravity", [None, (0, -900)])
+@pytest.mark.parametrize("way", [(60, 0), (0, 60), (0, -60), (60, -60), (0, -3000)])
+@pytest.mark.parametrize("comes_later", [False, True])
+def test_a_rider_that_is_created_on_a_lift_is_carried_in_its_first_step(way, gravity, comes_later):
+    lift = mover((0, -1), (10, 1), way, ec.Carry())
+    space = ec.install(gravity=gravity)
+    if comes_later:
+        esper.process(1 / 64)
+    x, y = position(lift)
+    rider = mover((x, y + 1.5), (0.5, 0.5), (0, 0), ec.Slide())
+    crate = mover((x, y + 2.5), (0.5, 0.5), (0, 0), ec.Slide())
+
+    for _ in range(3):
+        esper.process(1 / 64)
+        x, y = position(lift)
+        assert position(rider) == (x, y + 1.5)
+        assert position(crate) == (x, y + 2.5)
+    assert [contact.since for contact in space.contacts(rider)] != []
+    assert esper.component_for_entity(rider, ec.Velocity).xy == (0, 0)
+
+
+def test_a_body_that_is_created_beside_or_far_above_a_lift_is_not_carried():
+    lift = mover((0, -1), (10, 1), (60, 0), ec.Carry())
+    above, beside = mover((0, 5), (1, 1), (0, 0), ec.Slide()), mover((-11, -1), (1, 1), (0, 0))
+    space = ec.install()
+
+    esper.process(1 / 64)
+
+    assert (position(above), position(beside)) == ((0, 5), (-11, -1))
+    assert space.carried(above) == (0, 0)
+    assert position(lift)[0] > 0

@@ -953,3 +953,62 @@ def test_what_makes_no_sense_is_refused(world: str) -> None:
     play.hero.walk, play.hero.up = 0.0, (0, 0, 1)
     with pytest.raises(ValueError, match="no axis of a space of 2"):
         esper.process(DT)
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("in_the_air", [False, True])
+def test_a_disabled_character_gathers_no_falling_speed(in_the_air: bool) -> None:
+    play = Play()
+    play.box((-100, -32), (100, 0))
+    play.enter(0, 0)
+    play.hero.jump = in_the_air
+    play.step(4)
+    before = play.place.xy, play.velocity.xy, play.hero.air_time, play.hero.on_ground
+
+    esper.add_component(play.entity, ec.Disabled())
+    play.step(64)
+    assert (play.place.xy, play.velocity.xy, play.hero.air_time, play.hero.on_ground) == before
+    esper.remove_component(play.entity, ec.Disabled)
+    play.step(2)
+
+    rises = play.place.y - before[0][1]
+    assert rises > 0.0 if in_the_air else rises == 0.0
+    assert play.hero.on_ground is not in_the_air
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("ground", [0.0, 37.3])
+@pytest.mark.parametrize(("height", "steps"), [(50.0, 30), (77.0, 24), (100.0, 32)])
+def test_after_a_jump_that_ends_with_a_step_it_stands_on_the_ground(
+    ground: float, height: float, steps: int
+) -> None:
+    play = Play(jump_height=height, time_to_top=steps * DT)
+    play.box((-400, ground - 40), (400, ground))
+    play.enter(0, ground)
+    play.hero.jump = True
+    play.step(steps + 1)
+    play.hero.jump = False
+    play.step(steps + 4)
+
+    for _ in range(20):
+        play.step()
+        assert play.hero.on_ground
+        assert play.space.bounds(play.entity)[0][1] == play.space.bounds(play.hero.ground)[1][1]
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("speed", [30.0, -30.0, 7.3])
+def test_after_a_jump_it_stands_on_a_lift_to_the_last_bit(speed: float) -> None:
+    play = Play(jump_height=50.0, time_to_top=0.3)
+    lift = play.box((-400, -40), (400, 0), ec.Carry(), ec.Velocity(0, speed))
+    play.enter(0, 0)
+    play.hero.jump = True
+    play.step(4)
+    play.hero.jump = False
+    play.step(60)
+
+    for _ in range(120):
+        play.step()
+        assert play.hero.on_ground
+        feet, top = play.space.bounds(play.entity)[0][1], play.space.bounds(lift)[1][1]
+        assert 0.0 <= feet - top <= math.ulp(max(abs(top), abs(play.place.y)))

@@ -765,3 +765,18 @@ def test_explain_says_who_gives_way():
     assert {"dominance", "locked_axes"} <= causes
     assert f"entity {player} has Dominance 1 and entity {crate} 0: only entity {crate}" in text
     assert f"entity {player} has LockedAxes: along y it never moves" in text
+
+
+@pytest.mark.parametrize("response", [ec.Push, ec.Stop, ec.Slide])
+def test_a_partner_that_is_locked_along_the_normal_adds_no_energy(response):
+    ec.install()
+    first = mover((0, 0), (1, 1), (10, 1), response(), ec.Friction(1.0))
+    second = mover((4, 0), (1, 20), (0, 13), ec.Slide(), ec.LockedAxes(x=True))
+
+    esper.process(0.5)
+
+    energy = sum(speed**2 for body in (first, second) for speed in velocity(body))
+    assert energy <= (100 + 1 + 169) * (1 + 2**-50)
+    if response is ec.Slide:  # friction passes momentum on along the free axis
+        assert velocity(first) == (0, 7)
+        assert velocity(second) == (0, 7)

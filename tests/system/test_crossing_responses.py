@@ -609,3 +609,69 @@ def test_a_function_and_next_impact_let_cross_too():
     esper.process(1.0)
     assert position(ghost) == (0, 0)
     assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+
+
+# -- under gravity --
+
+
+@pytest.mark.parametrize("kind", [Crosses, CrossesUntilApart])
+def test_a_crate_on_a_thin_platform_does_not_sink_when_ghosts_cross_it(kind):
+    ec_space, system = install(kind, gravity=(0, -900))
+    box((0, -0.05), (100, 0.05))
+    crate = mover((0, 4), (4, 4), (0, 0), ec.Slide())
+
+    for _ in range(20):
+        ghost = mover((1, 12), (1, 1), (0, -600), ec.Slide(), Ghost())
+        for _ in range(4):
+            esper.process(1 / 60)
+            assert (position(crate), velocity(crate)) == ((0, 4), (0, 0))
+        esper.delete_entity(ghost, immediate=True)
+
+    assert system.n_asked >= 20
+    assert ec_space.is_on(crate, (0, 1)) is not None
+
+
+def test_a_ghost_that_falls_through_a_crate_follows_its_parabola():
+    install(gravity=(0, -64))
+    mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.GravityScale(0))
+    ghost = mover((0, 8), (1, 1), (3, 0), ec.Slide(), Ghost(), ec.Damping(0.0))
+
+    esper.process(0.5)
+
+    assert position(ghost) == (1.5, 0)
+    assert velocity(ghost) == (3, -32)
+
+
+def test_a_response_that_sets_a_velocity_and_lets_cross_leaves_the_floor_solid():
+    class TurnsAndCrosses(Crosses):
+        def respond(self, impact):
+            self.n_asked += 1
+            impact.set_velocity(crate, (30, 0))
+            impact.cross()
+
+    _, system = install(TurnsAndCrosses, gravity=(0, -900))
+    box((0, -0.05), (100, 0.05))
+    crate = mover((0, 4), (4, 4), (0, 0), ec.Slide())
+    mover((0, 12), (1, 1), (0, -600), ec.Slide(), Ghost())
+
+    esper.process(1 / 60)
+
+    assert system.n_asked == 1
+    assert position(crate)[1] == 4
+    assert velocity(crate) == (30, 0)
+
+
+def test_a_crate_keeps_its_path_when_a_response_deletes_what_hits_it():
+    class Deletes(Crosses):
+        def respond(self, impact):
+            esper.delete_entity(impact.other(crate), immediate=True)
+
+    space, _ = install(Deletes, gravity=(0, -900))
+    floor = box((0, -0.05), (100, 0.05))
+    crate = mover((0, 4), (4, 4), (0, 0), ec.Slide())
+    mover((0, 12), (1, 1), (0, -600), ec.Slide(), Ghost())
+
+    esper.process(1 / 60)
+
+    assert position(crate) == (0, 4)
+    assert [(hit.time, hit.first) for hit in space.collisions if hit.first == floor] == [(0, floor)]

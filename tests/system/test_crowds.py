@@ -222,3 +222,84 @@ def test_walls_moved_into_one_point(quiet):
 
     assert space.stats.left_out == N * (N - 1) // 2
     assert len(space.reports) == 1
+
+
+# Whole nodes ---------------------------------------------------------------------------
+
+
+def still_and_moving(rng, heap):
+    for i in range(N):
+        at = (rng.uniform(-1, 1), rng.uniform(-1, 1))
+        (box(at, (1, 1)) if i % 2 else heap(at, (1, 1)))
+
+
+def filtered(rng, heap):
+    for i in range(N + 100):
+        heap((rng.uniform(-0.1, 0.1), 0), (1, 1), ec.Filter(group=-(i % 2)))
+
+
+class Ghost:
+    """Bodies with it are filtered by the game."""
+
+
+def ghosts_of_the_game(rng, heap):
+    for i in range(N + 10):
+        heap((rng.uniform(-0.1, 0.1), 0), (1, 1), *([Ghost()] if i % 20 == 0 else []))
+
+
+def owners_and_boxes(rng, heap):
+    owner = heap((0, 0), (1, 1))
+    for i in range(N):
+        heap((rng.uniform(-0.1, 0.1), 0), (1, 1))
+        if i % 6 == 0:
+            esper.create_entity(ec.Attached(owner), ec.Extents(1, 1), ec.Sensor())
+
+
+HEAPS = {
+    "one place": lambda rng, heap: [heap((3, 4), (1, 1)) for _ in range(N)],
+    "points": lambda rng, heap: [heap((0, 0), (0, 0)) for _ in range(N)],
+    "points in two places": lambda rng, heap: [heap((i % 2, 0), (0, 0)) for i in range(2 * N)],
+    "planes": lambda rng, heap: [heap((0, rng.uniform(-1, 1)), (0, 1)) for _ in range(N)],
+    "bars that touch": lambda rng, heap: [heap((i % 2 * 2, 0), (1, 1)) for i in range(400)],
+    "sizes": lambda rng, heap: [
+        heap((rng.gauss(0, 3), rng.gauss(0, 3)), (10 ** rng.uniform(-1, 1),) * 2)
+        for _ in range(450)
+    ],
+    "spread": lambda rng, heap: [
+        heap((rng.gauss(0, 1), rng.gauss(0, 1)), (1, 1)) for _ in range(350)
+    ],
+    "soft and hard": lambda rng, heap: [
+        heap((0.01 * i, 0), (1, 1), *([ec.Separate(1)] if i < 30 else [])) for i in range(N)
+    ],
+    "still and moving": still_and_moving,
+    "filtered": filtered,
+    "ghosts of the game": ghosts_of_the_game,
+    "owners and boxes": owners_and_boxes,
+}
+
+
+@pytest.mark.parametrize("heap", HEAPS)
+def test_a_crowd_is_the_same_counted_by_nodes_and_pair_by_pair(heap, quiet):
+    results = []
+    for by_nodes in (True, False):
+        esper.switch_world(f"{heap} {by_nodes}")
+        rng = random.Random(1)
+
+        def member(at, half, *components, rng=rng):
+            speed = (rng.uniform(-20, 20), rng.uniform(-20, 20))
+            return mover(at, half, speed, ec.Slide(), *components)
+
+        HEAPS[heap](rng, member)
+        space = ec.install()
+        space.filter_pairs(lambda first, second: (first + second) % 3 > 0, Ghost)
+        broadphase = space._state.timeline.broadphase
+        if not by_nodes:
+            finder = broadphase.moving.overlap_finder
+            finder.node_pairs = type(finder.node_pairs).__base__()
+        for _ in range(2):
+            esper.process(1 / 60)
+            contacts = [(contact.first, contact.second) for contact in space.contacts()]
+            results.append((space.stats._replace(step=0), list(broadphase.crowd), contacts))
+
+    assert results[0][0].left_out > 0
+    assert results[:2] == results[2:]

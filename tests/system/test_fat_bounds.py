@@ -55,6 +55,55 @@ def test_more_margin_means_fewer_escapes_of_the_same_pairs(world):
     assert fat_pairs == thin_pairs
 
 
+def counted(n_steps: int, **settings: object) -> tuple[int, int, int]:
+    """Return the escapes, reinsertions and rebuilds of a number of steps after the first."""
+    space = ec.install(ec.Space(**settings))
+    esper.process(1 / 60)
+    escapes = reinsertions = rebuilds = 0
+    for _ in range(n_steps):
+        esper.process(1 / 60)
+        escapes += space.stats.escapes
+        reinsertions += space.stats.reinsertions
+        rebuilds += space.stats.rebuilds
+    return escapes, reinsertions, rebuilds
+
+
+@pytest.mark.slow_in_python
+@pytest.mark.usefixtures("implementation")
+@pytest.mark.parametrize(
+    ("speed", "steps_between_escapes"), [(10.0, 35), (30.0, 15), (60.0, 8)], ids=str
+)
+def test_bodies_of_a_gas_escape_rarely_and_some_are_reinserted(
+    speed, steps_between_escapes, volume
+):
+    n, n_steps = 400, volume(100, 300, least=60)
+    gas(n, spacing=4.0, speed=speed)
+
+    escapes, reinsertions, rebuilds = counted(n_steps)
+
+    assert 0 < escapes * steps_between_escapes < n * n_steps
+    assert reinsertions > escapes / 20
+    assert rebuilds < n_steps / 6
+
+
+@pytest.mark.usefixtures("implementation")
+@pytest.mark.parametrize("n_movers", [1, 3, 12, 40])
+@pytest.mark.parametrize("rest", ["fixed", "awake"])
+def test_escapes_are_reinserted_one_at_a_time_where_few_bodies_move(n_movers, rest, volume):
+    for n in range(100):
+        still = () if rest == "fixed" else (ec.Velocity(0, 0), ec.Slide())
+        esper.create_entity(ec.Position(10 * (n % 10), 10 * (n // 10)), ec.Extents(1, 1), *still)
+    for n in range(n_movers):
+        place, pace = ec.Position(-10 - 3 * n, 3 * n), ec.Velocity(-30 - n, 20 + n)
+        esper.create_entity(place, ec.Extents(1, 1), pace, ec.Slide())
+
+    escapes, reinsertions, rebuilds = counted(volume(60, 200, least=30), sleep=False)
+
+    assert escapes > n_movers
+    assert reinsertions > 0.9 * escapes
+    assert rebuilds <= 3 + escapes // 256  # a tree is rebuilt after so many
+
+
 class Rows:
     """A hundred boxes of side 2, ten in a row, that have a velocity and rest."""
 
@@ -82,7 +131,7 @@ def test_new_bodies_are_built_in_bulk_and_escape_nothing():
 @pytest.mark.usefixtures("implementation")
 def test_a_body_inside_its_fat_bounds_leaves_the_tree_alone():
     rows = Rows()
-    rows.places[0].x += 0.1  # the margin is 0.2
+    rows.places[0].x += 1.9  # the margin is 2
 
     assert rows.work() == (0, 0, 0)
 
@@ -97,11 +146,23 @@ def test_one_body_that_escapes_far_is_reinserted_alone():
 
 
 @pytest.mark.usefixtures("implementation")
-def test_a_body_that_escapes_and_still_suits_its_node_is_not_reinserted():
+def test_a_body_that_escapes_alone_is_reinserted_even_if_it_still_suits_its_node():
     rows = Rows()
-    rows.places[0].x += 0.3
+    rows.places[0].x += 2.1
 
-    assert rows.work() == (1, 0, 0)
+    assert rows.work() == (1, 1, 0)
+
+
+@pytest.mark.usefixtures("implementation")
+def test_of_many_bodies_that_escape_some_stay_in_nodes_that_they_still_suit():
+    rows = Rows()
+    for place in rows.places[:40]:
+        place.x += 2.1
+
+    escapes, reinsertions, rebuilds = rows.work()
+
+    assert (escapes, rebuilds) == (40, 0)
+    assert 16 <= reinsertions < 25
 
 
 @pytest.mark.usefixtures("implementation")

@@ -488,3 +488,48 @@ def test_gravity_is_left_to_any_component_also_to_our_own(component, world, impl
 
     assert position(falling).y < 0.0
     assert position(floating).y == 0.0
+
+
+@pytest.mark.parametrize("dt", [0.1, DT])
+@pytest.mark.parametrize("speed", [(100.0, 100.0), (100.0, -10.0)])
+def test_push_that_meets_a_wall_while_it_falls_gains_no_energy(speed, dt, world, implementation):
+    ec.install(gravity=(0.0, -G))
+    box((10.01, 0.0), (1.0, 1000.0))
+    body = mover((0.0, 0.0), (1.0, 1.0), speed, ec.Push())
+    energy = math.hypot(*speed) ** 2 / 2
+
+    for _ in range(round(0.3 / dt)):
+        esper.process(dt)
+        x, y = velocity(body).xy
+        assert (x * x + y * y) / 2 + G * position(body).y <= energy * (1 + 1e-12)
+
+    assert velocity(body).x == 0.0
+
+
+@pytest.mark.parametrize("start", [-3.5, -5.0])
+def test_stop_at_rest_that_is_hit_from_the_side_stays_on_its_floor(start, world, implementation):
+    ec.install(gravity=(0.0, -G))
+    box((0.0, -1.0), (100.0, 1.0))
+    body = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Stop())
+    steps(3)
+    mover((start, 1.2), (1.0, 1.0), (300.0, 0.0), ec.Slide(), ec.GravityScale(0.0))
+
+    for _ in range(4):
+        esper.process(DT)
+        assert (position(body).y, velocity(body).y) == (1.0, 0.0)
+
+    assert position(body).x > 0.0
+
+
+def test_bodies_of_different_gravity_scale_that_press_fall_as_one(world, implementation):
+    space = ec.install(gravity=(0.0, -8.0))
+    balloon = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.GravityScale(0.0))
+    crate = mover((0.0, 2.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Mass(3.0))
+
+    esper.process(0.5)
+
+    # Three of four units of mass fall: 3/4 of gravity acts on both.
+    assert velocity(balloon).xy == velocity(crate).xy == (0.0, -3.0)
+    assert position(balloon).y == -0.75
+    assert position(crate).y == 1.25
+    assert len(space.contacts()) == 1

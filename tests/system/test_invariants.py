@@ -6,7 +6,9 @@ touch, meet at corners and arrive at the same instant all the time.
 
 from __future__ import annotations
 
+import math
 import random
+from fractions import Fraction
 
 import esper
 import pytest
@@ -68,3 +70,35 @@ def test_a_room_with_some_of_everything(dim, seed):
 @pytest.mark.parametrize("seed", [0, 1, 2, *further(*range(3, 15))])
 def test_a_crowd_on_a_grid(dim, unit, seed):
     run(grid_bodies(seed, dim, unit), dim, steps=12, dt=[0.125, 0.25, 1.0][seed % 3])
+
+
+@pytest.mark.parametrize("other", [ec.Slide, ec.Deflect, ec.Stop, ec.Push])
+@pytest.mark.parametrize("response", [ec.Slide, ec.Deflect, ec.Stop, ec.Push])
+def test_momentum_is_kept_along_the_normal_and_by_two_that_stop(response, other, volume):
+    rng = random.Random(1)
+    space = ec.install()
+    along = [1] if response is other is ec.Stop else []
+
+    for _ in range(volume(10, 100)):
+        esper.clear_database()
+        masses = [10.0 ** rng.uniform(-3, 6) for _ in range(2)]
+        speeds = [(rng.uniform(5, 50), rng.uniform(-20, 20)), (rng.uniform(-50, 4), 3.0)]
+        for n, kind in enumerate((response, other)):
+            esper.create_entity(
+                ec.Position(4.0 * n, 0.0),
+                ec.Extents(1.0, 1.0 + 30.0 * n),
+                ec.Velocity(*speeds[n]),
+                ec.Mass(masses[n]),
+                kind(),
+            )
+        esper.process(1.0)
+
+        assert space.stats.answers == 1
+        after = space.velocities().tolist()
+        for k in [0, *along]:
+            change = sum(
+                Fraction(mass) * (Fraction(new[k]) - Fraction(old[k]))
+                for mass, new, old in zip(masses, after, speeds, strict=True)
+            )
+            size = sum(abs(mass * old[k]) for mass, old in zip(masses, speeds, strict=True))
+            assert abs(change) <= 2 * math.ulp(size)

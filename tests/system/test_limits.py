@@ -470,6 +470,60 @@ def test_contacts_of_bodies_that_take_turns_stay(room):
     assert space.stats.waiting > 0
 
 
+# Steps that are done again ----------------------------------------------------------------
+
+
+def reports_of(space):
+    return [(*report, repr(report.value)) for report in space.reports], space.n_reports
+
+
+@pytest.mark.filterwarnings("ignore:step")
+@pytest.mark.parametrize("held_before", [False, True])
+def test_a_step_done_again_after_a_restore_reports_the_same_held_bodies(held_before):
+    ball, *_ = between_walls(speed=100.0 if held_before else 1.0)
+    space = ec.install(ec.Space(pair_limit=2))
+    esper.process(1.0)
+    data = space.snapshot()
+    esper.component_for_entity(ball, ec.Velocity).x = 100.0
+    esper.process(1.0)
+    expected = reports_of(space)
+
+    for speed in (100.0, 1.0):  # the predicted input, which may be wrong
+        space.restore(data)
+        esper.component_for_entity(ball, ec.Velocity).x = speed
+        esper.process(1.0)
+        space.restore(data)
+        esper.component_for_entity(ball, ec.Velocity).x = 100.0
+        esper.process(1.0)
+        assert reports_of(space) == expected
+    assert len(expected[0]) == 1
+
+
+@pytest.mark.filterwarnings("ignore:entity")
+@pytest.mark.parametrize("crowded_before", [False, True])
+def test_a_step_done_again_after_a_restore_reports_the_same_crowd(crowded_before, room):
+    n = n_of(500, 60)
+    bodies = [mover((3 * i, 0), (1, 1), (0, 0), ec.Slide()) for i in range(n)]
+    space = ec.install()
+
+    def step(width):
+        for i, body in enumerate(bodies):
+            esper.component_for_entity(body, ec.Position).x = width * i
+        esper.process(1e-9)
+
+    step(1e-3 if crowded_before else 3.0)
+    data = space.snapshot()
+    step(1e-3)
+    expected = reports_of(space)
+    for width in (1e-3, 3.0):
+        space.restore(data)
+        step(width)
+        space.restore(data)
+        step(1e-3)
+        assert reports_of(space) == expected
+    assert len(expected[0]) == 1
+
+
 # Long steps ----------------------------------------------------------------------------
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import sys
 
 import esper
 import pytest
@@ -165,6 +166,202 @@ def test_moves_see_the_world_as_it_is_now_and_each_other():
     assert (moved.position, hits_of(moved)) == ((8, 2), [(first, True)])
     assert space.cast_ray((0, 2), (20, 0)).entity == second
     assert space.query_point((9, 5)) == [wall]
+
+
+def place(entity, at):
+    esper.component_for_entity(entity, ec.Position).set(*at)
+
+
+def replace(entity, at):
+    esper.add_component(entity, ec.Position(*at))
+
+
+def enable(entity, at):
+    place(entity, at)
+    esper.remove_component(entity, ec.Disabled)
+
+
+INTO_THE_WAY = {
+    "written": lambda space, far, at: place(far, at),
+    "replaced": lambda space, far, at: replace(far, at),
+    "teleported": lambda space, far, at: space.teleport(far, at),
+    "set_positions": lambda space, far, at: space.set_positions([far], [at]),
+    "moved": lambda space, far, at: space.move(far, (at[0], at[1] - 500.0), exclude=1),
+    "set_extents": lambda space, far, at: space.set_extents([far], [(1, 600)]),
+    "created": lambda space, far, at: box(at, (1, 1)),
+    "created Fixed": lambda space, far, at: box(at, (1, 1), ec.Fixed()),
+}
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+@pytest.mark.parametrize("how", INTO_THE_WAY)
+def test_a_second_move_meets_what_came_into_its_way_after_the_first(how, steps):
+    space = ec.install()
+    hero = box((0, 0), (1, 1))
+    far = box((10 if how == "set_extents" else 0, 500), (1, 1))
+    for _ in range(steps):
+        esper.process(DT)
+    space.move(hero, (1, 0))
+
+    INTO_THE_WAY[how](space, far, (10.0, 0.0))
+    moved = space.move(hero, (20, 0))
+
+    assert moved.position == (8, 0)
+    assert position(hero) == (8, 0)
+
+
+OUT_OF_THE_WAY = {
+    "written": lambda space, wall: place(wall, (0, 500)),
+    "replaced": lambda space, wall: replace(wall, (0, 500)),
+    "teleported": lambda space, wall: space.teleport(wall, (0, 500)),
+    "deleted": lambda space, wall: esper.delete_entity(wall),
+    "deleted at once": lambda space, wall: esper.delete_entity(wall, immediate=True),
+    "without Extents": lambda space, wall: esper.remove_component(wall, ec.Extents),
+    "Disabled": lambda space, wall: esper.add_component(wall, ec.Disabled()),
+    "a Sensor": lambda space, wall: esper.add_component(wall, ec.Sensor()),
+    "NaN": lambda space, wall: setattr(
+        esper.component_for_entity(wall, ec.Position), "x", float("nan")
+    ),
+    "Filter": lambda space, wall: esper.add_component(wall, ec.Filter(mask=0)),
+    "filter_pairs": lambda space, wall: space.filter_pairs(lambda one, other: False),
+}
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+@pytest.mark.parametrize("steps", [0, 1])
+@pytest.mark.parametrize("how", OUT_OF_THE_WAY)
+def test_a_second_move_passes_what_left_its_way_after_the_first(how, steps, fixed):
+    if fixed and how in ("written", "NaN"):
+        return  # what the game has promised not to do
+    space = ec.install()
+    hero = box((0, 0), (1, 1))
+    wall = box((10, 0), (1, 1), *[ec.Fixed()] * fixed)
+    for _ in range(steps):
+        esper.process(DT)
+    assert space.move(hero, (20, 0)).position == (8, 0)
+
+    OUT_OF_THE_WAY[how](space, wall)
+
+    assert space.move(hero, (20, 0)).position == (28, 0)
+
+
+@pytest.mark.parametrize("steps", [0, 1])
+def test_a_position_that_the_game_sets_between_two_moves_is_where_the_second_begins(steps):
+    space = ec.install()
+    hero = box((0, 0), (1, 1))
+    for _ in range(steps):
+        esper.process(DT)
+    space.move(hero, (5, 0))
+
+    place(hero, (0, 50))
+    assert space.move(hero, (1, 0)).position == position(hero) == (1, 50)
+    space.teleport(hero, (7, 7))
+    assert space.move(hero, (1, 0)).position == position(hero) == (8, 7)
+    space.set_positions([hero], [(3, 3)])
+    assert space.check_move(hero, (1, 0)).position == (4, 3)
+
+
+def test_a_body_that_comes_back_is_met_again():
+    space = ec.install()
+    hero, wall = box((0, 0), (1, 1)), box((0, 500), (1, 1), ec.Disabled())
+    space.move(hero, (1, 0))
+
+    enable(wall, (10, 0))
+    assert space.move(hero, (20, 0)).position == (8, 0)
+    esper.delete_entity(wall, immediate=True)
+    esper.create_entity(ec.Position(20, 0), ec.Extents(1, 1))
+    assert space.move(hero, (20, 0)).position == (18, 0)
+
+
+def test_a_body_that_was_put_elsewhere_before_a_move_was_teleported():
+    space = ec.install()
+    box((0, -5), (500, 5))
+    hero = mover((0, 1), (1, 1), (0, -1), ec.Slide())
+    esper.process(DT)
+
+    place(hero, (100, 1))
+    space.move(hero, (4, 0))
+    esper.process(DT)
+
+    assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
+
+
+def test_a_step_after_moves_is_the_same_as_without_any_look_at_the_world():
+    hashes = []
+    for looks in (False, True):
+        enter_new_world()
+        space = ec.install()
+        crates = [mover((3 * n, 10), (1, 1), (n, -20), ec.Slide()) for n in range(9)]
+        box((0, -5), (500, 5))
+        for _ in range(30):
+            if looks:
+                space.check_move(crates[4], (1, 1))
+            esper.process(DT)
+        hashes.append(space.state_hash())
+
+    assert hashes[0] == hashes[1]
+
+
+def test_attached_boxes_move_with_their_owner_and_their_contacts_go_on():
+    space = ec.install()
+    floor = box((0, -5), (50, 5))
+    zone, lamp = box((20, 0), (20, 5), ec.Sensor()), box((5, 2), (5, 1))
+    hero = mover((0, 0.5), (1, 0.5), (0, 0), ec.Slide())
+    sword = box((0, 0), (1, 1), ec.Attached(hero, (3, 0)))
+    for _ in range(2):
+        esper.process(DT)
+    before = {contact.other(sword): contact.since for contact in space.contacts(sword)}
+    assert set(before) == {floor, zone, lamp}
+
+    moved = space.move(hero, (4, 0))
+
+    assert hits_of(moved) == [(zone, False)]
+    assert space.position_of(sword) == (7, 0.5)
+    assert space.query_point((7.5, 0.7), exclude=zone) == [sword]
+    esper.process(DT)
+    assert {c.other(sword): c.since for c in space.contacts(sword)} == before
+    assert not space.contacts_ended
+
+
+def test_a_move_of_an_attached_box_sets_its_offset():
+    space = ec.install()
+    hero = box((5, 5), (1, 1))
+    sword = box((0, 0), (1, 1), ec.Attached(hero, (3, 0)))
+    esper.process(DT)
+
+    space.move(sword, (-6, 0))
+
+    assert space.position_of(sword) == (2, 5)
+    assert esper.component_for_entity(sword, ec.Attached).offset == (-3, 0, 0)
+    esper.process(DT)
+    assert space.position_of(sword) == (2, 5)
+
+
+@pytest.mark.parametrize("makes", [False, True])
+def test_a_move_does_as_much_among_many_bodies_as_among_few(makes, implementation):
+    if implementation == "plain":
+        return  # in Python each number is read on its own
+    counts = []
+    for n in (30, 1000):
+        enter_new_world()
+        space = ec.install()
+        walls = [box((10 * k, 50), (1, 1)) for k in range(n)]
+        hero = box((0, 0), (1, 1))
+        space.move(hero, (1, 0))
+        calls: list[str] = []
+        sys.setprofile(lambda frame, event, argument, calls=calls: calls.append(event))
+        try:
+            space.move(hero, (1, 0))
+            place(walls[3], (30, 60))
+            space.move(hero, (1, 0))
+            if makes:
+                box((0, 99), (1, 1))
+                space.move(hero, (1, 0))
+        finally:
+            sys.setprofile(None)
+        counts.append(len(calls))
+
+    assert counts[0] == counts[1]
 
 
 def test_a_body_that_bounces_without_end_is_stopped_and_says_what_is_left():
@@ -330,3 +527,23 @@ def test_what_is_no_move_is_refused():
     with pytest.raises(ValueError, match="displacement"):
         space.move(piece, (float("nan"), 0))
     assert position(piece) == (0, 0)
+
+
+@pytest.mark.parametrize("wrap", [None, (50, None)])
+@pytest.mark.parametrize("way", [(9, 0), (-9, 0), (0, 9), (0, -9)])
+def test_a_body_in_the_exact_middle_of_a_wall_moves_out_in_any_direction(way, wrap):
+    space = ec.install(wrap=wrap) if wrap else ec.install()
+    box((0, 0), (2, 2))
+    inside = box((0, 0), (1, 1), ec.Slide())
+
+    x, y = space.check_move(inside, way).position
+    assert ((x + 25) % 50 - 25 if wrap else x, y) == pytest.approx(way, abs=1e-12)
+
+
+def test_a_body_off_the_middle_of_a_wall_moves_out_on_the_near_side_only():
+    space = ec.install()
+    box((0, 0), (2, 2))
+    inside = box((0.5, 0), (1, 1), ec.Slide())
+
+    assert space.check_move(inside, (9, 0)).position == (9.5, 0)
+    assert space.check_move(inside, (-9, 0)).position == (0.5, 0)

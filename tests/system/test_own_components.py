@@ -392,3 +392,67 @@ def test_they_say_what_they_are():
     assert ec.Components() == ec.Components(anchor=None)
     assert len({ec.Components(), ec.Components(), HALVES}) == 2
     assert np.isscalar(CORNERS.anchor[0])
+
+
+@pytest.mark.parametrize("has_vectors", [False, True])
+def test_update_finds_bodies_whose_place_and_size_are_in_one_component(has_vectors):
+    class Box:
+        def __init__(self, x, y):
+            self.x, self.y, self.w, self.h = x, y, 4.0, 4.0
+            self.pos, self.size = [x, y], [4.0, 4.0]
+
+    names = (("pos",), ("size",)) if has_vectors else (("x", "y"), ("w", "h"))
+    moved, new = Box(20.0, 40.0), Box(60.0, 40.0)
+    first = esper.create_entity(moved)
+    space = ec.install(
+        components=ec.Components(position=(Box, *names[0]), extents=(Box, *names[1]))
+    )
+    esper.process(0.0)
+    second = esper.create_entity(new)
+    moved.x = moved.pos[0] = 30.0
+
+    space.update()
+
+    assert space.query((32, 40), (58, 40)) == [first, second]
+    assert space.bounds(first) == ((26, 36), (34, 44))
+
+
+class Ball:
+    def __init__(self, radius):
+        self.radius = radius
+
+
+BALLS = ec.Components(extents=(Ball, "radius", "radius"))
+
+
+def test_one_attribute_may_be_the_size_on_both_axes():
+    body = esper.create_entity(ec.Position(0, 0), Ball(2.0), ec.Velocity(10, 0), ec.Stop())
+    esper.create_entity(ec.Position(8, 0), Ball(3.0))
+    space = ec.install(components=BALLS)
+    esper.process(1.0)
+    assert space.position_of(body) == (3, 0)
+
+    space.set_extents([body], [(2.5, 2.5)])
+    esper.process(0.0)
+
+    assert space.bounds(body) == ((0.5, -2.5), (5.5, 2.5))
+
+
+def test_different_sizes_in_one_attribute_are_refused():
+    body = esper.create_entity(ec.Position(0, 0), Ball(2.0))
+    space = ec.install(components=BALLS)
+    for change in (
+        lambda: space.set_extents([body], [(1, 2)]),
+        lambda: space.resize(body, height=2),
+    ):
+        with pytest.raises(ValueError, match=r"entity 1: Ball\.radius is its size on several axes"):
+            change()
+    esper.process(0.0)
+    assert space.bounds(body) == ((-2, -2), (2, 2))
+
+    esper.add_component(body, ec.Growth(1, 1))
+    for _ in range(2):
+        with pytest.raises(ValueError, match=r"entity 1 has Growth, and Ball\.radius is its size"):
+            esper.process(0.0)
+    esper.remove_component(body, ec.Growth)
+    esper.process(0.0)

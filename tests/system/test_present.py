@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import random
+from contextlib import suppress
 
 import esper
 import numpy as np
 import pytest
 
 import ecs_collide as ec
+from ecs_collide.queries.present import PresentBodies
 from tests.scenes import box, enter_new_world, mover
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -337,3 +339,113 @@ def test_an_unknown_filter_names_the_valid_ones():
 
     with pytest.raises(TypeError, match=r"filter=3 must be a component type.*a Filter"):
         space.query((0, 0), (1, 1), filter=3)
+
+
+def answers(space, entity):
+    """Return what several queries say about where a body is."""
+    (low, high), centre = space.bounds(entity), space.position_of(entity)
+    lows, highs = space.boxes([entity])
+    return {
+        "bounds": tuple((a + b) / 2 for a, b in zip(low, high, strict=True)),
+        "position_of": centre,
+        "positions": tuple(space.positions([entity])[0].tolist()),
+        "boxes": tuple(((lows + highs) / 2)[0].tolist()),
+        "interpolated": tuple(space.interpolated(1.0, [entity])[0].tolist()),
+        "query_point": next(
+            at for at in ((0.0, 0.0), (50.0, 0.0), (70.0, 0.0)) if entity in found_at(space, at)
+        ),
+    }
+
+
+@pytest.mark.parametrize("fixed", [False, True])
+def test_all_queries_say_the_same_of_where_a_body_is_that_was_put_elsewhere(fixed):
+    space = ec.install()
+    wall = box((0, 0), (1, 1), *[ec.Fixed()] * fixed)
+    esper.process(DT)
+
+    space.teleport(wall, (50, 0))
+    assert set(answers(space, wall).values()) == {(0, 0)}
+    space.update()
+    assert set(answers(space, wall).values()) == {(50, 0)}
+    space.teleport(wall, (70, 0))
+    assert set(answers(space, wall).values()) == {(70, 0)}
+    space.set_positions([wall], [(0, 0)])
+    assert set(answers(space, wall).values()) == {(0, 0)}
+    if not fixed:
+        set_position(wall, 50, 0)
+        space.update()
+        assert set(answers(space, wall).values()) == {(50, 0)}
+        assert space.positions().tolist() == [[50, 0]]
+    esper.process(DT)
+    assert len(set(answers(space, wall).values())) == 1
+
+
+def change_something(rng, space):
+    """Do to a random body what a game may do between two steps, or do a step."""
+    entities = [
+        entity for entity in esper.get_entities() if esper.has_component(entity, ec.Extents)
+    ]
+    entity = rng.choice(entities)
+    at = [rng.randrange(-40, 40), rng.randrange(-40, 40)]
+    fixed, disabled = (esper.has_component(entity, kind) for kind in (ec.Fixed, ec.Disabled))
+    what = rng.randrange(14)
+    if what == 0:
+        more = [ec.Fixed()], [ec.Sensor()], [ec.Velocity(9, 9), ec.Slide()], [ec.Disabled()], []
+        esper.create_entity(ec.Position(*at), ec.Extents(2, 1), *rng.choice(more))
+    elif what == 1:
+        offset = ec.Attached(entity, (3, rng.randrange(9)))
+        esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), offset)
+    elif what == 2 and len(entities) > 5:
+        esper.delete_entity(entity, immediate=rng.random() < 0.5)
+    elif what == 3:
+        esper.add_component(entity, ec.Position(*at))
+    elif what == 4:
+        kind = rng.choice([ec.Disabled, ec.Fixed])
+        if esper.has_component(entity, kind):
+            esper.remove_component(entity, kind)
+        else:
+            esper.add_component(entity, kind())
+    elif what in (5, 6):
+        space.teleport(entity, at)
+    elif what == 7 and not disabled:
+        space.set_extents([entity], [(rng.randrange(4), 1)])
+    elif what == 8 and not disabled:
+        space.move(entity, at)
+    elif what in (9, 10) and not fixed:
+        set_position(entity, *at)
+    elif what == 11 and not fixed:
+        esper.component_for_entity(entity, ec.Position).x = rng.choice([float("nan"), 1, True])
+    elif what == 12 and (attached := esper.try_component(entity, ec.Attached)):
+        attached.offset, attached.owner = at, rng.choice(entities)
+    elif what == 13:
+        esper.process(DT)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize("wrap", [None, (60, None)])
+@pytest.mark.parametrize("seed", range(4))
+def test_update_after_changes_finds_what_a_first_look_at_the_world_finds(seed, wrap, volume):
+    rng = random.Random(seed)
+    space = ec.install(wrap=wrap)
+    for n in range(12):
+        box((5 * n - 30, rng.randrange(9)), (1, 2), *[ec.Fixed()] * (n % 3 == 0))
+    for _ in range(volume(150, 1000)):
+        for _ in range(rng.randrange(4)):
+            with suppress(KeyError, ValueError):  # it or its owner cannot be moved, or is deleted
+                change_something(rng, space)
+        space.update()
+
+        updated = space._queried.present
+        first = PresentBodies(space.world, space._registry, 2, space._queried._domain)
+        first.refresh(False)
+        boxes = [
+            {
+                int(each.ids[row]): (each.mins[row].tolist(), each.maxs[row].tolist())
+                for row in each.rows.tolist()
+            }
+            for each in (updated, first)
+        ]
+        assert boxes[0] == boxes[1]
+        found = space.query((-1e6, -1e6), (1e6, 1e6)) if wrap is None else sorted(boxes[1])
+        assert found == sorted(boxes[1])
+        updated._tree.check()

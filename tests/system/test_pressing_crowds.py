@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import random
 import warnings
@@ -11,9 +12,10 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
+from ecs_collide.broadphase.broadphase import Broadphase
 from tests import packed
 from tests.pressing import HALF, SCENES, Crowd, one_against_many, rows, swarm
-from tests.scenes import SLOP, pairs_inside
+from tests.scenes import SLOP, mover, pairs_inside
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -45,6 +47,29 @@ def test_sweeps_of_a_crowd_are_a_small_multiple_of_its_pairs(name, implementatio
     n_pairs, n_sweeps = count(crowd, space, 40 if implementation == "compiled" else 10)
 
     assert 0 < n_sweeps <= SWEEPS_FOR_A_PAIR * n_pairs
+
+
+def deflect():
+    return ec.Deflect(0.3)
+
+
+@pytest.mark.slow_in_python
+@pytest.mark.parametrize(
+    "responses",
+    [[ec.Stop], [deflect], [ec.Slide, ec.Stop, deflect, ec.Push]],
+    ids=["stop", "deflect", "all"],
+)
+def test_bodies_that_press_in_an_instant_obey_each_partner_once(responses, implementation):
+    # To obey all partners in turn, four times each, took 6 to 10 sweeps for each pair.
+    turns = itertools.cycle(responses)
+    crowd = Crowd(swarm(200 if implementation == "compiled" else 49), lambda: next(turns)())
+    space = ec.install(sleep=False)
+    count(crowd, space, 80)
+
+    n_pairs, n_sweeps = count(crowd, space, 20)
+
+    assert n_pairs > 2 * len(crowd.places)
+    assert n_sweeps <= 5 * n_pairs
 
 
 @pytest.mark.parametrize("name", packed.SCENES)
@@ -176,3 +201,25 @@ def sums(crowd):
     energy = math.fsum(mass * (v.x * v.x + v.y * v.y) for _, v, mass in crowd)
     momentum = [math.fsum(mass * getattr(v, axis) for _, v, mass in crowd) for axis in "xy"]
     return energy, momentum
+
+
+@pytest.mark.parametrize("kernels", ["plain"], indirect=True)
+@pytest.mark.filterwarnings("ignore:entity 1 and")
+def test_pairs_of_bodies_in_one_place_are_looked_at_once_and_not_four_times(monkeypatch):
+    n = 240  # one pair each is more than there is room for
+    for _ in range(n):
+        mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    n_looks = 0
+    process_pair = Broadphase._process_pair
+
+    def count(self, i, j, purpose):
+        nonlocal n_looks
+        n_looks += 1
+        return process_pair(self, i, j, purpose)
+
+    monkeypatch.setattr(Broadphase, "_process_pair", count)
+    esper.process(1 / 60)
+
+    assert space.stats.left_out == n * (n - 1) // 2
+    assert n_looks <= space.stats.left_out  # those that show that there is no room

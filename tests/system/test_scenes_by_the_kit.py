@@ -51,6 +51,7 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
 
+@pytest.mark.filterwarnings("ignore:assert_repeats.. skips 'kernels'")
 @pytest.mark.parametrize("name", BUILDS)
 def test_scene_repeats_in_every_variant(name: str, volume: Volume) -> None:
     done = testing.assert_repeats(BUILDS[name], volume(10, 200, least=8))

@@ -259,3 +259,24 @@ def test_a_hundred_crates_that_drop_half_a_unit_are_all_asleep_after_240_steps(
         esper.process(DT)
 
     assert space.stats.asleep == 100
+
+
+@pytest.mark.parametrize("keep", ["feet", "centre", "head"])
+@pytest.mark.parametrize("height", [1.0, 3.0])
+def test_a_pile_on_a_floor_that_is_resized_starts_to_fall_as_an_awake_one(
+    height, keep, implementation
+):
+    def build(space):
+        floor = box((0, -1), (100, 1), ec.Velocity(0, 0))
+        for level in range(3):
+            mover((0, 1 + 2 * level), (1, 1), (0, 0), ec.Slide())
+
+        def play(step):
+            if step == 30:
+                space.resize(floor, height=height, keep=keep)
+
+        return play
+
+    asleep = side_by_side(build, 40, gravity=(0, -G))
+
+    assert max(asleep) == 4

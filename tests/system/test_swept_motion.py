@@ -390,3 +390,18 @@ def test_turned_twice_is_not_arrived():
 
     assert len(space.collisions) == 2  # 3 units to the right wall, 6 back, and 5 of 14 are left
     assert place.x == pytest.approx(2.0 + 5.0)
+
+
+@pytest.mark.parametrize("partner", [ec.Sensor, ec.Fixed])
+def test_a_body_that_is_teleported_after_a_swept_move_finds_its_contacts(partner):
+    hero, place = box(30, 30)
+    zone, _ = box(50, 30, partner(), half=(2.0, 2.0))
+    space = swept()
+    esper.process(DT)
+    place.x = 30.4
+    esper.process(DT)
+
+    space.teleport(hero, (51, 30))
+    esper.process(DT)
+
+    assert [contact.other(hero) for contact in space.contacts(hero)] == [zone]

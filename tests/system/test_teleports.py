@@ -163,3 +163,25 @@ def test_a_teleport_by_less_than_slop_is_still_one():
 
     assert position(crate) == (2.0**-60, 1)
     assert len(space.contacts(crate)) == 1
+
+
+@pytest.mark.parametrize("half", [(1, 10), (2, 2), (10, 1)])
+@pytest.mark.parametrize("speed", [(5, 0), (-5, 0), (0, 5), (0, -5), (5, 5), (3, -5)])
+def test_a_body_exactly_in_the_middle_of_a_wall_leaves_it_in_any_direction(speed, half):
+    ec.install()
+    box((3, 4), half)
+    body = mover((3, 4), (0.5, 0.5), speed, ec.Slide())
+
+    esper.process(0.125)
+
+    assert position(body) == (3 + speed[0] / 8, 4 + speed[1] / 8)
+
+
+def test_a_body_beside_the_middle_of_a_wall_gets_no_deeper():
+    ec.install()
+    box((3, 4), (1, 10))
+    body = mover((3.25, 4), (0.5, 0.5), (-5, 2), ec.Slide())
+
+    esper.process(0.125)
+
+    assert position(body) == (3.25, 4.25)

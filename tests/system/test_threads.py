@@ -56,6 +56,7 @@ def test_a_second_thread_within_a_step_is_refused(where):
         lambda: space.positions(),
         lambda: space.set_velocities([bullet], [(1, 1)]),
         lambda: space.bounds(wall),
+        lambda: space.check(),
     ]
 
     def meanwhile(_):
@@ -109,6 +110,62 @@ def test_between_steps_any_thread_may_step_and_ask():
         assert in_another_thread(lambda: esper.process(1.0)) is None
         assert position(bullet) == (expected, 0)
         assert space.query_point((expected, 0)) == [bullet]
+
+
+def test_a_check_that_a_step_of_another_thread_overtakes_is_refused_and_not_failed(monkeypatch):
+    bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+    errors = []
+
+    def overtaken():
+        errors.append(in_another_thread(lambda: esper.process(1.0)))
+        raise AssertionError("an invariant, of half the one step and half the other")
+
+    monkeypatch.setattr(space, "contacts", overtaken)
+    with pytest.raises(RuntimeError, match="in the middle of a step in another thread"):
+        space.check()
+    assert errors == [None]
+    assert position(bullet) == (20, 0)
+
+    monkeypatch.setattr(space, "contacts", lambda: [ec.Contact(7, 8, (1, 0), 0, 0.0)])
+    with pytest.raises(AssertionError, match="contact of 7, which is not a body"):
+        space.check()
+
+
+def test_checks_in_one_thread_never_fail_because_of_steps_in_another(implementation):
+    box((0, -2), (1e6, 1))
+    for i in range(20):
+        mover((3 * i, 0), (1, 1), (1, -1), ec.Slide())
+    space = ec.install()
+    esper.process(1.0)
+    others, done = [], []
+    n = 150 if implementation == "compiled" else 30
+
+    def check():
+        while len(done) < n:
+            try:
+                space.check()
+            except Exception as error:
+                if "in another thread" not in str(error):
+                    others.append(error)
+                    return
+
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        thread = threading.Thread(target=check)
+        thread.start()
+        while len(done) < n:
+            esper.process(1.0)  # no check makes a step fail
+            mover((3 * len(done), 50), (1, 1), (1, -1), ec.Slide())
+            done.append(1)
+        thread.join(timeout=120)
+    finally:
+        sys.setswitchinterval(interval)
+
+    assert others == []
+    space.check()
 
 
 def test_a_step_that_another_thread_has_begun_anew_is_not_finished_here():

@@ -23,6 +23,10 @@ cdef extern from "ecs_collide/sync/slots.h":
     Py_ssize_t watch_run(
         const Watch *watch, const long long *rows, Py_ssize_t n, Py_ssize_t n_rows
     ) noexcept
+    Py_ssize_t pair_run(
+        const Slots *first, const Slots *second, const long long *rows, Py_ssize_t n,
+        Py_ssize_t n_rows
+    ) noexcept
     bint slots_hold(Slots *slots, Py_ssize_t i) noexcept
     bint slots_read(Slots *slots, Py_ssize_t i, double *numbers) noexcept
     int slots_write(Slots *slots, Py_ssize_t i) except -1

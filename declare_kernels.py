@@ -1,0 +1,566 @@
+"""Write the input of Cython for each kernel, from the kernel's source alone.
+
+A kernel is a module that runs both as Python and compiled.  Its first import, ``from
+ecs_collide._kernel import cython``, marks it, and ordinary annotations declare its C types:
+
+================================================  =================================================
+in the source                                     for Cython
+================================================  =================================================
+``n: cython.int`` in a class                      a field; `Public` and `ReadOnly` show it to Python
+a C type after ``->``                             a C function that cannot raise
+also ``@may_raise``                               a C function whose callers test for an exception
+``@cython.ccall``                                 a C function that Python can call too
+``@cython.cfunc``                                 a C function that returns an object
+``@struct`` before a class                        a C struct
+``NAME = 3`` or ``NAME: cython.longlong = 3``     a C constant
+an import from a kernel                           an import of its compiled twin, by C names
+an import from a module beside a ``.pxd``         the functions of a C header
+================================================  =================================================
+
+For ``motion/bodies.py`` this writes ``motion/bodies_c.pxd`` and ``motion/bodies_c.py`` below
+``build/generated``.  The ``.py`` has the source's lines under the same numbers, without the
+declarations, which are in the ``.pxd``.  A file whose text stays the same is not written again.  So
+a kernel is compiled again only if its source, or a declaration that it uses, has changed.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import math
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+HEAD = re.compile(r"^from (\w+)\._kernel import .*\bcython\b", re.M)
+C_NAMES = {
+    "longlong": "long long", "ulonglong": "unsigned long long", "schar": "signed char",
+    "uint": "unsigned int", "p_double": "double*", "p_float": "float*", "p_int": "int*",
+    "p_longlong": "long long*",
+}  # fmt: skip
+PYTHON_TYPES = {
+    "int": "object",
+    "bool": "object",
+    "Any": "object",
+    "None": "object",
+    "float": "double",
+}
+MARKS = {"Public": "public ", "ReadOnly": "readonly "}
+
+
+class DeclarationError(Exception):
+    """A kernel declares something that cannot be compiled."""
+
+
+@dataclass
+class Function:
+    """The declaration of a C function in a .pxd."""
+
+    node: ast.FunctionDef
+    kind: str  # "cdef" or "cpdef"
+    result: str
+    raises: str  # what follows the arguments
+    is_inline: bool
+
+    def declaration(self, arguments: str) -> str:
+        """Return the line of a .pxd."""
+        return f"{self.kind} {self.result} {self.node.name}({arguments}){self.raises}"
+
+
+@dataclass
+class Kernel:
+    """The declarations in the source of a kernel."""
+
+    name: str
+    path: Path
+    text: str
+    tree: ast.Module
+    constants: dict[str, tuple[str, int | float]] = field(default_factory=dict)
+    structs: dict[str, ast.ClassDef] = field(default_factory=dict)
+    classes: dict[str, ast.ClassDef] = field(default_factory=dict)
+    functions: dict[str, Function] = field(default_factory=dict)
+    methods: dict[str, dict[str, Function]] = field(default_factory=dict)
+    exported: set[str] = field(default_factory=set)  # C functions that other kernels call
+
+    def fail(self, node: ast.AST, message: str) -> DeclarationError:
+        """Return the error for a place in the source."""
+        return DeclarationError(f"{self.path}:{getattr(node, 'lineno', 1)}: {message}")
+
+
+def find_kernels(package: Path) -> list[Path]:
+    """Return the sources of all kernels."""
+    return [path for path in sorted(package.rglob("*.py")) if HEAD.search(path.read_text("utf-8"))]
+
+
+def generate(package: Path) -> dict[str, str]:
+    """Return the text of each generated file, by its path below the folder for such files.
+
+    Raises
+    ------
+    DeclarationError
+        A kernel declares something that cannot be compiled; the message has its file and line.
+    """
+    return Declarations(package).files()
+
+
+def write(package: Path, folder: Path) -> None:
+    """Write the generated files into a folder, and remove files of kernels that no longer exist."""
+    files = generate(package)
+    for name, text in files.items():
+        path = folder / name
+        if not path.exists() or path.read_text("utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, "utf-8")
+    for path in folder.rglob("*_c.p*"):
+        if path.relative_to(folder).as_posix() not in files:
+            path.unlink()
+
+
+class Declarations:
+    """All kernels of a package, and the modules that they take constants from."""
+
+    def __init__(self, package: Path) -> None:
+        self.package = package
+        self.kernels: dict[str, Kernel] = {}
+        self.numbers: dict[str, dict[str, tuple[str, int | float]]] = {}  # by module
+        for path in find_kernels(package):
+            text = path.read_text("utf-8")
+            name = ".".join(path.relative_to(package.parent).with_suffix("").parts)
+            self.kernels[name] = Kernel(name, path, text, ast.parse(text))
+        for kernel in self.kernels.values():
+            self._read(kernel)
+        for kernel in self.kernels.values():
+            for module, alias in self.imports(kernel):
+                if module in self.kernels and alias.name in self.kernels[module].functions:
+                    self.kernels[module].exported.add(alias.name)
+
+    def files(self) -> dict[str, str]:
+        """Return the text of each generated file."""
+        pxds, sources = {}, {}
+        for kernel in self.kernels.values():
+            pxds[kernel.name] = self._pxd(kernel)
+            sources[kernel.name] = self._source(kernel)
+        for module, numbers in self.numbers.items():
+            if numbers and module not in self.kernels:
+                pxds[module] = "\n".join(self._constants(numbers)) + "\n"
+        headers = {
+            path.relative_to(self.package.parent).as_posix(): path.read_text("utf-8")
+            for kind in ("*.pxd", "*.h")
+            for path in sorted(self.package.rglob(kind))
+        }
+        files = {"/".join(name.split(".")) + "_c.pxd": text for name, text in pxds.items()}
+        files |= {name: text for name, text in headers.items() if name.endswith(".pxd")}
+        for name, text in sources.items():
+            used = sorted(self._used_by(name))
+            parts = [text, *(pxds[each] for each in used if each in pxds)]
+            parts += [headers[each] for each in sorted(self._headers_of(used, headers))]
+            digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
+            files["/".join(name.split(".")) + "_c.py"] = text.replace("DIGEST", f'"{digest}"', 1)
+        for folder in {Path(name).parent for name in list(files)}:
+            for each in [folder, *folder.parents][:-1]:
+                files[(each / "__init__.py").as_posix()] = ""
+        return files
+
+    def _used_by(self, name: str) -> set[str]:
+        """Return the modules whose declarations the compilation of a kernel uses."""
+        found: set[str] = set()
+        waiting = [name]
+        while waiting:
+            module = waiting.pop()
+            if module not in found and module.startswith(f"{self.package.name}."):
+                found.add(module)
+                if module in self.kernels:
+                    waiting += [other for other, _ in self.imports(self.kernels[module])]
+        return found
+
+    def _headers_of(self, modules: list[str], headers: dict[str, str]) -> set[str]:
+        """Return the files that declare C headers for some modules, and the headers."""
+        found: set[str] = set()
+        waiting = ["/".join(module.split(".")) + ".pxd" for module in modules]
+        while waiting:
+            name = waiting.pop()
+            if name in headers and name not in found:
+                found.add(name)
+                for other in re.findall(r'"([\w/]+\.h)"', headers[name]):
+                    waiting += [other, (Path(name).parent / other).as_posix()]
+        return found
+
+    # Reading a source
+
+    def imports(self, kernel: Kernel) -> list[tuple[str, ast.alias]]:
+        """Return what a kernel imports: module and name."""
+        return [
+            (node.module, alias)
+            for node in kernel.tree.body
+            if isinstance(node, ast.ImportFrom) and node.module
+            for alias in node.names
+        ]
+
+    def _read(self, kernel: Kernel) -> None:
+        kernel.constants = self._numbers_in(kernel.name)
+        for node in kernel.tree.body:
+            if isinstance(node, ast.ClassDef):
+                if "struct" in _decorators(node):
+                    kernel.structs[node.name] = node
+                    continue
+                kernel.classes[node.name] = node
+                kernel.methods[node.name] = {
+                    each.name: function
+                    for each in node.body
+                    if isinstance(each, ast.FunctionDef)
+                    and (function := self._function(kernel, each))
+                }
+            elif isinstance(node, ast.FunctionDef) and (function := self._function(kernel, node)):
+                kernel.functions[node.name] = function
+
+    def _function(self, kernel: Kernel, node: ast.FunctionDef) -> Function | None:
+        """Return the declaration of a C function; None for a Python function."""
+        marks = _decorators(node)
+        is_c_type = node.returns is not None and _is_of_cython(node.returns)
+        if not (is_c_type or {"cython.cfunc", "cython.ccall"} & marks):
+            if "may_raise" in marks:
+                raise kernel.fail(node, f"{node.name}() may raise, and has no C type to return")
+            return None
+        if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.args.defaults:
+            raise kernel.fail(node, f"{node.name}() is a C function: no defaults, no * and **")
+        if node.name.startswith("__"):
+            raise kernel.fail(node, f"{node.name}() is called by Python: it cannot return a C type")
+        result = self._type(kernel, node.returns)
+        if not is_c_type:
+            raises = ""
+        elif "may_raise" not in marks:
+            raises = " noexcept"
+        elif result == "void":
+            raises = " except *"
+        else:
+            raises = " except? NULL" if result.endswith("*") else " except? -1"
+        kind = "cpdef" if "cython.ccall" in marks else "cdef"
+        return Function(node, kind, result, raises, "cython.inline" in marks)
+
+    def _numbers_of(self, name: str, tree: ast.Module) -> dict[str, tuple[str, int | float]]:
+        """Return the C type and the value of each constant of a module that is a number."""
+        values: dict[str, Any] = {}
+        numbers: dict[str, tuple[str, int | float]] = {}
+        for node in tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                known = self._numbers_in(node.module)
+                values.update({a.name: known[a.name][1] for a in node.names if a.name in known})
+            if isinstance(node, ast.Assign):
+                target, given = node.targets[0], node.value
+            elif isinstance(node, ast.AnnAssign) and node.value is not None:
+                target, given = node.target, node.value
+            else:
+                continue
+            if not (isinstance(target, ast.Name) and target.id.isupper()):
+                continue
+            code = compile(ast.Expression(given), name, "eval")
+            try:
+                value = eval(code, {"__builtins__": {}, "float": float}, values)
+            except (NameError, AttributeError, TypeError):
+                continue  # not a number: arrays, types, tables
+            if type(value) not in (int, float):
+                continue
+            values[target.id] = value
+            if isinstance(node, ast.AnnAssign):
+                kind = _plain_type(node.annotation)
+            elif type(value) is float:
+                kind = "double"
+            else:
+                kind = "int" if -(2**31) <= value < 2**31 else "long long"
+            numbers[target.id] = kind, value
+        return numbers
+
+    def _numbers_in(self, module: str) -> dict[str, tuple[str, int | float]]:
+        """Return the constants of a module; of one outside the package, none."""
+        if module not in self.numbers:
+            self.numbers[module] = {}
+            path = self.package.parent.joinpath(*module.split(".")).with_suffix(".py")
+            if module in self.kernels:
+                self.numbers[module] = self._numbers_of(module, self.kernels[module].tree)
+            elif module.startswith(f"{self.package.name}.") and path.exists():
+                tree = ast.parse(path.read_text("utf-8"))
+                self.numbers[module] = self._numbers_of(module, tree)
+        return self.numbers[module]
+
+    # Types
+
+    def _type(self, kernel: Kernel, node: ast.expr | None) -> str:
+        """Return the C type of an annotation, without the dimensions of an array."""
+        if node is None:
+            return "object"
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            node = ast.parse(node.value, mode="eval").body
+        if isinstance(node, ast.Subscript):
+            inner, index = node.value, node.slice
+            if ast.unparse(inner) in ("cython.pointer", "cython.const"):
+                return self._type(kernel, index) + "*"
+            if ast.unparse(inner) in MARKS:
+                return self._type(kernel, index)
+            if _lengths(index):
+                return self._type(kernel, inner)
+            if _is_of_cython(inner):
+                return f"{self._type(kernel, inner)}[{ast.unparse(index).strip('()')}]"
+            return self._type(kernel, inner)  # list[int]
+        if isinstance(node, ast.Attribute) and _is_of_cython(node):
+            return C_NAMES.get(node.attr, node.attr)
+        if isinstance(node, ast.Constant) and node.value is None:
+            return "object"
+        if isinstance(node, ast.Name):
+            return PYTHON_TYPES.get(node.id, node.id)
+        return "object"
+
+    def _arguments(self, kernel: Kernel, node: ast.FunctionDef) -> str:
+        return ", ".join(
+            each.arg
+            if each.annotation is None
+            else f"{self._type(kernel, each.annotation)} {each.arg}"
+            for each in node.args.args
+        )
+
+    # Writing declarations
+
+    def _constants(self, numbers: dict[str, tuple[str, int | float]]) -> list[str]:
+        """Return the declarations of constants: enumerations, and C expressions for the others."""
+        enums = [
+            f"    {name} = {value}" for name, (kind, value) in numbers.items() if kind == "int"
+        ]
+        others = [
+            f'    const {kind} {name} "(({kind}){_literal(value)})"'
+            for name, (kind, value) in numbers.items()
+            if kind != "int"
+        ]
+        return [
+            *(["cdef enum:", *enums] if enums else []),
+            *(['cdef extern from "math.h":', *others] if others else []),
+        ]
+
+    def _fields(self, kernel: Kernel, node: ast.ClassDef, before: str) -> list[str]:
+        fields = []
+        for each in node.body:
+            if isinstance(each, ast.AnnAssign) and isinstance(each.target, ast.Name):
+                mark = ""
+                if isinstance(each.annotation, ast.Subscript):
+                    mark = MARKS.get(ast.unparse(each.annotation.value), "")
+                kind = self._type(kernel, each.annotation)
+                sizes = _sizes(each.annotation)
+                fields.append(f"    {before}{mark}{kind} {each.target.id}{sizes}")
+        return fields
+
+    def _pxd(self, kernel: Kernel) -> str:
+        lines = ["cimport cython", *self._cimports(kernel)]
+        lines += self._constants(kernel.constants)
+        for name, node in kernel.structs.items():
+            lines += [f"cdef struct {name}:", *self._fields(kernel, node, "")]
+        for name, node in kernel.classes.items():
+            inherited = self._inherited(kernel, node)
+            lines += ["@cython.final"] if "cython.final" in _decorators(node) else []
+            bases = f"({', '.join(ast.unparse(base) for base in node.bases)})" if node.bases else ""
+            body = self._fields(kernel, node, "cdef ")
+            body += [
+                "    " + function.declaration(self._arguments(kernel, function.node))
+                for each, function in kernel.methods[name].items()
+                if each not in inherited
+            ]
+            lines += [f"cdef class {name}{bases}:", *(body or ["    pass"])]
+        for name in sorted(kernel.exported):
+            function = kernel.functions[name]
+            lines.append(function.declaration(self._arguments(kernel, function.node)))
+        return "\n".join(lines) + "\n"
+
+    def _cimports(self, kernel: Kernel) -> list[str]:
+        """Return the imports of the types that the declarations name."""
+        named: set[str] = set()
+        for node in [*kernel.structs.values(), *kernel.classes.values()]:
+            parts: list[ast.expr | None] = list(node.bases)
+            parts += [each.annotation for each in node.body if isinstance(each, ast.AnnAssign)]
+            for function in kernel.methods.get(node.name, {}).values():
+                parts += [function.node.returns]
+                parts += [each.annotation for each in function.node.args.args]
+            named.update(_names_in(parts))
+        for name in kernel.exported:
+            exported = kernel.functions[name].node
+            named.update(_names_in([exported.returns]))
+            named.update(_names_in([each.annotation for each in exported.args.args]))
+        return [
+            f"from {self._c_module(module)} cimport {alias.name}"
+            for module, alias in self.imports(kernel)
+            if alias.name in named and self.is_c(module, alias.name)
+        ]
+
+    def _inherited(self, kernel: Kernel, node: ast.ClassDef) -> set[str]:
+        """Return the names of the C methods that the bases of a class declare."""
+        found: set[str] = set()
+        for base in node.bases:
+            name = ast.unparse(base)
+            owner = (
+                kernel
+                if name in kernel.classes
+                else next(
+                    (self.kernels[m] for m, a in self.imports(kernel) if a.name == name), None
+                )
+            )
+            if owner:
+                found |= set(owner.methods[name]) | self._inherited(owner, owner.classes[name])
+        return found
+
+    def _c_module(self, module: str) -> str:
+        is_header = self.package.parent.joinpath(*module.split(".")).with_suffix(".pxd").exists()
+        return module if is_header else f"{module}_c"
+
+    def is_c(self, module: str, name: str) -> bool:
+        """Return whether a name of a module has a C declaration."""
+        if module in self.kernels:
+            kernel = self.kernels[module]
+            return any(
+                name in names
+                for names in (kernel.constants, kernel.structs, kernel.classes, kernel.functions)
+            )
+        return self._c_module(module) == module or name in self._numbers_in(module)
+
+    # Writing a source
+
+    def _source(self, kernel: Kernel) -> str:
+        """Return the lines of a source under the same numbers, without its declarations."""
+        lines = kernel.text.split("\n")
+
+        def replace(first: int, last: int, text: str = "") -> None:
+            lines[first - 1 : last] = [text] + [""] * (last - first)
+
+        for node in kernel.tree.body:
+            if isinstance(node, ast.ImportFrom) and node.module:
+                if node.module == f"{self.package.name}._kernel":
+                    replace(node.lineno, _end(node), "import cython; __digest__ = DIGEST")
+                else:
+                    replace(node.lineno, _end(node), self._import(node))
+            elif isinstance(node, (ast.Assign, ast.AnnAssign)):
+                target = node.targets[0] if isinstance(node, ast.Assign) else node.target
+                if isinstance(target, ast.Name) and target.id in kernel.constants:
+                    replace(node.lineno, _end(node))
+            elif isinstance(node, ast.ClassDef) and node.name in kernel.structs:
+                replace(node.decorator_list[0].lineno, _end(node))
+            elif isinstance(node, ast.ClassDef):
+                kept = [*(ast.unparse(each) for each in node.decorator_list), "cython.cclass"]
+                self._write_above(kernel, node, lines, kept)
+                for each in node.body:
+                    if isinstance(each, ast.AnnAssign):
+                        replace(each.lineno, _end(each))
+                    elif each_function := kernel.methods[node.name].get(getattr(each, "name", "")):
+                        self._decorate(kernel, each_function, lines, is_declared=True)
+            elif isinstance(node, ast.FunctionDef) and node.name in kernel.functions:
+                self._decorate(
+                    kernel, kernel.functions[node.name], lines, node.name in kernel.exported
+                )
+        return "\n".join(lines)
+
+    def _import(self, node: ast.ImportFrom) -> str:
+        """Return one import line for the names that a kernel uses."""
+        module = node.module or ""
+        if module == "math":
+            module = "libc.math"
+            c_names, names = node.names, []
+        else:
+            c_names = [alias for alias in node.names if self.is_c(module, alias.name)]
+            names = [alias for alias in node.names if alias not in c_names]
+        parts = []
+        if c_names:
+            c_module = module if module == "libc.math" else self._c_module(module)
+            parts.append(f"from cython.cimports.{c_module} import {_listed(c_names)}")
+        if names:
+            python_module = f"{module}_c" if module in self.kernels else module
+            parts.append(f"from {python_module} import {_listed(names)}")
+        return "; ".join(parts)
+
+    def _decorate(
+        self, kernel: Kernel, function: Function, lines: list[str], is_declared: bool
+    ) -> None:
+        """Write the decorators of a C function onto its own and the blank lines above it."""
+        node = function.node
+        ours = {"may_raise", "cython.cfunc", "cython.ccall", "cython.inline"}
+        kept = [each for each in map(ast.unparse, node.decorator_list) if each not in ours]
+        if not is_declared or function.is_inline:
+            kept.append("cython.cfunc" if function.kind == "cdef" else "cython.ccall")
+            if function.raises == " noexcept":
+                kept.append("cython.exceptval(check=False)")
+            elif function.raises == " except? -1":
+                kept.append("cython.exceptval(-1)")
+        if function.is_inline:
+            kept.append("cython.inline")
+        self._write_above(kernel, node, lines, kept)
+
+    def _write_above(
+        self,
+        kernel: Kernel,
+        node: ast.FunctionDef | ast.ClassDef,
+        lines: list[str],
+        decorators: list[str],
+    ) -> None:
+        """Write decorators onto those of a source and onto blank lines above them."""
+        own = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        first = node.lineno - len(decorators)
+        if any(line.strip() for line in lines[first - 1 : own - 1]):
+            raise kernel.fail(node, f"{node.name} needs {own - first} blank lines above it")
+        for number in range(own, node.lineno):
+            lines[number - 1] = ""
+        indent = " " * node.col_offset
+        lines[first - 1 : node.lineno - 1] = [f"{indent}@{each}" for each in decorators]
+
+
+def _decorators(node: ast.ClassDef | ast.FunctionDef) -> set[str]:
+    return {ast.unparse(each) for each in node.decorator_list}
+
+
+def _end(node: ast.stmt) -> int:
+    return node.end_lineno or node.lineno
+
+
+def _is_of_cython(node: ast.expr) -> bool:
+    """Return whether an annotation is a C type."""
+    return ast.unparse(node).startswith("cython.")
+
+
+def _plain_type(node: ast.expr) -> str:
+    """Return the C type of a constant."""
+    name = ast.unparse(node).removeprefix("cython.")
+    return C_NAMES.get(name, name)
+
+
+def _lengths(index: ast.expr) -> list[int]:
+    """Return the lengths in the annotation of a C array, ``double[2, 3]``, else an empty list."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    values = [each.value for each in parts if isinstance(each, ast.Constant)]
+    return [value for value in values if isinstance(value, int)]
+
+
+def _sizes(node: ast.expr) -> str:
+    """Return the dimensions of a C array as C writes them, ``[2][3]``."""
+    if not isinstance(node, ast.Subscript):
+        return ""
+    if ast.unparse(node.value) in MARKS:
+        return _sizes(node.slice)
+    return "".join(f"[{length}]" for length in _lengths(node.slice))
+
+
+def _names_in(nodes: list[ast.expr | None]) -> set[str]:
+    return {
+        each.id
+        for node in nodes
+        if node is not None
+        for each in ast.walk(node)
+        if isinstance(each, ast.Name)
+    }
+
+
+def _listed(names: list[ast.alias]) -> str:
+    return ", ".join(a.name if a.asname is None else f"{a.name} as {a.asname}" for a in names)
+
+
+def _literal(value: int | float) -> str:
+    """Return a number as C writes it, exactly."""
+    if isinstance(value, int):
+        return f"{value}LL"
+    if math.isnan(value):
+        return "NAN"
+    if math.isinf(value):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    return value.hex()

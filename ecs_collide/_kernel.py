@@ -1,0 +1,35 @@
+"""The first import of a kernel: Cython's names, and the marks that declare C types.
+
+For the compiled kernels ``declare_kernels.py``, beside ``setup.py``, turns the marks into
+declarations.  In pure Python they have no effect.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+
+if TYPE_CHECKING:
+    import cython as cython
+else:
+    from ecs_collide import _cython as cython
+
+__all__ = ["Public", "ReadOnly", "cython", "may_raise", "struct"]
+
+_T = TypeVar("_T")
+_F = TypeVar("_F", bound=Callable[..., Any])
+
+Public = Annotated[_T, "Python reads and sets it"]
+ReadOnly = Annotated[_T, "Python reads it"]
+
+
+def may_raise(function: _F) -> _F:
+    """Mark a C function that may raise, so that its callers test for an exception."""
+    return function
+
+
+def struct(kind: type[_T]) -> type[_T]:
+    """Turn a class of annotated fields into the pure Python form of a C struct, all fields 0."""
+    for name in kind.__annotations__:
+        setattr(kind, name, 0)
+    return kind

@@ -1,0 +1,224 @@
+"""Register, read and place the current bodies of a world, for `queries.present`.
+
+Before this, the entities of the world are compared with the registered bodies.  After it, the boxes
+go into the tree.  The work is that of `sync.reader` without the parts of a step: no motion, no
+sleep and no rollback.
+"""
+
+from __future__ import annotations
+
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide.constants import FIXED, LARGEST
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.sync.bindings import ComponentBinding
+from ecs_collide.sync.slots import pair_run
+
+START: cython.Py_ssize_t = 0  # of rows: their address is that of the first
+
+
+def file_bodies(
+    kinds: list,
+    rows: list,
+    found: list,
+    n_filed: cython.longlong[::1],
+    has: cython.longlong[::1],
+):
+    """Register components of bodies.
+
+    Parameters
+    ----------
+    kinds : list of ComponentBinding
+    rows : list of int
+    found : list of dict
+        For each of these rows the components by type.
+    n_filed, has : int64 (room,)
+        Written by row: how many components are filed, and the marks of their kinds.
+    """
+    kind: ComponentBinding
+    n: cython.Py_ssize_t
+
+    for n in range(len(rows)):
+        i: cython.Py_ssize_t = rows[n]
+        components: dict = found[n]
+        n_filed[i] = has[i] = 0
+        for kind in kinds:
+            if kind.file(i, components.get(kind.type)):
+                n_filed[i] += kind.counts
+                has[i] |= kind.mark
+
+
+def find_changed(
+    first: ComponentBinding, second: ComponentBinding, rows: cython.longlong[::1]
+) -> list:
+    """Read two components of bodies; return the rows in which a number has changed.
+
+    A value that cannot be read raises.  Both components are registered in all of these rows.
+    """
+    n: cython.Py_ssize_t = 0
+    n_rows: cython.Py_ssize_t = rows.shape[0]
+    changed: list = []
+
+    while n < n_rows:
+        if cython.compiled:
+            n = pair_run(first.slots, second.slots, cython.address(rows[START]), n, n_rows)
+            if n == n_rows:
+                break
+        i: cython.Py_ssize_t = rows[n]
+        is_other: cython.bint = first.read(i)
+        if second.read(i) or is_other:
+            changed.append(i)
+        n += 1
+    first.forget_kept()
+    second.forget_kept()
+    return changed
+
+
+@cython.final
+class BoxFinder:
+    """Finds the boxes of bodies by the numbers of their components.
+
+    A body that has not changed since the last step has the box of that step.  So has a `Fixed` body
+    that the next step does not read.
+
+    Parameters
+    ----------
+    bodies : Bodies
+        The bodies of the steps.
+    leans : list of float
+    halves_per_size : float
+        The meaning of the numbers of custom components; see `sync.units`.
+    makers, seen_makers : tuple of ComponentBinding
+        The two components that make a body, as registered here and for the steps.
+    """
+
+    bodies: Bodies
+    makers: tuple
+    seen_makers: tuple
+    leans: cython.double[3]
+    halves_per_size: cython.double
+    places: cython.double[:, ::1]
+    sizes: cython.double[:, ::1]
+    centres: cython.double[:, ::1]
+    halves: cython.double[:, ::1]
+    mins: cython.double[:, ::1]
+    maxs: cython.double[:, ::1]
+
+    def __init__(
+        self,
+        bodies: Bodies,
+        leans: list,
+        halves_per_size: cython.double,
+        makers: tuple,
+        seen_makers: tuple,
+    ) -> None:
+        self.bodies = bodies
+        self.makers, self.seen_makers = makers, seen_makers
+        self.halves_per_size = halves_per_size
+        if not cython.compiled:
+            self.leans = [0.0] * 3
+        for k, lean in enumerate(leans):
+            self.leans[k] = lean
+
+    def bind(
+        self,
+        places: cython.double[:, ::1],
+        sizes: cython.double[:, ::1],
+        centres: cython.double[:, ::1],
+        halves: cython.double[:, ::1],
+        mins: cython.double[:, ::1],
+        maxs: cython.double[:, ::1],
+    ) -> None:
+        """Read and write these columns, float64 (room, dim): the first two are read."""
+        self.places, self.sizes = places, sizes
+        self.centres, self.halves = centres, halves
+        self.mins, self.maxs = mins, maxs
+
+    def find(
+        self,
+        rows: cython.longlong[::1],
+        seen_rows: cython.longlong[::1],
+        asked: set,
+        is_sound: cython.schar[::1],
+    ) -> None:
+        """Write the boxes of bodies into the columns.
+
+        Parameters
+        ----------
+        rows, seen_rows : int64 (n,)
+            The rows of the bodies here, and among the bodies of the steps; -1 for none there.
+        asked : set of int
+            The rows among the latter that the next step reads, fixed or not.
+        is_sound : int8 (n,)
+            Written: whether the numbers are valid for a step.
+        """
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            is_sound[n] = self._is_sound(rows[n])
+            if not is_sound[n]:
+                continue
+            if self._is_as_seen(rows[n], seen_rows[n], asked):
+                self._take_over(rows[n], seen_rows[n])
+            else:
+                self._convert(rows[n])
+
+    def _is_sound(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the numbers of a body are valid for a step."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        for k in range(b.dim):
+            size: cython.double = self.sizes[i, k]
+            if not (-LARGEST <= self.places[i, k] <= LARGEST and 0.0 <= size <= LARGEST):
+                return False
+            if b.wraps and b.width[k] > 0.0 and size / self.halves_per_size > b.width[k] / 2.0:
+                return False
+        return True
+
+    @may_raise
+    def _is_as_seen(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t, asked: set) -> cython.bint:
+        """Return whether a body, in row `s` of the steps, is unchanged since the last step."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        if s < 0 or b.news[s] != 0 or b.quarantined[s] != 0:
+            return False
+        for k in range(b.dim):
+            if b.seen_place[s, k] != self.places[i, k] or b.seen_size[s, k] != self.sizes[i, k]:
+                return b.has[s] & FIXED != 0 and s not in asked and self._is_filed(i, s)
+        return True
+
+    @may_raise
+    def _is_filed(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the last step has read these very components."""
+        here: ComponentBinding
+        there: ComponentBinding
+
+        for here, there in zip(self.makers, self.seen_makers, strict=True):
+            if here.items[i] is not there.items[s]:
+                return False
+        return True
+
+    def _take_over(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t) -> cython.void:
+        """Copy the box of the last step."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        for k in range(b.dim):
+            self.centres[i, k] = b.seen_centre[s, k]
+            self.halves[i, k] = b.seen_half[s, k]
+            self.mins[i, k] = b.tight_min[s, k]
+            self.maxs[i, k] = b.tight_max[s, k]
+
+    def _convert(self, i: cython.Py_ssize_t) -> cython.void:
+        """Compute the box from the numbers."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        for k in range(b.dim):
+            half: cython.double = self.sizes[i, k] / self.halves_per_size
+            centre: cython.double = self.places[i, k] - self.leans[k] * half
+            if b.wraps:
+                centre = b.into_world(k, centre)
+            self.centres[i, k], self.halves[i, k] = centre, half
+            self.mins[i, k], self.maxs[i, k] = centre - half, centre + half

@@ -1,0 +1,74 @@
+"""The source of the time of a step."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+TimeSource = float | Callable[..., float]
+
+
+class StepTime:
+    """The time of the steps that the systems of a space do.
+
+    It is the first argument of `esper.process`, unless `install` was given ``dt``.
+
+    Attributes
+    ----------
+    source : float, callable or None
+        The argument ``dt`` of `install`.  A function is called once in each step.
+    """
+
+    def __init__(self) -> None:
+        self.source: TimeSource | None = None
+        self._coming: float | None = None  # time of the coming step, if known
+        self._last = 0.0
+
+    def before_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
+        """Return the time of the step that is about to begin, for a system that runs before it."""
+        if self.source is None:
+            return _given(given, named)
+        self._coming = self.source(*given, **named) if callable(self.source) else self.source
+        return self._coming
+
+    def begin(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
+        """Return the time of the step that begins; the same as a preceding `before_step`."""
+        coming = self._coming
+        if coming is None:
+            coming = self.before_step(given, named)
+        self._coming, self._last = None, coming
+        return coming
+
+    def within_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float | None:
+        """Return the time that a system within the step receives, None if `install` has ``dt``."""
+        return _given(given, named) if self.source is None else None
+
+    def after_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
+        """Return the time of the step that is done, for a system that runs after it."""
+        return _given(given, named) if self.source is None else self._last
+
+
+def _given(given: Sequence[Any], named: Mapping[str, Any]) -> float:
+    """Return the time argument of `esper.process`, 1 second by default."""
+    dt: float = given[0] if given else named.get("dt", 1.0)
+    return dt
+
+
+def checked_source(dt: object) -> TimeSource | None:
+    """Return a valid argument `dt` of `install`, or raise ValueError."""
+    if dt is None or callable(dt):
+        return dt
+    number: Any = math.nan if isinstance(dt, (bool, np.bool_, str, bytes)) else dt
+    try:
+        seconds = float(number)
+    except (TypeError, ValueError, OverflowError):
+        seconds = math.nan
+    if not 0.0 <= seconds < math.inf:
+        raise ValueError(
+            f"install(dt={dt!r}) must be the seconds of each step, 0 or more, or a function that "
+            "returns them; it gets what esper.process() is given"
+        )
+    return seconds

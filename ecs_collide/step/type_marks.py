@@ -1,0 +1,145 @@
+"""Entities with a mark for each component type that a handler names.
+
+A step has more events than handlers that want them.  Handlers that name component types therefore
+select rows of the event arrays here, by the entity ids in them.  Event objects are created for
+these rows only.
+"""
+
+from __future__ import annotations
+
+from ecs_collide._kernel import cython
+from ecs_collide.broadphase.id_map import IdMap
+from ecs_collide.motion.arrays import LONG, grown, zeros
+
+
+@cython.final
+class TypeMarks:
+    """The marks of entities, bits of an int64; an entity without marks costs nothing."""
+
+    entities: IdMap
+    marks: cython.longlong[::1]  # by the row of an entity in `entities`
+
+    def __init__(self):
+        self.entities = IdMap(8)
+        self.marks = zeros(LONG, self.entities.room)
+
+    def add(self, entities: cython.longlong[::1], mark: cython.longlong):
+        """Add a mark to entities."""
+        n: cython.Py_ssize_t
+
+        self.entities.reserve(entities.shape[0])
+        if self.marks.shape[0] < self.entities.ids.shape[0]:
+            self.marks = grown(self.marks, self.entities.ids.shape[0])
+        for n in range(entities.shape[0]):
+            row: cython.Py_ssize_t = self.entities.find(entities[n])
+            if row < 0:
+                row = self.entities.add(entities[n])
+                self.marks[row] = 0
+            self.marks[row] |= mark
+
+    def remove(self, entities: cython.longlong[::1], mark: cython.longlong):
+        """Take a mark from entities."""
+        n: cython.Py_ssize_t
+
+        for n in range(entities.shape[0]):
+            row: cython.Py_ssize_t = self.entities.find(entities[n])
+            if row >= 0:
+                self.marks[row] &= ~mark
+                if self.marks[row] == 0:
+                    self.entities.remove(entities[n])
+
+    def read_rows(
+        self,
+        entities: cython.longlong[::1],
+        rows: cython.longlong[::1],
+        marks: cython.longlong[::1],
+    ):
+        """Write the marks of bodies by row.
+
+        Parameters
+        ----------
+        entities, rows : int64 (n,)
+        marks : int64 (n_rows,), written
+        """
+        n: cython.Py_ssize_t
+
+        for n in range(entities.shape[0]):
+            marks[rows[n]] = self._marks_of(entities[n])
+
+    def select(
+        self,
+        first: cython.longlong[::1],
+        second: cython.longlong[::1],
+        wanted: cython.longlong[:, ::1],
+    ) -> list:
+        """Return the indices of the pairs of entities whose marks are wanted, in rising order.
+
+        Parameters
+        ----------
+        first, second : int64 (n,)
+            The entities.
+        wanted : int64 (k, 2)
+            The marks that the one and the other entity of a pair need, in either order.
+        """
+        n: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        found: list = []
+
+        for n in range(first.shape[0]):
+            one: cython.longlong = self._marks_of(first[n])
+            other: cython.longlong = self._marks_of(second[n])
+            for k in range(wanted.shape[0]):
+                if _are_wanted(one, other, wanted[k, 0], wanted[k, 1]):
+                    found.append(n)
+                    break
+        return found
+
+    @cython.cfunc
+    @cython.inline
+    def _marks_of(self, entity: cython.longlong) -> cython.longlong:
+        """Return the marks of an entity."""
+        row: cython.Py_ssize_t = self.entities.find(entity)
+
+        return self.marks[row] if row >= 0 else 0
+
+
+def select_contacts(
+    contacts: cython.longlong[:, ::1],
+    n_contacts: cython.Py_ssize_t,
+    marks: cython.longlong[::1],
+    wanted: cython.longlong[:, ::1],
+) -> list:
+    """Return as `TypeMarks.select` the indices of contacts between bodies with wanted marks.
+
+    Parameters
+    ----------
+    contacts : int64 (n_contacts or more, 2 or more)
+        The rows of the first and the second body, and other columns.
+    marks : int64 (n_rows,)
+        Of each body.
+    """
+    n: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+    found: list = []
+
+    for n in range(n_contacts):
+        one: cython.longlong = marks[contacts[n, 0]]
+        other: cython.longlong = marks[contacts[n, 1]]
+        for k in range(wanted.shape[0]):
+            if _are_wanted(one, other, wanted[k, 0], wanted[k, 1]):
+                found.append(n)
+                break
+    return found
+
+
+@cython.inline
+def _are_wanted(
+    one: cython.longlong,
+    other: cython.longlong,
+    first_mark: cython.longlong,
+    second_mark: cython.longlong,
+) -> cython.bint:
+    """Return whether two bodies have two marks, in either order."""
+    return (one & first_mark == first_mark and other & second_mark == second_mark) or (
+        other & first_mark == first_mark and one & second_mark == second_mark
+    )

@@ -1,0 +1,333 @@
+"""What the build makes of the source of a kernel."""
+
+from __future__ import annotations
+
+import ast
+import ctypes
+import importlib
+import math
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+import ecs_collide
+from tests import build
+
+PACKAGE = Path(ecs_collide.__file__).parent
+
+LOWER = '''"""A kernel that others use."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from toy._kernel import Public, ReadOnly, cython, may_raise, struct
+from toy.numbers import FEW, NAMES
+from toy.vectors import lowest
+
+MANY = 2 * FEW
+REACH = 2.0**-40
+WIDE: cython.longlong = 5
+ARRAY = np.zeros(3)
+
+
+@struct
+class Entry:
+    """A struct."""
+
+    time: cython.double
+    place: cython.int
+
+
+class Base:
+    """A class that another one is."""
+
+    def weigh(self, i: cython.int) -> cython.double:
+        """Return a number."""
+        return 1.0
+
+
+@cython.final
+class Heap(Base):
+    """A class."""
+
+    n: ReadOnly[cython.Py_ssize_t]  # a comment
+    names: Public[list]
+    at: cython.pointer[Entry]
+    grid: cython.double[2, 3]
+    rows: cython.longlong[:, ::1]
+
+    def __init__(self) -> None:
+        self.n = MANY
+
+    def weigh(self, i: cython.int) -> cython.double:
+        """Return another number."""
+        return REACH
+
+    @may_raise
+    def grow(self, n: cython.Py_ssize_t, other: Heap) -> cython.void:
+        """Raise at times."""
+
+    @cython.cfunc
+    @cython.inline
+    def top(self) -> cython.int:
+        """Return a number fast."""
+        return lowest(3)
+
+    @cython.ccall
+    @may_raise
+    def count(self, numbers: cython.double[::1]) -> cython.int:
+        """Return a number, to Python too."""
+        return 0
+
+    def names_of(self) -> list:
+        """Return a list to Python."""
+        return [NAMES]
+
+
+def half(x: cython.double) -> cython.double:
+    """Return a number, to other kernels too."""
+    return x / 2
+
+
+def third(x: cython.double) -> cython.double:
+    """Return a number."""
+    return x / 3
+'''
+UPPER = '''"""A kernel."""
+
+from __future__ import annotations
+
+from math import floor
+
+from toy._kernel import cython
+from toy.low.lower import WIDE, Heap, half
+
+
+class Tower:
+    """A class."""
+
+    heap: Heap
+
+    def height(self) -> cython.double:
+        """Return a number."""
+        return floor(half(WIDE))
+'''
+LOWER_FILES = {"low/lower_c.py", "low/lower_c.pxd"}
+UPPER_FILES = {"high/upper_c.py"}
+
+
+@pytest.fixture
+def package(tmp_path):
+    """Two kernels, of which `upper` uses `lower`, and the modules that they need."""
+    texts = {
+        "__init__.py": "",
+        "_kernel.py": "",
+        "numbers.py": "FEW = 32\nNAMES = ('x', 'y')\nHUGE = 2.0**100\n",
+        "vectors.py": "def lowest(mask):\n    return 0\n",
+        "vectors.pxd": 'cdef extern from "toy/vectors.h":\n    int lowest(int mask)\n',
+        "vectors.h": "int lowest(int mask);\n",
+        "low/lower.py": LOWER,
+        "high/upper.py": UPPER,
+    }
+    package = tmp_path / "toy"
+    for name, text in texts.items():
+        (package / name).parent.mkdir(parents=True, exist_ok=True)
+        (package / name).write_text(text, "utf-8")
+    return package
+
+
+def declared(package, name):
+    """Return the lines of a generated .pxd."""
+    return build.declare_kernels.generate(package)[f"toy/{name}_c.pxd"].splitlines()
+
+
+def edit(package, name, old, new):
+    """Replace a text of a file once."""
+    path = package / name
+    text = path.read_text("utf-8")
+    assert text.count(old) == 1
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def test_modules_that_import_the_names_of_cython_are_the_kernels(package):
+    found = build.declare_kernels.find_kernels(package)
+
+    assert [path.name for path in found] == ["upper.py", "lower.py"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "    MANY = 64",
+        '    const double REACH "((double)0x1.0000000000000p-40)"',
+        '    const long long WIDE "((long long)5LL)"',
+        "cdef struct Entry:",
+        "    int place",
+        "cdef class Heap(Base):",
+        "    cdef readonly Py_ssize_t n",
+        "    cdef public list names",
+        "    cdef Entry* at",
+        "    cdef double grid[2][3]",
+        "    cdef long long[:, ::1] rows",
+        "    cdef double weigh(self, int i) noexcept",
+        "    cdef void grow(self, Py_ssize_t n, Heap other) except *",
+        "    cdef int top(self) noexcept",
+        "    cpdef int count(self, double[::1] numbers) except? -1",
+        "cdef double half(double x) noexcept",
+    ],
+)
+def test_annotations_and_marks_become_declarations(package, line):
+    assert declared(package, "low/lower").count(line) == 1
+
+
+def test_what_is_of_python_or_of_one_kernel_alone_is_not_declared(package):
+    text = "\n".join(declared(package, "low/lower"))
+
+    assert "ARRAY" not in text
+    assert "names_of" not in text
+    assert "third" not in text
+
+
+def test_method_that_a_base_declares_is_not_declared_again(package):
+    lines = declared(package, "low/lower")
+
+    assert lines.index("    cdef double weigh(self, int i) noexcept") < lines.index("@cython.final")
+
+
+def test_generated_source_has_each_line_under_its_number(package):
+    generated = build.declare_kernels.generate(package)
+
+    for name in ("low/lower", "high/upper"):
+        before = (package / f"{name}.py").read_text("utf-8").splitlines()
+        after = generated[f"toy/{name}_c.py"].splitlines()
+        assert len(before) == len(after)
+        for old, new in zip(before, after, strict=True):
+            assert new in ("", old) or new.lstrip().startswith(("@", "from ", "import "))
+        assert ast.parse("\n".join(after))
+
+
+def test_kernel_takes_c_names_from_a_kernel_as_c_and_those_of_python_from_its_twin(package):
+    edit(
+        package,
+        "low/lower.py",
+        "def third(",
+        "def list_all() -> list:\n    return []\n\n\ndef third(",
+    )
+    edit(package, "high/upper.py", "Heap, half", "Heap, half, list_all")
+
+    source = build.declare_kernels.generate(package)["toy/high/upper_c.py"]
+
+    assert "from cython.cimports.libc.math import floor\n" in source
+    assert (
+        "from cython.cimports.toy.low.lower_c import WIDE, Heap, half; "
+        "from toy.low.lower_c import list_all\n"
+    ) in source
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("def half(x: cython.double)", "def half(x: cython.double = 1.0)", r"half\(\) .* defaults"),
+        ("def top(self)", "def __len__(self)", r"__len__\(\) is called by Python"),
+        (
+            "    def names_of(self) -> list",
+            "    @may_raise\n    def names_of(self) -> list",
+            r"names_of\(\) may raise, and has no C type",
+        ),
+        ("\n\n\ndef third", "\ndef third", "third needs . blank lines above it"),
+    ],
+)
+def test_what_cannot_be_compiled_is_refused_with_its_line(package, old, new, message):
+    edit(package, "low/lower.py", old, new)
+
+    with pytest.raises(Exception, match=rf"lower\.py:\d+: .*{message}"):
+        build.declare_kernels.generate(package)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "written"),
+    [
+        ("numbers.py", "'y'", "'z'", set()),
+        ("high/upper.py", "Return a number", "Return the number", UPPER_FILES),
+        ("low/lower.py", "x / 3", "x / 4", {"low/lower_c.py"}),
+        ("low/lower.py", "5\n", "6\n", {"low/lower_c.py", "low/lower_c.pxd", "high/upper_c.py"}),
+        (
+            "numbers.py",
+            "32",
+            "16",
+            {"numbers_c.pxd", "low/lower_c.py", "low/lower_c.pxd", "high/upper_c.py"},
+        ),
+        ("vectors.h", "int mask", "int bits", {"low/lower_c.py", "high/upper_c.py"}),
+    ],
+)
+def test_edit_changes_the_files_of_those_kernels_that_depend_on_it(
+    package, tmp_path, name, old, new, written
+):
+    folder = tmp_path / "generated"
+    build.declare_kernels.write(package, folder)
+    files = list(folder.rglob("*_c.p*"))
+    for path in files:
+        os.utime(path, (1_000, 1_000))
+
+    edit(package, name, old, new)
+    build.declare_kernels.write(package, folder)
+
+    changed = {path for path in files if path.stat().st_mtime != 1_000}
+    assert {path.relative_to(folder / "toy").as_posix() for path in changed} == written
+
+
+def test_files_of_a_kernel_that_is_gone_are_removed(package, tmp_path):
+    build.declare_kernels.write(package, tmp_path / "generated")
+    (package / "high/upper.py").unlink()
+
+    build.declare_kernels.write(package, tmp_path / "generated")
+
+    assert not list((tmp_path / "generated").rglob("upper*"))
+
+
+def test_constants_in_declarations_are_those_of_the_modules():
+    n_found = 0
+    for name, text in build.declare_kernels.generate(PACKAGE).items():
+        if not name.endswith("_c.pxd"):
+            continue
+        module = importlib.import_module(name.removesuffix("_c.pxd").replace("/", "."))
+        for constant, number in re.findall(r"^    ([A-Z]\w+) = (-?\d+)$", text, re.M):
+            assert getattr(module, constant) == int(number) == ctypes.c_int(int(number)).value
+            n_found += 1
+        for constant, number in re.findall(r'const double (\w+) "\(\(double\)(.+)\)"', text):
+            there = getattr(module, constant)
+            if not math.isnan(there):
+                assert there == float.fromhex(number.replace("INFINITY", "inf"))
+            n_found += 1
+    assert n_found > 100
+
+
+def test_every_number_that_a_kernel_names_in_capitals_is_a_constant_of_c():
+    # Any other is a variable of Python to compiled code, which a loop looks up in a dict.
+    declarations = build.declare_kernels.Declarations(PACKAGE)
+    for kernel in declarations.kernels.values():
+        values = vars(importlib.import_module(kernel.name))
+        numbers = {n for n in values if n.isupper() and type(values[n]) in (int, float)}
+        imported = {
+            alias.name
+            for module, alias in declarations.imports(kernel)
+            if declarations.is_c(module, alias.name)
+        }
+        assert numbers <= set(kernel.constants) | imported, kernel.name
+
+
+def test_binary_of_another_source_is_stale(package, tmp_path, monkeypatch):
+    for folder in ("low", "high"):
+        (package / folder / "__init__.py").write_text("", "utf-8")
+    for name, text in build.declare_kernels.generate(package).items():
+        if name.endswith("_c.py"):
+            digest = re.search(r"__digest__ = .*", text)[0]
+            tmp_path.joinpath(name).write_text(digest, "utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+    assert build.find_stale(package) == []
+    edit(package, "low/lower.py", "x / 3", "x / 4")
+    assert build.find_stale(package) == ["toy.low.lower_c"]
