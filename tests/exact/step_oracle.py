@@ -122,7 +122,8 @@ class Budget:
         earlier = [e for e in exact.events[:n] if is_answer(e)]
         own = [e for e in earlier if (e.first, e.second) == (event.first, event.second)]
         here = [e for e in own if e.time == event.time]
-        self.normal_only = len(here) >= 4
+        resizes = any(exact.growth[n][event.axis] for n in (event.first, event.second))
+        self.normal_only = len(here) >= (4 if resizes else 1)
         assert len(own) < exact.pair_limit
 
 
