@@ -75,44 +75,30 @@ class PairObserver:
 
 
 class Broadphase:
-    """The two trees over the bodies, and the search for pairs.
-
-    Attributes
-    ----------
-    still, moving : Tree
-        Their items are rows.
-    margin, lookahead : float
-        How far bounds are fattened; see `Tree.renew`.
-    pair_filter : callable or None
-        Returns whether two bodies, given as rows, may meet.  Called for pairs of which one body
-        has a filter of the game, or for all pairs if `all_have_filters`.
-    all_have_filters : bool
-    n_left_out : int
-        Number of pairs of this step for which there was no room.
-    crowd : list of int
-        Rows of the bodies between which pairs are left out in this step.
-    step : int
-        Number of the step; it decides whose turn it is.
-    n_waiting : int
-        Number of bodies that are held in this step because there was no room for their pairs.
-    """
+    """The two trees over the bodies, and the search for pairs."""
 
     bodies: Bodies
     pairs: PairTable
     observer: PairObserver
     images: PeriodicImages
+    # their items are rows
     still: Public[Tree]
     moving: Public[Tree]
     dense_nodes: DenseNodes
+    # how far bounds are fattened; see `Tree.renew`
     margin: Public[cython.double]
     lookahead: Public[cython.double]
+    # returns whether two bodies, given as rows, may meet.  Called for pairs of which one body has
+    # a filter of the game, or for all pairs if `all_have_filters`
     pair_filter: Public[Any]
     all_have_filters: Public[cython.bint]
-    n_left_out: Public[cython.longlong]
+    n_left_out: Public[cython.longlong]  # number of pairs of this step for which there was no room
+    # list of int: rows of the bodies between which pairs are left out in this step
     crowd: Public[list]
     is_crowded: ReadOnly[cython.bint]
     takes_turns: cython.bint
-    step: Public[cython.longlong]
+    step: Public[cython.longlong]  # number of the step; it decides whose turn it is
+    # number of bodies that are held in this step because there was no room for their pairs
     n_waiting: Public[cython.longlong]
     n_followed: cython.longlong
     room: cython.longlong

@@ -27,29 +27,22 @@ INSIDE = 2.0**-40  # of the largest face: boxes that overlap by more than this d
 
 @cython.final
 class NodeSums:
-    """The nodes of one tree, with the boxes and the counts of their bodies.
-
-    Attributes
-    ----------
-    core_low, core_high, hull_low, hull_high : float64 (n_nodes, dim)
-    size, n_members : int64 (n_nodes,)
-        The bodies below a node, and how many of them are members.
-    alike : int64 (n_nodes,)
-        A body with the filter that all bodies below a node have, or -1 if the filters differ or
-        each pair must be tested.
-    pending : int64 (n_nodes,)
-        The number to add to the count of each member below a node.
-    """
+    """The nodes of one tree, with the boxes and the counts of their bodies."""
 
     bodies: Bodies
     nodes: Nodes
+    # (n_nodes, dim)
     core_low: cython.double[:, ::1]
     core_high: cython.double[:, ::1]
     hull_low: cython.double[:, ::1]
     hull_high: cython.double[:, ::1]
+    # (n_nodes,): the bodies below a node, and how many of them are members
     size: cython.longlong[::1]
     n_members: cython.longlong[::1]
+    # (n_nodes,): a body with the filter that all bodies below a node have, or -1 if the filters
+    # differ or each pair must be tested
     alike: cython.longlong[::1]
+    # (n_nodes,): the number to add to the count of each member below a node
     pending: cython.longlong[::1]
 
     def __init__(self, bodies: Bodies, nodes: Nodes):
@@ -200,22 +193,15 @@ class NodeSums:
 
 @cython.final
 class DenseNodes(NodePairs):
-    """Decides whole pairs of nodes in a traversal of moving bodies, or of moving and still ones.
-
-    Attributes
-    ----------
-    counts_inside : bool
-        Whether the traversal counts overlaps of members.  Otherwise it skips the pairs inside a
-        crowd, and the members are those of the crowd.
-    n_left_out : int
-        Number of skipped pairs.
-    """
+    """Decides whole pairs of nodes in a traversal of moving bodies, or of moving and still ones."""
 
     bodies: Bodies
     moving: NodeSums
     still: NodeSums
+    # whether the traversal counts overlaps of members.  Otherwise it skips the pairs inside a
+    # crowd, and the members are those of the crowd
     counts_inside: cython.bint
-    n_left_out: cython.longlong
+    n_left_out: cython.longlong  # number of skipped pairs
 
     def __init__(self, bodies: Bodies, moving: Nodes, still: Nodes):
         self.bodies = bodies

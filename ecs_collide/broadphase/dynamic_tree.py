@@ -58,37 +58,23 @@ class Tree:
         2 or 3.
     capacity : int
         Number of items to reserve room for; the tree grows beyond it.
-
-    Attributes
-    ----------
-    dim : int
-    found : memoryview
-        int64: the result of the last `touching`.
-    n_escaped : int
-        How often an item in the tree got new fat bounds, because its path left the old ones or
-        they were far too big.  The owner may set this and the next two to 0.
-    n_reinserted : int
-        How often such an item was taken out and inserted again on its own.
-    n_rebuilt : int
-        How often the whole tree was rebuilt along the curve.
-    overlap_finder : OverlapFinder
-        Finds pairs of items, and holds the last result.
-    traversal : Traversal
-        Finds the items that touch a box.
     """
 
     dim: ReadOnly[cython.Py_ssize_t]
-    found: Public[cython.longlong[::1]]
-    overlap_finder: ReadOnly[OverlapFinder]
+    found: Public[cython.longlong[::1]]  # int64: the result of the last `touching`
+    overlap_finder: ReadOnly[OverlapFinder]  # finds pairs of items, and holds the last result
     one: cython.longlong[::1]  # item, of those given
     nodes: Nodes
     fat_bounds: FatBounds
     bulk_rebuild: BulkRebuild
-    traversal: ReadOnly[Traversal]
+    traversal: ReadOnly[Traversal]  # finds the items that touch a box
     n_renewed: cython.Py_ssize_t  # items that got fat bounds since the last rebuild
+    # how often an item in the tree got new fat bounds, because its path left the old ones or they
+    # were far too big.  The owner may set this and the next two to 0
     n_escaped: Public[cython.longlong]
+    # how often such an item was taken out and inserted again on its own
     n_reinserted: Public[cython.longlong]
-    n_rebuilt: Public[cython.longlong]
+    n_rebuilt: Public[cython.longlong]  # how often the whole tree was rebuilt along the curve
     pending_node: cython.int  # the node that new items are given before a layout; 0: none
 
     def __init__(self, dim: cython.Py_ssize_t, capacity: cython.Py_ssize_t = 0) -> None:

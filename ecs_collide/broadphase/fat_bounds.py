@@ -24,27 +24,20 @@ TURN: cython.longlong = 1000003  # far from items that are neighbours
 
 @cython.final
 class FatBounds:
-    """The fat bounds of all items, and the update of their boxes.
-
-    Attributes
-    ----------
-    bounds : memoryview
-        float64 (items, 2 * dim): dim minima, then dim maxima.
-    moved : memoryview
-        int64 (n_moved,): the items that have moved in the last `update` and stay in their leaves.
-    displaced : memoryview
-        int64 (n_displaced,): indices, into the items of that `update`, of those that are to get
-        another place in the tree, because they are new or have escaped.
-    n_new : int
-        Number of items of that `update` that were not in the tree before.
-    """
+    """The fat bounds of all items, and the update of their boxes."""
 
     nodes: Nodes
+    # float64 (items, 2 * dim): dim minima, then dim maxima
     bounds: cython.double[:, ::1]
+    # int64 (n_moved,): the items that have moved in the last `update` and stay in their
+    # leaves
     moved: cython.longlong[::1]
     n_moved: cython.Py_ssize_t
+    # int64 (n_displaced,): indices, into the items of that `update`, of those that are to
+    # get another place in the tree, because they are new or have escaped
     displaced: cython.longlong[::1]
     n_displaced: cython.Py_ssize_t
+    # number of items of that `update` that were not in the tree before
     n_new: cython.Py_ssize_t
     dim: cython.Py_ssize_t
     turn_of: cython.int[::1]  # of each item: how often it got fresh fat bounds

@@ -16,23 +16,14 @@ TWICE: cython.Py_ssize_t = -2  # in place of the row of an id that was there bef
 
 @cython.final
 class IdMap:
-    """A row for each id; rows of ids that are gone are given out again.
+    """A row for each id; rows of ids that are gone are given out again."""
 
-    Attributes
-    ----------
-    n : int
-        How many ids there are.
-    ids : memoryview
-        int64 (room,): the id of each row.  Another array after growth.
-    used : memoryview
-        int8 (room,): 1 for the rows that are in use.
-    """
-
-    n: ReadOnly[cython.Py_ssize_t]
+    n: ReadOnly[cython.Py_ssize_t]  # how many ids there are
+    # int64 (room,): the id of each row.  Another array after growth
     ids: Public[cython.longlong[::1]]
     n_used: cython.Py_ssize_t  # rows that were ever given out
     n_free: cython.Py_ssize_t
-    used: Public[cython.schar[::1]]
+    used: Public[cython.schar[::1]]  # int8 (room,): 1 for the rows that are in use
     free: cython.longlong[::1]  # rows to be given out again
     stamp: cython.longlong
     stamps: cython.longlong[::1]  # of each row: the last `find_many` that met it

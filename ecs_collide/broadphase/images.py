@@ -62,30 +62,19 @@ def whole(number: cython.double) -> cython.longlong:
 
 @cython.final
 class PeriodicImages:
-    """A search for images, one body after the other.
-
-    Attributes
-    ----------
-    image : int
-        The image found last; 0 at the end of a search.
-    offset : float64 (dim,)
-        The same in world units.
-    low, high : float64 (dim,)
-        Corners of the path, or of the part of it, that may meet that image, shifted to the
-        positions of the other bodies.
-    long_paths : int64 (n_long_paths or more,)
-        The rows of the bodies whose paths are longer than the world.
-    shifts : int64 (n_rows,)
-        All 0; used at the end of a step, see `step.edges`.
-    """
+    """A search for images, one body after the other."""
 
     bodies: Bodies
+    # the image found last; 0 at the end of a search
     image: cython.longlong
     n_long_paths: cython.Py_ssize_t
     body: cython.Py_ssize_t
     is_clipped: cython.bint
     is_done: cython.bint
+    # (dim,): the same in world units
     offset: cython.double[::1]
+    # (dim,): corners of the path, or of the part of it, that may meet that image, shifted to
+    # the positions of the other bodies
     low: cython.double[::1]
     high: cython.double[::1]
     bounds_min: cython.double[::1]  # of all paths that are not long
@@ -100,8 +89,10 @@ class PeriodicImages:
     first: cython.double[::1]
     at: cython.double[::1]
     last: cython.double[::1]
+    # (n_long_paths or more,): the rows of the bodies whose paths are longer than the world
     long_paths: cython.longlong[::1]
     has_long_path: cython.schar[::1]
+    # (n_rows,): all 0; used at the end of a step, see `step.edges`
     shifts: cython.longlong[::1]
 
     def __init__(self, bodies: Bodies):

@@ -50,29 +50,16 @@ class NodePairs:
 
 @cython.final
 class OverlapFinder:
-    """A search for pairs, and its result.
+    """A search for pairs, and its result."""
 
-    Attributes
-    ----------
-    n : int
-        The number of pairs found.
-    found : memoryview
-        int64: the items of pair i at 2 * i and 2 * i + 1, in the order of the
-        traversal.  Between two trees the first is of the first tree.
-    limit : int
-        The traversal stops after the node in which it has found this many pairs.
-    top : int
-        Below 0 if the last traversal is complete.
-    node_pairs : NodePairs
-        Asked about each pair of nodes while `asks`.
-    asks : bool
-    """
-
-    node_pairs: Public[NodePairs]
+    node_pairs: Public[NodePairs]  # asked about each pair of nodes while `asks`
     asks: Public[cython.bint]
-    n: Public[cython.Py_ssize_t]
+    n: Public[cython.Py_ssize_t]  # the number of pairs found
+    # the traversal stops after the node in which it has found this many pairs
     limit: Public[cython.longlong]
-    top: Public[cython.Py_ssize_t]
+    top: Public[cython.Py_ssize_t]  # below 0 if the last traversal is complete
+    # int64: the items of pair i at 2 * i and 2 * i + 1, in the order of the traversal.  Between
+    # two trees the first is of the first tree
     found: Public[cython.longlong[::1]]
     stack: cython.int[::1]
 

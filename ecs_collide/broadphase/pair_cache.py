@@ -22,14 +22,9 @@ class PairCache:
     """The pairs of a tree whose boxes touch, in the order of their keys.
 
     A *key* is a small number for each item, in the order of the ids.
-
-    Attributes
-    ----------
-    n : int
-        The number of pairs.
     """
 
-    n: ReadOnly[cython.Py_ssize_t]
+    n: ReadOnly[cython.Py_ssize_t]  # the number of pairs
     tree: Tree
     pairs: cython.longlong[::1]  # the two items of pair i at 2 * i and 2 * i + 1
     kept: cython.longlong[::1]  # packed keys of pairs that stay

@@ -16,37 +16,49 @@ SOFT = 3
 class Pair:
     """Of each pair: its bodies and what is asked of all pairs."""
 
+    # the rows of its bodies; `first` has the lower entity id
     first: cython.int
     second: cython.int
+    # the next pair of either body, from 1; 0 ends a list
     next_of_first: cython.int
     next_of_second: cython.int
+    # 1 where neither body yields to the other, or one is a sensor; where the game lets them cross
+    # besides, 2 more to the end of the step, or 4 more until they separate
     crossing: cython.schar
-    inside: cython.schar
+    inside: cython.schar  # 1 while the insides of the two overlap
+    # no impacts in this step: 1 once crushed, 2 where one falls through the other, 3 where both
+    # are members of soft crowds
     left_alone: cython.schar
-    gone: cython.schar
+    gone: cython.schar  # 1 once a response has deleted one of the bodies
+    # 0, or the side on which the pair touches: 1 + axis, with the sign of the normal, and a code
+    # of `narrowphase.narrowphase` for how long that holds
     touch: cython.schar
+    # 1 where the paths end so far apart that no rounding brings the bodies together
     clear: cython.schar
-    known: cython.schar
-    met: cython.schar
+    known: cython.schar  # 1 where the pair was in contact at the step's start
+    met: cython.schar  # 1 once the pair has had an impact queued
 
 
 @struct
 class PairImpact:
     """Of each pair that has met: its next impact."""
 
+    # of the queued impact, as are `kind`, `axis` and `sign`: undefined before the pair has `met`
     exit: cython.double
     speed: cython.double
-    answered_at: cython.double
-    began: cython.double
+    answered_at: cython.double  # when it was answered last
+    began: cython.double  # time of the first impact of the step, or -1
+    # when the bodies of a solid contact part on their present paths: a fraction of the step, 1 or
+    # more where that is after its end
     parts: cython.double
-    contact: cython.int
-    answers: cython.int
-    repeats: cython.int
-    tick: cython.int
+    contact: cython.int  # the one at the step's start; undefined where the pair is not `known`
+    answers: cython.int  # how often it was answered in this step
+    repeats: cython.int  # how often in this instant, beside the first time
+    tick: cython.int  # when it was swept last; see `Bodies`
     kind: cython.schar
     axis: cython.schar
     sign: cython.schar
-    stale: cython.schar
+    stale: cython.schar  # 1 where it was put back into the queue without a sweep
 
 
 @cython.final
@@ -55,35 +67,6 @@ class PairTable:
 
     Of a pair, `at` has who it is and what is asked of all pairs; `impact` has what is asked only of
     those that meet.  Pairs are met in no order, and each further table would be a further cache miss.
-
-    Attributes
-    ----------
-    at : array of Pair
-        first, second : the rows of its bodies; `first` has the lower entity id.
-        next_of_first, next_of_second : the next pair of either body, from 1; 0 ends a list.
-        crossing : 1 where neither body yields to the other, or one is a sensor; where the game lets
-        them cross besides, 2 more to the end of the step, or 4 more until they separate.
-        inside : 1 while the insides of a crossing pair overlap.
-        known : 1 where the pair was in contact at the step's start.
-        left_alone : 1 once crushed, 2 where one falls through the other, 3 where both are
-        members of soft crowds: no impacts in this step.
-        gone : 1 once a response has deleted one of the bodies.
-        touch : 0, or the side on which the pair touches: 1 + axis, with the sign of the normal, and
-        a code of `narrowphase.narrowphase` for how long that holds.
-        clear : 1 where the paths end so far apart that no rounding brings the bodies together.
-        met : 1 once the pair has had an impact queued.
-    impact : array of PairImpact
-        contact : the one at the step's start; undefined where the pair is not `known`.
-        parts : when the bodies of a solid contact part on their present paths: a fraction of the
-        step, 1 or more where that is after its end.
-        tick : when it was swept last; see `Bodies`.
-        stale : 1 where it was put back into the queue without a sweep.
-        kind, axis, sign, exit, speed : of the queued impact; undefined before it has `met`, as are
-        answers, repeats, answered_at : how often, and when last, it was answered;
-        began : time of the first impact of the step, or -1.
-    image, offset : int64 (n or more,), float64 (n or more, 3)
-        In a world that wraps, which image of the second body the first may meet, and how far off
-        it is on each axis; see `broadphase.images`.
     """
 
     n: Public[cython.Py_ssize_t]
@@ -96,7 +79,10 @@ class PairTable:
     seen: cython.longlong[::1]
     stamp: cython.longlong
     wraps: cython.bint
+    # (n or more,): in a world that wraps, which image of the second body the first may meet; see
+    # `broadphase.images`
     image: cython.longlong[::1]
+    # (n or more, 3): how far off that image is on each axis
     offset: cython.double[:, ::1]
 
     def __init__(self):

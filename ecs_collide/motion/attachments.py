@@ -25,36 +25,25 @@ from ecs_collide.motion.bodies import CENTRE, MOTION, Bodies
 
 @cython.final
 class Attachments:
-    """The attached boxes of a space that take part in a step.
-
-    Attributes
-    ----------
-    n : int
-    rows, owners : int64 (n,)
-        The rows of the boxes, and of the body that each is attached to.
-    offset, target : float64 (n, dim)
-        The offset from the owner's centre at the start and at the end of the step, in world units.
-    way : float64 (n, dim)
-        How much it changes within the step.
-    beyond : float64 (n, dim)
-        In a world that wraps: the whole widths by which the owner's centre and the offset lie
-        beyond the box, at the start of the step.
-    head : int64 (n_rows,)
-        The last of the boxes of a body, counting from 1; 0 for none.
-    next : int64 (n,)
-        The box before it, in the same way.
-    """
+    """The attached boxes of a space that take part in a step."""
 
     bodies: Bodies
     n: ReadOnly[cython.Py_ssize_t]
+    # (n,): the rows of the boxes, and of the body that each is attached to
     rows: ReadOnly[cython.longlong[::1]]
     owners: ReadOnly[cython.longlong[::1]]
+    # (n, dim): the offset from the owner's centre at the start and at the end of the step, in
+    # world units
     offset: ReadOnly[cython.double[:, ::1]]
     target: ReadOnly[cython.double[:, ::1]]
+    # (n, dim): how much the offset changes within the step
     displacement: ReadOnly[cython.double[:, ::1]]
+    # (n, dim): in a world that wraps: the whole widths by which the owner's centre and the offset
+    # lie beyond the box, at the start of the step
     beyond: cython.double[:, ::1]
+    # (n_rows,): the last of the boxes of a body, counting from 1; 0 for none
     head: cython.longlong[::1]
-    next: cython.longlong[::1]
+    next: cython.longlong[::1]  # (n,): the box before it, in the same way
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
@@ -75,7 +64,7 @@ class Attachments:
         offset: cython.double[:, ::1],
         target: cython.double[:, ::1],
     ):
-        """Attach the boxes of `rows`, and no others, for the next step; see the attributes."""
+        """Attach the boxes of `rows`, and no others, for the next step; see the fields."""
         n: cython.Py_ssize_t
         k: cython.int
 

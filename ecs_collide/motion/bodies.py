@@ -51,60 +51,38 @@ class Bodies:
     `motion.columns` lists the columns and tells when each is valid.  All of them are allocated by
     `reserve`.  The other kernels hold a reference to this object and read its attributes;
     Python sees the same memory as numpy arrays, in `BodyTable`.
-
-    Attributes
-    ----------
-    dim : int
-        2 or 3.
-    dt : float
-        Length of the step in seconds.
-    surfaces : Surfaces
-        The columns that only some of them need.
-    controls : Controls
-        Who of them pushes whom.
-    farthest : float
-        No path has ever reached further from the origin on any axis, with its box.
-    any_resize : bool
-        Whether a body grows or shrinks in this step.
-    wraps : bool
-        Whether any axis closes in a ring; see `broadphase.images`.
-    width : float64 (3,)
-        How wide the world is on each axis that does; 0 on the others.
-    is_apart : bool
-        Whether the game's components hold other numbers than centres and half sizes.
-    capacity : int
-        The number of rows.
-    blocks, memory : list
-        The columns by blocks, and the array of each block.
-    path : float64 (capacity * n_path,)
-        Of each body and axis: centre and half size at the base time, motion
-        and resize.
-    n_path : int
-        How many numbers that are of each body: 4 * dim.
-    tick : int
-        A number for each answer of a step: what has a higher one came later.
-    turned : int64 (capacity,)
-        The first `n_turned` are the bodies whose pairs are to be swept again; `marked` and
-        `woken` are such lists too.
     """
 
+    # 2 or 3
     dim: Public[cython.int]
+    # how many numbers that are of each body: 4 * dim
     n_path: cython.Py_ssize_t
+    # length of the step in seconds
     dt: Public[cython.double]
+    # the columns that only some of them need
     surfaces: ReadOnly[Surfaces]
+    # who of them pushes whom
     controls: ReadOnly[Controls]
+    # no path has ever reached further from the origin on any axis, with its box
     farthest: cython.double
+    # whether any axis closes in a ring; see `broadphase.images`
     wraps: Public[cython.bint]
+    # whether a body grows or shrinks in this step
     any_resize: cython.bint
+    # (3,): how wide the world is on each axis that does; 0 on the others
     width: Public[cython.double[::1]]
+    # whether the game's components hold other numbers than centres and half sizes
     is_apart: ReadOnly[cython.bint]
+    # the columns by blocks, and the array of each block
     blocks: ReadOnly[list]
     memory: ReadOnly[list]
     bound: list
+    # the number of rows
     capacity: ReadOnly[cython.Py_ssize_t]
     n_marked: cython.Py_ssize_t
     n_woken: cython.Py_ssize_t
     n_turned: cython.Py_ssize_t
+    # a number for each answer of a step: what has a higher one came later
     tick: cython.longlong
     # The columns, as `motion.columns` lists them: public, so that `bind` can set them by name.
     centre: Public[cython.double[:, ::1]]
@@ -160,7 +138,11 @@ class Bodies:
     turned_tick: Public[cython.longlong[::1]]
     marked: Public[cython.longlong[::1]]
     woken: Public[cython.longlong[::1]]
+    # (capacity,): the first `n_turned` are the bodies whose pairs are to be swept again;
+    # `marked` and `woken` are such lists too
     turned: Public[cython.longlong[::1]]
+    # (capacity * n_path,): of each body and axis: centre and half size at the base time,
+    # motion and resize
     path: Public[cython.double[::1]]
     turn: Public[cython.double[:, :, ::1]]
     kept: Public[cython.double[:, ::1]]

@@ -16,18 +16,12 @@ HALF_ULP = 2.0**-53
 
 @cython.final
 class Controls:
-    """The columns of `Bodies` about who pushes whom, and the rules that read them.
-
-    Attributes
-    ----------
-    is_used : bool
-        Whether any body has ever had any of it; the columns hold nothing until then.
-    any_rank, any_lock, any_limit : bool
-        Whether any body has ever had a dominance other than 0, a locked axis, a maximum speed.
-    """
+    """The columns of `Bodies` about who pushes whom, and the rules that read them."""
 
     dim: cython.int
+    # whether any body has ever had any of it; the columns hold nothing until then
     is_used: ReadOnly[cython.bint]
+    # whether any body has ever had a dominance other than 0, a locked axis, a maximum speed
     any_rank: Public[cython.bint]
     any_lock: Public[cython.bint]
     any_limit: Public[cython.bint]

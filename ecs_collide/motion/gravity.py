@@ -34,36 +34,23 @@ TERMS = 14
 
 @cython.final
 class Gravity:
-    """What gravity and damping do to the bodies of a space within a step.
-
-    Attributes
-    ----------
-    is_on : bool
-        Whether anything falls or is damped in this step; without it nothing here is in use.
-    acceleration : float64 (3,)
-        In world units per second squared, as the last `set` said.
-    started : int64 (n_rows,)
-        The step in which a body was last started; in others it neither falls nor is damped.
-    pull, kick : float64 (n_rows, dim)
-        Of a body that was started in this step: see the module.
-    since : float64 (n_rows, dim)
-        When its chord began.
-    held : int8 (n_rows, dim)
-        1 while something holds it.
-    scale : float64 (n_rows,)
-        What of the acceleration acts on it.
-    """
+    """What gravity and damping do to the bodies of a space within a step."""
 
     bodies: Bodies
+    # whether anything falls or is damped in this step; without it nothing here is in use
     is_on: Public[cython.bint]
     step: cython.longlong
+    # (3,): in world units per second squared, as the last `set` said
     acceleration: cython.double[::1]
+    # (n_rows,): the step in which a body was last started; in others it neither falls nor is
+    # damped
     started: cython.longlong[::1]
-    scale: cython.double[::1]
+    scale: cython.double[::1]  # (n_rows,): what of the acceleration acts on it
+    # (n_rows, dim): of a body that was started in this step: see the module
     pull: cython.double[:, ::1]
     kick: cython.double[:, ::1]
-    since: cython.double[:, ::1]
-    held: cython.schar[:, ::1]
+    since: cython.double[:, ::1]  # (n_rows, dim): when its chord began
+    held: cython.schar[:, ::1]  # (n_rows, dim): 1 while something holds it
     decay: cython.double
     mean: cython.double
     rest: cython.double

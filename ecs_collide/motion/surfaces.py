@@ -23,35 +23,17 @@ class Surfaces:
 
     `motion.columns` lists them.  Sides are codes: k + 1 for the positive direction of axis k,
     -(k + 1) for the negative one, 0 for none.
-
-    Attributes
-    ----------
-    controls : Controls
-        Who pushes whom.
-    is_used : bool
-        Whether any body has ever had any; the columns hold nothing until then.
-    any_carrier : bool
-        Whether any body has ever carried others.
-    any_pusher : bool
-        Whether any body was ever to be pushed out.
-    any_separator : bool
-        Whether any body was ever a member of a soft crowd.
-    any_damping : bool
-        Whether the motion of any body was ever damped.
-    any_owner : bool
-        Whether any body was ever attached to another.
-    bits : int8 (capacity,)
-        The column `surface_bits`.
     """
 
     dim: cython.int
-    controls: ReadOnly[Controls]
+    controls: ReadOnly[Controls]  # who pushes whom
+    # whether any body has ever had any; the columns hold nothing until then
     is_used: ReadOnly[cython.bint]
-    any_carrier: Public[cython.bint]
-    any_pusher: Public[cython.bint]
-    any_separator: Public[cython.bint]
-    any_damping: Public[cython.bint]
-    any_owner: Public[cython.bint]
+    any_carrier: Public[cython.bint]  # whether any body has ever carried others
+    any_pusher: Public[cython.bint]  # whether any body was ever to be pushed out
+    any_separator: Public[cython.bint]  # whether any body was ever a member of a soft crowd
+    any_damping: Public[cython.bint]  # whether the motion of any body was ever damped
+    any_owner: Public[cython.bint]  # whether any body was ever attached to another
     filters: Public[cython.longlong[:, ::1]]
     surface: Public[cython.double[:, ::1]]
     friction: Public[cython.double[::1]]
@@ -63,7 +45,7 @@ class Surfaces:
     carries: Public[cython.schar[::1]]
     translation_side: Public[cython.schar[::1]]
     owner: Public[cython.longlong[::1]]
-    bits: cython.schar[::1]
+    bits: cython.schar[::1]  # (capacity,): the column `surface_bits`
 
     def __init__(self, dim: cython.int):
         self.dim = dim

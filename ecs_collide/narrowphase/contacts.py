@@ -59,61 +59,44 @@ N_COLUMNS = 6
 
 @cython.final
 class Contacts:
-    """The contacts of a space.
-
-    Attributes
-    ----------
-    n : int
-    rows : int64 (n or more, 5)
-        first, second (rows), kind, axis, sign, and during a step 1 once the
-        contact has been handled.
-    since : float64 (n or more,)
-        When each began, in seconds of the space's time.
-    clock : float
-        The space's time at the start of the step, in seconds.
-    pressed, free : int64 (n_pressed or more,) and (n_free or more,)
-        Rows of the moving bodies that lay against others at the step's start, where both yield;
-        and of all other moving ones.
-    left : list of int
-        Rows of sleeping bodies that have lost a contact; the caller clears it.
-    forgotten : list of int
-        Rows of bodies all of whose contacts were ended before a step; the caller clears it.
-    images : int64 (n or more,)
-        In a world that wraps, by which image of the second body they touch; see `broadphase.images`.
-    n_open : int
-        Within a step: number of contacts at its start, and of solid ones that have begun since.
-    is_recalled : bool
-        Whether `PairImpact.parts` may be `NOT_FOUND` yet.
-    opened : float64 (n_open or more,)
-        When in this step it began; -1 where it is older.
-    side : int8 (n_open or more,)
-        The normal of a solid contact: (axis + 1) * sign.
-    """
+    """The contacts of a space."""
 
     bodies: Bodies
     pairs: PairTable
     broadphase: Broadphase
     correction: PositionCorrection
     event_buffer: EventBuffer
+    # list of int: rows of sleeping bodies that have lost a contact; the caller clears it
     left: ReadOnly[list]
     n_pressed: cython.Py_ssize_t
     n_free: cython.Py_ssize_t
-    free: cython.longlong[::1]
+    # (n_pressed or more,) and (n_free or more,): rows of the moving bodies that lay against
+    # others at the step's start, where both yield; and of all other moving ones
     pressed: cython.longlong[::1]
+    free: cython.longlong[::1]
     is_pressed: cython.schar[::1]
+    # list of int: rows of bodies all of whose contacts were ended before a step; the caller
+    # clears it
     forgotten: ReadOnly[list]
     n: Public[cython.Py_ssize_t]
+    # (n or more, 5): first, second (rows), kind, axis, sign, and during a step 1 once the contact
+    # has been handled
     rows: Public[cython.longlong[:, ::1]]
     next_rows: cython.longlong[:, ::1]
+    # (n or more,): when each began, in seconds of the space's time
     since: Public[cython.double[::1]]
     next_since: cython.double[::1]
-    clock: Public[cython.double]
+    clock: Public[cython.double]  # the space's time at the start of the step, in seconds
+    # (n or more,): in a world that wraps, by which image of the second body they touch; see
+    # `broadphase.images`
     images: Public[cython.longlong[::1]]
     next_images: cython.longlong[::1]
+    # within a step: number of contacts at its start, and of solid ones that have begun since
     n_open: cython.Py_ssize_t
-    is_recalled: cython.bint
+    is_recalled: cython.bint  # whether `PairImpact.parts` may be `NOT_FOUND` yet
+    # (n_open or more,): when in this step it began; -1 where it is older
     opened: cython.double[::1]
-    side: cython.schar[::1]
+    side: cython.schar[::1]  # (n_open or more,): the normal of a solid contact: (axis + 1) * sign
     n_kept: cython.Py_ssize_t
     kept_rows: cython.longlong[:, ::1]
     kept_since: cython.double[::1]

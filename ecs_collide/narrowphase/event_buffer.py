@@ -25,27 +25,13 @@ REASON = 5
 
 @cython.final
 class EventBuffer:
-    """Growing columns, emptied at the start of each step.
-
-    Attributes
-    ----------
-    numbers : float64 (n, 8 + 7 * dim)
-        Time, exit, two entity ids (as int64), normal, closing speed, both
-        positions, both velocities, both corners of what the boxes share,
-        impulse, two more ids: the very words of a row of
-        `events.collision_dtype`, so that rows are copied and not converted.
-    time, exit, first, second, impulse, solid_first, solid_second : columns of it
-    codes : int8 (n, 4): kind, answer, axis, sign
-    contact_time : float64 (n,)
-    contact_bodies : int64 (n, 2), entity ids
-    contact_codes : int8 (n, 6): change, phase, axis, sign, kind, reason
-    contact_images : int64 (n,), which image of the second body; see `broadphase.images`
-    image : int
-        Of the next contact events.
-    """
+    """Growing columns, emptied at the start of each step."""
 
     n_collisions: Public[cython.Py_ssize_t]
     n_contacts: Public[cython.Py_ssize_t]
+    # (n, 8 + 7 * dim): time, exit, two entity ids (as int64), normal, closing speed, both
+    # positions, both velocities, both corners of what the boxes share, impulse, two more ids: the
+    # very words of a row of `events.collision_dtype`, so that rows are copied and not converted
     numbers: Public[cython.double[:, ::1]]
     time: Public[cython.double[:]]
     exit: Public[cython.double[:]]
@@ -54,12 +40,13 @@ class EventBuffer:
     second: Public[cython.longlong[:]]
     solid_first: cython.longlong[:]
     solid_second: cython.longlong[:]
-    codes: Public[cython.schar[:, ::1]]
-    contact_time: Public[cython.double[::1]]
-    contact_bodies: Public[cython.longlong[:, ::1]]
-    contact_codes: Public[cython.schar[:, ::1]]
+    codes: Public[cython.schar[:, ::1]]  # (n, 4): kind, answer, axis, sign
+    contact_time: Public[cython.double[::1]]  # (n,)
+    contact_bodies: Public[cython.longlong[:, ::1]]  # (n, 2), entity ids
+    contact_codes: Public[cython.schar[:, ::1]]  # (n, 6): change, phase, axis, sign, kind, reason
+    # (n,), which image of the second body; see `broadphase.images`
     contact_images: Public[cython.longlong[::1]]
-    image: Public[cython.longlong]
+    image: Public[cython.longlong]  # of the next contact events
 
     def __init__(self, dim: cython.int):
         self.n_collisions = 0

@@ -50,25 +50,9 @@ class ImpactQueue:
     """A priority queue of pairs that knows where each pair is in it.
 
     Pairs are small ints; each is queued once or not at all.
-
-    Attributes
-    ----------
-    size : int
-        How many pairs are queued.
-    at : array of Queued
-        Of each pair `low` and `high`, the entity ids, and `image`, which image of the second it
-        is: these are filled by the owner.  `time` and `rank` are those with which it was queued
-        last; `place` is explained above.
-    heap : array of Entry
-        In the order of the heap: the pair, its time, and as `lowest` its lower id, so that nearly
-        all comparisons look at nothing else.  An impact of a rank above 0 has `NO_ID` there, which
-        is larger than all ids.
-    due : array of Entry
-        What was queued for time 0, at rank 0, before `top` was called; from then on in the order
-        of the keys, from `front` on.  One that was dropped has a pair below 0.
     """
 
-    size: Public[cython.Py_ssize_t]
+    size: Public[cython.Py_ssize_t]  # how many pairs are queued
     n_pairs: cython.Py_ssize_t
     n_heap: cython.Py_ssize_t
     n_due: cython.Py_ssize_t
@@ -79,8 +63,16 @@ class ImpactQueue:
     heap_bytes: cython.schar[::1]
     due_bytes: cython.schar[::1]
     spare_bytes: cython.schar[::1]
+    # array of Queued: of each pair `low` and `high`, the entity ids, and `image`, which image of
+    # the second it is: these are filled by the owner.  `time` and `rank` are those with which it
+    # was queued last; `place` is explained above
     at: cython.pointer[Queued]
+    # array of Entry: in the order of the heap: the pair, its time, and as `lowest` its lower id,
+    # so that nearly all comparisons look at nothing else.  An impact of a rank above 0 has
+    # `NO_ID` there, which is larger than all ids
     heap: cython.pointer[Entry]
+    # array of Entry: what was queued for time 0, at rank 0, before `top` was called; from then on
+    # in the order of the keys, from `front` on.  One that was dropped has a pair below 0
     due: cython.pointer[Entry]
     spare: cython.pointer[Entry]
 

@@ -65,26 +65,17 @@ class SharedMotion:
 
 @cython.final
 class Narrowphase:
-    """Sweeps the pairs of a step.
-
-    Attributes
-    ----------
-    now : float
-        The time that the step has reached, a fraction of it.
-    instant_tick : int
-        The tick at which the step reached this time; see `Bodies`.
-    n_sweeps : int
-        Number of sweeps in this step; pairs that pass far from each other need none.
-    """
+    """Sweeps the pairs of a step."""
 
     shared: SharedMotion
     bodies: Bodies
     pairs: PairTable
     queue: ReadOnly[ImpactQueue]
     sweeper: Public[Sweeper]
-    now: Public[cython.double]
+    now: Public[cython.double]  # the time that the step has reached, a fraction of it
+    # number of sweeps in this step; pairs that pass far from each other need none
     n_sweeps: Public[cython.longlong]
-    instant_tick: cython.longlong
+    instant_tick: cython.longlong  # the tick at which the step reached this time; see `Bodies`
 
     def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue, shared: SharedMotion):
         self.bodies = bodies

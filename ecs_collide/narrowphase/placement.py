@@ -169,43 +169,29 @@ def soft_overlap(
 
 @cython.final
 class PositionCorrection:
-    """Corrects, at the end of a step, the positions of bodies that penetrate by rounding.
-
-    Attributes
-    ----------
-    near : int64 (n_near_pairs or more,)
-        Pairs that penetrate each other; and where any near body is immovable, those that touch.
-    relations : int64 (n_pairs or more,)
-        Of each pair, how it stood when it was compared last: `axis` if it touched, ``-1 - axis``
-        if it penetrated, else `NOT_NEAR`.
-    signs, near_counts : int8 (n_pairs or more,)
-        Of each pair, `sign` and `n_near` as they were then.
-    is_current : bool
-        Whether `relations` are those at the end of the step, but for bodies with `is_moved`.
-    any_immovable : bool
-        Whether a pair that touches or penetrates has had a body that does not give way.
-    any_plane : bool
-        Whether a pair was found that may be two bodies without thickness in one plane.
-    moved : int64 (n_moved or more,)
-        The bodies that were snapped since the last call of `_find_near`.
-    is_moved : int8 (n_rows,)
-        Whether a body is one of them: `MOVED`, or `COMPARED`.
-    axis, sign, gap : the shallowest side of the pair that was placed last
-    n_near : number of axes on which the gap of that pair is within the slop
-    """
+    """Corrects, at the end of a step, the positions of bodies that penetrate by rounding."""
 
     bodies: Bodies
     pairs: PairTable
     queue: ImpactQueue
     level: cython.longlong[:, ::1]
+    # (n_near_pairs or more,): pairs that penetrate each other; and where any near body is
+    # immovable, those that touch
     near: cython.longlong[::1]
+    # (n_pairs or more,): of each pair, how it stood when it was compared last: `axis` if it
+    # touched, ``-1 - axis`` if it penetrated, else `NOT_NEAR`
     relations: cython.longlong[::1]
+    # (n_pairs or more,): of each pair, `sign` and `n_near` as they were then
     signs: cython.schar[::1]
     near_counts: cython.schar[::1]
+    # whether `relations` are those at the end of the step, but for bodies with `is_moved`
     is_current: cython.bint
+    # whether a pair that touches or penetrates has had a body that does not give way
     any_immovable: cython.bint
+    # whether a pair was found that may be two bodies without thickness in one plane
     any_plane: cython.bint
-    is_moved: cython.schar[::1]
+    is_moved: cython.schar[::1]  # (n_rows,): whether a body is one of them: `MOVED`, or `COMPARED`
+    # (n_moved or more,): the bodies that were snapped since the last call of `_find_near`
     moved: cython.longlong[::1]
     n_moved: cython.Py_ssize_t
     n_near_pairs: cython.Py_ssize_t

@@ -51,39 +51,26 @@ def _time_of_zero(gap: cython.double, rate: cython.double) -> cython.double:
 
 @cython.final
 class Sweeper:
-    """A pair of boxes under test: aimed axis by axis, then solved.
-
-    Attributes
-    ----------
-    kind : int
-        0 separate, 1 touch, 2 impact, 3 overlap.
-    enter, exit : float
-        First and last instant at which the closed boxes share a point, in
-        fractions of the step from its start, unclipped; inf and -inf where
-        they never do.
-    axis, sign : int
-        Contact axis and direction of the normal, which points from second to
-        first; -1 and 0 where there is neither impact nor overlap.
-    corner : int
-        1 where another axis closes at the same instant.
-    depth : float
-        How far the boxes overlap at the start on the shallowest side, else 0.
-    is_pressed : bool
-        Whether `press` found this; gaps and rates then are not those of this pair.
-    """
+    """A pair of boxes under test: aimed axis by axis, then solved."""
 
     dim: Public[cython.int]
     gap: cython.double[6]
     rate: cython.double[6]
     slop: cython.double[3]
     near: cython.double[3]
-    kind: Public[cython.int]
+    kind: Public[cython.int]  # 0 separate, 1 touch, 2 impact, 3 overlap
+    # contact axis and direction of the normal, which points from second to first; -1 and 0 where
+    # there is neither impact nor overlap
     axis: Public[cython.int]
     sign: Public[cython.int]
-    corner: Public[cython.int]
+    corner: Public[cython.int]  # 1 where another axis closes at the same instant
+    # first and last instant at which the closed boxes share a point, in fractions of the step
+    # from its start, unclipped; inf and -inf where they never do
     enter: Public[cython.double]
     exit: Public[cython.double]
+    # how far the boxes overlap at the start on the shallowest side, else 0
     depth: Public[cython.double]
+    # whether `press` found this; gaps and rates then are not those of this pair
     is_pressed: cython.bint
 
     def __init__(self, dim: cython.int):

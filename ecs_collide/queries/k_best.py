@@ -16,23 +16,14 @@ LARGEST_DOUBLE = 2.0**1023 * (2.0 - 2.0**-52)
 
 @cython.final
 class KBestHeap:
-    """The first few of the items that are offered.
+    """The first few of the items that are offered."""
 
-    Attributes
-    ----------
-    n : int
-        Number of items.
-    keys, items : memoryview
-        float64 and int64: the first `n` are valid; in order after `sort`.
-    bound : float
-        Items with greater keys are not kept; never inf.
-    """
-
+    # float64 and int64: the first `n` are valid; in order after `sort`
     keys: cython.double[::1]
     items: cython.longlong[::1]
-    n: cython.Py_ssize_t
+    n: cython.Py_ssize_t  # number of items
     limit: cython.Py_ssize_t
-    bound: cython.double
+    bound: cython.double  # items with greater keys are not kept; never inf
     ids: cython.p_longlong
 
     def __init__(self) -> None:

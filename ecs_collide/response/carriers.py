@@ -27,24 +27,16 @@ from ecs_collide.response.solver import Solver
 
 
 class RiderTable:
-    """The riders with their carriers and the velocities of these.
-
-    Attributes
-    ----------
-    n : int
-    riders : int64 (n or more,): rows
-    carrier : int64 (n_rows,): the row of a rider's carrier plus 1; 0 for other bodies
-    side : int8 (n_rows,): the code of the carrying face
-    carrier_velocity : float64 (n_rows, dim): in units per second
-    taken_off : float64 (n_rows, dim): the difference between a rider's velocity in the world at
-        the end of the last step and its own: `carrier_velocity`, or less if it was held back
-    """
+    """The riders with their carriers and the velocities of these."""
 
     n: ReadOnly[cython.Py_ssize_t]
-    riders: ReadOnly[cython.longlong[::1]]
+    riders: ReadOnly[cython.longlong[::1]]  # (n or more,): rows
+    # (n_rows,): the row of a rider's carrier plus 1; 0 for other bodies
     carrier: ReadOnly[cython.longlong[::1]]
-    side: cython.schar[::1]
-    carrier_velocity: ReadOnly[cython.double[:, ::1]]
+    side: cython.schar[::1]  # (n_rows,): the code of the carrying face
+    carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
+    # (n_rows, dim): the difference between a rider's velocity in the world at: the end of the
+    # last step and its own: `carrier_velocity`, or less if it was held back
     taken_off: ReadOnly[cython.double[:, ::1]]
 
     def __init__(self, dim: cython.int):
@@ -66,28 +58,19 @@ class RiderTable:
 
 @cython.final
 class Carriers:
-    """The riders of a space, before and after a step.
-
-    Attributes
-    ----------
-    now : RiderTable
-        Between steps: the riders at the end of the last step.
-    rode : RiderTable
-        Within a step: the riders at its start, and those that have landed since.
-    sweeps : bool
-        Whether the game moves the bodies; then the game also sets velocities along a face.
-    own : float64 (n_rows, dim)
-        Within a step: the velocities of riders without those of their carriers.
-    """
+    """The riders of a space, before and after a step."""
 
     bodies: Bodies
     contacts: Contacts
     solver: Solver
     n_rows: cython.Py_ssize_t
+    # whether the game moves the bodies; then the game also sets velocities along a face
     sweeps: Public[cython.bint]
-    now: ReadOnly[RiderTable]
+    now: ReadOnly[RiderTable]  # between steps: the riders at the end of the last step
     before: RiderTable
+    # within a step: the riders at its start, and those that have landed since
     rode: ReadOnly[RiderTable]
+    # (n_rows, dim): within a step: the velocities of riders without those of their carriers
     own: cython.double[:, ::1]
     n_kept: cython.Py_ssize_t
     kept_riders: cython.longlong[::1]

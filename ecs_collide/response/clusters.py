@@ -112,36 +112,15 @@ def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cy
 
 @cython.final
 class Clusters(SharedMotion):
-    """The clusters of a step, on all axes.
-
-    Attributes
-    ----------
-    gravity : Gravity
-        What has a velocity beside that of its path, see there.
-    now : float
-        The instant, as a fraction of the step.
-    instant, first_instant : int
-        Its number and that of the first one of the step, counted over all steps.
-    n_merges : int
-        Merges in this step.
-    n_lasting : int
-        Clusters of this step that came to last; some have merged since.
-    any_shift : bool
-        Whether merges of this step have given members a shift.
-    anchor_velocity : float
-        The velocity of the root in the next merge with an anchor.
-    parent : int32 (capacity,)
-        Of each node, another of its cluster, or itself where it is the root.  Apart from the nodes:
-        to find a root, nothing else is looked at.
-    turned_in : int64 (n_rows, dim)
-        The last instant, of any step, in which merges have turned a body on an axis; 0 if none has.
-    """
+    """The clusters of a step, on all axes."""
 
     bodies: Bodies
-    gravity: Public[Gravity]
-    now: Public[cython.double]
-    n_merges: Public[cython.longlong]
+    gravity: Public[Gravity]  # what has a velocity beside that of its path, see there
+    now: Public[cython.double]  # the instant, as a fraction of the step
+    n_merges: Public[cython.longlong]  # merges in this step
+    # clusters of this step that came to last; some have merged since
     n_lasting: Public[cython.longlong]
+    # the number of this instant, and that of the first one of the step, counted over all steps
     instant: Public[cython.longlong]
     first_instant: Public[cython.longlong]
     n_nodes: cython.Py_ssize_t
@@ -150,10 +129,14 @@ class Clusters(SharedMotion):
     n_changed: cython.Py_ssize_t
     n_unwritten: cython.Py_ssize_t
     n_alone: cython.Py_ssize_t
+    # (n_rows, dim): the last instant, of any step, in which merges have turned a body on an axis;
+    # 0 if none has
     turned_in: cython.longlong[:, ::1]
     alone: cython.longlong[::1]
     is_alone: cython.schar[::1]
     capacity: cython.Py_ssize_t
+    # (capacity,): of each node, another of its cluster, or itself where it is the root.  Apart
+    # from the nodes: to find a root, nothing else is looked at
     parent: cython.int[::1]
     nodes: cython.pointer[Node]
     bytes: cython.schar[::1]
@@ -163,8 +146,8 @@ class Clusters(SharedMotion):
     live: cython.longlong[::1]
     free: cython.longlong[::1]
     lasting: cython.longlong[::1]
-    any_shift: cython.bint
-    anchor_velocity: cython.double
+    any_shift: cython.bint  # whether merges of this step have given members a shift
+    anchor_velocity: cython.double  # the velocity of the root in the next merge with an anchor
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies

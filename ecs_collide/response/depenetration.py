@@ -24,25 +24,18 @@ from ecs_collide.motion.bodies import Bodies
 
 @cython.final
 class Depenetration:
-    """The bodies that are pushed out in a step.
-
-    Attributes
-    ----------
-    n : int
-    rows, axis : int64 (n or more,)
-        Rows of the bodies, and their axes.
-    spared : set of (int, int)
-        Rows of two bodies that cross by a response, in both orders: neither is pushed out.
-    before, speed : float64 (n or more,)
-        The velocity on that axis before, and the one of the path.
-    """
+    """The bodies that are pushed out in a step."""
 
     bodies: Bodies
     broadphase: Broadphase
     n: Public[cython.Py_ssize_t]
+    # (int, int): rows of two bodies that cross by a response, in both orders: neither is pushed
+    # out
     spared: Public[set]
+    # (n or more,): rows of the bodies, and their axes
     rows: Public[cython.longlong[::1]]
     axis: cython.longlong[::1]
+    # (n or more,): the velocity on that axis before, and the one of the path
     before: cython.double[::1]
     speed: cython.double[::1]
     low: cython.double[::1]

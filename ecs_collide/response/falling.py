@@ -20,32 +20,21 @@ from ecs_collide.response.solver import Solver
 
 @cython.final
 class Falling:
-    """Starts bodies that fall, splits their paths and shows their velocities.
-
-    Attributes
-    ----------
-    shown : int64 (2,)
-        The rows of the two bodies that are shown, -1 for none.
-    path_velocity : float64 (2, dim)
-        The velocities of their paths.
-    n_splits : int
-        Number of paths that the last `split` has split, each on one axis.
-    split_of : int64 (n_splits or more, 3)
-        Of each split: the row, or -1 if the game has set a velocity since; the axis; the old
-        `Gravity.held`.
-    joined : float64 (n_splits or more, 4)
-        The velocity of the path before, and `pull`, `kick` and `since` of `Gravity`.
-    """
+    """Starts bodies that fall, splits their paths and shows their velocities."""
 
     bodies: Bodies
     solver: Solver
     clusters: Clusters
     gravity: Gravity
     carriers: Carriers
-    shown: cython.longlong[::1]
-    path_velocity: cython.double[:, ::1]
-    n_splits: cython.Py_ssize_t
+    shown: cython.longlong[::1]  # (2,): the rows of the two bodies that are shown, -1 for none
+    path_velocity: cython.double[:, ::1]  # (2, dim): the velocities of their paths
+    n_splits: cython.Py_ssize_t  # number of paths that the last `split` has split, each on one axis
+    # (n_splits or more, 3): of each split: the row, or -1 if the game has set a velocity since;
+    # the axis; the old `Gravity.held`
     split_of: cython.longlong[:, ::1]
+    # (n_splits or more, 4): the velocity of the path before, and `pull`, `kick` and `since` of
+    # `Gravity`
     joined: cython.double[:, ::1]
 
     def __init__(self, bodies: Bodies, solver: Solver, carriers: Carriers):

@@ -18,17 +18,12 @@ from ecs_collide.response.impact_state import ImpactState
 
 @cython.final
 class CoulombFriction:
-    """Friction between the two bodies of an impact, after the normal part of its answer.
-
-    Attributes
-    ----------
-    inverse_mass : float (2,)
-        0 for a body that does not yield, or that cannot move along the surface.
-    """
+    """Friction between the two bodies of an impact, after the normal part of its answer."""
 
     bodies: Bodies
     clusters: Clusters
     impact: ImpactState
+    # (2,): 0 for a body that does not yield, or that cannot move along the surface
     inverse_mass: cython.double[2]
 
     def __init__(self, bodies: Bodies, impact: ImpactState):

@@ -25,27 +25,16 @@ VISITS_PER_PAIR: cython.longlong = 8  # for each pair, and for each answer that 
 
 @cython.final
 class Holding:
-    """The bodies that are held in a step, and the visits of all bodies.
-
-    Attributes
-    ----------
-    n : int
-        Number of held bodies.
-    rows : int64 (n or more,)
-        Their rows, in the order in which they were held.
-    pair_limit : int
-        Answers of one pair in a step.
-    visits, n_pairs : int64 (n_rows,)
-        Of each body: its visits in this step, and its pairs when they were last swept.
-    """
+    """The bodies that are held in a step, and the visits of all bodies."""
 
     bodies: Bodies
     clusters: Clusters
-    n: ReadOnly[cython.Py_ssize_t]
+    n: ReadOnly[cython.Py_ssize_t]  # number of held bodies
     n_visited: cython.Py_ssize_t
-    pair_limit: Public[cython.longlong]
-    rows: cython.longlong[::1]
+    pair_limit: Public[cython.longlong]  # answers of one pair in a step
+    rows: cython.longlong[::1]  # (n or more,): their rows, in the order in which they were held
     visited: cython.longlong[::1]
+    # (n_rows,): of each body: its visits in this step, and its pairs when they were last swept
     visits: cython.longlong[::1]
     n_pairs: cython.longlong[::1]
 

@@ -10,35 +10,23 @@ from ecs_collide.response.clusters import Clusters
 
 @cython.final
 class ImpactState:
-    """Two bodies, numbered 0 and 1, where they meet, and what they had before the answer.
-
-    Attributes
-    ----------
-    rows : int (2,)
-    axis, sign : int
-        The normal, which points from body 1 to body 0.
-    yields : bool (2,)
-        Whether each body yields to the other; see `Solver.weigh`.
-    before : float (2, 3)
-        The velocities of this instant, before the answer.  The axes other than `axis` are filled
-        only for `TangentialResponse`.
-    kick : float (2,)
-        What gravity was still to add on `axis` at the end of the step, before the answer.
-    impulse : float
-        The momentum that the normal part of the answer passes from one to the other.
-    loss : float
-        Twice the kinetic energy that it takes from the two, or inf where nothing needs it.
-    """
+    """Two bodies, numbered 0 and 1, where they meet, and what they had before the answer."""
 
     bodies: Bodies
     clusters: Clusters
-    rows: cython.Py_ssize_t[2]
+    rows: cython.Py_ssize_t[2]  # (2,)
+    # the normal, which points from body 1 to body 0
     axis: cython.int
     sign: cython.int
-    yields: cython.bint[2]
+    yields: cython.bint[2]  # (2,): whether each body yields to the other; see `Solver.weigh`
+    # (2, 3): the velocities of this instant, before the answer.  The axes other than `axis` are
+    # filled only for `TangentialResponse`
     before: cython.double[2, 3]
+    # (2,): what gravity was still to add on `axis` at the end of the step, before the answer
     kick: cython.double[2]
+    # the momentum that the normal part of the answer passes from one to the other
     impulse: cython.double
+    # twice the kinetic energy that it takes from the two, or inf where nothing needs it
     loss: cython.double
 
     def __init__(self, bodies: Bodies, clusters: Clusters):

@@ -16,21 +16,15 @@ EPSILON = 2.0**-52
 
 @cython.final
 class ResizingFaces:
-    """The touching faces of an impact of which at least one grows or shrinks.
-
-    Attributes
-    ----------
-    one, other : int
-        The roots of the clusters that `align` has prepared; the same where there is only one.
-    anchor : int
-        The row of the immovable body with which they go, counted from 1; 0 for none.
-    """
+    """The touching faces of an impact of which at least one grows or shrinks."""
 
     bodies: Bodies
     clusters: Clusters
     impact: ImpactState
+    # the roots of the clusters that `align` has prepared; the same where there is only one
     one: cython.Py_ssize_t
     other: cython.Py_ssize_t
+    # the row of the immovable body with which they go, counted from 1; 0 for none
     anchor: cython.Py_ssize_t
 
     def __init__(self, bodies: Bodies, impact: ImpactState):

@@ -42,39 +42,28 @@ GOLDEN_Z = 0.5497004779019703
 
 @cython.final
 class Separating:
-    """The members of crowds that a step moves apart.
-
-    Attributes
-    ----------
-    n : int
-    rows : int64 (n or more,): the members that yield
-    reach : float64 (n_rows,): how far each may be moved in the step; 0 for all others
-    size : float64 (n_rows,): of a member its largest side
-    push : float64 (n_rows, dim): its displacement
-    active : int8 (n_rows,): 1 << axis where the displacement is part of its path
-    before, speed : float64 (n_rows, dim): its own velocity, and that with the displacement
-    n_left_out : int
-        The soft pairs of this step for which there was no room, and whose directions count alone.
-    """
+    """The members of crowds that a step moves apart."""
 
     bodies: Bodies
     pairs: PairTable
     n_rows: cython.Py_ssize_t
     n_pairs: cython.Py_ssize_t
     n: ReadOnly[cython.Py_ssize_t]
+    # the soft pairs of this step for which there was no room, and whose directions count alone
     n_left_out: ReadOnly[cython.longlong]
-    rows: ReadOnly[cython.longlong[::1]]
+    rows: ReadOnly[cython.longlong[::1]]  # (n or more,): the members that yield
     soft: cython.longlong[::1]
-    reach: cython.double[::1]
-    size: cython.double[::1]
+    reach: cython.double[::1]  # (n_rows,): how far each may be moved in the step; 0 for all others
+    size: cython.double[::1]  # (n_rows,): of a member its largest side
     place: cython.double[:, ::1]
     half: cython.double[:, ::1]
-    push: ReadOnly[cython.double[:, ::1]]
+    push: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): its displacement
     total: cython.double[:, ::1]
     count: cython.longlong[::1]
     total_left_out: cython.double[:, ::1]
     count_left_out: cython.longlong[::1]
-    active: cython.schar[::1]
+    active: cython.schar[::1]  # (n_rows,): 1 << axis where the displacement is part of its path
+    # (n_rows, dim): its own velocity, and that with the displacement
     before: cython.double[:, ::1]
     speed: cython.double[:, ::1]
     offset: cython.double[3]

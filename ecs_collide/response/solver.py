@@ -48,36 +48,24 @@ def _is_further(one: cython.double, u: cython.double, other: cython.double) -> c
 
 @cython.final
 class Solver:
-    """Answers impacts.
-
-    Attributes
-    ----------
-    clusters : Clusters
-        The bodies that inelastic answers have merged in this instant.
-    impact : ImpactState
-        The impact that was weighed or answered last, for the parts of the answer.
-    first_joins, second_joins : bool
-        Whether they join clusters: also a body of a higher dominance that does not yield.
-    solid_first, solid_second : int
-        The rows of the immovable bodies between which the last pair was that could not be merged.
-    may_part : bool
-        Whether gravity may pull the next pair apart at once: it was not answered in this instant.
-    counts_loss : bool
-        Whether `impact.loss` is needed: `Stop` and `Push` must not gain energy.
-    """
+    """Answers impacts."""
 
     bodies: Bodies
-    clusters: Public[Clusters]
-    impact: ImpactState
+    clusters: Public[Clusters]  # the bodies that inelastic answers have merged in this instant
+    impact: ImpactState  # the impact that was weighed or answered last, for the parts of the answer
     faces: ResizingFaces
     tangential: TangentialResponse
     friction: CoulombFriction
     sum: ProductSum
+    # whether they join clusters: also a body of a higher dominance that does not yield
     first_joins: cython.bint
     second_joins: cython.bint
+    # the rows of the immovable bodies between which the last pair was that could not be merged
     solid_first: cython.Py_ssize_t
     solid_second: cython.Py_ssize_t
+    # whether gravity may pull the next pair apart at once: it was not answered in this instant
     may_part: cython.bint
+    # whether `impact.loss` is needed: `Stop` and `Push` must not gain energy
     counts_loss: cython.bint
 
     def __init__(self, bodies: Bodies):

@@ -25,29 +25,20 @@ ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 
 @cython.final
 class TangentialResponse:
-    """What `Stop` and `Push` do along the surface, after the normal part of an answer.
-
-    Attributes
-    ----------
-    face : float (2, 3)
-        The velocities of the touching faces before the answer.
-    after, wanted, change : float (2, 3)
-        The velocities after the normal part, those that the rules want, and the difference.
-    frame : float (3,)
-        The velocity at which energies count as 0: that of an immovable partner, or 0.
-    weight : float (2,)
-        What the energy of each body counts: its mass, 1 beside an immovable partner, or 0.
-    """
+    """What `Stop` and `Push` do along the surface, after the normal part of an answer."""
 
     bodies: Bodies
     clusters: Clusters
     impact: ImpactState
     sum: ProductSum
-    face: cython.double[2, 3]
+    face: cython.double[2, 3]  # (2, 3): the velocities of the touching faces before the answer
+    # (2, 3): the velocities after the normal part, those that the rules want, and the difference
     after: cython.double[2, 3]
     wanted: cython.double[2, 3]
     change: cython.double[2, 3]
+    # (3,): the velocity at which energies count as 0: that of an immovable partner, or 0
     frame: cython.double[3]
+    # (2,): what the energy of each body counts: its mass, 1 beside an immovable partner, or 0
     weight: cython.double[2]
 
     def __init__(self, bodies: Bodies, impact: ImpactState):

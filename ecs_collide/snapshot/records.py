@@ -26,23 +26,12 @@ START: cython.Py_ssize_t = 0  # of a row: its address is that of its first numbe
 
 @cython.final
 class ComponentRecords:
-    """The components of one type in a world.
-
-    Attributes
-    ----------
-    type : type
-    names : tuple of str
-        The attributes that are numbers, six at most.
-    whole : tuple of str
-        Those of them that are whole numbers.
-    items : list
-        The components, in the order of their entities.
-    """
+    """The components of one type in a world."""
 
     type: ReadOnly[object]
-    names: ReadOnly[tuple]
-    whole: tuple
-    items: ReadOnly[list]
+    names: ReadOnly[tuple]  # tuple of str: the attributes that are numbers, six at most
+    whole: tuple  # tuple of str: those of them that are whole numbers
+    items: ReadOnly[list]  # the components, in the order of their entities
     slots: cython.pointer[Slots]
     width: cython.Py_ssize_t
 

@@ -41,28 +41,7 @@ REPEAT_LIMIT: cython.longlong = (
 
 @cython.final
 class Answering:
-    """Gives the built-in answers, and finds which impacts the game is to have.
-
-    Attributes
-    ----------
-    rest_speed : float
-        Impacts that close more slowly than this, in units per second, do not bounce.
-    pair_limit : int
-        So many answers of a pair in one step hold its bodies.
-    hand_over : bool
-        Hand every impact over, not only those that the columns of a body ask for.
-    event, began_at : int
-        Of the last impact: its row in the log, and that of the contact that it began, or -1.
-    decisions : dict
-        What the game has decided for the rest of the step, by the ids of two bodies: a code of
-        `Pair.crossing` or 0, and for that a code of `Bodies.response` and its restitution.
-    n_decisions : int
-        How many there are.
-    n_answers, n_crushed, n_forced : int
-        Answers of this step, and those of these kinds.
-    n_pair_limit, n_sweep_limit : int
-        Pairs and bodies that came to their limits in this step.
-    """
+    """Gives the built-in answers, and finds which impacts the game is to have."""
 
     bodies: Bodies
     pairs: PairTable
@@ -81,16 +60,23 @@ class Answering:
     falling: Falling
     attachments: Attachments
     sleeping: Sleeping
+    # impacts that close more slowly than this, in units per second, do not bounce
     rest_speed: Public[cython.double]
-    pair_limit: Public[cython.longlong]
+    pair_limit: Public[cython.longlong]  # so many answers of a pair in one step hold its bodies
+    # hand every impact over, not only those that the columns of a body ask for
     hand_over: Public[cython.bint]
+    # of the last impact: its row in the log, and that of the contact that it began, or -1
     event: ReadOnly[cython.Py_ssize_t]
     began_at: cython.Py_ssize_t
+    # dict: what the game has decided for the rest of the step, by the ids of two bodies: a code
+    # of `Pair.crossing` or 0, and for that a code of `Bodies.response` and its restitution
     decisions: ReadOnly[dict]
-    n_decisions: cython.Py_ssize_t
+    n_decisions: cython.Py_ssize_t  # how many there are
+    # answers of this step, and those of these kinds
     n_answers: ReadOnly[cython.longlong]
     n_crushed: ReadOnly[cython.longlong]
     n_forced: ReadOnly[cython.longlong]
+    # pairs and bodies that came to their limits in this step
     n_pair_limit: ReadOnly[cython.longlong]
     n_sweep_limit: ReadOnly[cython.longlong]
 

@@ -26,17 +26,7 @@ from ecs_collide.step.sleeping import Sleeping
 
 @cython.final
 class Handover:
-    """The impact that is handed over to the game.
-
-    Attributes
-    ----------
-    pending : int
-        The pair, or -1.
-    is_set : bool
-        Whether the game has set a velocity since it was handed over.
-    is_changed : bool
-        Whether it has changed anything since, or since the pair was given the built-in answer.
-    """
+    """The impact that is handed over to the game."""
 
     bodies: Bodies
     pairs: PairTable
@@ -53,8 +43,9 @@ class Handover:
     attachments: Attachments
     sleeping: Sleeping
     answering: Answering
-    pending: cython.Py_ssize_t
-    is_set: cython.bint
+    pending: cython.Py_ssize_t  # the pair, or -1
+    is_set: cython.bint  # whether the game has set a velocity since it was handed over
+    # whether it has changed anything since, or since the pair was given the built-in answer
     is_changed: cython.bint
 
     def __init__(self, answering: Answering):

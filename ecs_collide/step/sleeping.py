@@ -36,18 +36,7 @@ from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
 
 @cython.final
 class Sleeping:
-    """The bodies of a space that sleep.
-
-    Attributes
-    ----------
-    n : int
-        How many there are, with those that something has happened to in this step.
-    n_leaning : int
-        How many of them sleep in islands.
-    n_resting : int
-        No fewer than the pairs that they would have, if they were awake, with
-        each other and with bodies that never move.
-    """
+    """The bodies of a space that sleep."""
 
     bodies: Bodies
     pairs: PairTable
@@ -56,9 +45,12 @@ class Sleeping:
     correction: PositionCorrection
     narrowphase: Narrowphase
     gravity: Gravity
+    # how many there are, with those that something has happened to in this step
     n: ReadOnly[cython.Py_ssize_t]
-    n_leaning: ReadOnly[cython.Py_ssize_t]
+    n_leaning: ReadOnly[cython.Py_ssize_t]  # how many of them sleep in islands
     n_islands: cython.longlong
+    # no fewer than the pairs that they would have, if they were awake, with each other and with
+    # bodies that never move
     n_resting: ReadOnly[cython.Py_ssize_t]
     n_steps: cython.longlong
     is_indexed: cython.bint

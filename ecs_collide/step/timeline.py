@@ -91,11 +91,6 @@ class Timeline:
     A step is `begin`, `find_pairs`, `queue_impacts`, any number of `run` (each
     of which may stop to hand an impact over, to be taken up by `Handover.conclude`),
     and `finish`.
-
-    Attributes
-    ----------
-    n_held : int
-        Bodies that were held in this step.
     """
 
     bodies: Public[Bodies]
@@ -122,7 +117,7 @@ class Timeline:
     answering: Public[Answering]
     handover: Public[Handover]
     n_rows: cython.Py_ssize_t
-    n_held: Public[cython.longlong]
+    n_held: Public[cython.longlong]  # bodies that were held in this step
 
     def __init__(self, bodies: Bodies):
         bodies.start_over()
