@@ -20,7 +20,7 @@ import ecs_collide as ec
 from demos.app.parts import Paint, PaintedScene, create_frame, outlines, painted
 from demos.app.scene import BLUE, DT, GREEN, ORANGE, RED, YELLOW, Boxes, Keys, Label
 from demos.app.worlds import in_world
-from ecs_collide.rollback import Session
+from ecs_collide.recording.rollback import Session
 
 SIDE = (440.0, 480.0)  # of a world
 GAP = 40.0  # between the two pictures

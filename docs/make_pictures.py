@@ -480,10 +480,10 @@ ROWS = {  # of the picture of the imports, from the highest layer to the lowest
     "broadphase": "broadphase/",
     "motion": "motion/",
     "events": "events, esper_world",
-    "components": "components, constants",
+    "components": "components/, _kernel/",
 }
 ROW_OF = {"tree": "queries", "sweep": "queries", "esper_world": "events", "settings": "space"}
-ROW_OF |= dict.fromkeys(["_checks", "_ids"], "events")
+ROW_OF["_checks"] = "events"
 
 
 def imported_rows() -> set[tuple[str, str]]:

@@ -15,10 +15,10 @@ same order everywhere::
     print(space.collisions[0])
 """
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
+from ecs_collide._kernel.constants import ALL, BEGAN, ENDED
 from ecs_collide.clocks import FixedStep
-from ecs_collide.component_map import Components
-from ecs_collide.components import (
+from ecs_collide.components.basics import (
     Deflect,
     Disabled,
     Extents,
@@ -32,10 +32,8 @@ from ecs_collide.components import (
     Stop,
     Velocity,
 )
-from ecs_collide.constants import ALL, BEGAN, ENDED
-from ecs_collide.diagnostics.explain import Explanation, Verdict
-from ecs_collide.diagnostics.findings import Finding, Findings
-from ecs_collide.dynamics import (
+from ecs_collide.components.component_map import Components
+from ecs_collide.components.dynamics import (
     Attached,
     Damping,
     Dominance,
@@ -45,6 +43,10 @@ from ecs_collide.dynamics import (
     PushOut,
     Separate,
 )
+from ecs_collide.components.filters import Filter, name_categories
+from ecs_collide.components.surfaces import Carry, CombineRule, Friction, OneWay, Restitution
+from ecs_collide.diagnostics.explain import Explanation, Verdict
+from ecs_collide.diagnostics.findings import Finding, Findings
 from ecs_collide.events import (
     COLLISION,
     CONTACT,
@@ -62,7 +64,6 @@ from ecs_collide.events import (
     collision_dtype,
     contact_dtype,
 )
-from ecs_collide.filters import Filter, name_categories
 from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
 from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.results import Branches
@@ -75,7 +76,6 @@ from ecs_collide.step.coming import ComingImpact, impact_dtype
 from ecs_collide.step.handlers import Handler
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.stats import StageTimes, Stats
-from ecs_collide.surfaces import Carry, CombineRule, Friction, OneWay, Restitution
 from ecs_collide.sweep import (
     Sweep,
     SweepBatch,
@@ -106,7 +106,7 @@ from ecs_collide.tree import (
 
 __version__ = "0.1.0"
 
-COMPILED: bool = _backend.kernels.compiled
+COMPILED: bool = backend.kernels.compiled
 """Whether the kernels run compiled; the results are the same either way."""
 
 __all__ = [

@@ -25,7 +25,7 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 
 SECONDS = 2.0  # what the self-check takes; in pure Python one world may take longer
 N_BODIES = 1_000  # in the step that is measured
@@ -57,11 +57,11 @@ def main(arguments: list[str] | None = None) -> int:
 
 def describe_kernels() -> str:
     """Return whether the kernels are compiled, and if not why."""
-    if not _backend.why_pure:
+    if not backend.why_pure:
         return "compiled"
-    if _backend.missing_kernel is None:
-        return f"pure Python, because {_backend.why_pure}"
-    folder = Path(_backend.kernels.sweep.__file__ or "").parent
+    if backend.missing_kernel is None:
+        return f"pure Python, because {backend.why_pure}"
+    folder = Path(backend.kernels.sweep.__file__ or "").parent
     built = sorted(path.name for path in folder.glob("*_c.*") if path.suffix in (".so", ".pyd"))
     if not built:
         return (
@@ -74,7 +74,7 @@ def describe_kernels() -> str:
             f"pure Python, because the kernels were compiled for another Python: {built[0]} "
             f"does not end in {EXTENSION_SUFFIXES[0]}. Install ecs_collide again with this Python"
         )
-    return f"pure Python, because {_backend.why_pure}"
+    return f"pure Python, because {backend.why_pure}"
 
 
 def installed(name: str) -> str:
@@ -91,7 +91,7 @@ def check() -> Iterator[tuple[str, bool]]:
     yield "a box that crosses 333 units in one step hits the floor", ball.time == 0.378
     yield "the tree finds the pairs that comparing all boxes finds", check_tree()
     for compiled in (False, True) if ec.COMPILED else (False,):
-        with using(_backend.load(compiled)):
+        with using(backend.load(compiled)):
             told = f"{N_STEPS} steps have the bits they have on every platform"
             kernels = "compiled" if compiled else "pure Python"
             yield f"{told} ({kernels})", check_world() == EXPECTED
@@ -195,14 +195,14 @@ def world() -> Iterator[None]:
 
 
 @contextmanager
-def using(kernels: _backend.Kernels) -> Iterator[None]:
+def using(kernels: backend.Kernels) -> Iterator[None]:
     """Let new spaces run on some kernels for a while."""
-    before = _backend.kernels
-    _backend.kernels = kernels
+    before = backend.kernels
+    backend.kernels = kernels
     try:
         yield
     finally:
-        _backend.kernels = before
+        backend.kernels = before
 
 
 if __name__ == "__main__":

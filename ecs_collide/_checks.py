@@ -1,4 +1,4 @@
-"""Take numbers in at the border: arrays checked once, so that no loop needs to.
+"""Take arguments in at the border: arrays, ids and settings checked once, so that no loop needs to.
 
 All that is refused is refused with a ValueError that names the argument, the
 row and the value, and says what would be valid.
@@ -7,14 +7,17 @@ row and the value, and says what would be valid.
 from __future__ import annotations
 
 from contextlib import suppress
+from operator import index
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide.constants import LARGEST
+from ecs_collide._kernel.constants import LARGEST, MOST_PULL
+from ecs_collide.events import Vector, VectorLike
 
 Floats: TypeAlias = NDArray[np.float64]
+Integers: TypeAlias = NDArray[np.int64]
 
 
 def vectors(name: str, value: ArrayLike) -> Floats:
@@ -127,3 +130,77 @@ def rows_of_pairs(pairs: ArrayLike, n_bodies: int) -> NDArray[np.int64]:
             "counted from 0"
         )
     return np.array(array, np.int64, order="C")
+
+
+def checked_id(id: int) -> int:
+    """Return an id as an int; TypeError or ValueError if it is not an integer of 64 bits."""
+    try:
+        number = index(id)
+    except TypeError:
+        raise TypeError(f"id={id!r} must be an integer") from None
+    if not -(2**63) <= number < 2**63:
+        raise ValueError(f"id={id!r} must fit into 64 bits")
+    return number
+
+
+def checked_ids(ids: ArrayLike) -> Integers:
+    """Return ids as an int64 array; ValueError if they cannot be."""
+    array = np.asarray(ids)
+    if array.size == 0:
+        return np.zeros(0, np.int64)
+    if array.dtype.kind not in "iu" or array.ndim != 1 or (array.max() > 2**63 - 1):
+        raise ValueError(
+            f"ids must be integers of 64 bits, shape (n,); got {array.dtype}, shape {array.shape}"
+        )
+    return np.ascontiguousarray(array, np.int64)
+
+
+def checked_number(name: str, value: float) -> float:
+    """Return a number that is 0 or more, or raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0.0:
+        raise ValueError(f"Space({name}={value!r}) must be a number, 0 or more")
+    return float(value)
+
+
+def checked_count(name: str, value: int) -> int:
+    """Return a whole number that is 1 or more, or raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**62:
+        raise ValueError(f"Space({name}={value!r}) must be a whole number from 1 to 2**62 - 1")
+    return value
+
+
+def checked_switch(name: str, value: bool) -> bool:
+    """Return True or False, or raise ValueError."""
+    if not isinstance(value, bool):
+        raise ValueError(f"Space({name}={value!r}) must be True or False")
+    return value
+
+
+def checked_gravity(gravity: VectorLike | None, dim: int) -> Vector:
+    """Return an acceleration as a tuple, zeros for None, or say what is wrong with it.
+
+    Raises
+    ------
+    ValueError
+        It is not as many finite numbers as there are axes.
+    """
+    if gravity is None:
+        return (0.0,) * dim
+    try:
+        vector = tuple(float(part) + 0.0 for part in gravity)  # never -0.0
+        if isinstance(gravity, str) or len(vector) != dim:
+            raise ValueError
+        if not all(abs(part) <= MOST_PULL for part in vector):
+            raise ValueError
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(
+            f"Space(gravity={gravity!r}) must be {dim} numbers within -2**100 ... 2**100, "
+            "in world units per second squared"
+        ) from None
+    return vector
+
+
+def up_against(gravity: Vector) -> Vector:
+    """Return the unit vector opposite to a gravity along an axis, (0, 1) for any other."""
+    up = tuple(-1.0 if part > 0.0 else 1.0 if part < 0.0 else 0.0 for part in gravity)
+    return up if sum(map(abs, up)) == 1.0 else (0.0, 1.0, 0.0)[: len(gravity)]

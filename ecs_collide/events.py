@@ -16,7 +16,7 @@ from typing import Any, Generic, Self, TypeAlias, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._enums import NamedText
+from ecs_collide.components.base import NamedText
 
 COLLISION = "ecs_collide.collision"
 """The name under which esper dispatches every `Collision`."""

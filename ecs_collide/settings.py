@@ -5,11 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ecs_collide.component_map import Components
+from ecs_collide._checks import (
+    checked_count,
+    checked_gravity,
+    checked_number,
+    checked_switch,
+    up_against,
+)
+from ecs_collide.components.component_map import Components
 from ecs_collide.events import VectorLike
-from ecs_collide.motion.falling import checked_gravity, up_against
 from ecs_collide.motion.wrapping import checked_wrap
-from ecs_collide.queries.contacts import as_axis
+from ecs_collide.queries.contact_queries import as_axis
 
 
 class Settings:
@@ -63,24 +69,3 @@ class Settings:
             return {"dim": self.dim}
         others = vars(Settings(**{**own, **given}))
         return {name: own[name] for name in given if others[name] != own[name]}
-
-
-def checked_number(name: str, value: float) -> float:
-    """Return a number that is 0 or more, or raise ValueError."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0.0:
-        raise ValueError(f"Space({name}={value!r}) must be a number, 0 or more")
-    return float(value)
-
-
-def checked_count(name: str, value: int) -> int:
-    """Return a whole number that is 1 or more, or raise ValueError."""
-    if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**62:
-        raise ValueError(f"Space({name}={value!r}) must be a whole number from 1 to 2**62 - 1")
-    return value
-
-
-def checked_switch(name: str, value: bool) -> bool:
-    """Return True or False, or raise ValueError."""
-    if not isinstance(value, bool):
-        raise ValueError(f"Space({name}={value!r}) must be True or False")
-    return value

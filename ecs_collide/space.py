@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide import _backend
-from ecs_collide.component_map import Components
-from ecs_collide.components import Deflect, Slide, Stop
-from ecs_collide.constants import NEW
+from ecs_collide._checks import checked_count, checked_gravity, checked_number, checked_switch
+from ecs_collide._kernel import backend
+from ecs_collide._kernel.constants import NEW
+from ecs_collide.components.basics import Deflect, Slide, Stop
+from ecs_collide.components.component_map import Components
 from ecs_collide.diagnostics import doctor, explain
 from ecs_collide.diagnostics.explain import Explanation
 from ecs_collide.diagnostics.findings import Examined, Findings
@@ -30,12 +31,11 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
-from ecs_collide.motion.falling import checked_gravity
 from ecs_collide.motion.wrapping import PeriodicDomain, Wrap
-from ecs_collide.queries.bodies import QueriedBodies
-from ecs_collide.queries.contacts import ContactQueries
+from ecs_collide.queries.contact_queries import ContactQueries
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
 from ecs_collide.queries.moves import Moved, Moves
+from ecs_collide.queries.queried_bodies import QueriedBodies
 from ecs_collide.queries.queries import Each, Exclude, Filter, Queries
 from ecs_collide.queries.results import (
     BoxHit,
@@ -47,7 +47,7 @@ from ecs_collide.queries.results import (
     RayHits,
     RegionHits,
 )
-from ecs_collide.settings import Settings, checked_count, checked_number, checked_switch
+from ecs_collide.settings import Settings
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.snapshot.own_types import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
@@ -163,7 +163,7 @@ class Space:
         sweeps = settings.motion == "swept"
         domain = None if settings.wrap is None else PeriodicDomain(settings.wrap)
         apart = any(components.leans(dim)) or components.whole_sizes
-        bodies = _backend.kernels.bodies.Bodies(dim, apart)
+        bodies = backend.kernels.bodies.Bodies(dim, apart)
         if domain is not None:
             bodies.wrap(domain.widths.tolist())
         state = self._state = StepState(bodies, settings.margin, settings.lookahead, sweeps)

@@ -19,7 +19,6 @@ from typing import Any, TypeAlias, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide import _backend
 from ecs_collide._checks import (
     Floats,
     refuse_negative,
@@ -29,6 +28,7 @@ from ecs_collide._checks import (
     same_axes,
     same_vectors,
 )
+from ecs_collide._kernel import backend
 from ecs_collide.events import SweepKind, Vector
 
 __all__ = ["Sweep", "SweepBatch", "SweepKind", "overlaps", "sweep", "sweep_pairs", "swept_bounds"]
@@ -473,7 +473,7 @@ def _swept(
     time, enter, exit, depth = (np.zeros(n_pairs) for _ in range(4))
     read: list[NDArray[Any]] = [centres, halves, motions, np.maximum(growths, -halves), pairs]
     written: list[NDArray[Any]] = [kind, axis, sign, corner, time, enter, exit, depth]
-    _backend.kernels.sweep.sweep_pairs(*(array.data for array in (*read, *written)))
+    backend.kernels.sweep.sweep_pairs(*(array.data for array in (*read, *written)))
     return SweepBatch(
         kind, time, enter, exit, axis, sign, corner.view(np.bool_), depth, pairs, centres, motions
     )

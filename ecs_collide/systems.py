@@ -7,8 +7,8 @@ from typing import Any, ClassVar, TypedDict, Unpack
 
 import esper
 
-from ecs_collide._component import copy_methods
-from ecs_collide.component_map import Components
+from ecs_collide.components.base import copy_methods
+from ecs_collide.components.component_map import Components
 from ecs_collide.esper_world import World, require_esper_3, require_order
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT

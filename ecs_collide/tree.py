@@ -21,11 +21,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from ecs_collide import _backend
-from ecs_collide._checks import Floats, refuse_reversed, vectors
-from ecs_collide._ids import Integers, checked_id, checked_ids
-from ecs_collide.constants import LARGEST
-from ecs_collide.queries.boxes import QueriedBoxes
+from ecs_collide._checks import Floats, Integers, checked_id, checked_ids, refuse_reversed, vectors
+from ecs_collide._kernel import backend
+from ecs_collide._kernel.constants import LARGEST
+from ecs_collide.queries.queried_boxes import QueriedBoxes
 from ecs_collide.queries.queries import Each, Exclude, Queries
 from ecs_collide.queries.results import (
     BoxHit,
@@ -119,7 +118,7 @@ class AABBTree:
         self._dim = int(dim)
         self._margin = _AUTO if margin is None else float(margin)
         self._lookahead = float(lookahead)
-        kernels = _backend.kernels
+        kernels = backend.kernels
         self._are_fine = kernels.fat_bounds.are_fine
         self._id_map = kernels.id_map.IdMap(index(capacity))
         self._tree = kernels.tree.Tree(self._dim, index(capacity))

@@ -14,13 +14,13 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
-from ecs_collide.filters import NAMES
+from ecs_collide._kernel import backend
+from ecs_collide.components.filters import NAMES
 from tests import build
 from tests.volume import Volume, choose_examples
 
 _numbers = itertools.count()
-_PACKAGE = Path(_backend.__file__).parent
+_PACKAGE = Path(backend.__file__).parent
 # The test_*.py that are examples of every part, and take 15 seconds in all.
 QUICK = {
     "body_table", "clocks", "close_calls", "components", "contact_queries", "contacts", "corner",
@@ -147,10 +147,10 @@ def _implementations() -> list[str]:
 
 
 @pytest.fixture(params=_implementations(), scope="session")
-def kernels(request: pytest.FixtureRequest) -> _backend.Kernels:
+def kernels(request: pytest.FixtureRequest) -> backend.Kernels:
     """Return the kernels compiled and as pure Python."""
     try:
-        return _backend.load(compiled=request.param == "compiled")
+        return backend.load(compiled=request.param == "compiled")
     except ImportError:
         if _REQUIRED:
             raise
@@ -158,9 +158,9 @@ def kernels(request: pytest.FixtureRequest) -> _backend.Kernels:
 
 
 @pytest.fixture
-def implementation(kernels: _backend.Kernels, monkeypatch: pytest.MonkeyPatch) -> str:
+def implementation(kernels: backend.Kernels, monkeypatch: pytest.MonkeyPatch) -> str:
     """Run the test on each life of the kernels."""
-    monkeypatch.setattr(_backend, "kernels", kernels)
+    monkeypatch.setattr(backend, "kernels", kernels)
     return "compiled" if kernels.compiled else "plain"
 
 

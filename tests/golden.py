@@ -13,7 +13,7 @@ from unittest import mock
 
 import esper
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from tests.scenes import mixed_log
 
 PREFIX = 100  # steps that are cheap enough for everywhere
@@ -53,7 +53,7 @@ def assert_golden(log: str, dim: int, n_steps: int, why: str) -> None:
 
 def run(dim: int, n_steps: int, *, compiled: bool) -> str:
     """Run the room in a separate world, on compiled or pure kernels."""
-    with mock.patch.object(_backend, "kernels", _backend.load(compiled=compiled)):
+    with mock.patch.object(backend, "kernels", backend.load(compiled=compiled)):
         esper.switch_world("golden")
         try:
             return mixed_log(n_steps, dim=dim)

@@ -8,7 +8,7 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from ecs_collide.constants import BEGAN
+from ecs_collide._kernel.constants import BEGAN
 from tests.scenes import SLOP
 
 HAIR = 4e-200  # bodies without thickness are kept apart by at least half of it

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import ecs_collide
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 
 PURE = "ECS_COLLIDE_PURE_PYTHON"
 REQUIRED = "ECS_COLLIDE_REQUIRE_COMPILED"
@@ -47,7 +47,7 @@ def test_pure_python_can_be_forced():
 
 def test_compiled_kernels_are_chosen_where_they_are_installed():
     try:
-        _backend.load(compiled=True)
+        backend.load(compiled=True)
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
 
@@ -94,7 +94,7 @@ def test_running_the_library_never_needs_cython():
 
 
 def test_compiled_and_pure_python_have_the_same_names(kernels):
-    plain = _backend.load(compiled=False)
+    plain = backend.load(compiled=False)
 
     for one, other in zip(kernels[1:], plain[1:], strict=True):
         public = {name for name in vars(other) if not name.startswith("_") and name[0].isupper()}

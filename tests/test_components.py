@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.components import (
+from ecs_collide.components.basics import (
     Deflect,
     Extents,
     Growth,

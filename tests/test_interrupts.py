@@ -25,7 +25,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.motion import columns
 from tests.build import declare_kernels
 from tests.pressing import towards
@@ -621,7 +621,7 @@ def test_a_step_for_which_an_array_cannot_be_had_has_not_happened(
     whole = Allocations(0, pytest.MonkeyPatch())
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_backend, "kernels", kernels)
+        patch.setattr(backend, "kernels", kernels)
         cuts.cut(whole)
         n_arrays = -whole.left
         for n in some_of(n_arrays, volume(20, 1000, least=6)):

@@ -12,8 +12,8 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import testing
+from ecs_collide.components.filters import NAMES
 from ecs_collide.debug.pictures import draw_svg, draw_text
-from ecs_collide.filters import NAMES
 from ecs_collide.recording.recording import Recording
 from ecs_collide.testing import Sim
 from ecs_collide.testing.failures import RECORDERS
@@ -347,7 +347,7 @@ def test_failure_explains_draws_and_leaves_a_recording(sim, game, tmp_path):
     assert "last events, 1 of 1:\n  Collision of 1 and" in report
     assert f"A entity {game.player}; B entity {game.wall}; from (" in report
     (path,) = tmp_path.glob(".ecs_collide/*.rec")
-    assert f"python -m ecs_collide.replay .ecs_collide/{path.name}" in report
+    assert f"python -m ecs_collide.recording .ecs_collide/{path.name}" in report
     assert Recording.load(path).n_steps == 5
     (picture,) = tmp_path.glob(".ecs_collide/*.svg")
     assert picture.read_text().count("<title>entity") == 4
@@ -466,7 +466,7 @@ def test_assertions_about_stretches_work_without_a_sim(world, tmp_path, monkeypa
             esper.component_for_entity(game.player, ec.Position).x = 100.0
             esper.process(DT)
 
-    with pytest.raises(AssertionError, match=r"recording: python -m ecs_collide\.replay"):
+    with pytest.raises(AssertionError, match=r"recording: python -m ecs_collide\.recording"):
         play()
 
     (path,) = tmp_path.glob(".ecs_collide/*.rec")

@@ -141,7 +141,7 @@ def test_run_without_its_fixtures_imports_neither_numpy_nor_hypothesis(folder):
 
 def test_library_without_the_kit_imports_no_pytest():
     code = (
-        "import sys, ecs_collide, ecs_collide.replay, ecs_collide.testing\n"
+        "import sys, ecs_collide, ecs_collide.recording.replay, ecs_collide.testing\n"
         "print([name for name in ('pytest', 'hypothesis', 'syrupy', 'pyglet') "
         "if name in sys.modules])"
     )
@@ -241,7 +241,7 @@ def test_golden_log_names_the_step_and_the_field_of_one_bit(logged):
             "*step 17 is the first that differs:*",
             "*entity 3 (Aim, Player): Velocity.x 120.0 in the golden log, now 120.00000000000001*",
             "*pytest --snapshot-update*",
-            "*python -m ecs_collide.replay *",
+            "*python -m ecs_collide.recording *",
         ]
     )
     run(logged, "--snapshot-update").assert_outcomes(passed=1)
@@ -436,7 +436,9 @@ def test_recordings_are_kept_of_tests_that_fail_or_of_all(folder, option, n_kept
     kept = sorted(folder.path.glob(".ecs_collide/*.rec"))
     assert len(kept) == n_kept
     if kept:
-        result.stdout.fnmatch_lines([f"python -m ecs_collide.replay .ecs_collide/{kept[0].name}"])
+        result.stdout.fnmatch_lines(
+            [f"python -m ecs_collide.recording .ecs_collide/{kept[0].name}"]
+        )
 
 
 @pytest.mark.long

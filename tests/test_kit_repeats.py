@@ -182,7 +182,7 @@ def test_repeat_that_differs_in_one_bit_names_step_and_field(variant, condition,
     assert "step 17 is the first that differs:" in report
     assert f"entity 3 (Aim, Player): Velocity.x 120.0 against {next_up(120.0)!r}" in report
     assert "A entity 3; from (" in report
-    assert report.count("python -m ecs_collide.replay") == 2
+    assert report.count("python -m ecs_collide.recording") == 2
     assert len(list(folder.glob(".ecs_collide/*.rec"))) == 2
 
 

@@ -86,7 +86,7 @@ def test_worlds_repeat_in_other_orders_and_with_other_margins(sample, script):
 def test_world_prints_as_a_program_that_builds_it_again():
     sample = find(testing.worlds(), lambda sample: len(sample.movers) > 1)
     names = {name: getattr(ec, name) for name in ("Deflect", "Push", "Slide", "Stop")}
-    text = repr(sample).replace("<class 'ecs_collide.components.", "").replace("'>", "")
+    text = repr(sample).replace("<class 'ecs_collide.components.basics.", "").replace("'>", "")
 
     from ecs_collide.testing import strategies
 
@@ -178,5 +178,5 @@ def test_level_with_a_fault_is_found_out_and_leaves_a_recording(fault, words, fo
     with pytest.raises(AssertionError, match=words) as caught:
         play(lambda: Level(**fault), stuck_after=0.2, bounds=bounds)
 
-    assert "python -m ecs_collide.replay" in str(caught.value)
+    assert "python -m ecs_collide.recording" in str(caught.value)
     assert list(folder.glob(".ecs_collide/*.rec"))

@@ -14,7 +14,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import __main__ as program
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 
 
 @pytest.fixture
@@ -32,12 +32,12 @@ def kernels_in(tmp_path, monkeypatch):
         for name in names:
             (tmp_path / name).touch()
         monkeypatch.setattr(
-            _backend,
+            backend,
             "kernels",
             SimpleNamespace(sweep=SimpleNamespace(__file__=str(tmp_path / "_sweep.py"))),
         )
-        monkeypatch.setattr(_backend, "why_pure", "a compiled kernel is missing (No _tree_c)")
-        monkeypatch.setattr(_backend, "missing_kernel", ImportError("No _tree_c"))
+        monkeypatch.setattr(backend, "why_pure", "a compiled kernel is missing (No _tree_c)")
+        monkeypatch.setattr(backend, "missing_kernel", ImportError("No _tree_c"))
 
     return pretend
 
@@ -78,19 +78,19 @@ def test_a_result_with_other_bits_fails(fast, capsys, monkeypatch):
 
 def test_the_worlds_of_a_game_are_left_alone(fast, world):
     entity = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1))
-    kernels = _backend.kernels
+    kernels = backend.kernels
 
     program.main([])
 
     assert esper.current_world == world
     assert esper.entity_exists(entity)
     assert "ecs_collide self-check" not in esper.list_worlds()
-    assert _backend.kernels is kernels
+    assert backend.kernels is kernels
 
 
 def test_pure_python_that_was_asked_for_says_so(monkeypatch):
-    monkeypatch.setattr(_backend, "why_pure", "ECS_COLLIDE_PURE_PYTHON is set")
-    monkeypatch.setattr(_backend, "missing_kernel", None)
+    monkeypatch.setattr(backend, "why_pure", "ECS_COLLIDE_PURE_PYTHON is set")
+    monkeypatch.setattr(backend, "missing_kernel", None)
 
     assert program.describe_kernels() == "pure Python, because ECS_COLLIDE_PURE_PYTHON is set"
 

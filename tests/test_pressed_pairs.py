@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from ecs_collide.constants import CLEAR
+from ecs_collide._kernel.constants import CLEAR
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.sweep_test import IMPACT, Sweeper
 

@@ -19,7 +19,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import replay
+from ecs_collide.recording import replay
 from ecs_collide.recording.frames import Frame, compare_frames, plain, read_frame, same
 from ecs_collide.recording.recording import Recording, RecordingError, first_difference
 from tests.demos.screens import need_screen

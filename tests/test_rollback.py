@@ -15,7 +15,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.recording.frames import Frame, compare_frames, read_frame
-from ecs_collide.rollback import Session, _digest
+from ecs_collide.recording.rollback import Session, _digest
 
 DT = 1 / 60
 

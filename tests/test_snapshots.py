@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import components, dynamics, filters, surfaces
-from ecs_collide._component import Component
+from ecs_collide.components import basics, dynamics, filters, surfaces
+from ecs_collide.components.base import Component
 from ecs_collide.snapshot import capture
 from tests.scenes import Falls, box, mixed_bodies, mover, position, velocity
 
@@ -62,7 +62,7 @@ def everything():
 def test_every_component_of_the_library_is_held_with_all_its_fields():
     kinds = {
         kind
-        for module in (components, dynamics, filters, surfaces)
+        for module in (basics, dynamics, filters, surfaces)
         for name, kind in vars(module).items()
         if inspect.isclass(kind) and kind.__module__ == module.__name__ and name[0] != "_"
         if issubclass(kind, Component)

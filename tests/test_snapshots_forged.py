@@ -20,7 +20,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.snapshot import capture, codec
-from ecs_collide.snapshot.columns import Table
+from ecs_collide.snapshot.column_codec import Table
 from ecs_collide.snapshot.schema import SnapshotData
 
 pytestmark = [

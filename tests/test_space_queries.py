@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.constants import RAY
+from ecs_collide._kernel.constants import RAY
 from tests.scenes import box, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")

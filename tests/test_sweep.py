@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.sweep import (
     Sweep,
     SweepBatch,
@@ -726,10 +726,10 @@ def test_swept_bounds_name_what_they_refuse(arguments, told):
 
 def test_compiled_and_pure_kernel_give_the_same_bits():
     try:
-        compiled = _backend.load(compiled=True).sweep
+        compiled = backend.load(compiled=True).sweep
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
-    plain = _backend.load(compiled=False).sweep
+    plain = backend.load(compiled=False).sweep
     rng = np.random.default_rng(7)
 
     for dim in (2, 3):

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 
 import pytest
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.sweep import SweepKind, overlaps, sweep, sweep_pairs, swept_bounds
 from tests.exact import reference
 
@@ -23,7 +23,7 @@ SEPARATE, TOUCH, IMPACT, OVERLAP = SweepKind
 def using(kernels):
     """Run on compiled or pure kernels; `kernels` has session scope, as `given` requires."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_backend, "kernels", kernels)
+        patch.setattr(backend, "kernels", kernels)
         yield
 
 

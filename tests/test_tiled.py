@@ -10,8 +10,8 @@ from pathlib import Path
 import esper
 import pytest
 
-from ecs_collide.components import Extents, Fixed, Position, Sensor
-from ecs_collide.surfaces import Carry, OneWay
+from ecs_collide.components.basics import Extents, Fixed, Position, Sensor
+from ecs_collide.components.surfaces import Carry, OneWay
 from tests.demos.conftest import need
 
 need("pytiled_parser")

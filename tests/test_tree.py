@@ -15,26 +15,26 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.tree import AABBTree, RayHit
 
 NewTree = Callable[..., AABBTree]
 
 
 @pytest.fixture(scope="session")
-def new_tree(kernels: _backend.Kernels) -> NewTree:
+def new_tree(kernels: backend.Kernels) -> NewTree:
     """Return a maker of trees that live on the kernels of either life."""
 
     def make(*args, **kwargs) -> AABBTree:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_backend, "kernels", kernels)
+            patch.setattr(backend, "kernels", kernels)
             return AABBTree(*args, **kwargs)
 
     return make
 
 
 @pytest.fixture(scope="session")
-def many(kernels: _backend.Kernels) -> int:
+def many(kernels: backend.Kernels) -> int:
     """Return how many boxes a large test may have in this life."""
     return 2_000 if kernels.compiled else 300
 
@@ -366,7 +366,7 @@ def test_the_tree_stays_good_while_a_crowd_disperses(new_tree, volume):
 
 def test_the_same_calls_give_the_same_tree_compiled_and_in_pure_python():
     try:
-        implementations = [_backend.load(compiled=True), _backend.load(compiled=False)]
+        implementations = [backend.load(compiled=True), backend.load(compiled=False)]
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     mins, maxs = scattered(300)
@@ -878,7 +878,7 @@ def test_queries_accept_any_numbers(new_tree):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_fat_bounds_are_the_same_in_both_lives(dim):
     try:
-        implementations = [_backend.load(compiled=True), _backend.load(compiled=False)]
+        implementations = [backend.load(compiled=True), backend.load(compiled=False)]
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     rng = np.random.default_rng(8)

@@ -11,7 +11,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.tree import AABBTree
 
 pytest.importorskip("hypothesis", reason="any sequence of calls is tried by hypothesis")
@@ -127,7 +127,7 @@ def check_ray(boxes, origin, direction, id, time, point, normal):
 class AnyCalls(RuleBasedStateMachine):
     """A tree, and a dict of the boxes that should be in it."""
 
-    kernels: _backend.Kernels
+    kernels: backend.Kernels
     ids = Bundle("ids")
 
     @initialize(
@@ -137,7 +137,7 @@ class AnyCalls(RuleBasedStateMachine):
     )
     def make(self, dim, margin, lookahead):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_backend, "kernels", self.kernels)
+            patch.setattr(backend, "kernels", self.kernels)
             self.tree = AABBTree(dim, capacity=2, margin=margin, lookahead=lookahead)
         self.dim = dim
         self.boxes = {}
@@ -318,7 +318,7 @@ def test_any_sequence_of_calls_keeps_the_tree_whole(kernels, monkeypatch, volume
         pass
 
     Calls.kernels = kernels
-    monkeypatch.setattr(_backend, "kernels", kernels)
+    monkeypatch.setattr(backend, "kernels", kernels)
     n = volume(10, 200, 3000, least=4)
 
     run_state_machine_as_test(

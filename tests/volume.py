@@ -11,7 +11,7 @@ import importlib.util
 
 import pytest
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 
 SHORT, LONG, EVERYTHING = range(3)
 # Examples of each property that Hypothesis tries.
@@ -41,7 +41,7 @@ class Volume:
         if self.level == EVERYTHING:
             return long if everything is None else everything
         n = long if self.level == LONG else short
-        return n if _backend.kernels.compiled else max(n // 10, min(least, n))
+        return n if backend.kernels.compiled else max(n // 10, min(least, n))
 
 
 def further(*values: object) -> list[object]:

@@ -22,15 +22,15 @@ from __future__ import annotations
 from typing import Any
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import DOUBLE, LONG, as_longs, zeros
+from ecs_collide._kernel.constants import HAS_FILTER, TOUCHED_BY_GAME
 from ecs_collide.broadphase.dense_nodes import INSIDE, DenseNodes
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.images import PeriodicImages
 from ecs_collide.broadphase.overlaps import OverlapFinder
 from ecs_collide.broadphase.pair_table import SOFT, PairTable
-from ecs_collide.constants import HAS_FILTER, TOUCHED_BY_GAME
-from ecs_collide.motion.arrays import DOUBLE, LONG, as_longs, zeros
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.surfaces import Surfaces
+from ecs_collide.motion.rare_columns import RareColumns
 
 CROWD: cython.longlong = (
     32  # a body that overlaps more bodies than this, and they too, is in a crowd
@@ -448,7 +448,7 @@ class Broadphase:
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
     ) -> cython.int:
         """Process a pair that was found, for the purpose of the traversal."""
-        t: Surfaces = self.bodies.surfaces
+        t: RareColumns = self.bodies.rare
 
         if t.is_used and not t.may_meet(i, j):
             return 0
@@ -478,7 +478,7 @@ class Broadphase:
     @may_raise
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies may meet, by their filters and the filters of the game."""
-        t: Surfaces = self.bodies.surfaces
+        t: RareColumns = self.bodies.rare
 
         if t.is_used and not t.may_meet(i, j):
             return False
@@ -487,7 +487,7 @@ class Broadphase:
     @may_raise
     def _passes_filter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the filter of the game, if there is one, lets two bodies meet."""
-        t: Surfaces = self.bodies.surfaces
+        t: RareColumns = self.bodies.rare
 
         if self.pair_filter is None or not (
             self.all_have_filters or (t.bits[i] | t.bits[j]) & HAS_FILTER
@@ -562,7 +562,7 @@ class Broadphase:
 
         if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
             return False
-        return b.surfaces.is_soft(i, j)
+        return b.rare.is_soft(i, j)
 
     @may_raise
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
@@ -676,7 +676,7 @@ class Broadphase:
                 self.pairs.offset[p, k] = sign * self.images.offset[k]
         if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
             self.pairs.at[p].crossing = 1
-        elif b.surfaces.is_soft(i, j):
+        elif b.rare.is_soft(i, j):
             self.pairs.at[p].crossing = 1
             self.pairs.at[p].left_alone = SOFT
         return p

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_collide.motion.arrays import INT
+from ecs_collide._kernel.arrays import INT
 
 STATE_BITS = 8  # of an entry: how the curve goes on
 

@@ -14,13 +14,13 @@ Invariant: the number of pairs and all counts are those of a test of each pair.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
+from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
+from ecs_collide._kernel.constants import INF
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.overlaps import NodePairs
 from ecs_collide.broadphase.simd import WIDTH
-from ecs_collide.constants import INF
-from ecs_collide.motion.arrays import DOUBLE, LONG, zeros
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.surfaces import CATEGORIES, GROUP, MASK, Surfaces
+from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 
 INSIDE = 2.0**-40  # of the largest face: boxes that overlap by more than this do not just touch
 
@@ -143,7 +143,7 @@ class NodeSums:
 
     def _may_be_alike(self, i: cython.Py_ssize_t, asks_game: cython.int) -> cython.bint:
         """Return whether the filter of a body is all that decides which bodies it meets."""
-        t: Surfaces = self.bodies.surfaces
+        t: RareColumns = self.bodies.rare
 
         if asks_game and (asks_game < 0 or asks_game & t.bits[i]):
             return False
@@ -151,7 +151,7 @@ class NodeSums:
 
     def _are_alike(self, i: cython.longlong, j: cython.longlong) -> cython.bint:
         """Return whether two bodies, -1 for none, have the same filter."""
-        t: Surfaces = self.bodies.surfaces
+        t: RareColumns = self.bodies.rare
 
         if i < 0 or j < 0:
             return False
@@ -239,7 +239,7 @@ class DenseNodes(NodePairs):
 
     def answers(self, one: cython.int, other: cython.int, is_within: cython.bint) -> bool:
         """Count the pairs of bodies of two nodes if possible; return whether all are decided."""
-        t: Surfaces = self.bodies.surfaces
+        t: RareColumns = self.bodies.rare
         first: NodeSums = self.moving
         second: NodeSums = self.moving if is_within else self.still
         n: cython.longlong = first.n_members[one]

@@ -22,13 +22,13 @@ Callers ensure that boxes are finite with min <= max and that arrays have enough
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import LONG, grown, zeros
 from ecs_collide.broadphase.fat_bounds import FatBounds
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.overlaps import OverlapFinder
 from ecs_collide.broadphase.rebuild import BulkRebuild
 from ecs_collide.broadphase.simd import PENDING, WIDTH
 from ecs_collide.broadphase.traversal import Traversal
-from ecs_collide.motion.arrays import LONG, grown, zeros
 from ecs_collide.motion.bodies import flat
 
 MAX_ITEMS: cython.Py_ssize_t = 2**27  # places are numbered by 32 bits

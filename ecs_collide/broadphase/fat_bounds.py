@@ -12,10 +12,10 @@ which compiled kernels take from `broadphase/bounds.h`.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel.arrays import DOUBLE, INT, LONG, grown, zeros
+from ecs_collide._kernel.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
 from ecs_collide.broadphase.bounds import FITS, SAME, classify, widen
 from ecs_collide.broadphase.nodes import Nodes
-from ecs_collide.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
-from ecs_collide.motion.arrays import DOUBLE, INT, LONG, grown, zeros
 from ecs_collide.motion.bodies import flat
 
 TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed

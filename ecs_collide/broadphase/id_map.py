@@ -8,8 +8,8 @@ gap on the way to others: they move up.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide.constants import HASH, LOW_31_BITS, LOW_32_BITS
-from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
+from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
+from ecs_collide._kernel.constants import HASH, LOW_31_BITS, LOW_32_BITS
 
 TWICE: cython.Py_ssize_t = -2  # in place of the row of an id that was there before
 

@@ -22,8 +22,8 @@ from __future__ import annotations
 from math import ceil, floor
 
 from ecs_collide._kernel import cython
-from ecs_collide.constants import INF
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide._kernel.constants import INF
 from ecs_collide.motion.bodies import Bodies
 
 IMAGE_BASE: cython.longlong = 1 << 20  # the base in which images are written

@@ -19,6 +19,7 @@ Invariant: the stack holds the pairs of nodes that touch and have not been visit
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel.arrays import INT, LONG, grown, zeros
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import (
     ALL_LANES,
@@ -29,7 +30,6 @@ from ecs_collide.broadphase.simd import (
     touching,
     touching_pairs,
 )
-from ecs_collide.motion.arrays import INT, LONG, grown, zeros
 
 EACH_LANE: cython.ulonglong = 0x0101010101010101  # times a mask: that mask for each child of a node
 ABOVE: cython.ulonglong = (

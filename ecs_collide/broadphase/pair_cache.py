@@ -9,9 +9,9 @@ Invariant: after an update the list equals that of a full search, sorted by both
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import INT, LONG, zeros
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
-from ecs_collide.motion.arrays import INT, LONG, zeros
 
 KEY_BITS = 32  # of each of the two keys of a pair
 KEY: cython.longlong = 0xFFFFFFFF

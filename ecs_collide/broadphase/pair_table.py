@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise, struct
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
 
 # The columns of an array of pairs.
 FIRST = 0

@@ -17,10 +17,10 @@ Kamel and Faloutsos, "Hilbert R-tree: an improved R-tree using fractals"
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel.arrays import INT, LONG, zeros
 from ecs_collide.broadphase.curve import STATE_BITS, make_curve_table
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import WIDTH
-from ecs_collide.motion.arrays import INT, LONG, zeros
 
 CURVE_DIGIT_BITS = 12  # bits of a key that are sorted at once
 N_CURVE_DIGITS = 4096

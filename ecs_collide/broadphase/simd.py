@@ -7,7 +7,7 @@ in vain.  Here they look at the boxes themselves.
 
 from __future__ import annotations
 
-from ecs_collide.constants import NAN
+from ecs_collide._kernel.constants import NAN
 
 WIDTH = 8  # children of a node
 PENDING = 1  # the place of the box that is being inserted or searched

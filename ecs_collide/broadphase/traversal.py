@@ -7,10 +7,10 @@ more nodes for each level at most.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
+from ecs_collide._kernel.arrays import INT, zeros
+from ecs_collide._kernel.constants import STACK_ROOM
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import PENDING, WIDTH, lowest, touch, touching
-from ecs_collide.constants import STACK_ROOM
-from ecs_collide.motion.arrays import INT, zeros
 
 
 @cython.final

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import esper
 
 import ecs_collide as ec
-from ecs_collide.surfaces import solid_side
+from ecs_collide.components.surfaces import solid_side
 
 if TYPE_CHECKING:
     from ecs_collide.character.character import Character, Vector3

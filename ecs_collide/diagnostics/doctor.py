@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ecs_collide.constants import SLOP
+from ecs_collide._kernel.constants import SLOP
 from ecs_collide.diagnostics.findings import (
     Examination,
     Examined,

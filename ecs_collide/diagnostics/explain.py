@@ -7,9 +7,12 @@ from functools import partial
 from itertools import product
 from typing import NamedTuple
 
-from ecs_collide._enums import NamedText
-from ecs_collide.components import Disabled
-from ecs_collide.constants import SLOP
+from ecs_collide._kernel.constants import SLOP
+from ecs_collide.components.base import NamedText
+from ecs_collide.components.basics import Disabled
+from ecs_collide.components.dynamics import Attached, Dominance, LockedAxes, Separate
+from ecs_collide.components.filters import NAMES, Filter, filter_numbers
+from ecs_collide.components.surfaces import OneWay, solid_side
 from ecs_collide.diagnostics.findings import (
     Box,
     Examination,
@@ -18,10 +21,7 @@ from ecs_collide.diagnostics.findings import (
     finding_about,
     odd_about,
 )
-from ecs_collide.dynamics import Attached, Dominance, LockedAxes, Separate
-from ecs_collide.filters import NAMES, Filter, filter_numbers
 from ecs_collide.motion.wrapping import nearest_shift
-from ecs_collide.surfaces import OneWay, solid_side
 from ecs_collide.sweep import SweepKind, sweep
 
 

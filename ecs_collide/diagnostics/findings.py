@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ecs_collide._attributes import read_number
-from ecs_collide.components import Disabled, Fixed
-from ecs_collide.constants import CUSTOM, LARGEST, QUARANTINED
-from ecs_collide.dynamics import (
+from ecs_collide._kernel.constants import CUSTOM, LARGEST, QUARANTINED
+from ecs_collide.components.attributes import read_number
+from ecs_collide.components.basics import Disabled, Fixed
+from ecs_collide.components.dynamics import (
     Attached,
     Dominance,
     GravityScale,
@@ -25,15 +25,15 @@ from ecs_collide.dynamics import (
     PushOut,
     Separate,
 )
+from ecs_collide.components.filters import Filter, filter_numbers
+from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
-from ecs_collide.filters import Filter, filter_numbers
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.responses import Responses
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
-from ecs_collide.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.sync.attached import OWNER, wrong_owner
 from ecs_collide.sync.quarantine import (
     Report,

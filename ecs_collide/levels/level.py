@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import esper
 
-from ecs_collide.components import Extents, Fixed, Position
+from ecs_collide.components.basics import Extents, Fixed, Position
 from ecs_collide.levels.properties import Factory
 
 Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None

@@ -7,10 +7,10 @@ from functools import partial
 from numbers import Integral
 from typing import Any
 
-from ecs_collide.components import Sensor
-from ecs_collide.constants import ALL
-from ecs_collide.filters import NAMES, Filter
-from ecs_collide.surfaces import Carry, Friction, OneWay, Restitution
+from ecs_collide._kernel.constants import ALL
+from ecs_collide.components.basics import Sensor
+from ecs_collide.components.filters import NAMES, Filter
+from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 
 # All that layers and groups hand down to what is in them.
 HANDED_DOWN = (

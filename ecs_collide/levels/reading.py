@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from ecs_collide.constants import LARGEST
+from ecs_collide._kernel.constants import LARGEST
 from ecs_collide.levels.level import SolidBox, Thing
 
 NESTED = "its parts are nested too deep; some hundred levels can be read"

@@ -1,1 +1,1 @@
-"""The bodies: where each is at a time within the step, surfaces, wrap-around."""
+"""The bodies: where each is at a time within the step, what only some have, wrap-around."""

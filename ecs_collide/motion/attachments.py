@@ -19,7 +19,7 @@ from __future__ import annotations
 from math import floor
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
-from ecs_collide.motion.arrays import DOUBLE, LONG, zeros
+from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
 from ecs_collide.motion.bodies import CENTRE, MOTION, Bodies
 
 
@@ -70,7 +70,7 @@ class Attachments:
 
         for n in range(self.n):
             self.head[self.owners[n]] = 0
-            self.bodies.surfaces.owner[self.rows[n]] = 0
+            self.bodies.rare.owner[self.rows[n]] = 0
         self.n = 0
         if rows.shape[0] == 0:
             return
@@ -84,12 +84,12 @@ class Attachments:
         self.beyond = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
         self.next = zeros(LONG, rows.shape[0])
         self.n = rows.shape[0]
-        self.bodies.surfaces.any_owner = True
+        self.bodies.rare.any_owner = True
         for n in range(self.n):
             i: cython.Py_ssize_t = owners[n]
             self.next[n] = self.head[i]
             self.head[i] = n + 1
-            self.bodies.surfaces.owner[rows[n]] = i + 1
+            self.bodies.rare.owner[rows[n]] = i + 1
             for k in range(self.bodies.dim):
                 self.displacement[n, k] = target[n, k] - offset[n, k]
 
@@ -166,7 +166,7 @@ class Attachments:
     def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
         """Let the box in row i, if it is one, follow what its owner has turned to since."""
         b: Bodies = self.bodies
-        j: cython.Py_ssize_t = b.surfaces.owner[i] - 1
+        j: cython.Py_ssize_t = b.rare.owner[i] - 1
 
         if j < 0 or not b.is_marked[j]:
             return

@@ -14,7 +14,8 @@ from __future__ import annotations
 from math import floor
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide.constants import (
+from ecs_collide._kernel.arrays import DOUBLE, zeros
+from ecs_collide._kernel.constants import (
     APART_AT_LEAST,
     ASLEEP,
     CLEAR,
@@ -25,10 +26,9 @@ from ecs_collide.constants import (
     WOKEN,
 )
 from ecs_collide.motion import columns
-from ecs_collide.motion.arrays import DOUBLE, zeros
 from ecs_collide.motion.columns import allocate, blocks_of, views_of
 from ecs_collide.motion.controls import Controls
-from ecs_collide.motion.surfaces import Surfaces
+from ecs_collide.motion.rare_columns import RareColumns
 
 PATH_ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
 REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
@@ -60,7 +60,7 @@ class Bodies:
     # length of the step in seconds
     dt: Public[cython.double]
     # the columns that only some of them need
-    surfaces: ReadOnly[Surfaces]
+    rare: ReadOnly[RareColumns]
     # who of them pushes whom
     controls: ReadOnly[Controls]
     # no path has ever reached further from the origin on any axis, with its box
@@ -155,8 +155,8 @@ class Bodies:
         self.dim = dim
         self.n_path = 4 * dim
         self.dt = 0.0
-        self.surfaces = Surfaces(dim)
-        self.controls = self.surfaces.controls
+        self.rare = RareColumns(dim)
+        self.controls = self.rare.controls
         self.farthest = 0.0
         self.wraps = self.any_resize = False
         self.width = zeros(DOUBLE, 3)
@@ -193,7 +193,7 @@ class Bodies:
                     setattr(user, name, views[name].data)
         for name in ("place", "seen_place", "size", "seen_size"):
             setattr(self, name, views[name].data)
-        self.surfaces.bits = self.surface_bits
+        self.rare.bits = self.surface_bits
         self.flat_min = flat(self.swept_min)
         self.flat_max = flat(self.swept_max)
         self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path
@@ -210,7 +210,7 @@ class Bodies:
         self.farthest = 0.0
         for i in range(self.capacity):
             self.is_marked[i] = self.is_turned[i] = self.on_hold[i] = 0
-            self.surfaces.owner[i] = self.surfaces.translation_side[i] = 0
+            self.rare.owner[i] = self.rare.translation_side[i] = 0
 
     def wrap(self, widths):
         """Let axes close in rings of these widths; 0 for those that do not."""
@@ -362,7 +362,7 @@ class Bodies:
         """Return whether body i, if it overlaps j, is the one of the two that is pushed out."""
         has: cython.int = self.surface_bits[j]
 
-        if self.sensor[j] or has & ONE_WAY or self.surfaces.is_soft(i, j):
+        if self.sensor[j] or has & ONE_WAY or self.rare.is_soft(i, j):
             return False
         if not self.yields[j] or not has & PUSH_OUT:
             return True
@@ -384,9 +384,9 @@ class Bodies:
 
     def translation_side(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return the normal, as a side, along which one of two is pushed out of the other; or 0."""
-        displacements: cython.schar[::1] = self.surfaces.translation_side
+        displacements: cython.schar[::1] = self.rare.translation_side
 
-        if not self.surfaces.any_pusher:
+        if not self.rare.any_pusher:
             return 0
         if displacements[i] != 0 and self.holds_back(i, j):
             return displacements[i]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, lengthened
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, lengthened
 
 Views = dict[str, Any]
 """Arrays, or memoryviews of the same memory, by the names of the columns."""
@@ -88,20 +88,20 @@ _LONGS = (
 )
 _LISTS = ("marked", "woken", "turned")  # rows; `Bodies` has the number of each
 
-_SURFACE_VECTORS = ("surface",)  # velocity of the carrying face along itself, per second
-_SURFACE_SCALARS = (
+_RARE_VECTORS = ("surface",)  # velocity of the carrying face along itself, per second
+_RARE_SCALARS = (
     "friction",  # -1 for none
     "push_out",  # how fast it may be pushed out, 0 for not at all
     "separate",  # how fast it may be moved out of other members, 0 for not at all
     "gravity_scale",  # 1 for none
     "damping",  # 0 for none
 )
-_SURFACE_FLAGS = (
-    "one_way",  # the side that is solid, or 0: a code as `Surfaces` has it
+_RARE_FLAGS = (
+    "one_way",  # the side that is solid, or 0: a code as `RareColumns` has it
     "carries",  # the side that carries, or 0
     "translation_side",  # within a step: the side to which it is pushed out, or 0
 )
-_SURFACE_LONGS = ("owner",)  # within a step: 1 + the row of the body it is attached to, or 0
+_RARE_LONGS = ("owner",)  # within a step: 1 + the row of the body it is attached to, or 0
 _CONTROL_SCALARS = (
     "limit",  # maximum speed, inf for none
     "surface_restitution",  # of `Restitution`, -1 for none
@@ -139,7 +139,7 @@ class Block(NamedTuple):
     shape : tuple of int
         Of what a column holds of one body.
     user : str
-        The kernel object whose attributes they are: "bodies", "surfaces", "controls" or "".
+        The kernel object whose attributes they are: "bodies", "rare", "controls" or "".
     is_cleared : bool
         Whether a new body begins with zeros in them.
     """
@@ -166,11 +166,11 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         Block(("turn",), DOUBLE, (dim, 3), "bodies", False),
         # Of one on hold: the velocity and the growth that it will have again.
         Block(("kept",), DOUBLE, (2 * dim,), "bodies", False),
-        Block(("filters",), LONG, (3,), "surfaces", False),  # categories, mask, group
-        Block(_SURFACE_VECTORS, DOUBLE, (dim,), "surfaces", False),
-        Block(_SURFACE_SCALARS, DOUBLE, (), "surfaces", False),
-        Block(_SURFACE_FLAGS, BYTE, (), "surfaces", False),
-        Block(_SURFACE_LONGS, LONG, (), "surfaces", False),
+        Block(("filters",), LONG, (3,), "rare", False),  # categories, mask, group
+        Block(_RARE_VECTORS, DOUBLE, (dim,), "rare", False),
+        Block(_RARE_SCALARS, DOUBLE, (), "rare", False),
+        Block(_RARE_FLAGS, BYTE, (), "rare", False),
+        Block(_RARE_LONGS, LONG, (), "rare", False),
         Block(_CONTROL_SCALARS, DOUBLE, (), "controls", False),
         Block(_CONTROL_FLAGS, BYTE, (), "controls", False),
         Block(_CONTROL_LONGS, LONG, (), "controls", False),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import Public, ReadOnly, cython
-from ecs_collide.constants import AVERAGE, GEOMETRIC, INF, MAX, MIN, MULTIPLY
+from ecs_collide._kernel.constants import AVERAGE, GEOMETRIC, INF, MAX, MIN, MULTIPLY
 
 HALF_ULP = 2.0**-53
 

@@ -25,7 +25,7 @@ velocity of that solution over the step, and chord + kick its velocity at the en
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, zeros
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, zeros
 from ecs_collide.motion.bodies import EARLIER, Bodies
 
 SMALL = 0.125  # up to here the series has less than an ulp of rest
@@ -85,7 +85,7 @@ class Gravity:
         k: cython.int
 
         self.step += 1
-        self.is_on = self.bodies.surfaces.any_damping
+        self.is_on = self.bodies.rare.any_damping
         for k in range(self.bodies.dim):
             self.is_on |= self.acceleration[k] != 0.0
 
@@ -103,9 +103,9 @@ class Gravity:
         scale: cython.double = 1.0
         damping: cython.double = 0.0
 
-        if b.surfaces.is_used:
-            scale = b.surfaces.gravity_scale[i]
-            damping = b.surfaces.damping[i]
+        if b.rare.is_used:
+            scale = b.rare.gravity_scale[i]
+            damping = b.rare.damping[i]
         if not b.yields[i] or b.sensor[i]:
             scale = 0.0
         if scale == 0.0 and damping == 0.0:

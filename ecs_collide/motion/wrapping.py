@@ -9,9 +9,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from ecs_collide import _backend
 from ecs_collide._checks import Floats
-from ecs_collide.constants import LARGEST
+from ecs_collide._kernel import backend
+from ecs_collide._kernel.constants import LARGEST
 
 Wrap: TypeAlias = tuple[float | None, ...]
 """For each axis the width of the world, or None where it goes on for ever."""
@@ -70,7 +70,7 @@ class PeriodicDomain:
             out = ~((column >= 0.0) & (column < width)) & np.isfinite(column)
             if out.any():
                 places = column[out]
-                _backend.kernels.bodies.bring_into_world(places.data, width)
+                backend.kernels.bodies.bring_into_world(places.data, width)
                 column[out] = places
         return inside
 

@@ -22,11 +22,11 @@ from __future__ import annotations
 import numpy as np
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide._kernel.constants import BEGAN, ENDED, INF, TOUCHED_BY_GAME
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-from ecs_collide.constants import BEGAN, ENDED, INF, TOUCHED_BY_GAME
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, REASON, WITHIN, EventBuffer
 from ecs_collide.narrowphase.placement import (
@@ -234,7 +234,7 @@ class Contacts:
             kept += 1
         self.n = self.n_open = kept
         self.is_recalled = True
-        if self.bodies.surfaces.any_carrier:  # these ask for it at time 0
+        if self.bodies.rare.any_carrier:  # these ask for it at time 0
             self.find_partings()
 
     @cython.cfunc
@@ -464,7 +464,7 @@ class Contacts:
     def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact now treat each other in another way."""
         if self.rows[n, KIND] == PASSING:
-            return self.pairs.at[p].crossing or not self.bodies.surfaces.is_one_way(
+            return self.pairs.at[p].crossing or not self.bodies.rare.is_one_way(
                 self.pairs.at[p].first, self.pairs.at[p].second
             )
         return self.rows[n, KIND] != UNTIL_APART and self.rows[n, KIND] != self.pairs.at[p].crossing
@@ -800,7 +800,7 @@ class Contacts:
                 continue
             # Of the second body; the first has the opposite one.
             side: cython.int = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
-            if self.bodies.surfaces.one_way[other] != (
+            if self.bodies.rare.one_way[other] != (
                 side if self.rows[n, SECOND] == other else -side
             ):
                 continue

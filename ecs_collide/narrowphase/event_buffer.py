@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 
 # When in a step a contact event was found; events of one time keep this order.
 AT_START = 0

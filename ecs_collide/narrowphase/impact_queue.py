@@ -16,7 +16,7 @@ all others.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise, struct
-from ecs_collide.motion.arrays import BYTE, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import BYTE, LONG, grown, structs, zeros
 
 NO_ID: cython.longlong = (1 << 63) - 1
 FEW: cython.Py_ssize_t = 64  # so many are sorted by insertion alone

@@ -12,8 +12,8 @@ from __future__ import annotations
 from math import copysign
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.constants import CLEAR, FACE_ROUNDING, INF
 from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-from ecs_collide.constants import CLEAR, FACE_ROUNDING, INF
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
@@ -192,7 +192,7 @@ class Narrowphase:
 
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
-        is_one_way: cython.bint = not self.pairs.at[p].crossing and self.bodies.surfaces.is_one_way(
+        is_one_way: cython.bint = not self.pairs.at[p].crossing and self.bodies.rare.is_one_way(
             self.pairs.at[p].first, self.pairs.at[p].second
         )
 
@@ -237,7 +237,7 @@ class Narrowphase:
 
         if s.kind == IMPACT:
             for n in range(2):
-                side: cython.int = self.bodies.surfaces.one_way[j if n else i]
+                side: cython.int = self.bodies.rare.one_way[j if n else i]
                 if side == 0:
                     continue
                 k: cython.int = abs(side) - 1
@@ -246,7 +246,7 @@ class Narrowphase:
                 )  # the normal points from second to first
                 if not s.turn_to(k, sign):
                     s.kind = SEPARATE
-            if self.bodies.surfaces.is_passable(i, j, s.axis, s.sign):
+            if self.bodies.rare.is_passable(i, j, s.axis, s.sign):
                 s.kind = SEPARATE  # both are, and not with faces that are opposite
         elif s.kind == OVERLAP:
             s.kind = SEPARATE
@@ -365,7 +365,7 @@ class Narrowphase:
         if s.kind == OVERLAP:
             k: cython.int = s.axis
             if (
-                not b.surfaces.any_pusher
+                not b.rare.any_pusher
                 and b.resize_of(self.pairs.at[p].first, k) == 0.0
                 and b.resize_of(self.pairs.at[p].second, k) == 0.0
                 and s.is_shallowest_alone()

@@ -25,8 +25,8 @@ a tolerance without a unit, the rounding of the faces themselves.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython
+from ecs_collide._kernel.constants import CLEAR, INF, NAN, SLOP, TINY
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
-from ecs_collide.constants import CLEAR, INF, NAN, SLOP, TINY
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION
 
 SEPARATE = 0

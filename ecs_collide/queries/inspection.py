@@ -13,10 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide.constants import ASLEEP, ONE_WAY, QUARANTINED, SWITCHED_OFF
+from ecs_collide._kernel.constants import ASLEEP, ONE_WAY, QUARANTINED, SWITCHED_OFF
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.queries.bodies import QueriedBodies, refuse_within_step
+from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.results import Branches, branches_of
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.step.events_of_step import kinds_shown, unit_normals

@@ -6,7 +6,7 @@ A heap with the worst item on top: one comparison shows whether an item is among
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
+from ecs_collide._kernel.arrays import DOUBLE, LONG, grown, zeros
 
 UNLIMITED: cython.Py_ssize_t = (
     2**30

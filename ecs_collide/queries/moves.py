@@ -12,18 +12,18 @@ from typing import NamedTuple
 import numpy as np
 
 from ecs_collide import _checks
-from ecs_collide.components import Deflect, Sensor, Slide, Stop
-from ecs_collide.constants import LARGEST
-from ecs_collide.dynamics import Separate
+from ecs_collide._kernel.constants import LARGEST
+from ecs_collide.components.basics import Deflect, Sensor, Slide, Stop
+from ecs_collide.components.dynamics import Separate
+from ecs_collide.components.surfaces import OneWay, solid_side
 from ecs_collide.events import Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.queries.bodies import QueriedBodies
-from ecs_collide.queries.contacts import ContactQueries
+from ecs_collide.queries.contact_queries import ContactQueries
+from ecs_collide.queries.queried_bodies import QueriedBodies
 from ecs_collide.queries.queries import Exclude, Filter, Queries
 from ecs_collide.queries.results import BoxHit
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.lookup import WorldLink
-from ecs_collide.surfaces import OneWay, solid_side
 from ecs_collide.sync.registry import BodyRegistry
 
 MoveResponse = Slide | Stop | Deflect

@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _backend
-from ecs_collide.components import Disabled, Fixed, Sensor
-from ecs_collide.constants import ATTACHED, AXES, DISABLED, FIXED, GROWTH, VELOCITY
-from ecs_collide.dynamics import Attached
+from ecs_collide._kernel import backend
+from ecs_collide._kernel.arrays import are_among
+from ecs_collide._kernel.constants import ATTACHED, AXES, DISABLED, FIXED, GROWTH, VELOCITY
+from ecs_collide.components.basics import Disabled, Fixed, Sensor
+from ecs_collide.components.dynamics import Attached
+from ecs_collide.components.filters import Filter, filter_numbers
 from ecs_collide.esper_world import World
-from ecs_collide.filters import Filter, filter_numbers
-from ecs_collide.motion.arrays import are_among
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.queries import Boxes
 from ecs_collide.queries.wrapped import search_of
@@ -66,12 +66,12 @@ class PresentBodies:
         self._registry = registry
         self._dim = dim
         self._domain = domain
-        self._kernels = _backend.kernels.present_boxes
+        self._kernels = backend.kernels.present_boxes
         self._mark: object = None  # the mark of the world at the last comparison
         self._n_dead = 0
         self._row_of: dict[int, int] = {}
         self._free: list[int] = []
-        make = _backend.kernels.bindings.ComponentBinding
+        make = backend.kernels.bindings.ComponentBinding
         components, (position, extents) = registry.components, registry.makers
         self._position = make(position.type, position.names, 0, 0)
         self._extents = make(extents.type, extents.names, 0, 0)
@@ -93,7 +93,7 @@ class PresentBodies:
         self._finder = self._kernels.BoxFinder(
             bodies, list(units.leans), units.halves, makers, registry.makers
         )
-        self._tree = _backend.kernels.tree.Tree(dim, 0)
+        self._tree = backend.kernels.tree.Tree(dim, 0)
         self.search = search_of(domain, self._tree)
         self._rows = self._watched = self._attached = self._owner_rows = _NO_ROWS
         self._room = 0
@@ -174,7 +174,7 @@ class PresentBodies:
         """Register new bodies, drop old ones; return the rows of bodies that may have moved."""
         mark, dead = self._world.mark(), frozenset(self._world.dead())
         entities = self._world.entities([kind.type for kind in self._kinds])
-        newcomers, changed, gone = _backend.kernels.world_diff.compare_world(
+        newcomers, changed, gone = backend.kernels.world_diff.compare_world(
             entities, dead, self._row_of, self._kinds, self._rows.data, self.ids.data,
             self._n_filed.data, self._present.data,
         )  # fmt: skip

@@ -8,7 +8,7 @@ sleep and no rollback.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide.constants import FIXED, LARGEST
+from ecs_collide._kernel.constants import FIXED, LARGEST
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.sync.bindings import ComponentBinding
 from ecs_collide.sync.slots import pair_run

@@ -18,16 +18,16 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._checks import (
     Floats,
+    Integers,
     refuse_negative,
     refuse_reversed,
     rows_together,
     same_axes,
     same_vectors,
 )
-from ecs_collide._ids import Integers
-from ecs_collide.constants import CAST, NEAR, RAY, REGION
+from ecs_collide._kernel.constants import CAST, NEAR, RAY, REGION
+from ecs_collide.components.filters import Filter as CategoryFilter
 from ecs_collide.events import VectorLike
-from ecs_collide.filters import Filter as CategoryFilter
 from ecs_collide.queries.results import (
     BoxHit,
     BoxHits,

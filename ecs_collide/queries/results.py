@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._checks import Floats
-from ecs_collide._ids import Integers
+from ecs_collide._checks import Floats, Integers
 from ecs_collide.events import Vector
 
 

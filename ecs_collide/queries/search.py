@@ -16,11 +16,11 @@ from __future__ import annotations
 from math import nextafter, sqrt
 
 from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
+from ecs_collide._kernel.constants import CAST, INF, LARGEST, NEAR, RAY, REGION, STACK_ROOM, TINY
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import WIDTH
-from ecs_collide.constants import CAST, INF, LARGEST, NEAR, RAY, REGION, STACK_ROOM, TINY
-from ecs_collide.motion.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
 from ecs_collide.motion.bodies import flat
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
 from ecs_collide.queries.k_best import KBestHeap

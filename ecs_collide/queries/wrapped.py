@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _backend
-from ecs_collide._checks import Floats
-from ecs_collide._ids import Integers
-from ecs_collide.constants import CAST, MAX_ROUNDS, NEAR, RAY, REGION
+from ecs_collide._checks import Floats, Integers
+from ecs_collide._kernel import backend
+from ecs_collide._kernel.constants import CAST, MAX_ROUNDS, NEAR, RAY, REGION
 from ecs_collide.motion.wrapping import PeriodicDomain
 
 # Of a width: more than is lost by rounding where a part of a way is passed over.
@@ -27,7 +26,7 @@ Shifts = list[tuple[Floats, Floats]]
 
 def search_of(domain: PeriodicDomain | None, *trees: Any) -> Any:
     """Return what searches one tree or two, in a world that may wrap."""
-    search = _backend.kernels.search.Search(*trees)
+    search = backend.kernels.search.Search(*trees)
     return search if domain is None else WrappedSearch(domain, search, trees)
 
 

@@ -109,7 +109,7 @@ class Recorder:
         return Recording(list(self.frames), about)
 
     def save(self, path: Path | str) -> Path:
-        """Write the recording to a file for ``python -m ecs_collide.replay``."""
+        """Write the recording to a file for ``python -m ecs_collide.recording``."""
         return self.recording.save(path)
 
     def __enter__(self) -> Recorder:
@@ -165,7 +165,7 @@ def record(
     Returns
     -------
     Recorder
-        ``recorder.save("run.rec")`` writes a file for ``python -m ecs_collide.replay run.rec``.
+        ``recorder.save("run.rec")`` writes a file for ``python -m ecs_collide.recording run.rec``.
 
     Raises
     ------

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from ecs_collide.motion.wrapping import checked_wrap
-from ecs_collide.queries.contacts import as_axis
+from ecs_collide.queries.contact_queries import as_axis
 from ecs_collide.recording.checked import (
     read_components,
     read_events,

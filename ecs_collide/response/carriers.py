@@ -17,10 +17,10 @@ its `Velocity`.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, grown, zeros
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.surfaces import Surfaces
+from ecs_collide.motion.rare_columns import RareColumns
 from ecs_collide.narrowphase.contacts import AXIS, KIND, SIGN, SOLID, Contacts
 from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.response.solver import Solver
@@ -106,7 +106,7 @@ class Carriers:
 
         `at_rest` states that velocities do not include those of carriers.
         """
-        t: Surfaces = self.bodies.surfaces
+        t: RareColumns = self.bodies.rare
         _n: cython.Py_ssize_t
 
         if t.any_carrier:
@@ -165,7 +165,7 @@ class Carriers:
         b: Bodies = self.bodies
         new: RiderTable = self.now
         old: RiderTable = self.before
-        carries: cython.bint = b.surfaces.carries[j] == side
+        carries: cython.bint = b.rare.carries[j] == side
         rides: cython.bint = old.carrier[j] != 0
         k: cython.int = abs(side) - 1
 
@@ -204,7 +204,7 @@ class Carriers:
         return (
             self.bodies.velocity[j, k]
             + (self.before.carrier_velocity[j, k] if adds else 0.0)
-            + self.bodies.surfaces.speed_of_surface(j, side, k)
+            + self.bodies.rare.speed_of_surface(j, side, k)
         )
 
     def recover(
@@ -339,7 +339,7 @@ class Carriers:
             j: cython.Py_ssize_t = pairs.partner(p, i)
             if not (pairs.at[p].crossing or pairs.at[p].left_alone) and s.is_touching(p):
                 side: cython.int = (s.axis + 1) * (s.sign if pairs.at[p].first == i else -s.sign)
-                if b.surfaces.carries[j] == side or (rode.carrier[j] and rode.side[j] == side):
+                if b.rare.carries[j] == side or (rode.carrier[j] and rode.side[j] == side):
                     along: cython.double = self._carrier_velocity_of(i, j, side, s.axis)
                     along *= 1 if side > 0 else -1
                     if (
@@ -380,7 +380,7 @@ class Carriers:
         """
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
-        carries: cython.bint = b.surfaces.carries[j] == side
+        carries: cython.bint = b.rare.carries[j] == side
         rides: cython.bint = rode.carrier[j] != 0 and rode.side[j] == side
         k: cython.int
         sign: cython.int = 1 if side > 0 else -1
@@ -418,9 +418,9 @@ class Carriers:
         """Return how fast a side of body j carries i now, on an axis."""
         if self.bodies.controls.locks(i, k):
             return 0.0
-        if self.bodies.surfaces.carries[j] != side:
+        if self.bodies.rare.carries[j] != side:
             return self.rode.carrier_velocity[j, k]
-        return self.bodies.velocity[j, k] + self.bodies.surfaces.speed_of_surface(j, side, k)
+        return self.bodies.velocity[j, k] + self.bodies.rare.speed_of_surface(j, side, k)
 
     def _is_as_before(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int

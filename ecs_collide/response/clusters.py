@@ -41,7 +41,7 @@ Nodes are numbered from 1; 0 means none, and is the root of a cluster without me
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise, struct
-from ecs_collide.motion.arrays import BYTE, INT, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
 from ecs_collide.motion.bodies import EARLIER, Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.narrowphase import SharedMotion

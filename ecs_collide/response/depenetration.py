@@ -15,10 +15,10 @@ One step moves a body at most out of the first of these bodies; the next step se
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
+from ecs_collide._kernel.constants import INF, PUSH_OUT, SLOP
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.dynamic_tree import Tree
-from ecs_collide.constants import INF, PUSH_OUT, SLOP
-from ecs_collide.motion.arrays import DOUBLE, LONG, zeros
 from ecs_collide.motion.bodies import Bodies
 
 
@@ -77,7 +77,7 @@ class Depenetration:
         for n in range(self.n):
             i = self.rows[n]
             b.velocity[i, self.axis[n]] = self.speed[n]
-            b.surfaces.translation_side[i] = (self.axis[n] + 1) * (1 if self.speed[n] > 0.0 else -1)
+            b.rare.translation_side[i] = (self.axis[n] + 1) * (1 if self.speed[n] > 0.0 else -1)
 
     def end(self):
         """Give the bodies their own velocities back."""
@@ -86,8 +86,8 @@ class Depenetration:
 
         for n in range(self.n):
             i: cython.Py_ssize_t = self.rows[n]
-            if b.surfaces.translation_side[i] != 0:
-                b.surfaces.translation_side[i] = 0
+            if b.rare.translation_side[i] != 0:
+                b.rare.translation_side[i] = 0
                 if b.velocity[i, self.axis[n]] == self.speed[n]:  # the game's own may have set it
                     b.velocity[i, self.axis[n]] = self._own(n)
 
@@ -95,7 +95,7 @@ class Depenetration:
         """Push a body no further in this step; return its own velocity on that axis."""
         n: cython.Py_ssize_t = 0
 
-        self.bodies.surfaces.translation_side[i] = 0
+        self.bodies.rare.translation_side[i] = 0
         while self.rows[n] != i:
             n += 1
         return self._own(n)
@@ -130,9 +130,7 @@ class Depenetration:
             return
         k = abs(best) - 1
         sign = 1 if best > 0 else -1
-        speed: cython.double = sign * min(
-            b.surfaces.push_out[i], self._exit(i, k, sign, True) / b.dt
-        )
+        speed: cython.double = sign * min(b.rare.push_out[i], self._exit(i, k, sign, True) / b.dt)
         self.rows[self.n] = i
         self.axis[self.n] = k
         self.before[self.n] = b.velocity[i, k]

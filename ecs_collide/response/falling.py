@@ -9,8 +9,8 @@ game, its two bodies show their velocities at that instant.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
-from ecs_collide.constants import PUSH, STOP
-from ecs_collide.motion.arrays import DOUBLE, LONG, as_longs, zeros
+from ecs_collide._kernel.arrays import DOUBLE, LONG, as_longs, zeros
+from ecs_collide._kernel.constants import PUSH, STOP
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.response.carriers import Carriers
@@ -81,8 +81,8 @@ class Falling:
         bends: cython.bint = False
 
         self.n_splits = 0
-        if self.bodies.surfaces.is_used:
-            along |= self.bodies.surfaces.friction_between(i, j) > 0.0
+        if self.bodies.rare.is_used:
+            along |= self.bodies.rare.friction_between(i, j) > 0.0
         for axis in range(self.bodies.dim):
             if axis == k or along:
                 bends |= self._split_path(i, axis)

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import cython
-from ecs_collide.constants import PUSH, STOP
+from ecs_collide._kernel.constants import PUSH, STOP
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
@@ -42,7 +42,7 @@ class CoulombFriction:
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
-        friction: cython.double = self.bodies.surfaces.friction_between(m.rows[0], m.rows[1])
+        friction: cython.double = self.bodies.rare.friction_between(m.rows[0], m.rows[1])
         press: cython.double = 0.0
 
         if friction == 0.0:

@@ -16,7 +16,7 @@ it moves, 0 unless it is driven, and `Bodies.kept` has its own.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython
-from ecs_collide.motion.arrays import LONG, grown, zeros
+from ecs_collide._kernel.arrays import LONG, grown, zeros
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
-from ecs_collide.constants import INF
+from ecs_collide._kernel.constants import INF
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 
@@ -101,7 +101,7 @@ class ImpactState:
         """Return how fast the touching face of a body moves along itself."""
         side: cython.int = (self.axis + 1) * (self.sign if n else -self.sign)
 
-        return self.bodies.surfaces.speed_of_surface(self.rows[n], side, axis)
+        return self.bodies.rare.speed_of_surface(self.rows[n], side, axis)
 
     def face_velocity(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return the velocity of the touching face of a body: that of the body and of its belt."""

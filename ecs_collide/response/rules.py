@@ -41,8 +41,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ecs_collide.components import Deflect, Push, Slide, Stop
-from ecs_collide.constants import BOUNCE, PUSH, SLIDE, STOP
+from ecs_collide._kernel.constants import BOUNCE, PUSH, SLIDE, STOP
+from ecs_collide.components.basics import Deflect, Push, Slide, Stop
 
 
 class _Default:

@@ -22,9 +22,9 @@ from __future__ import annotations
 from math import floor, sqrt
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, zeros
+from ecs_collide._kernel.constants import INF, SEPARATES
 from ecs_collide.broadphase.pair_table import SOFT, PairTable
-from ecs_collide.constants import INF, SEPARATES
-from ecs_collide.motion.arrays import BYTE, DOUBLE, LONG, zeros
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
 from ecs_collide.response.solver import Solver
@@ -107,7 +107,7 @@ class Separating:
         k: cython.int
 
         self.forget()
-        if not b.surfaces.any_separator or b.dt == 0.0:
+        if not b.rare.any_separator or b.dt == 0.0:
             return
         if self.n_rows < b.centre.shape[0]:
             self._make_room(b.centre.shape[0])
@@ -122,7 +122,7 @@ class Separating:
             for k in range(b.dim):
                 self.size[i] = max(self.size[i], self.half[i, k])
             self.size[i] *= 2.0
-            self.reach[i] = min(b.surfaces.separate[i] * b.dt, 0.5 * self.size[i])
+            self.reach[i] = min(b.rare.separate[i] * b.dt, 0.5 * self.size[i])
             self.count_left_out[i] = 0
             for k in range(b.dim):
                 b.swept_min[i, k] -= self.reach[i]
@@ -184,7 +184,7 @@ class Separating:
         for n in range(self.n):
             i: cython.Py_ssize_t = self.rows[n]
             self._locate(i)
-            if b.on_hold[i] or (b.surfaces.any_pusher and b.surfaces.translation_side[i] != 0):
+            if b.on_hold[i] or (b.rare.any_pusher and b.rare.translation_side[i] != 0):
                 self.reach[i] = 0.0  # one displacement at a time, none where a limit was reached
         for _turn in range(N_RELAXATIONS if self.n_pairs or self.n_left_out else 0):
             if not self._relax():

@@ -22,7 +22,7 @@ from __future__ import annotations
 from math import nextafter
 
 from ecs_collide._kernel import Public, cython, may_raise
-from ecs_collide.constants import INF, PUSH, STOP
+from ecs_collide._kernel.constants import INF, PUSH, STOP
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
@@ -183,7 +183,7 @@ class Solver:
             return False
         if self.counts_loss:
             self.tangential.turn(restitution)
-        if b.surfaces.is_used and not normal_only:
+        if b.rare.is_used and not normal_only:
             self.friction.apply()
         return True
 

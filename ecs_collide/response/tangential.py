@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import cython
-from ecs_collide.constants import PUSH, STOP
+from ecs_collide._kernel.constants import PUSH, STOP
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState

@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _backend, components, dynamics, filters, surfaces
-from ecs_collide.component_map import ROLES, Components
+from ecs_collide._kernel import backend
+from ecs_collide.components import basics, dynamics, filters, surfaces
+from ecs_collide.components.component_map import ROLES, Components
 from ecs_collide.esper_world import Structure, World
-from ecs_collide.snapshot.columns import Table, pack_tables
+from ecs_collide.snapshot.column_codec import Table, pack_tables
 from ecs_collide.snapshot.own_types import Own, OwnTypes
 from ecs_collide.snapshot.plain import Plain
 from ecs_collide.snapshot.schema import (
@@ -33,22 +34,22 @@ from ecs_collide.sync.quarantine import find_no_number, rules
 
 _XYZ = ("x", "y", "z")
 FIELDS: dict[type, tuple[str, ...]] = {
-    components.Position: _XYZ,
-    components.Extents: _XYZ,
-    components.Velocity: _XYZ,
-    components.Growth: _XYZ,
-    components.Mass: ("value",),
-    components.Deflect: ("restitution",),
-    components.Push: (),
-    components.Slide: (),
-    components.Stop: (),
-    components.Sensor: (),
+    basics.Position: _XYZ,
+    basics.Extents: _XYZ,
+    basics.Velocity: _XYZ,
+    basics.Growth: _XYZ,
+    basics.Mass: ("value",),
+    basics.Deflect: ("restitution",),
+    basics.Push: (),
+    basics.Slide: (),
+    basics.Stop: (),
+    basics.Sensor: (),
     filters.Filter: ("categories", "mask", "group"),
     surfaces.Friction: ("value", "code"),
     surfaces.OneWay: _XYZ,
     surfaces.Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
     dynamics.PushOut: ("speed",),
-    components.Fixed: (),
+    basics.Fixed: (),
     dynamics.Separate: ("speed",),
     dynamics.GravityScale: ("value",),
     dynamics.Damping: ("value",),
@@ -56,7 +57,7 @@ FIELDS: dict[type, tuple[str, ...]] = {
     surfaces.Restitution: ("value", "code"),
     dynamics.MaxSpeed: ("speed",),
     dynamics.LockedAxes: _XYZ,
-    components.Disabled: (),
+    basics.Disabled: (),
     dynamics.Attached: (*_XYZ, "owner"),
 }
 """What a snapshot holds of the library's own components."""
@@ -126,7 +127,7 @@ class SnapshotSchema:
         self._n_changes = self.types.n_changes
         # In the order of the bits of a mask.
         self.kinds = [*FIELDS, *self.types.kinds()]
-        records = _backend.kernels.records.ComponentRecords
+        records = backend.kernels.records.ComponentRecords
         self._records = [
             records(kind, FIELDS.get(kind, ()), _WHOLE.get(kind, ())) for kind in self.kinds
         ]
@@ -170,7 +171,7 @@ class SnapshotSchema:
 
         Entities that have nothing but empty classes are among the others.
         """
-        file = _backend.kernels.records.file_components
+        file = backend.kernels.records.file_components
         ids, masks, rest = file(entities, dead, self._records)
         masks = masks.reshape(-1, words_of(len(self.kinds)))
         others = ~self._marks()

@@ -20,12 +20,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.component_map import ROLES
-from ecs_collide.constants import ALL, LARGEST, LEANS, MAX_GROUP, MAX_REST_COUNT, MOST_PULL
+from ecs_collide._kernel.constants import ALL, LARGEST, LEANS, MAX_GROUP, MAX_REST_COUNT, MOST_PULL
+from ecs_collide.components.component_map import ROLES
+from ecs_collide.components.filters import are_names
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
-from ecs_collide.filters import are_names
 from ecs_collide.motion.wrapping import Wrap
-from ecs_collide.snapshot.columns import pack_tables, read_description, unpack_tables
+from ecs_collide.snapshot.column_codec import pack_tables, read_description, unpack_tables
 from ecs_collide.snapshot.schema import (
     CONTACT_RECORD,
     MISMATCH_RECORD,

@@ -15,7 +15,7 @@ from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
-from ecs_collide.snapshot.columns import NUMBER_TYPES, Table
+from ecs_collide.snapshot.column_codec import NUMBER_TYPES, Table
 
 
 class Plain:

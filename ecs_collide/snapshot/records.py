@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_collide._attributes import read_number, write_number
 from ecs_collide._kernel import ReadOnly, cython
+from ecs_collide.components.attributes import read_number, write_number
 from ecs_collide.sync.slots import (
     Slots,
     fields_read,

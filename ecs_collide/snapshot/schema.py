@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide.motion.wrapping import Wrap
-from ecs_collide.snapshot.columns import Table
+from ecs_collide.snapshot.column_codec import Table
 from ecs_collide.step.handlers import Altered
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import SEEN

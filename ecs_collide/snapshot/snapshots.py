@@ -17,11 +17,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.component_map import Components
-from ecs_collide.constants import FIXED, NEW, SWITCHED_OFF, TOUCHED_BY_GAME
+from ecs_collide._kernel.arrays import are_among
+from ecs_collide._kernel.constants import FIXED, NEW, SWITCHED_OFF, TOUCHED_BY_GAME
+from ecs_collide.components.component_map import Components
+from ecs_collide.components.filters import NAMES as CATEGORY_NAMES
 from ecs_collide.esper_world import World
-from ecs_collide.filters import NAMES as CATEGORY_NAMES
-from ecs_collide.motion.arrays import are_among
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.snapshot import codec
 from ecs_collide.snapshot.capture import (

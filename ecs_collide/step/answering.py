@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.constants import OFFERED
 from ecs_collide.broadphase.pair_table import PairTable
-from ecs_collide.constants import OFFERED
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
@@ -231,7 +231,7 @@ class Answering:
                 self.log.add(p, STOPPED_ALREADY)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
-                if self.bodies.surfaces.any_carrier:
+                if self.bodies.rare.any_carrier:
                     self._suspend(p)
                     self.carriers.land(p)
                     self.resume(p)
@@ -264,9 +264,9 @@ class Answering:
                 self.narrowphase.now,
                 self.pairs.offset_of(p, k),
             )
-        if b.surfaces.any_pusher:
+        if b.rare.any_pusher:
             met = not self._end_pushes(p)
-        if b.surfaces.any_separator and self._suspend(p):
+        if b.rare.any_separator and self._suspend(p):
             met = met and self.narrowphase.meets(p)
         if self.gravity.is_on and self._split_paths(p):
             met = met and (self.narrowphase.meets(p) or self.pairs.impact[p].speed > 0.0)
@@ -286,7 +286,7 @@ class Answering:
 
         for n in range(2):
             i: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
-            if abs(self.bodies.surfaces.translation_side[i]) == k + 1:
+            if abs(self.bodies.rare.translation_side[i]) == k + 1:
                 ended = True
                 if self.bodies.on_hold[i]:
                     self.bodies.kept[i, k] = self.depenetration.stop(i)
@@ -309,7 +309,7 @@ class Answering:
     @may_raise
     def resume(self, p: cython.Py_ssize_t) -> cython.int:
         """Go on moving the members of soft crowds in a pair along what they have met."""
-        if self.bodies.surfaces.any_separator:
+        if self.bodies.rare.any_separator:
             self.solver.clusters.write_body(self.pairs.at[p].first)
             self.solver.clusters.write_body(self.pairs.at[p].second)
             self.separating.resume(self.pairs.at[p].first, self.solver)
@@ -363,7 +363,7 @@ class Answering:
         """Hold a body from now on, without what moves it out of a soft crowd."""
         k: cython.int
 
-        if self.bodies.surfaces.any_separator and not self.bodies.on_hold[i]:
+        if self.bodies.rare.any_separator and not self.bodies.on_hold[i]:
             for k in range(self.bodies.dim):
                 self.separating.suspend(i, k, self.solver)
         return self.holding.hold(i, self.narrowphase.now)
@@ -454,15 +454,13 @@ class Answering:
                 restitution = 0.0
         normal_only |= gives_way
         self.solver.may_part = self.pairs.impact[p].repeats == 0
-        if b.surfaces.any_pusher:  # the velocity along the surface may be that of a pusher
-            normal_only |= (
-                b.surfaces.translation_side[i] != 0 or b.surfaces.translation_side[j] != 0
-            )
+        if b.rare.any_pusher:  # the velocity along the surface may be that of a pusher
+            normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
         if not self.solver.answer(i, j, k, self.pairs.impact[p].sign, restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return 0
         self.event_buffer.impulse[self.event] += self.solver.impact.impulse
-        if b.surfaces.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
+        if b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carriers.land(p)
         return 0
 

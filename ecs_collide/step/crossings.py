@@ -6,8 +6,8 @@ So do pairs with a sensor, pairs of which neither body yields, and those that a 
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel.constants import BEGAN, ENDED
 from ecs_collide.broadphase.pair_table import PairTable
-from ecs_collide.constants import BEGAN, ENDED
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts import (
     AXIS,

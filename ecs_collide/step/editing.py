@@ -14,11 +14,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide import _checks
-from ecs_collide._attributes import read_number, write_number
-from ecs_collide.component_map import Role
-from ecs_collide.components import Mass
-from ecs_collide.constants import LARGEST
-from ecs_collide.dynamics import Attached
+from ecs_collide._kernel.constants import LARGEST
+from ecs_collide.components.attributes import read_number, write_number
+from ecs_collide.components.basics import Mass
+from ecs_collide.components.component_map import Role
+from ecs_collide.components.dynamics import Attached
 from ecs_collide.events import Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.step.lookup import BodyLookup

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.esper_world import World
 from ecs_collide.step.registrations import Kinds
 from ecs_collide.sync.registry import BodyRegistry
@@ -29,7 +29,7 @@ class EntityTypes:
     """The entities that have each of some component types, as of the last `look`."""
 
     def __init__(self) -> None:
-        self._kernels = _backend.kernels
+        self._kernels = backend.kernels
         self._having: dict[type, Set[int]] = {}
         self._start_over()
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.constants import BEGAN, ENDED
+from ecs_collide._kernel.constants import BEGAN, ENDED
 from ecs_collide.events import (
     CONTACT_BEGAN,
     CONTACT_ENDED,

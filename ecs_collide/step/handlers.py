@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.constants import ENDED
+from ecs_collide._kernel.constants import ENDED
 from ecs_collide.esper_world import World
 from ecs_collide.events import (
     COLLISION,

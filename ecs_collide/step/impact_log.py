@@ -6,8 +6,8 @@ Each impact is a row of the event buffer, written when its turn comes, before it
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel.constants import BEGAN
 from ecs_collide.broadphase.pair_table import PairTable
-from ecs_collide.constants import BEGAN
 from ecs_collide.motion.bodies import EARLIER, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.contacts import CROSSING, Contacts

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide.constants import NEW
+from ecs_collide._kernel.arrays import are_among
+from ecs_collide._kernel.constants import NEW
 from ecs_collide.esper_world import World
-from ecs_collide.motion.arrays import are_among
 from ecs_collide.step.lock import StepLock
 from ecs_collide.sync.presence import NewBody, Presence
 from ecs_collide.sync.registry import BodyRegistry

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ecs_collide.constants import HAS_FILTER, SURFACES_SHIFT
+from ecs_collide._kernel.constants import HAS_FILTER, SURFACES_SHIFT
 from ecs_collide.esper_world import World
 from ecs_collide.step.registrations import Registrations, Unsubscribe
 from ecs_collide.sync.registry import BodyRegistry

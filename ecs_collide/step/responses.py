@@ -9,8 +9,8 @@ from typing import NamedTuple
 import numpy as np
 
 from ecs_collide import _checks
-from ecs_collide.components import Disabled
-from ecs_collide.constants import CUSTOM, HANDED
+from ecs_collide._kernel.constants import CUSTOM, HANDED
+from ecs_collide.components.basics import Disabled
 from ecs_collide.esper_world import World
 from ecs_collide.events import SweepKind, Vector, VectorLike
 from ecs_collide.response.rules import DEFAULT, response_numbers

@@ -15,10 +15,10 @@ the step are awake.  A member that is reached later is as the answers at the sta
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
+from ecs_collide._kernel.constants import ASLEEP, AWAKE, LEANS, SLOP
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
-from ecs_collide.constants import ASLEEP, AWAKE, LEANS, SLOP
-from ecs_collide.motion.arrays import BYTE, LONG, grown, zeros
 from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, EARLIER, Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.contacts import (

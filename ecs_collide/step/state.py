@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.events import Vector
 from ecs_collide.step.events_of_step import no_events
 from ecs_collide.step.stats import Stats
@@ -70,7 +70,7 @@ class StepState:
 
     def new_timeline(self) -> Any:
         """Return a timeline without bodies, with the settings of this space."""
-        timeline = _backend.kernels.timeline.Timeline(self._bodies)
+        timeline = backend.kernels.timeline.Timeline(self._bodies)
         timeline.broadphase.margin = self._margin
         timeline.broadphase.lookahead = self._lookahead
         timeline.carriers.sweeps = self._sweeps

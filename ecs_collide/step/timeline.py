@@ -272,7 +272,7 @@ class Timeline:
     def push_out(self, rows):
         """Give those of some moving bodies that are inside others the way out for their path."""
         self.depenetration.n = 0
-        if self.bodies.surfaces.any_pusher:
+        if self.bodies.rare.any_pusher:
             self.depenetration.spared = self.contacts.until_apart()
             self.depenetration.begin(rows)
             if self.depenetration.n:
@@ -299,7 +299,7 @@ class Timeline:
                 self.bodies.find_swept_bounds(self.attachments.rows[n])
                 self.broadphase.follow(self.attachments.rows[n])
         self.narrowphase.sweep_solid()
-        if new_rows.shape[0] and self.bodies.surfaces.any_carrier:
+        if new_rows.shape[0] and self.bodies.rare.any_carrier:
             self.bodies.tick += 1
             for n in range(new_rows.shape[0]):  # members of crowds board with their own velocity
                 self.separating.suspend(new_rows[n], NO_AXIS, self.solver)

@@ -8,8 +8,8 @@ these rows only.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
+from ecs_collide._kernel.arrays import LONG, grown, zeros
 from ecs_collide.broadphase.id_map import IdMap
-from ecs_collide.motion.arrays import LONG, grown, zeros
 
 
 @cython.final

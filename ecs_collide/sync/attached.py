@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.constants import NEW, QUARANTINED, SWITCHED_OFF
+from ecs_collide._kernel.constants import NEW, QUARANTINED, SWITCHED_OFF
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.quarantine import Wrong

@@ -15,7 +15,10 @@ from __future__ import annotations
 from math import floor
 from typing import Any
 
-from ecs_collide._attributes import (
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import DOUBLE, LONG, grown, zeros
+from ecs_collide._kernel.constants import INF
+from ecs_collide.components.attributes import (
     ROUNDED,
     exact_numbers,
     forget_exact,
@@ -26,9 +29,6 @@ from ecs_collide._attributes import (
     taken_number,
     write_number,
 )
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide.constants import INF
-from ecs_collide.motion.arrays import DOUBLE, LONG, grown, zeros
 from ecs_collide.sync.slots import (
     Slots,
     slots_bind,

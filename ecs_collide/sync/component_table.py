@@ -9,9 +9,7 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from ecs_collide.component_map import Components
-from ecs_collide.components import Deflect, Disabled, Fixed, Sensor
-from ecs_collide.constants import (
+from ecs_collide._kernel.constants import (
     ALL,
     ATTACHED,
     AXES,
@@ -41,7 +39,9 @@ from ecs_collide.constants import (
     SURFACES_SHIFT,
     VELOCITY,
 )
-from ecs_collide.dynamics import (
+from ecs_collide.components.basics import Deflect, Disabled, Fixed, Sensor
+from ecs_collide.components.component_map import Components
+from ecs_collide.components.dynamics import (
     Attached,
     Damping,
     Dominance,
@@ -51,9 +51,9 @@ from ecs_collide.dynamics import (
     PushOut,
     Separate,
 )
-from ecs_collide.filters import Filter
+from ecs_collide.components.filters import Filter
+from ecs_collide.components.surfaces import Carry, CombineRule, Friction, OneWay, Restitution
 from ecs_collide.response.rules import RESPONSE_CODES
-from ecs_collide.surfaces import Carry, CombineRule, Friction, OneWay, Restitution
 
 MOST_ID = 2**53  # of an entity
 

@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _backend
-from ecs_collide.constants import NEW, SWITCHED_OFF
+from ecs_collide._kernel import backend
+from ecs_collide._kernel.arrays import are_among
+from ecs_collide._kernel.constants import NEW, SWITCHED_OFF
 from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason
-from ecs_collide.motion.arrays import are_among
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.sync.seen import NO_ROWS
 
@@ -48,7 +48,7 @@ class EntityRows:
         self.new: list[int] = []  # rows of bodies that entered since the last step
         self.switched_off: list[int] = []  # of those that became disabled, and are read once more
         self._dead: frozenset[int] = frozenset()
-        self._kernels = _backend.kernels
+        self._kernels = backend.kernels
         self._reader = reader
         self._position, self._extents = reader.kinds[:2]
         self._timeline = timeline

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._attributes import read_number
-from ecs_collide.components import Disabled
-from ecs_collide.constants import FIXED, LARGEST
+from ecs_collide._kernel.constants import FIXED, LARGEST
+from ecs_collide.components.attributes import read_number
+from ecs_collide.components.basics import Disabled
 from ecs_collide.esper_world import World
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.step_start import StepStart

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ecs_collide._attributes import read_number
-from ecs_collide.constants import (
+from ecs_collide._kernel.constants import (
     CUSTOM,
     DISABLED,
     GROWTH,
@@ -25,6 +24,7 @@ from ecs_collide.constants import (
     SURFACES_SHIFT,
     VELOCITY,
 )
+from ecs_collide.components.attributes import read_number
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.quarantine import find_no_number

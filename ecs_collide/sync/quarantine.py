@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from ecs_collide._attributes import read_number
-from ecs_collide.component_map import Components
-from ecs_collide.constants import MAX_ROUNDS, NAN, OF_SPACE
+from ecs_collide._kernel.constants import MAX_ROUNDS, NAN, OF_SPACE
+from ecs_collide.components.attributes import read_number
+from ecs_collide.components.component_map import Components
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.sync.component_table import Bounds, Entry, common_entries, rare_entries
 

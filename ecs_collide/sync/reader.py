@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide.constants import (
+from ecs_collide._kernel.constants import (
     ATTACHED,
     BAD,
     BOUNCE,
@@ -42,7 +42,7 @@ from ecs_collide.constants import (
     YIELDS,
 )
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.motion.surfaces import CATEGORIES, GROUP, MASK, Surfaces
+from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 from ecs_collide.sync.bindings import VALUE, ComponentBinding
 from ecs_collide.sync.slots import Watch, slots_write, watch_run
 from ecs_collide.sync.surface_reader import SurfaceReader
@@ -57,7 +57,7 @@ class ComponentReader:
     """The components of all bodies, and the columns that they are read into."""
 
     bodies: Bodies
-    surfaces: Surfaces
+    rare: RareColumns
     surface_reader: ReadOnly[SurfaceReader]
     dim: cython.int
     n_rows: cython.Py_ssize_t
@@ -103,8 +103,8 @@ class ComponentReader:
     def __init__(self, bodies: Bodies, kinds: list, surface_bindings: list):
         self.bodies = bodies
         self.dim = bodies.dim
-        self.surfaces = bodies.surfaces
-        self.surface_reader = SurfaceReader(bodies.surfaces, surface_bindings)
+        self.rare = bodies.rare
+        self.surface_reader = SurfaceReader(bodies.rare, surface_bindings)
         self.n_rows = 0
         self.any_sensor = False
         self.has_written = False
@@ -632,7 +632,7 @@ class ComponentReader:
             near &= (
                 abs(b.seen_velocity[i, k]) <= SAFE_LIMIT and abs(b.seen_growth[i, k]) <= SAFE_LIMIT
             )
-        if self.surfaces.is_used:
+        if self.rare.is_used:
             fine &= self._read_surfaces(i)
         if b.attached[i]:
             fine &= self.owner.allows_all(i) and self.offset.allows_all(i)
@@ -652,9 +652,9 @@ class ComponentReader:
 
     @may_raise
     def _read_surfaces(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Fill a body's columns of `Surfaces`, and note whether it meets others than before."""
+        """Fill a body's columns of `RareColumns`, and note whether it meets others than before."""
         b: Bodies = self.bodies
-        f: cython.longlong[:, ::1] = self.surfaces.filters
+        f: cython.longlong[:, ::1] = self.rare.filters
         categories: cython.longlong = f[i, CATEGORIES]
         mask: cython.longlong = f[i, MASK]
         group: cython.longlong = f[i, GROUP]
@@ -664,7 +664,7 @@ class ComponentReader:
         )
 
         if differs:
-            self.kept.append((self.surfaces, "filters", i, (categories, mask, group)))
+            self.kept.append((self.rare, "filters", i, (categories, mask, group)))
         if differs and not b.news[i] & NEW:
             b.touched[i] |= TOUCHED_BY_FILTER
         return fine
@@ -690,7 +690,7 @@ class ComponentReader:
 
     def _fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return how fast a body falls after one second."""
-        return self.gravity[k] * (self.surfaces.gravity_scale[i] if self.surfaces.is_used else 1.0)
+        return self.gravity[k] * (self.rare.gravity_scale[i] if self.rare.is_used else 1.0)
 
     # -- writing --
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide import _backend
-from ecs_collide.component_map import Components
-from ecs_collide.constants import (
+from ecs_collide._kernel import backend
+from ecs_collide._kernel.arrays import are_among, union
+from ecs_collide._kernel.constants import (
     FALL,
     FIXED,
     GROWTH,
@@ -26,10 +26,10 @@ from ecs_collide.constants import (
     VELOCITY,
     YIELDS,
 )
-from ecs_collide.dynamics import Attached
+from ecs_collide.components.component_map import Components
+from ecs_collide.components.dynamics import Attached
 from ecs_collide.esper_world import World
 from ecs_collide.events import EndReason, Vector
-from ecs_collide.motion.arrays import are_among, union
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.attached import AttachedBoxes
@@ -79,7 +79,7 @@ class BodyRegistry:
         self._domain = domain
         self._timeline = timeline
         table = self.table = BodyTable(timeline.bodies)
-        kernels = _backend.kernels
+        kernels = backend.kernels
         make = kernels.bindings.ComponentBinding
         common = [make(*entry) for entry in common_entries(components, dim)]
         rare = [make(*entry) for entry in rare_entries(dim)]
@@ -157,12 +157,12 @@ class BodyRegistry:
             self._exempt_now(kind)
 
     def _exempt_now(self, kind: type) -> None:
-        """Exempt a type once there is gravity: it costs the columns of `Surfaces`."""
-        surfaces = self._reader.surface_reader
-        if self.types.get(kind) not in surfaces.exempt:
+        """Exempt a type once there is gravity: it costs the columns of `RareColumns`."""
+        rare = self._reader.surface_reader
+        if self.types.get(kind) not in rare.exempt:
             self.index.watch(kind, FALL << SURFACES_SHIFT)
-            surfaces.use()
-            surfaces.exempt.append(self.types[kind])
+            rare.use()
+            rare.exempt.append(self.types[kind])
 
     # -- structure --
 

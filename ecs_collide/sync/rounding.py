@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._attributes import ROUNDED, exact_numbers, forget_exact, keep_exact
-from ecs_collide.component_map import ROLES, Components, Role
+from ecs_collide.components.attributes import ROUNDED, exact_numbers, forget_exact, keep_exact
+from ecs_collide.components.component_map import ROLES, Components, Role
 from ecs_collide.esper_world import World
 
 ROUNDED_NUMBER = np.dtype(

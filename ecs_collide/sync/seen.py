@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.constants import ALL, NEW, SWITCHED_OFF, UNCHECKED
+from ecs_collide._kernel.constants import ALL, NEW, SWITCHED_OFF, UNCHECKED
 from ecs_collide.motion.body_table import BodyTable
 
 NO_ROWS: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -66,7 +66,7 @@ class SeenBodies:
 
     def filters(self, rows: NDArray[np.int64]) -> NDArray[np.void]:
         """Return the filters that were seen last, of the bodies that had one of any effect."""
-        if not self._table.bodies.surfaces.is_used:
+        if not self._table.bodies.rare.is_used:
             return none_of(FILTERED)
         numbers = self._table.filters[rows]
         places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
@@ -79,7 +79,7 @@ class SeenBodies:
         """Take filters for what was seen last, as `filters` gives them."""
         if len(filters):
             self._reader.surface_reader.use()
-        if self._table.bodies.surfaces.is_used:
+        if self._table.bodies.rare.is_used:
             numbers = self._table.filters
             numbers[rows] = _NO_FILTER
             numbers[rows[filters["body"]]] = filters["numbers"]

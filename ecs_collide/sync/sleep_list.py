@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.constants import PUSH_OUT, SEPARATES, UNCHECKED
-from ecs_collide.motion.arrays import are_among, first_of_each, union
+from ecs_collide._kernel.arrays import are_among, first_of_each, union
+from ecs_collide._kernel.constants import PUSH_OUT, SEPARATES, UNCHECKED
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.sync.seen import DISTURBED, LOST, NO_ROWS, PUT, SLEEPER, STIRRED, none_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide.constants import (
+from ecs_collide._kernel.constants import (
     ALL,
     CONTROL,
     DOMINANCE,
@@ -16,7 +16,7 @@ from ecs_collide.constants import (
     SURFACES_SHIFT,
 )
 from ecs_collide.motion.controls import Controls
-from ecs_collide.motion.surfaces import MASK, Surfaces, side_of
+from ecs_collide.motion.rare_columns import MASK, RareColumns, side_of
 from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
 
 
@@ -24,7 +24,7 @@ from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
 class SurfaceReader:
     """The rarer components of all bodies, and the columns that they are read into."""
 
-    surfaces: Surfaces
+    rare: RareColumns
     kinds: list
     exempt: ReadOnly[list]
     up: Public[cython.int]
@@ -42,8 +42,8 @@ class SurfaceReader:
     max_speed: ComponentBinding
     locked_axes: ComponentBinding
 
-    def __init__(self, surfaces: Surfaces, kinds: list):
-        self.surfaces = surfaces
+    def __init__(self, rare: RareColumns, kinds: list):
+        self.rare = rare
         self.kinds = kinds  # those of `rare_entries`
         self.filter, self.friction, self.one_way, self.normal, self.surface = kinds[:5]
         self.push_out, self.separate, self.gravity_scale, self.damping = kinds[5:9]
@@ -54,20 +54,20 @@ class SurfaceReader:
     @cython.ccall
     @may_raise
     def use(self) -> cython.int:
-        """Use the columns of `Surfaces` from now on."""
-        if not self.surfaces.is_used:
-            self.surfaces.use()
+        """Use the columns of `RareColumns` from now on."""
+        if not self.rare.is_used:
+            self.rare.use()
         return 0
 
     @may_raise
     def file(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
         """Note which of the components a body has, by the marks of all of its kinds."""
-        c: Controls = self.surfaces.controls
+        c: Controls = self.rare.controls
         marks: cython.int = has & (DOMINANCE | RESTITUTION | MAX_SPEED | LOCKED_AXES)
 
-        self.surfaces.bits[i] = has >> SURFACES_SHIFT & 0x7F
+        self.rare.bits[i] = has >> SURFACES_SHIFT & 0x7F
         if has >> SURFACES_SHIFT & CONTROL:
-            self.surfaces.bits[i] = self.surfaces.bits[i] - CONTROL  # its bit is that of the sign
+            self.rare.bits[i] = self.rare.bits[i] - CONTROL  # its bit is that of the sign
         if marks:
             c.use()
         if c.is_used:
@@ -76,7 +76,7 @@ class SurfaceReader:
 
     def _has(self, i: cython.Py_ssize_t, kind: ComponentBinding) -> cython.bint:
         """Return whether a body has a component of a kind, and is not too attached to use it."""
-        bits: cython.int = self.surfaces.bits[i] & 0xFF & ~HAS_FILTER
+        bits: cython.int = self.rare.bits[i] & 0xFF & ~HAS_FILTER
 
         return (bits << SURFACES_SHIFT & kind.mark) != 0 and kind.is_filed(i)
 
@@ -90,7 +90,7 @@ class SurfaceReader:
             if self._has(i, kind):
                 differs |= kind.read(i)
         if self._has(i, self.friction) and self.friction.seen[i, CODE] != 0.0:
-            self.surfaces.controls.use()
+            self.rare.controls.use()
         return differs
 
     @may_raise
@@ -120,14 +120,14 @@ class SurfaceReader:
         """Return the side to which the normal of a body points, 0 if it is not valid."""
         k: cython.int
 
-        for k in range(self.surfaces.dim):
+        for k in range(self.rare.dim):
             if kind.seen[i, k] != OF_SPACE:
                 return side_of(kind.seen, i)
         return self.up
 
     def check(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill the columns of a body; return whether its numbers can be computed with."""
-        t: Surfaces = self.surfaces
+        t: RareColumns = self.rare
         c: Controls = t.controls
         kind: ComponentBinding
         k: cython.int

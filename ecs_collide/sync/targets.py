@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.constants import CUSTOM, FIXED, GROWTH, LARGEST, TOUCHED_BY_GAME, VELOCITY
-from ecs_collide.motion.arrays import are_among
+from ecs_collide._kernel.arrays import are_among
+from ecs_collide._kernel.constants import CUSTOM, FIXED, GROWTH, LARGEST, TOUCHED_BY_GAME, VELOCITY
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._attributes import keeps_numbers, read_number, write_number
-from ecs_collide.component_map import Components
+from ecs_collide.components.attributes import keeps_numbers, read_number, write_number
+from ecs_collide.components.component_map import Components
 from ecs_collide.events import Vector
 
 Doubles = NDArray[np.float64]

@@ -230,7 +230,7 @@ class Recordings:
     def save(self) -> list[str]:
         """Write the recordings of all worlds; return the commands that show them."""
         return [
-            f"python -m ecs_collide.replay {recorder.save(output_path('.rec'))}"
+            f"python -m ecs_collide.recording {recorder.save(output_path('.rec'))}"
             for recorder in list(RECORDERS.values())
             if recorder.n_steps
         ]

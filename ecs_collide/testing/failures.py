@@ -55,7 +55,7 @@ def failure(
             recordings = [RECORDERS[space].recording]
     for recording in recordings:
         path = recording.save(output_path(".rec"))
-        lines.append(f"recording: python -m ecs_collide.replay {path}")
+        lines.append(f"recording: python -m ecs_collide.recording {path}")
     return AssertionError("\n".join(lines))
 
 

@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any
 from unittest import mock
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.recording.frames import Frame
 from ecs_collide.recording.recording import Recording, first_difference
-from ecs_collide.replay import draw_frame
+from ecs_collide.recording.replay import draw_frame
 from ecs_collide.snapshot.capture import FIELDS
 from ecs_collide.space import Space, take_snapshot
 from ecs_collide.testing.failures import divergence_from, failure
@@ -133,12 +133,12 @@ def _with_other_margins(build: Build, script: Script, dt: float) -> _Runs:
 
 
 def _on_other_kernels(build: Build, script: Script, dt: float) -> _Runs:
-    compiled = not _backend.kernels.compiled
+    compiled = not backend.kernels.compiled
     try:
-        kernels = _backend.load(compiled=compiled)
+        kernels = backend.load(compiled=compiled)
     except ImportError:
         raise _VariantError("the compiled kernels are not installed") from None
-    with mock.patch.object(_backend, "kernels", kernels):
+    with mock.patch.object(backend, "kernels", kernels):
         yield "compiled kernels" if compiled else "pure Python", _run(build, script, dt)
 
 

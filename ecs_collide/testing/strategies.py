@@ -9,7 +9,7 @@ from typing import NamedTuple
 import esper
 from hypothesis import strategies as st
 
-from ecs_collide.components import Deflect, Extents, Position, Push, Slide, Stop, Velocity
+from ecs_collide.components.basics import Deflect, Extents, Position, Push, Slide, Stop, Velocity
 from ecs_collide.space import Space
 from ecs_collide.systems import install
 

@@ -432,10 +432,10 @@ def plain(n: int = 1_000, frames: int = 60) -> Rows:
 def cpu_time(n: int, frames: int, is_level: bool, compiled: bool) -> float:
     """Return the ms of CPU time that a step of `n` bodies takes; the least mean of three runs."""
     import ecs_collide as ec
-    from ecs_collide import _backend
+    from ecs_collide._kernel import backend
 
     means, before_world = [], esper.current_world
-    with mock.patch.object(_backend, "kernels", _backend.load(compiled)):
+    with mock.patch.object(backend, "kernels", backend.load(compiled)):
         for _ in range(3):
             esper.switch_world("cpu time")
             start = arena(n)

@@ -7,14 +7,14 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.tree import AABBTree
 from tests.scenes import box, mover
 
 
 @pytest.fixture
 def new_tree(kernels, monkeypatch):
-    monkeypatch.setattr(_backend, "kernels", kernels)
+    monkeypatch.setattr(backend, "kernels", kernels)
     return AABBTree
 
 

@@ -16,7 +16,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.narrowphase import sweep_test
 from ecs_collide.sweep import sweep_pairs
 from tests.exact.oracle import LARGEST_FLOAT, Nearby, check
@@ -191,7 +191,7 @@ def test_boxes_thinner_than_the_slop_do_not_become_thinner_than_nothing():
     assert not near.contains(with_gaps(1, 0))
 
 
-_IMPORT = "from ecs_collide.constants import CLEAR, INF, NAN, SLOP, TINY\n"
+_IMPORT = "from ecs_collide._kernel.constants import CLEAR, INF, NAN, SLOP, TINY\n"
 FAULTS = {
     "no tolerance at all": (_IMPORT, _IMPORT + "SLOP = 0.0\n"),
     "sixteen times the tolerance": (_IMPORT, _IMPORT + "SLOP = 2.0**-40\n"),
@@ -302,7 +302,7 @@ def n_seen(kernel):
 
     def swept_by_it(*arguments):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(_backend, "kernels", _backend.kernels._replace(sweep=kernel))
+            patch.setattr(backend, "kernels", backend.kernels._replace(sweep=kernel))
             return sweep_pairs(*arguments)
 
     for rightly in swept_rightly():

@@ -15,7 +15,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from ecs_collide import AABBTree, RayHit, _backend, sweep_pairs
+from ecs_collide import AABBTree, RayHit, backend, sweep_pairs
 from tests.exact.reference import IMPACT, OVERLAP, exactly, meet, sides_of
 
 pytestmark = pytest.mark.usefixtures("implementation")
@@ -315,12 +315,12 @@ def test_among_whole_numbers_answers_are_those_of_exact_arithmetic(dim, volume):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_compiled_and_pure_python_answer_with_the_same_bits(dim, monkeypatch):
     try:
-        implementations = [_backend.load(compiled=True), _backend.load(compiled=False)]
+        implementations = [backend.load(compiled=True), backend.load(compiled=False)]
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     logs = []
     for kernels in implementations:
-        monkeypatch.setattr(_backend, "kernels", kernels)
+        monkeypatch.setattr(backend, "kernels", kernels)
         log = []
         for kind in KINDS:
             for seed in range(3):

@@ -12,19 +12,19 @@ import math
 import numpy as np
 import pytest
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.tree import AABBTree
 
 
 @pytest.fixture
 def new_tree(kernels, monkeypatch):
-    monkeypatch.setattr(_backend, "kernels", kernels)
+    monkeypatch.setattr(backend, "kernels", kernels)
     return AABBTree
 
 
 @pytest.fixture
 def n(kernels, monkeypatch, volume) -> int:
-    monkeypatch.setattr(_backend, "kernels", kernels)
+    monkeypatch.setattr(backend, "kernels", kernels)
     return volume(1024, 4096, least=256)
 
 

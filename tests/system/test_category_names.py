@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.filters import NAMES
+from ecs_collide.components.filters import NAMES
 from ecs_collide.snapshot import codec
 from tests.scenes import box, mover, position
 

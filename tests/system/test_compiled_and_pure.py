@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from tests.scenes import Gravity, Log, gas, mixed_log, pi_boxes, pile
 from tests.volume import further
 
@@ -20,13 +20,13 @@ def in_both_implementations(monkeypatch, run):
     found = []
     for compiled in (True, False):
         try:
-            kernels = _backend.load(compiled=compiled)
+            kernels = backend.load(compiled=compiled)
         except ImportError:
             if REQUIRED:
                 raise
             pytest.skip("the compiled kernels are not installed")
         with monkeypatch.context() as patch:
-            patch.setattr(_backend, "kernels", kernels)
+            patch.setattr(backend, "kernels", kernels)
             esper.switch_world("both versions")
             try:
                 found.append(run())

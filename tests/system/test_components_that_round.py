@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _attributes
+from ecs_collide.components import attributes
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -323,7 +323,7 @@ def test_another_number_than_a_rounded_one_is_set_by_the_game():
 
     assert rect.x == 5
     assert space.position_of(body) == (7, 2)
-    assert _attributes.exact_numbers(rect) == {}
+    assert attributes.exact_numbers(rect) == {}
 
 
 def test_a_vector_that_does_not_hold_what_is_written_is_refused():
@@ -356,28 +356,28 @@ def test_a_component_that_rounds_and_cannot_be_referred_to_is_named():
 
 def test_exact_numbers_go_with_their_component():
     gc.collect()
-    before = len(_attributes.ROUNDED)
+    before = len(attributes.ROUNDED)
     esper.create_entity(Whole(20, 40, 4, 4), ec.Velocity(0.7, 0))
     ec.install(components=components(Whole))
     esper.process(1.0)
-    assert len(_attributes.ROUNDED) == before + 1
+    assert len(attributes.ROUNDED) == before + 1
 
     esper.clear_database()
     for _ in range(2):
         esper.process(1.0)
     gc.collect()
 
-    assert len(_attributes.ROUNDED) == before
+    assert len(attributes.ROUNDED) == before
 
 
 @pytest.mark.parametrize("kind", [ec.Position, ec.Extents, ec.Velocity, Exact])
 def test_attributes_that_hold_any_object_are_not_read_back(kind):
-    assert _attributes.keeps_numbers(kind, "x")
+    assert attributes.keeps_numbers(kind, "x")
 
 
 @pytest.mark.parametrize("kind", [Whole, Single])
 def test_attributes_with_a_setter_are_read_back(kind):
-    assert not _attributes.keeps_numbers(kind, "x")
+    assert not attributes.keeps_numbers(kind, "x")
 
 
 def test_a_number_that_the_game_sets_back_later_is_what_it_says():

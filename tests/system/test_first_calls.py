@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.motion.arrays import are_among, first_of_each, union
+from ecs_collide._kernel.arrays import are_among, first_of_each, union
 
 PACKAGE = Path(ec.__file__).parent
 TOOLS = ("debug", "levels", "testing", "diagnostics")  # folders of which no step calls anything

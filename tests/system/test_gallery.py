@@ -5,7 +5,7 @@ from __future__ import annotations
 import esper
 import pytest
 
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from tests.demos.test_gallery import DEAR, GALLERY, build, track
 from tests.volume import Volume
 
@@ -15,14 +15,14 @@ def test_compiled_and_pure_python_play_the_same_game(
     name: str, world: str, monkeypatch: pytest.MonkeyPatch, volume: Volume
 ) -> None:
     try:
-        implementations = [_backend.load(compiled=compiled) for compiled in (True, False)]
+        implementations = [backend.load(compiled=compiled) for compiled in (True, False)]
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     n_steps = volume(8, 20, least=8) if name in DEAR else volume(60, 120, least=60)
     options = {"n": volume(500, 10_000)} if name == "arena" else {}
     runs = []
     for kernels in implementations:
-        monkeypatch.setattr(_backend, "kernels", kernels)
+        monkeypatch.setattr(backend, "kernels", kernels)
         esper.switch_world("default")
         esper.delete_world(world)
         esper.switch_world(world)

@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from ecs_collide.broadphase import broadphase
 from tests.scenes import box, closed_arena, mover, pairs_inside, position, velocity
 
@@ -312,7 +312,7 @@ def test_snapshots_between_held_steps_go_on_as_the_world_does():
 
 
 def n_of(compiled, plain):
-    return compiled if _backend.kernels.compiled else plain
+    return compiled if backend.kernels.compiled else plain
 
 
 @pytest.mark.parametrize("more", [(), (ec.Separate(60),)], ids=["alone", "in a soft crowd"])

@@ -18,13 +18,13 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from tests.golden import PREFIX, WHOLE, assert_golden, expected
 from tests.scenes import mixed_bodies, mixed_log, mixed_run
 from tests.volume import EVERYTHING, LONG, SHORT, Volume, further
 
 ROOT = Path(__file__).parents[2]
-HASH_SEEDS = [*range(4), *further(*range(4, 20 if _backend.kernels.compiled else 8))]
+HASH_SEEDS = [*range(4), *further(*range(4, 20 if backend.kernels.compiled else 8))]
 REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
 FATNESS = {
     "none": {"margin": 0.0, "lookahead": 0.0},
@@ -97,12 +97,12 @@ def test_what_differs_is_said_with_what_to_do():
 def test_in_both_lives(dim, compiled, volume, monkeypatch):
     # Two thousand steps take five seconds in pure Python: once, in two dimensions, in a long run.
     try:
-        kernels = _backend.load(compiled=compiled)
+        kernels = backend.load(compiled=compiled)
     except ImportError:
         if REQUIRED:
             raise
         pytest.skip("the compiled kernels are not installed")
-    monkeypatch.setattr(_backend, "kernels", kernels)
+    monkeypatch.setattr(backend, "kernels", kernels)
     is_long = volume.level > (SHORT if dim == 2 and not ec.COMPILED else LONG)
     n_steps = WHOLE if compiled or is_long else PREFIX
 
@@ -189,7 +189,7 @@ def test_with_other_worlds_in_between(n_golden):
 
 @pytest.mark.parametrize("hash_seed", HASH_SEEDS)
 def test_in_another_process_with_another_hash_seed(hash_seed, volume):
-    plain = not _backend.kernels.compiled
+    plain = not backend.kernels.compiled
     dim = 2 + hash_seed % 2
     how = {"dim": dim, "shuffle": hash_seed, "churn": hash_seed % 4 > 1}
 

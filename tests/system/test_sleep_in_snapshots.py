@@ -16,7 +16,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from tests.scenes import box, mover, set_velocity
 from tests.system.test_sleep import Own, Yard
 
@@ -285,7 +285,7 @@ def test_a_fresh_process_in_which_bodies_go_on_sleeping(dim, plain, tmp_path):
 
     expected = in_a_world("played", play)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ECS_COLLIDE")}
-    if plain or not _backend.kernels.compiled:
+    if plain or not backend.kernels.compiled:
         environment["ECS_COLLIDE_PURE_PYTHON"] = "1"
     code = FRESH.format(dim=dim, path=str(path))
     done = subprocess.run(

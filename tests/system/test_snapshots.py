@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from tests.scenes import Falls, mixed_bodies, mover
 from tests.system.test_compiled_and_pure import in_both_implementations
 
@@ -311,7 +311,7 @@ def test_a_fresh_process_goes_on_compiled_and_in_pure_python(dim, plain, tmp_pat
 
     expected = in_a_world("played", play)
     environment = {k: v for k, v in os.environ.items() if not k.startswith("ECS_COLLIDE")}
-    if plain or not _backend.kernels.compiled:
+    if plain or not backend.kernels.compiled:
         environment["ECS_COLLIDE_PURE_PYTHON"] = "1"
     code = FRESH.format(dim=dim, path=str(path), start=start)
     done = subprocess.run(

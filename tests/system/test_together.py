@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from tests.scenes import Log
 from tests.volume import further
 from tests.yard import Yard
@@ -25,7 +25,7 @@ def logs(
     name = f"yard {next(_worlds)}"
     esper.switch_world(name)
     try:
-        with mock.patch.object(_backend, "kernels", kernels or _backend.kernels):
+        with mock.patch.object(backend, "kernels", kernels or backend.kernels):
             yard = Yard(dim, seed, make_space, judged=judged)
             yard.judging = judging
             yard.log = Log(with_collisions=with_collisions)
@@ -86,9 +86,9 @@ def test_with_sleep_and_without(yard, length):
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_in_both_lives(dim):
-    plain, _ = logs(25, dim, 5, kernels=_backend.load(compiled=False))
+    plain, _ = logs(25, dim, 5, kernels=backend.load(compiled=False))
     try:
-        compiled, _ = logs(25, dim, 5, kernels=_backend.load(compiled=True))
+        compiled, _ = logs(25, dim, 5, kernels=backend.load(compiled=True))
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     assert first_difference(plain, compiled) is None

@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 from tests import whims
 from tests.scenes import Ledger, box, mixed_run, mover
 from tests.system.test_sleep import Yard, twice
@@ -56,7 +56,7 @@ def test_compiled_and_pure_python_do_the_same(dim, volume, monkeypatch):
     logs, n_steps = [], volume(15, 60, 120, least=15)
     for compiled in (True, False):
         try:
-            monkeypatch.setattr(_backend, "kernels", _backend.load(compiled=compiled))
+            monkeypatch.setattr(backend, "kernels", backend.load(compiled=compiled))
         except ImportError:
             pytest.skip("the compiled kernels are not installed")
         logs.append(room_log("whims", n_steps, {"dim": dim}, dim=dim))

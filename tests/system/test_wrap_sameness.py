@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide import _backend
+from ecs_collide._kernel import backend
 
 _numbers = itertools.count()
 
@@ -96,15 +96,15 @@ def log_of(seed, motion, *, saved=False, **settings):
 
 @pytest.mark.parametrize("motion", ["velocity", "swept"])
 def test_fat_bounds_snapshots_and_compilation_change_nothing(motion, monkeypatch, volume):
-    implementations = [_backend.load(compiled=False)]
-    if _backend.kernels.compiled:
-        implementations.insert(0, _backend.load(compiled=True))
+    implementations = [backend.load(compiled=False)]
+    if backend.kernels.compiled:
+        implementations.insert(0, backend.load(compiled=True))
     for seed in range(volume(3, 30)):
         logs = []
         for kernels in implementations if seed % 6 == 0 else implementations[:1]:
-            monkeypatch.setattr(_backend, "kernels", kernels)
+            monkeypatch.setattr(backend, "kernels", kernels)
             logs.append(log_of(seed, motion))
-        monkeypatch.setattr(_backend, "kernels", implementations[0])
+        monkeypatch.setattr(backend, "kernels", implementations[0])
         logs.append(log_of(seed, motion, margin=0.0, lookahead=0.0))
         logs.append(log_of(seed, motion, margin=100.0))
         logs.append(log_of(seed, motion, saved=True))

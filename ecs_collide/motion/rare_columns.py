@@ -8,17 +8,17 @@ of them are of any interest.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython
-from ecs_collide.constants import ALL, CARRY, ONE_WAY, SEPARATES
+from ecs_collide._kernel.constants import ALL, CARRY, ONE_WAY, SEPARATES
 from ecs_collide.motion.controls import Controls
 
-# The columns of `Surfaces.filters`.
+# The columns of `RareColumns.filters`.
 CATEGORIES = 0
 MASK = 1
 GROUP = 2
 
 
 @cython.final
-class Surfaces:
+class RareColumns:
     """The columns of `Bodies` that only some bodies need, and the rules that read them.
 
     `motion.columns` lists them.  Sides are codes: k + 1 for the positive direction of axis k,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 if TYPE_CHECKING:
     import cython as cython
 else:
-    from ecs_collide import _cython as cython
+    from ecs_collide._kernel import stand_ins as cython
 
 __all__ = ["Public", "ReadOnly", "cython", "may_raise", "struct"]
 

@@ -1,4 +1,4 @@
-"""Play a recording, and compare two: ``python -m ecs_collide.replay FILE``.
+"""Play a recording, and compare two: ``python -m ecs_collide.recording FILE``.
 
 A window shows the bodies and what the step did, with the overlay of `ecs_collide.debug`.  Space
 plays and pauses, the arrows go a step or a second back and forth, F1 to F9 choose what is shown.
@@ -282,7 +282,7 @@ class Viewer:
 def main(arguments: list[str] | None = None) -> int:
     """Do what the command line says; return the exit status."""
     parser = ArgumentParser(
-        "python -m ecs_collide.replay",
+        "python -m ecs_collide.recording",
         description=__doc__,
         formatter_class=RawDescriptionHelpFormatter,
     )
@@ -324,7 +324,3 @@ def _watch(player: Player, seconds: float | None) -> int:
         return 0
     finally:
         player.close()
-
-
-if __name__ == "__main__":
-    sys.exit(main())

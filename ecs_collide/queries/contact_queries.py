@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+from ecs_collide.components.filters import Filter as FilterTrait
+from ecs_collide.components.filters import filter_numbers, filters_allow
 from ecs_collide.events import (
     Contact,
     ContactBegan,
@@ -14,9 +16,7 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
-from ecs_collide.filters import Filter as FilterTrait
-from ecs_collide.filters import filter_numbers, filters_allow
-from ecs_collide.queries.bodies import QueriedBodies, refuse_within_step
+from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.entity_types import Indices
 from ecs_collide.step.events_of_step import axis_normal, kinds_shown

@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from ecs_collide._component import LARGEST_FLOAT, Component, as_bounded, as_vector, copy_methods
-from ecs_collide._enums import NamedText
-from ecs_collide.constants import AVERAGE, AXES, GEOMETRIC, MAX, MIN, MULTIPLY, OF_SPACE
+from ecs_collide._kernel.constants import AVERAGE, AXES, GEOMETRIC, MAX, MIN, MULTIPLY, OF_SPACE
+from ecs_collide.components.base import (
+    LARGEST_FLOAT,
+    Component,
+    NamedText,
+    as_bounded,
+    as_vector,
+    copy_methods,
+)
 
 
 class CombineRule(NamedText):

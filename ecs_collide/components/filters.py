@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ecs_collide._component import Component, as_whole
-from ecs_collide.constants import ALL, MAX_GROUP
+from ecs_collide._kernel.constants import ALL, MAX_GROUP
+from ecs_collide.components.base import Component, as_whole
 
 _DEFAULT_NAMES = {"default": 1, "all": ALL}
 _N_NAMES = 31  # as many as there are bits beside that of "default"

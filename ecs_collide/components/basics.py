@@ -11,7 +11,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self, TypeAlias
 
-from ecs_collide._component import (
+from ecs_collide.components.base import (
     ABOVE_ZERO,
     LARGEST_FLOAT,
     Component,

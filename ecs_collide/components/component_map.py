@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from ecs_collide._attributes import is_name
-from ecs_collide.components import Extents, Growth, Mass, Position, Velocity
-from ecs_collide.constants import AXES
+from ecs_collide._kernel.constants import AXES
+from ecs_collide.components.attributes import is_name
+from ecs_collide.components.basics import Extents, Growth, Mass, Position, Velocity
 
 ROLES = ("position", "extents", "velocity", "growth", "mass")
 

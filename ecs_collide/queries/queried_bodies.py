@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide.components import Disabled, Sensor
-from ecs_collide.dynamics import Attached
+from ecs_collide._kernel.arrays import are_among
+from ecs_collide.components.basics import Disabled, Sensor
+from ecs_collide.components.dynamics import Attached
+from ecs_collide.components.filters import Filter as CategoryFilter
+from ecs_collide.components.filters import filter_numbers, filters_allow
 from ecs_collide.esper_world import World
-from ecs_collide.filters import Filter as CategoryFilter
-from ecs_collide.filters import filter_numbers, filters_allow
-from ecs_collide.motion.arrays import are_among
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Boxes, Filter
@@ -191,7 +191,7 @@ class QueriedBodies:
         if self.present is not None:
             return self.present.filters()
         table = self._registry.table
-        if table.bodies.surfaces.is_used:
+        if table.bodies.rare.is_used:
             return table.filters
         n = table.capacity
         return np.broadcast_to(np.array(filter_numbers(None), np.int64), (n, 3))

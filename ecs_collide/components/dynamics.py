@@ -8,8 +8,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
-from ecs_collide._component import ABOVE_ZERO, Component, as_bounded, as_vector, as_whole
-from ecs_collide.constants import MOST_DOMINANCE, MOST_PULL
+from ecs_collide._kernel.constants import MOST_DOMINANCE, MOST_PULL
+from ecs_collide.components.base import ABOVE_ZERO, Component, as_bounded, as_vector, as_whole
 
 _RULE_OF_SPEED = "must be above 0, or math.inf"
 

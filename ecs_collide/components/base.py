@@ -1,10 +1,11 @@
-"""What all components have in common: how they check numbers, compare and print."""
+"""What all components have in common: how they check numbers, compare and print; enums of text."""
 
 from __future__ import annotations
 
 import math
 import sys
 from collections.abc import Iterable
+from enum import StrEnum
 from types import FunctionType
 from typing import ClassVar
 
@@ -89,3 +90,16 @@ def as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, fl
         )
     x, y, z = (*numbers, 0.0)[:3]
     return x, y, z
+
+
+class NamedText(StrEnum):
+    """Members print as their names, in `print`, `str`, ``%s`` and f-strings.
+
+    They remain strings that equal their values.
+    """
+
+    def __str__(self) -> str:
+        return self.name
+
+    def __format__(self, spec: str) -> str:
+        return format(self.name, spec)

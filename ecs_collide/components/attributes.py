@@ -16,7 +16,7 @@ import weakref
 from types import MemberDescriptorType
 from typing import Any
 
-from ecs_collide.constants import AXES
+from ecs_collide._kernel.constants import AXES
 
 _PART = re.compile(r"([^\W\d]\w*)(?:\.([^\W\d]\w*)|\[([012])\])")
 _REQUIRED: Any = object()
