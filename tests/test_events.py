@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import ecs_collide
-from ecs_collide import BodyKind, constants, events
+from ecs_collide import BodyKind, events
+from ecs_collide._kernel import constants
 from ecs_collide.events import (
     END_REASONS,
     Answer,

@@ -30,7 +30,7 @@ from ecs_collide.motion import columns
 from tests.build import declare_kernels
 from tests.pressing import towards
 from tests.scenes import box, mover
-from tests.test_snapshots_forged import Lamp, Score, furnish
+from tests.snapshot.test_snapshots_forged import Lamp, Score, furnish
 from tests.yard import Tag
 
 PACKAGE = str(Path(ec.__file__).parent)

@@ -16,11 +16,11 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.snapshot import capture, codec, columns, plain, schema
+from ecs_collide.snapshot import capture, codec, column_codec, plain, schema
 from ecs_collide.sync.rounding import ROUNDED_NUMBER
 from tests.scenes import box, gas, mixed_bodies, mover
-from tests.test_snapshots import Score
-from tests.test_snapshots_of_own import Health, remember_health
+from tests.snapshot.test_snapshots import Score
+from tests.snapshot.test_snapshots_of_own import Health, remember_health
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -370,7 +370,7 @@ def test_other_kinds_of_bytes_are_taken():
 
 @pytest.mark.slow_in_python
 def test_nothing_in_it_is_code():
-    for module in (codec, capture, columns, plain):
+    for module in (codec, capture, column_codec, plain):
         tree = ast.parse(Path(module.__file__).read_text("utf-8"))
         nodes = list(ast.walk(tree))
         names = {a.name for node in nodes if isinstance(node, ast.Import) for a in node.names}

@@ -14,7 +14,7 @@ import ecs_collide as ec
 
 pytest_plugins = ["pytester"]
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 GAME = """
 import struct
 

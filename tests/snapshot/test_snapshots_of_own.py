@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import position
-from tests.test_snapshots import Tag, everything, resting
+from tests.snapshot.test_snapshots import Tag, everything, resting
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 

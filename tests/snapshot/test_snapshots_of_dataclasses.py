@@ -16,7 +16,7 @@ import ecs_collide as ec
 from ecs_collide.snapshot import capture, codec
 from ecs_collide.snapshot.plain import is_plain, stand_in
 from tests.scenes import box
-from tests.test_snapshots import Score, Tag, everything, resting
+from tests.snapshot.test_snapshots import Score, Tag, everything, resting
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
