@@ -71,6 +71,7 @@ def page_folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize("block", BLOCKS)
 @pytest.mark.usefixtures("world")
 @pytest.mark.filterwarnings("ignore:assert_repeats.. skips 'hash seed'")
+@pytest.mark.filterwarnings("ignore:assert_repeats.. skips 'kernels'")
 def test_python_of_the_pages_runs(block, request, page_folder):
     for words, package in OTHERS.items():
         if words in block:

@@ -22,6 +22,9 @@ from ecs_collide.testing.sim import Sim
 DT = 1 / 60
 SCRIPT = [("right", 20), ("", 10), ("right jump", 20)]
 
+# Where there is no compiled kernel, that variant is left out, with a warning.
+pytestmark = pytest.mark.filterwarnings("ignore:assert_repeats.. skips 'kernels'")
+
 
 class Aim:
     """Where the player looks: a component that snapshots do not hold without being told."""
@@ -99,7 +102,6 @@ def folder(tmp_path, monkeypatch):
 # -- repeats --
 
 
-@pytest.mark.filterwarnings("ignore:assert_repeats.. skips 'kernels'")
 def test_game_repeats_in_every_variant():
     done = testing.assert_repeats(build, SCRIPT)
 
