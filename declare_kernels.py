@@ -13,11 +13,11 @@ also ``@may_raise``                               a C function whose callers tes
 ``@cython.cfunc``                                 a C function that returns an object
 ``@struct`` before a class                        a C struct
 ``NAME = 3`` or ``NAME: cython.longlong = 3``     a C constant
-an import from a kernel                           an import of its compiled twin, by C names
+an import from a kernel                           an import by C names, as far as it declares them
 an import from a module beside a ``.pxd``         the functions of a C header
 ================================================  =================================================
 
-For ``motion/bodies.py`` this writes ``motion/bodies_c.pxd`` and ``motion/bodies_c.py`` below
+For ``motion/bodies.py`` this writes ``motion/bodies.pxd`` and ``motion/bodies.py`` below
 ``build/generated``.  The ``.py`` has the source's lines under the same numbers, without the
 declarations, which are in the ``.pxd``.  A file whose text stays the same is not written again.  So
 a kernel is compiled again only if its source, or a declaration that it uses, has changed.
@@ -112,7 +112,7 @@ def write(package: Path, folder: Path) -> None:
         if not path.exists() or path.read_text("utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, "utf-8")
-    for path in folder.rglob("*_c.p*"):
+    for path in folder.rglob("*.p*"):
         if path.relative_to(folder).as_posix() not in files:
             path.unlink()
 
@@ -149,14 +149,14 @@ class Declarations:
             for kind in ("*.pxd", "*.h")
             for path in sorted(self.package.rglob(kind))
         }
-        files = {"/".join(name.split(".")) + "_c.pxd": text for name, text in pxds.items()}
+        files = {"/".join(name.split(".")) + ".pxd": text for name, text in pxds.items()}
         files |= {name: text for name, text in headers.items() if name.endswith(".pxd")}
         for name, text in sources.items():
             used = sorted(self._used_by(name))
             parts = [text, *(pxds[each] for each in used if each in pxds)]
             parts += [headers[each] for each in sorted(self._headers_of(used, headers))]
             digest = hashlib.sha256("\0".join(parts).encode()).hexdigest()[:16]
-            files["/".join(name.split(".")) + "_c.py"] = text.replace("DIGEST", f'"{digest}"', 1)
+            files["/".join(name.split(".")) + ".py"] = text.replace("DIGEST", f'"{digest}"', 1)
         for folder in {Path(name).parent for name in list(files)}:
             for each in [folder, *folder.parents][:-1]:
                 files[(each / "__init__.py").as_posix()] = ""
@@ -383,7 +383,7 @@ class Declarations:
             named.update(_names_in([exported.returns]))
             named.update(_names_in([each.annotation for each in exported.args.args]))
         return [
-            f"from {self._c_module(module)} cimport {alias.name}"
+            f"from {module} cimport {alias.name}"
             for module, alias in self.imports(kernel)
             if alias.name in named and self.is_c(module, alias.name)
         ]
@@ -404,9 +404,8 @@ class Declarations:
                 found |= set(owner.methods[name]) | self._inherited(owner, owner.classes[name])
         return found
 
-    def _c_module(self, module: str) -> str:
-        is_header = self.package.parent.joinpath(*module.split(".")).with_suffix(".pxd").exists()
-        return module if is_header else f"{module}_c"
+    def _is_header(self, module: str) -> bool:
+        return self.package.parent.joinpath(*module.split(".")).with_suffix(".pxd").exists()
 
     def is_c(self, module: str, name: str) -> bool:
         """Return whether a name of a module has a C declaration."""
@@ -416,7 +415,7 @@ class Declarations:
                 name in names
                 for names in (kernel.constants, kernel.structs, kernel.classes, kernel.functions)
             )
-        return self._c_module(module) == module or name in self._numbers_in(module)
+        return self._is_header(module) or name in self._numbers_in(module)
 
     # Writing a source
 
@@ -464,11 +463,9 @@ class Declarations:
             names = [alias for alias in node.names if alias not in c_names]
         parts = []
         if c_names:
-            c_module = module if module == "libc.math" else self._c_module(module)
-            parts.append(f"from cython.cimports.{c_module} import {_listed(c_names)}")
+            parts.append(f"from cython.cimports.{module} import {_listed(c_names)}")
         if names:
-            python_module = f"{module}_c" if module in self.kernels else module
-            parts.append(f"from {python_module} import {_listed(names)}")
+            parts.append(f"from {module} import {_listed(names)}")
         return "; ".join(parts)
 
     def _decorate(

@@ -1,8 +1,8 @@
 """Find the kernels, translate them to C, compile them; describe the package for an index.
 
 A kernel is a file of the package that imports cython.  ``narrowphase/impact_queue.py`` is compiled
-to the module ``impact_queue_c`` beside it and also runs as Python, in one process if need be: hence
-two names.  `declare_kernels` writes the input of Cython into ``build/generated``.
+to a binary beside it, which Python prefers to the source.  `declare_kernels` writes the input of
+Cython into ``build/generated``.
 
 ``ECS_COLLIDE_BUILD=pure`` compiles nothing: one wheel for every Python and platform.
 ``ECS_COLLIDE_BUILD=abi3`` compiles against the limited C API: one wheel for every Python from
@@ -25,7 +25,7 @@ import declare_kernels
 
 PACKAGE = Path("ecs_collide")
 GENERATED = Path("build/generated")
-SHARED = "_shared_c"  # what Cython would otherwise repeat in each kernel
+SHARED = "_shared"  # what Cython would otherwise repeat in each kernel
 BUILD = os.environ.get("ECS_COLLIDE_BUILD", "")
 WATCHED = BUILD == "bounds"
 DIRECTIVES = {
@@ -126,14 +126,9 @@ if __name__ == "__main__":
 
     def kernel(source: Path) -> setuptools.Extension:
         """Return what to compile: optional, as the kernel runs as Python where no compiler is."""
-        if source.suffix == ".c":
-            name, made_of = SHARED, source
-        else:
-            name = f"{source.stem}_c"
-            made_of = GENERATED / source.with_name(f"{name}.py")
         return setuptools.Extension(
-            ".".join([*source.parts[:-1], name]),
-            [made_of.as_posix()],
+            ".".join(source.with_suffix("").parts),
+            [(GENERATED / source).as_posix()],
             include_dirs=["."],  # headers are named from here
             depends=["setup.py"],
             extra_compile_args=[level_for(source), *FLAGS],

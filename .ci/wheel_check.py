@@ -32,14 +32,14 @@ def main(life: str) -> None:
     assert has_gil or not compiled, "the compiled kernels run without the GIL"
     package, checkout = here.parent, ROOT / "ecs_collide"
     files = {path.relative_to(package) for path in package.rglob("*")}
-    wanted = {Path("_shared_c")}
+    wanted = {Path("_shared")}
     for path in checkout.rglob("*.py"):
         source = path.relative_to(checkout)
         assert source in files, f"{source} is missing"
         if re.search(
             r"^from ecs_collide\._kernel import .*\bcython\b", path.read_text("utf-8"), re.M
         ):
-            wanted.add(source.with_name(f"{source.stem}_c"))
+            wanted.add(source.with_suffix(""))
     built = {path.with_name(path.name.partition(".")[0]) for path in files if path.suffix in BINARY}
     assert built == (wanted if compiled else set()), wanted ^ built
     declarations = [*checkout.rglob("*.pxd"), *checkout.rglob("*.h")]

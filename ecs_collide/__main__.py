@@ -62,7 +62,7 @@ def describe_kernels() -> str:
     if backend.missing_kernel is None:
         return f"pure Python, because {backend.why_pure}"
     folder = Path(backend.kernels.sweep.__file__ or "").parent
-    built = sorted(path.name for path in folder.glob("*_c.*") if path.suffix in (".so", ".pyd"))
+    built = sorted(path.name for path in folder.iterdir() if path.suffix in (".so", ".pyd"))
     if not built:
         return (
             "pure Python, because no compiled kernels are installed: there was no C compiler, or "

@@ -88,7 +88,7 @@ def own(name: str) -> str | None:
     if parts[0] != "ecs_collide":
         return None
     for n in range(len(parts), 1, -1):
-        module = ".".join(parts[1:n]).removesuffix("_c")
+        module = ".".join(parts[1:n])
         if module in modules():
             return module
     return "__init__"

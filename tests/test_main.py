@@ -36,8 +36,12 @@ def kernels_in(tmp_path, monkeypatch):
             "kernels",
             SimpleNamespace(sweep=SimpleNamespace(__file__=str(tmp_path / "_sweep.py"))),
         )
-        monkeypatch.setattr(backend, "why_pure", "a compiled kernel is missing (No _tree_c)")
-        monkeypatch.setattr(backend, "missing_kernel", ImportError("No _tree_c"))
+        monkeypatch.setattr(
+            backend, "why_pure", "a compiled kernel is missing (broadphase.nodes is not compiled)"
+        )
+        monkeypatch.setattr(
+            backend, "missing_kernel", ImportError("broadphase.nodes is not compiled")
+        )
 
     return pretend
 
@@ -103,18 +107,20 @@ def test_kernels_that_were_never_compiled_ask_for_a_compiler(kernels_in):
 
 
 def test_kernels_of_another_python_are_named(kernels_in):
-    kernels_in("_sweep_c.cpython-27-game-console.so")
+    kernels_in("sweep_test.cpython-27-game-console.so")
 
     told = program.describe_kernels()
 
-    assert "compiled for another Python: _sweep_c.cpython-27-game-console.so" in told
+    assert "compiled for another Python: sweep_test.cpython-27-game-console.so" in told
     assert EXTENSION_SUFFIXES[0] in told
 
 
 def test_one_missing_kernel_is_named(kernels_in):
-    kernels_in(f"_sweep_c{EXTENSION_SUFFIXES[0]}")
+    kernels_in(f"sweep_test{EXTENSION_SUFFIXES[0]}")
 
-    assert program.describe_kernels().endswith("a compiled kernel is missing (No _tree_c)")
+    assert program.describe_kernels().endswith(
+        "a compiled kernel is missing (broadphase.nodes is not compiled)"
+    )
 
 
 def test_the_program_runs_for_two_seconds_as_a_module():

@@ -17,6 +17,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 from ecs_collide.tree import AABBTree, RayHit
+from tests import plain
 
 NewTree = Callable[..., AABBTree]
 
@@ -172,7 +173,7 @@ def test_a_box_that_stays_inside_its_fat_bounds_is_not_reinserted(new_tree):
 
 
 def test_the_reason_for_the_balance_is_in_writing(kernels):
-    from ecs_collide.broadphase import nodes
+    nodes = plain.kernel("broadphase.nodes")
 
     assert "Why this shape" in nodes.__doc__
 
@@ -297,7 +298,7 @@ def test_bulk_rebuilds_are_as_flat_as_a_tree_of_eights_can_be(new_tree):
 
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_crowd_far_from_an_outlier_is_rebuilt_as_well_as_alone(dim):
-    from ecs_collide.broadphase import dynamic_tree
+    dynamic_tree = plain.kernel("broadphase.dynamic_tree")
 
     n = 1000
     mins, maxs = np.zeros((n + 1, dim)), np.zeros((n + 1, dim))
@@ -751,7 +752,7 @@ def test_the_kernel_refuses_items_that_are_no_rows(kernels):
 
 @pytest.mark.parametrize("what", ["level", "bounds", "place", "item", "count", "change"])
 def test_check_finds_what_is_broken(what):
-    from ecs_collide.broadphase import dynamic_tree
+    dynamic_tree = plain.kernel("broadphase.dynamic_tree")
 
     tree = dynamic_tree.Tree(2)
     put_all(tree, range(50), *scattered(50))

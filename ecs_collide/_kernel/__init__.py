@@ -6,13 +6,14 @@ declarations.  In pure Python they have no effect.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
+from ecs_collide._kernel import stand_ins
+
 if TYPE_CHECKING:
     import cython as cython
-else:
-    from ecs_collide._kernel import stand_ins as cython
 
 __all__ = ["Public", "ReadOnly", "cython", "may_raise", "struct"]
 
@@ -33,3 +34,18 @@ def struct(kind: type[_T]) -> type[_T]:
     for name in kind.__annotations__:
         setattr(kind, name, 0)
     return kind
+
+
+sources_are_refused = False  # while the compiled kernels are imported
+
+
+def __getattr__(name: str) -> Any:
+    """Give a kernel that runs as Python its `cython`: no compiled kernel asks for it."""
+    if name != "cython":
+        raise AttributeError(name)
+    if sources_are_refused:
+        frame = sys._getframe(1)
+        while frame.f_back and frame.f_globals["__name__"].startswith("importlib"):
+            frame = frame.f_back
+        raise ImportError(f"{frame.f_globals['__name__']} is not compiled")
+    return stand_ins

@@ -1,7 +1,8 @@
 """Choose between the compiled kernels and the same files as Python.
 
-The two give the same bits; only their speed differs.  Two environment
-variables decide, read once at import:
+The two give the same bits; only their speed differs.  A compiled kernel lies beside its source,
+under the same name.  Either all are compiled or none is.  Two environment variables decide, read
+once at import:
 
 ``ECS_COLLIDE_PURE_PYTHON=1``
     Run the kernels as Python even where compiled ones are installed.
@@ -13,11 +14,14 @@ from __future__ import annotations
 
 import importlib
 import os
+import sys
 import warnings
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, ModuleSpec, SourceFileLoader
+from types import ModuleType
+from typing import NamedTuple
 
-if TYPE_CHECKING:
-    from types import ModuleType
+from ecs_collide import _kernel
 
 _KERNEL_NAMES = (
     "motion.bodies",
@@ -57,6 +61,79 @@ class Kernels(NamedTuple):
     present_boxes: ModuleType
 
 
+_loaded: dict[bool, dict[str, ModuleType]] = {}  # by whether they are compiled
+
+
+class _Sources:
+    """Finds the source of a module of the package, even where a compiled one lies beside it."""
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, _target: object = None
+    ) -> ModuleSpec | None:
+        """Return where the source is; None leaves the search to Python."""
+        if name.startswith("ecs_collide."):
+            for folder in path or ():
+                spec = FileFinder(folder, (SourceFileLoader, SOURCE_SUFFIXES)).find_spec(name)
+                if spec is not None:
+                    return spec
+        return None
+
+
+def _imported() -> dict[str, ModuleType]:
+    """Return the kernels in `sys.modules`, be they compiled or Python, by their names."""
+    return {
+        name: module
+        for name, module in sys.modules.items()
+        if name.startswith("ecs_collide.") and {"cython", "__digest__"} & vars(module).keys()
+    }
+
+
+def _show(modules: dict[str, ModuleType]) -> None:
+    """Put kernels where imports find them."""
+    for name, module in modules.items():
+        package, _, last = name.rpartition(".")
+        sys.modules[name] = module
+        setattr(sys.modules[package], last, module)
+
+
+def load_all(compiled: bool) -> dict[str, ModuleType]:
+    """Import all kernels, compiled or as pure Python, and return them by name.
+
+    The two have the same names.  Those that were imported first stay where imports find them.
+
+    Raises
+    ------
+    ImportError
+        `compiled` is True and a compiled kernel is missing.
+    """
+    if compiled in _loaded:
+        return _loaded[compiled]
+    first = _imported()
+    for name in first:
+        del sys.modules[name]
+    known = set(sys.modules)
+    sources = _Sources()
+    if not compiled:
+        sys.meta_path.insert(0, sources)
+    _kernel.sources_are_refused = compiled
+    try:
+        for name in _KERNEL_NAMES:
+            importlib.import_module(f"ecs_collide.{name}")
+        _loaded[compiled] = _imported()
+        return _loaded[compiled]
+    except ImportError:
+        for name in [
+            each for each in sys.modules.keys() - known if each.startswith("ecs_collide.")
+        ]:
+            del sys.modules[name]
+        raise
+    finally:
+        _kernel.sources_are_refused = False
+        if not compiled:
+            sys.meta_path.remove(sources)
+        _show(first)
+
+
 def load(compiled: bool) -> Kernels:
     """Import all kernels, compiled or as pure Python.
 
@@ -65,9 +142,8 @@ def load(compiled: bool) -> Kernels:
     ImportError
         `compiled` is True and a compiled kernel is missing.
     """
-    suffix = "_c" if compiled else ""
-    modules = [importlib.import_module(f"ecs_collide.{name}{suffix}") for name in _KERNEL_NAMES]
-    return Kernels(compiled, *modules)
+    modules = load_all(compiled)
+    return Kernels(compiled, *(modules[f"ecs_collide.{name}"] for name in _KERNEL_NAMES))
 
 
 def _choose() -> tuple[Kernels, str, ImportError | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import subprocess
 import sys
@@ -11,16 +12,18 @@ import pytest
 
 import ecs_collide
 from ecs_collide._kernel import backend
+from tests import build
 
 PURE = "ECS_COLLIDE_PURE_PYTHON"
 REQUIRED = "ECS_COLLIDE_REQUIRE_COMPILED"
 
-HIDE_COMPILED = """
+ONE_IS_MISSING = """
 import sys
+from importlib.machinery import SOURCE_SUFFIXES, FileFinder, SourceFileLoader
 class Hide:
     def find_spec(self, name, path=None, target=None):
-        if name.startswith("ecs_collide.") and name.endswith("_c"):
-            raise ImportError("hidden")
+        if name == "ecs_collide.narrowphase.placement":
+            return FileFinder(path[0], (SourceFileLoader, SOURCE_SUFFIXES)).find_spec(name)
 sys.meta_path.insert(0, Hide())
 """
 
@@ -58,7 +61,7 @@ def test_compiled_kernels_are_chosen_where_they_are_installed():
 
 
 def test_missing_compiled_kernels_are_told_once():
-    program = HIDE_COMPILED + "import ecs_collide, ecs_collide.sweep; print(ecs_collide.COMPILED)"
+    program = ONE_IS_MISSING + "import ecs_collide, ecs_collide.sweep; print(ecs_collide.COMPILED)"
 
     done = run(program)
 
@@ -68,7 +71,7 @@ def test_missing_compiled_kernels_are_told_once():
 
 
 def test_missing_compiled_kernels_are_an_error_where_they_are_required():
-    done = run(HIDE_COMPILED + "import ecs_collide", **{REQUIRED: "1"})
+    done = run(ONE_IS_MISSING + "import ecs_collide", **{REQUIRED: "1"})
 
     assert done.returncode != 0
     assert "ImportError: ECS_COLLIDE_REQUIRE_COMPILED is set" in done.stderr
@@ -91,6 +94,19 @@ def test_running_the_library_never_needs_cython():
     program = "import sys; sys.modules['cython'] = None; import ecs_collide; print('fine')"
 
     assert run(program, **{PURE: "1"}).stdout == "fine\n"
+
+
+def test_every_kernel_is_loaded_in_both_versions_and_imports_find_the_first(kernels):
+    names = set(build.declare_kernels.Declarations(Path(ecs_collide.__file__).parent).kernels)
+    modules = backend.load_all(compiled=kernels.compiled)
+    shown = backend.load_all(compiled=backend.kernels.compiled)
+
+    assert set(modules) == names
+    for name, module in modules.items():
+        assert module.__file__.endswith(".py") is not kernels.compiled
+        assert sys.modules[name] is importlib.import_module(name) is shown[name]
+        package, _, last = name.rpartition(".")
+        assert getattr(sys.modules[package], last) is shown[name]
 
 
 def test_compiled_and_pure_python_have_the_same_names(kernels):

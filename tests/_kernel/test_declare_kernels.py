@@ -9,10 +9,12 @@ import math
 import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 import ecs_collide
+from ecs_collide._kernel import backend
 from tests import build
 
 PACKAGE = Path(ecs_collide.__file__).parent
@@ -115,8 +117,8 @@ class Tower:
         """Return a number."""
         return floor(half(WIDE))
 '''
-LOWER_FILES = {"low/lower_c.py", "low/lower_c.pxd"}
-UPPER_FILES = {"high/upper_c.py"}
+LOWER_FILES = {"low/lower.py", "low/lower.pxd"}
+UPPER_FILES = {"high/upper.py"}
 
 
 @pytest.fixture
@@ -141,7 +143,7 @@ def package(tmp_path):
 
 def declared(package, name):
     """Return the lines of a generated .pxd."""
-    return build.declare_kernels.generate(package)[f"toy/{name}_c.pxd"].splitlines()
+    return build.declare_kernels.generate(package)[f"toy/{name}.pxd"].splitlines()
 
 
 def edit(package, name, old, new):
@@ -202,7 +204,7 @@ def test_generated_source_has_each_line_under_its_number(package):
 
     for name in ("low/lower", "high/upper"):
         before = (package / f"{name}.py").read_text("utf-8").splitlines()
-        after = generated[f"toy/{name}_c.py"].splitlines()
+        after = generated[f"toy/{name}.py"].splitlines()
         assert len(before) == len(after)
         for old, new in zip(before, after, strict=True):
             assert new in ("", old) or new.lstrip().startswith(("@", "from ", "import "))
@@ -218,12 +220,12 @@ def test_kernel_takes_c_names_from_a_kernel_as_c_and_those_of_python_from_its_tw
     )
     edit(package, "high/upper.py", "Heap, half", "Heap, half, list_all")
 
-    source = build.declare_kernels.generate(package)["toy/high/upper_c.py"]
+    source = build.declare_kernels.generate(package)["toy/high/upper.py"]
 
     assert "from cython.cimports.libc.math import floor\n" in source
     assert (
-        "from cython.cimports.toy.low.lower_c import WIDE, Heap, half; "
-        "from toy.low.lower_c import list_all\n"
+        "from cython.cimports.toy.low.lower import WIDE, Heap, half; "
+        "from toy.low.lower import list_all\n"
     ) in source
 
 
@@ -252,15 +254,15 @@ def test_what_cannot_be_compiled_is_refused_with_its_line(package, old, new, mes
     [
         ("numbers.py", "'y'", "'z'", set()),
         ("high/upper.py", "Return a number", "Return the number", UPPER_FILES),
-        ("low/lower.py", "x / 3", "x / 4", {"low/lower_c.py"}),
-        ("low/lower.py", "5\n", "6\n", {"low/lower_c.py", "low/lower_c.pxd", "high/upper_c.py"}),
+        ("low/lower.py", "x / 3", "x / 4", {"low/lower.py"}),
+        ("low/lower.py", "5\n", "6\n", {"low/lower.py", "low/lower.pxd", "high/upper.py"}),
         (
             "numbers.py",
             "32",
             "16",
-            {"numbers_c.pxd", "low/lower_c.py", "low/lower_c.pxd", "high/upper_c.py"},
+            {"numbers.pxd", "low/lower.py", "low/lower.pxd", "high/upper.py"},
         ),
-        ("vectors.h", "int mask", "int bits", {"low/lower_c.py", "high/upper_c.py"}),
+        ("vectors.h", "int mask", "int bits", {"low/lower.py", "high/upper.py"}),
     ],
 )
 def test_edit_changes_the_files_of_those_kernels_that_depend_on_it(
@@ -268,7 +270,7 @@ def test_edit_changes_the_files_of_those_kernels_that_depend_on_it(
 ):
     folder = tmp_path / "generated"
     build.declare_kernels.write(package, folder)
-    files = list(folder.rglob("*_c.p*"))
+    files = list(folder.rglob("*.p*"))
     for path in files:
         os.utime(path, (1_000, 1_000))
 
@@ -290,10 +292,12 @@ def test_files_of_a_kernel_that_is_gone_are_removed(package, tmp_path):
 
 def test_constants_in_declarations_are_those_of_the_modules():
     n_found = 0
+    sources = backend.load_all(compiled=False)
     for name, text in build.declare_kernels.generate(PACKAGE).items():
-        if not name.endswith("_c.pxd"):
+        if not name.endswith(".pxd"):
             continue
-        module = importlib.import_module(name.removesuffix("_c.pxd").replace("/", "."))
+        name = name.removesuffix(".pxd").replace("/", ".")
+        module = sources.get(name) or importlib.import_module(name)
         for constant, number in re.findall(r"^    ([A-Z]\w+) = (-?\d+)$", text, re.M):
             assert getattr(module, constant) == int(number) == ctypes.c_int(int(number)).value
             n_found += 1
@@ -309,7 +313,7 @@ def test_every_number_that_a_kernel_names_in_capitals_is_a_constant_of_c():
     # Any other is a variable of Python to compiled code, which a loop looks up in a dict.
     declarations = build.declare_kernels.Declarations(PACKAGE)
     for kernel in declarations.kernels.values():
-        values = vars(importlib.import_module(kernel.name))
+        values = vars(backend.load_all(compiled=False)[kernel.name])
         numbers = {n for n in values if n.isupper() and type(values[n]) in (int, float)}
         imported = {
             alias.name
@@ -319,15 +323,13 @@ def test_every_number_that_a_kernel_names_in_capitals_is_a_constant_of_c():
         assert numbers <= set(kernel.constants) | imported, kernel.name
 
 
-def test_binary_of_another_source_is_stale(package, tmp_path, monkeypatch):
-    for folder in ("low", "high"):
-        (package / folder / "__init__.py").write_text("", "utf-8")
-    for name, text in build.declare_kernels.generate(package).items():
-        if name.endswith("_c.py"):
-            digest = re.search(r"__digest__ = .*", text)[0]
-            tmp_path.joinpath(name).write_text(digest, "utf-8")
-    monkeypatch.syspath_prepend(tmp_path)
+def test_binary_of_another_source_is_stale(package):
+    compiled = {
+        name.removesuffix(".py").replace("/", "."): SimpleNamespace(__digest__=digest[1])
+        for name, text in build.declare_kernels.generate(package).items()
+        if (digest := re.search(r'__digest__ = "(\w+)"', text))
+    }
 
-    assert build.find_stale(package) == []
+    assert build.find_stale(package, compiled) == []
     edit(package, "low/lower.py", "x / 3", "x / 4")
-    assert build.find_stale(package) == ["toy.low.lower_c"]
+    assert build.find_stale(package, compiled) == ["toy.low.lower"]

@@ -17,8 +17,8 @@ import numpy as np
 import pytest
 
 from ecs_collide._kernel import backend
-from ecs_collide.narrowphase import sweep_test
 from ecs_collide.sweep import sweep_pairs
+from tests import plain
 from tests.exact.oracle import LARGEST_FLOAT, Nearby, check
 from tests.exact.pairs import KINDS, rough
 from tests.exact.reference import (
@@ -289,10 +289,10 @@ def swept_rightly():
 @pytest.mark.parametrize("fault", FAULTS)
 def test_a_fault_of_the_kernel_is_seen(fault):
     right, wrong = FAULTS[fault]
-    source = inspect.getsource(sweep_test)
+    source = inspect.getsource(plain.kernel("narrowphase.sweep_test"))
     assert source.count(right) >= 1, "the kernel has changed: change the fault as well"
     broken = types.ModuleType("broken_sweep")
-    exec(compile(source.replace(right, wrong), "broken sweep", "exec"), vars(broken))
+    plain.run(source.replace(right, wrong), broken)
 
     assert n_seen(broken) > 0
 

@@ -7,13 +7,16 @@ import random
 
 import pytest
 
-from ecs_collide.narrowphase.impact_queue import DIGIT, FEW, ImpactQueue
+from tests import plain
+
+impact_queue = plain.kernel("narrowphase.impact_queue")
+DIGIT, FEW, ImpactQueue = impact_queue.DIGIT, impact_queue.FEW, impact_queue.ImpactQueue
 
 
 class Plain:
     """A queue that looks at all of its pairs each time."""
 
-    def __init__(self, queue: ImpactQueue) -> None:
+    def __init__(self, queue) -> None:
         self.queue = queue
         self.keys: dict[int, tuple[float, int, int, int, int]] = {}
 

@@ -6,8 +6,12 @@ import random
 import pytest
 
 from ecs_collide._kernel.constants import CLEAR
-from ecs_collide.narrowphase.narrowphase import Narrowphase
-from ecs_collide.narrowphase.sweep_test import IMPACT, Sweeper
+from tests import plain
+
+Narrowphase = plain.kernel("narrowphase.narrowphase").Narrowphase
+IMPACT = plain.kernel("narrowphase.sweep_test").IMPACT
+Sweeper = plain.kernel("narrowphase.sweep_test").Sweeper
+
 
 FIELDS = ("kind", "axis", "sign", "corner", "enter", "exit", "depth")
 
@@ -15,7 +19,7 @@ FIELDS = ("kind", "axis", "sign", "corner", "enter", "exit", "depth")
 class OfPair:
     """What `Narrowphase._is_impact_now` needs of a pair that was swept by itself."""
 
-    def __init__(self, sweeper: Sweeper, dim: int) -> None:
+    def __init__(self, sweeper, dim: int) -> None:
         self.sweeper = sweeper
         self.bodies = type("Bodies", (), {"dim": dim})
 

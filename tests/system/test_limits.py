@@ -10,7 +10,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide._kernel import backend
-from ecs_collide.broadphase import broadphase
+from tests import plain
 from tests.scenes import box, closed_arena, mover, pairs_inside, position, velocity
 
 pytestmark = [pytest.mark.usefixtures("world", "implementation"), pytest.mark.slow_in_python]
@@ -42,7 +42,7 @@ def room(implementation, monkeypatch):
     if implementation == "compiled":
         return 16_384, 32
     for name, limit in {"PAIR_ROOM": 256, "CROWD": 4, "MANY": 8}.items():
-        monkeypatch.setattr(broadphase, name, limit)
+        monkeypatch.setattr(plain.kernel("broadphase.broadphase"), name, limit)
     return 256, 4
 
 

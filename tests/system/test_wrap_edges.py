@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
+from tests import plain
 from tests.scenes import SLOP, box, mover, position, set_velocity, velocity
 from tests.system.test_wrap import W, gaps_around, wrapped_space
 
@@ -55,10 +56,10 @@ def test_a_crowd_across_the_edge_is_bounded_like_any_other():
 
 def test_two_images_at_once_come_in_the_order_of_the_images():
     """Whatever order they were found in: of plain Python, where a queue may be looked into."""
-    from ecs_collide.narrowphase.impact_queue import ImpactQueue
+    kernel = plain.kernel("narrowphase.impact_queue")
 
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
-        queue = ImpactQueue()
+        queue = kernel.ImpactQueue()
         for pair in order:
             queue.at[pair].low, queue.at[pair].high = 4, 7
             queue.at[pair].image = (5, -3, 0)[pair]
@@ -215,9 +216,7 @@ def test_the_doctor_sees_who_is_inside_across_each_axis_of_a_world_of_three():
 )
 def test_gaps_below_the_slop_of_the_width_count_as_none(first, second, loose):
     """Where numbers are fine, and what they were made of was not: of plain Python."""
-    from ecs_collide.narrowphase.sweep_test import Sweeper
-
-    sweeper = Sweeper(2)
+    sweeper = plain.kernel("narrowphase.sweep_test").Sweeper(2)
     sweeper.aim(0, *first, *second, 0.0, 0.0, 0.0, 0.0, 1.0)
     before = sweeper.gap[:2]
 

@@ -1,0 +1,20 @@
+"""The kernels as pure Python, for tests of what compiled ones do not show."""
+
+from __future__ import annotations
+
+import sys
+from types import ModuleType
+from unittest import mock
+
+from ecs_collide._kernel import backend
+
+
+def run(source: str, module: ModuleType) -> None:
+    """Run the source of a kernel in a module; the kernels that it imports run as Python too."""
+    with mock.patch.dict(sys.modules, backend.load_all(compiled=False)):
+        exec(compile(source, module.__name__, "exec"), vars(module))
+
+
+def kernel(name: str) -> ModuleType:
+    """Return a kernel as pure Python, by its name below the package."""
+    return backend.load_all(compiled=False)[f"ecs_collide.{name}"]
