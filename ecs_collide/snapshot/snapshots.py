@@ -214,7 +214,11 @@ class Snapshots:
         c, rows = self._registry.table, self._registry.rows
         sleepers, stirred = self._registry.sleep.kept(rows, self._registry.kinematic_targets.put)
         contacts, images = self._kept_contacts()
-        rests = (c.quarantined[rows] == 0) & (c.has[rows] & FIXED == 0)  # it may
+        flags = self._flags(world)
+        # The next step starts the count of a body with other components again, and a restored
+        # space has read those components already.
+        rests = (flags & (UNSEEN | CHANGED | REPLACED) == 0) & (c.quarantined[rows] == 0)
+        rests &= c.has[rows] & FIXED == 0
         return {
             "dim": step.dim,
             "step": step.step,
@@ -227,7 +231,7 @@ class Snapshots:
             "new_reports": step.new_reports,
             "n_reports": step.n_reports,
             "bodies": self._registry.entities,
-            "flags": self._flags(world),
+            "flags": flags,
             "filters": self._registry.seen.filters(rows),
             "rest_count": np.where(rests, c.rest_count[rows], 0).astype(np.int8),
             "sleepers": sleepers,

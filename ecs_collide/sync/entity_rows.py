@@ -45,7 +45,7 @@ class EntityRows:
         self.row_of: dict[int, int] = {}  # by entity
         self.entities = self.rows = NO_ROWS  # of all bodies, in the order of their ids
         self.mark: object = object()  # that of the world when it was known, or of none
-        self.new: list[int] = []  # rows of bodies that entered since the last step
+        self.new: dict[int, None] = {}  # rows of bodies that entered since the last step, in order
         self.switched_off: list[int] = []  # of those that became disabled, and are read once more
         self._dead: frozenset[int] = frozenset()
         self._kernels = backend.kernels
@@ -158,7 +158,7 @@ class EntityRows:
         rows = self.table.allocate(newcomers)
         self._allocated += rows
         self.table.news[rows] = NEW
-        self.new += rows
+        self.new.update(dict.fromkeys(rows))
         self.row_of.update(zip(newcomers, rows, strict=True))
         for entity, row in zip(newcomers, rows, strict=True):
             self._reader.file(row, entities[entity])
@@ -210,6 +210,7 @@ class EntityRows:
         self._timeline.broadphase.remove(row)
         self._clear(row)
         self.table.free(row)
+        self.new.pop(row, None)  # another body may get the row before the next step
 
     def _clear(self, row: int) -> None:
         self._reader.clear(row)

@@ -282,8 +282,8 @@ class BodyRegistry:
         if self._any_attached():
             reports += self._attach(step, dt)
         c.news[:] = 0
-        self.new = np.array(index.new, np.int64) if index.new else NO_ROWS
-        unseen = index.new + index.switched_off
+        self.new = np.array([*index.new], np.int64) if index.new else NO_ROWS
+        unseen = [*index.new, *index.switched_off]
         if unseen:
             reader.find_faces(np.array(unseen, np.int64).data)
             index.new.clear()

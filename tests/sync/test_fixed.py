@@ -417,6 +417,19 @@ def test_a_snapshot_holds_the_marker_and_the_world_goes_on_as_it_did(elsewhere):
     assert other.bounds(wall)[0] == (3, -1)
 
 
+def test_a_snapshot_taken_before_a_new_marker_is_read_is_that_of_the_world_it_restores(elsewhere):
+    wall = box((4, 0), (1, 1))
+    space = ec.install()
+    esper.process(1 / 60)
+    esper.add_component(wall, ec.Fixed())
+    data = space.snapshot()
+
+    other = elsewhere()
+    other.restore(data)
+
+    assert other.snapshot() == data
+
+
 def test_restore_reads_fixed_bodies_again():
     wall = box((4, 0), (1, 1), ec.Fixed())
     space = ec.install()

@@ -362,6 +362,20 @@ def test_a_snapshot_in_the_middle_changes_nothing_that_follows(elsewhere, implem
     assert esper.component_for_entity(crowd[0], ec.Separate) == ec.Separate(20)
 
 
+def test_members_beside_a_carrier_part_in_a_first_step_before_which_was_a_restore():
+    # Bodies that were new before the restore and after it were new twice: each board a carrier
+    # with their own velocities, and the second time the displacement was taken for their own.
+    member((0, 0))
+    member((1, 0))
+    box((0, 9), (1, 1), ec.Carry())
+    space = ec.install()
+
+    space.restore(space.snapshot())
+    esper.process(DT)
+
+    assert space.positions()[:2, 0].tolist() == pytest.approx([-0.5, 1.5])
+
+
 def test_a_step_that_fails_leaves_no_displacement_in_a_velocity():
     class Angry:
         pass
