@@ -697,8 +697,9 @@ def _bound(
     low = min(low, low_end)
     high = max(high, high_end)
     largest: cython.double = max(abs(low), abs(high))
-    low_of[to] = low - REACH * largest
-    high_of[to] = high + REACH * largest
+    reach: cython.double = REACH * largest + APART_AT_LEAST  # near the origin, of planes
+    low_of[to] = low - reach
+    high_of[to] = high + reach
     return largest
 
 

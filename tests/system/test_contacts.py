@@ -515,3 +515,16 @@ def test_a_contact_that_ends_at_once_ends_at_zero_and_not_at_minus_zero():
     (ended,) = space.contacts_ended
     assert math.copysign(1.0, ended.time) == 1.0
     assert ended.time == 0.0
+
+
+def test_a_plane_that_lands_on_a_plane_in_the_origin_stays_in_contact(implementation):
+    # It lands 2e-200 below 0, where the reach of bounds was a part of the coordinates: none.
+    box((0, 0), (2, 0))
+    mover((0, -1), (1, 0), (0, 2), ec.Slide())
+    space = ec.install()
+
+    for _ in range(3):
+        esper.process(1.0)
+
+    assert [contact.since for contact in space.contacts()] == [0.5]
+    assert space.contacts_ended == []
