@@ -69,8 +69,8 @@ def explain(examined: Examined, first: int, second: int) -> Explanation:
         return Explanation(first, second, Verdict.IGNORED, (same,))
     findings: list[Finding] = []
     for entity in (first, second):
-        findings += [*_missing(e, entity), *odd_about(e, entity)]
-    if not (e.is_sound(first) and e.is_sound(second)):
+        findings += [*_missing(e, entity), *odd_about(e, entity), *_odd_about_owner(e, entity)]
+    if not all(e.is_sound(entity) and _has_sound_owner(e, entity) for entity in (first, second)):
         return Explanation(first, second, Verdict.IGNORED, tuple(findings))
     verdict, reasons = _odd_about_pair(e, first, second)
     findings += reasons
@@ -100,6 +100,22 @@ def _missing(e: Examination, entity: int) -> Iterator[Finding]:
             "not_yet_seen",
             "has got or lost components since the last step; the next one takes that over",
         )
+
+
+def _has_sound_owner(e: Examination, entity: int) -> bool:
+    """Return whether a step can compute with the owner of an entity, if it is attached."""
+    owner = _owner_of(e, entity)
+    return owner is None or e.is_sound(owner)
+
+
+def _odd_about_owner(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield why the owner of an attached box is left out of the steps, and the box with it."""
+    owner = _owner_of(e, entity)
+    if owner is not None and e.is_body(owner) and not e.is_sound(owner):
+        text = f"is attached to entity {owner}, which is left out of the steps"
+        yield finding_about(entity, "owner_left_out", text)
+        yield from _missing(e, owner)
+        yield from odd_about(e, owner)
 
 
 def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, list[Finding]]:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide.components.basics import Disabled, Sensor
+from ecs_collide.components.basics import Sensor
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter as CategoryFilter
 from ecs_collide.components.filters import filter_numbers, filters_allow
@@ -228,11 +228,7 @@ class QueriedBodies:
 
     def no_body(self, entity: int) -> KeyError:
         """Return the error to raise for an entity that `update` has not found."""
-        now = self._presence.finder(self._link.world)(entity)
-        if now is not None and self._presence.is_body(now):
-            why = "is Disabled" if Disabled in now else "has numbers that no step could work with"
-            return KeyError(f"entity {entity} {why}, so no query finds it: see Space.explain")
-        return self._presence.no_body(entity, now)
+        return self._presence.left_out(self._link.world, entity)
 
     def _is_body_now(self, world: World) -> Callable[[int], bool]:
         find, is_body = self._presence.finder(world), self._presence.is_body

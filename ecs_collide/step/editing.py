@@ -51,9 +51,8 @@ class BodyEditor:
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
         """Write centres."""
-        position, extents = self._registry.makers
         ids, values = self._vectors("positions", entities, positions)
-        places, sizes = (self._lookup.components(ids, kind.type) for kind in (position, extents))
+        places, sizes = self._lookup.makers(ids)
         self._read_again(ids)
         for place, size, value in zip(places, sizes, values.tolist(), strict=True):
             self._registry.units.set_centre(place, size, value)
@@ -68,7 +67,7 @@ class BodyEditor:
         """Write half sizes."""
         ids, values = self._vectors("extents", entities, extents)
         _checks.refuse_negative("extents", values)
-        sizes = self._lookup.components(ids, self._registry.makers[1].type)
+        _, sizes = self._lookup.makers(ids)
         for entity, value in zip(ids, values.tolist(), strict=True):
             self._registry.units.refuse_unequal(entity, value)
         self._read_again(ids)
@@ -93,7 +92,11 @@ class BodyEditor:
             raise ValueError(f"masses[{row}]={values[row]!r} must be above 0, or inf")
         if self._registry.components.mass.kind is Mass:
             world = self._lookup.world
-            for entity in [e for e in ids if world.component(e, Mass) is None]:
+            without = [entity for entity in ids if world.component(entity, Mass) is None]
+            for entity in without:
+                if not world.exists(entity):
+                    raise self._lookup.no_body(entity)
+            for entity in without:
                 world.add(entity, Mass, Mass())
         self._set_numbers(ids, self._registry.components.mass, values[:, None])
 
@@ -122,7 +125,7 @@ class BodyEditor:
         vector = _checks.vectors("position", position)
         if vector.shape != (dim,):
             raise ValueError(f"position={position!r} must be {dim} numbers")
-        owner = self._lookup.new_body(attached.owner).centre
+        owner = self._lookup.owner(entity, attached.owner).centre
         offset = (vector - owner).tolist()
         attached.offset = offset
         if row >= 0 and self._registry.table.attached[row]:
@@ -157,27 +160,31 @@ class BodyEditor:
                 "resize() was called within a step: call it between steps, "
                 "or in a handler of their events"
             )
-        row, body = self._lookup.row(entity), self._lookup.new_body(entity)
         registry = self._registry
+        row = self._lookup.row(entity)
+        (place,), (size,) = self._lookup.makers([entity])
+        body = self._lookup.new_body(entity)
         axis, side = self._axis, self._up * _SIDES[keep]
         centre, half = list(body.centre), list(body.half)
         half[axis] = float(height) / 2.0
         registry.units.refuse_unequal(entity, half)
-        if side:
-            face = body.centre[axis] + side * body.half[axis]
+        face = body.centre[axis] + side * body.half[axis]
+        has_face = math.isfinite(face)  # a body in quarantine may have none to keep in place
+        shift = [0.0] * len(centre)
+        if side and has_face:
             centre[axis] = centre_beside(face, half[axis], side)
-        shift = [new - old for new, old in zip(centre, body.centre, strict=True)]
+            shift[axis] = centre[axis] - body.centre[axis]
         in_place = row >= 0 and self._is_as_seen(row, body.centre, body.half)
         if self._domain is not None:
             in_place &= self._domain.into_world(np.array(centre)).tolist() == centre
-        place, size = (self._lookup.component(entity, kind.type) for kind in registry.makers)
         registry.units.set_half(size, half)
         attached = self._lookup.component(entity, Attached)
         if attached is not None:
             old = attached.offset[: len(shift)]
             attached.offset = [at + by for at, by in zip(old, shift, strict=True)]
             return
-        registry.units.set_centre(place, size, centre)
+        if has_face:
+            registry.units.set_centre(place, size, centre)
         self._read_again([entity])
         if in_place:
             self._read_changes(row, place, size, shift)

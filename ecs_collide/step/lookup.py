@@ -109,6 +109,28 @@ class BodyLookup:
         """Return what the components of a body say that no step has read yet."""
         return self._presence.read(self._link.world, entity)
 
+    def owner(self, entity: int, owner: int) -> NewBody:
+        """Return what the components of a box's owner say; KeyError if they make no valid box."""
+        error = self._presence.no_owner(self._link.world, entity, owner)
+        if error is not None:
+            raise error
+        return self.new_body(owner)
+
+    def makers(self, entities: Sequence[int]) -> tuple[list[Any], list[Any]]:
+        """Return the components that make bodies, in the roles of position and extents.
+
+        Raises KeyError for a body that has lost one since the last step.
+        """
+        places, sizes = (self.components(entities, kind.type) for kind in self._registry.makers)
+        for entity, place, size in zip(entities, places, sizes, strict=True):
+            if place is None or size is None:
+                raise self.no_body(entity)
+        return places, sizes
+
+    def no_body(self, entity: int) -> KeyError:
+        """Return the error to raise for an entity that is not a body now."""
+        return self._presence.no_body(entity, self._presence.finder(self._link.world)(entity))
+
     def components(self, entities: Sequence[int], kind: type) -> list[Any | None]:
         """Return the component of some type that each of many bodies has now."""
         return self._presence.components(self._link.world, entities, kind)

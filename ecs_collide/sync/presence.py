@@ -25,9 +25,12 @@ from ecs_collide._kernel.constants import (
     VELOCITY,
 )
 from ecs_collide.components.attributes import read_number
+from ecs_collide.components.basics import Disabled
+from ecs_collide.components.dynamics import Attached
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.sync.quarantine import find_no_number
+from ecs_collide.sync.attached import wrong_owner
+from ecs_collide.sync.quarantine import find_no_number, refusal
 from ecs_collide.sync.registry import BodyRegistry, RowArray
 from ecs_collide.sync.seen import NO_ROWS
 
@@ -207,6 +210,36 @@ class Presence:
         return KeyError(
             f"entity {entity!r} is no body of this space, {why}: a body has {' and '.join(names)}"
         )
+
+    def left_out(self, world: World, entity: int) -> KeyError:
+        """Return the error to raise for an entity that no query finds, with the reason."""
+        now = self.finder(world)(entity)
+        if now is None or not self.is_body(now):
+            return self.no_body(entity, now)
+        if Disabled in now:
+            return KeyError(f"entity {entity} is Disabled, so no query finds it")
+        wrong = refusal(self._registry.checks.box_rules, entity, now.get)
+        if wrong is not None:
+            return KeyError(f"{wrong}; no query finds the body until that is put right")
+        owner = now[Attached].owner
+        return self.no_owner(world, entity, owner) or KeyError(
+            f"entity {entity} is Attached to entity {owner}, which is Disabled, "
+            "so no query finds either"
+        )
+
+    def no_owner(self, world: World, entity: int, owner: int) -> KeyError | None:
+        """Return the error to raise for a box whose owner has no valid box, None if it has one."""
+        now = self.finder(world)(owner)
+        if now is None or not self.is_body(now):
+            cause = self.no_body(owner, now).args[0]
+        elif Attached in now:
+            wrong = wrong_owner(owner, is_itself=owner == entity, last=now[Attached].owner)
+            cause = f"{wrong.field} is {wrong.value}, it {wrong.text}"
+        else:
+            cause = refusal(self._registry.checks.box_rules, owner, now.get)
+        if cause is None:
+            return None
+        return KeyError(f"entity {entity} is Attached to entity {owner} and has no place: {cause}")
 
     def read(self, world: World, entity: int) -> NewBody:
         """Return what the components of a body say that no step has read yet.

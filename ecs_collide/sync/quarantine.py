@@ -20,7 +20,12 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[En
     entries = [
         entry for entry in (*common_entries(components, dim), *rare_entries(dim)) if entry.names
     ]
-    extents = entries[1]
+    return [*box_rules(components, dim, wrap), *entries[2:]]
+
+
+def box_rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Entry]:
+    """Return what must hold for the position and the extents of a body."""
+    position, extents = common_entries(components, dim)[:2]
     maximum = 1.0 if components.whole_sizes else 0.5
     narrow = [
         Entry(extents.kind, (name,), bounds=(Bounds(
@@ -31,7 +36,7 @@ def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[En
         for k, (name, width) in enumerate(zip(extents.names, wrap or (), strict=False))
         if width
     ]  # fmt: skip
-    return [*entries[:2], *narrow, *entries[2:]]
+    return [position, extents, *narrow]
 
 
 class Report(NamedTuple):
@@ -186,6 +191,7 @@ class FieldChecks:
 
     def __init__(self, components: Components, dim: int, holder: Holder, wrap: Wrap | None):
         self.rules = rules(components, dim, wrap)
+        self.box_rules = box_rules(components, dim, wrap)
         self._components = components
         self._holder = holder
         self._wrap = wrap
