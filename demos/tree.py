@@ -26,7 +26,7 @@ MOST = 110  # boxes
 INSERT_EVERY = 2  # steps
 CHECK_EVERY = 10  # steps between two comparisons with all pairs
 FLASH = 8  # steps
-LOOKAHEAD = 25.0  # steps; what half of a box allows of it
+LOOKAHEAD = 25.0  # steps
 BOXES, WALLS = 1, 2  # categories: boxes fly through each other
 FASTEST = 70.0  # on an axis, units per second
 

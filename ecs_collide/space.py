@@ -97,8 +97,7 @@ class Space:
         How far the bounds in the tree reach beyond a body's path, in world
         units; by default the body's longest side.
     lookahead : float
-        Number of steps, on average, by which the bounds reach ahead along the motion, at most
-        three sides of the body on each axis.
+        Number of steps, on average, by which the bounds reach ahead along the motion.
         Margin and lookahead change the cost of a step, never its result.
     components : Components, optional
         Which types of components of the game's own to read and write instead
@@ -132,7 +131,7 @@ class Space:
         pair_limit: int = 64,
         *,
         margin: float | None = None,
-        lookahead: float = 8.0,
+        lookahead: float = 12.0,
         components: Components | None = None,
         motion: str = "velocity",
         sleep: bool = True,

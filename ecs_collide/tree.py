@@ -70,7 +70,7 @@ class AABBTree:
         units.  Default: its longest side.
     lookahead : float
         Number of further steps of its motion, on average, that the fat bounds of a moving box
-        cover; at most three times its side on each axis.
+        cover.
 
     Notes
     -----
@@ -106,7 +106,7 @@ class AABBTree:
         dim: int = 2,
         capacity: int = 0,
         margin: float | None = None,
-        lookahead: float = 8.0,
+        lookahead: float = 12.0,
     ) -> None:
         if dim not in (2, 3):
             raise ValueError(f"dim={dim!r} must be 2 or 3")

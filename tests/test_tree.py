@@ -432,16 +432,32 @@ def test_fat_bounds_hold_the_swept_box(new_tree):
     assert tree.query((20, -40), (20, -20)) == []
 
 
-def test_growth_along_the_motion_is_capped_at_three_sides(new_tree):
-    tree = new_tree(margin=0.0, lookahead=100.0)
+def test_fat_bounds_reach_ahead_by_up_to_twice_the_lookahead_however_fast_the_box_is(new_tree):
+    tree = new_tree(margin=0.0, lookahead=10.0)
+    reaches = []
     for id in range(50):
         tree.insert(id, (0, 0), (8, 2))
-        tree.update(id, (0, 0), (8, 2), motion=(1000, -1000))
+        tree.update(id, (0, 0), (8, 2), motion=(1000, -500))
         (left, bottom), (right, top) = tree.fat_bounds(id)
 
         assert (left, top) == (0, 2)
-        assert 1008 < right <= 1032
-        assert -1006 <= bottom < -1000
+        assert right - 1008 == pytest.approx(-2 * (bottom + 500))
+        reaches.append(right - 1008)
+    assert 0 <= min(reaches) < 2000
+    assert 18_000 < max(reaches) <= 20_000
+
+
+def test_bounds_that_reach_ahead_are_renewed_when_the_box_stops_and_not_before(new_tree):
+    tree = new_tree()
+    for id in range(20):
+        tree.insert(id, (0, 0), (8, 2))
+        assert tree.update(id, (0, 0), (8, 2), motion=(1000, 0))
+        ahead = tree.fat_bounds(id)
+
+        assert not tree.update(id, (0, 0), (8, 2), motion=(1000, 0))
+        assert tree.fat_bounds(id) == ahead
+        assert tree.update(id, (0, 0), (8, 2))
+        assert tree.fat_bounds(id) == ((-8, -8), (16, 10))
 
 
 def test_boxes_of_one_speed_do_not_all_escape_in_one_step(new_tree):

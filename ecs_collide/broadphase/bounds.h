@@ -16,8 +16,6 @@ enum {
     SAME = 2  /* the box has not changed */
 };
 
-#define SIDES_AHEAD 3.0 /* fat bounds reach ahead by at most so many sides of the box */
-
 #ifdef ECS_COLLIDE_SSE2
 ECS_COLLIDE_INLINE double ecs_collide_sum(__m128d both)
 {
@@ -25,8 +23,8 @@ ECS_COLLIDE_INLINE double ecs_collide_sum(__m128d both)
 }
 
 ECS_COLLIDE_INLINE int ecs_collide_look_2(const double *low, const double *high, const double *way,
-                                     int swept, const double *fat, double margin, double too_big,
-                                     double *box)
+                                     int swept, const double *fat, double margin,
+                                     double lookahead, double too_big, double *box)
 {
     const __m128d sign = _mm_set1_pd(-0.0), half = _mm_set1_pd(0.5), zero = _mm_setzero_pd();
     const __m128d least = _mm_loadu_pd(low), most = _mm_loadu_pd(high);
@@ -53,7 +51,8 @@ ECS_COLLIDE_INLINE int ecs_collide_look_2(const double *low, const double *high,
     y = _mm_cvtsd_f64(_mm_unpackhi_pd(sides, sides));
     around = x > y ? x : y;
     around = 2.0 * (margin >= 0.0 ? margin : around > 0.0 ? around : 0.0);
-    needs = ecs_collide_sum(_mm_add_pd(sides, _mm_add_pd(length, _mm_set1_pd(around))));
+    needs = ecs_collide_sum(_mm_add_pd(
+        sides, _mm_add_pd(_mm_mul_pd(length, _mm_set1_pd(1.0 + lookahead)), _mm_set1_pd(around))));
     return ((_mm_movemask_pd(holds) == 3) &
             (ecs_collide_sum(_mm_sub_pd(fat_most, fat_least)) <= too_big * needs)) |
            (_mm_movemask_pd(same) == 3) << 1;
@@ -68,8 +67,8 @@ ECS_COLLIDE_INLINE double ecs_collide_surface(const double *sides, ptrdiff_t dim
 }
 
 ECS_COLLIDE_INLINE int ecs_collide_look(const double *low, const double *high, const double *way,
-                                   int swept, const double *fat, double margin, double too_big,
-                                   double *box, ptrdiff_t dim)
+                                   int swept, const double *fat, double margin,
+                                   double lookahead, double too_big, double *box, ptrdiff_t dim)
 {
     double sides[3], fat_sides[3], longest = 0.0, around;
     int fits = 1, same = 1;
@@ -88,7 +87,7 @@ ECS_COLLIDE_INLINE int ecs_collide_look(const double *low, const double *high, c
     }
     around = 2.0 * (margin >= 0.0 ? margin : longest);
     for (int k = 0; k < dim; k++)
-        sides[k] += (way ? fabs(way[k]) : 0.0) + around;
+        sides[k] += (way ? fabs(way[k]) * (1.0 + lookahead) : 0.0) + around;
     fits &= ecs_collide_surface(fat_sides, dim) <= too_big * ecs_collide_surface(sides, dim);
     return fits | same << 1;
 }
@@ -97,17 +96,20 @@ ECS_COLLIDE_INLINE int ecs_collide_look(const double *low, const double *high, c
    there already. */
 ECS_COLLIDE_INLINE int classify(const double *mins, const double *maxs, const double *motion,
                                 ptrdiff_t p, int still, int swept, const double *fat, ptrdiff_t q,
-                                double margin, double too_big, double *box, ptrdiff_t at,
-                                ptrdiff_t dim)
+                                double margin, double lookahead, double too_big, double *box,
+                                ptrdiff_t at, ptrdiff_t dim)
 {
     const double *way = still ? NULL : motion + p;
 
     if (dim == 3)
-        return ecs_collide_look(mins + p, maxs + p, way, swept, fat + q, margin, too_big, box + at, 3);
+        return ecs_collide_look(mins + p, maxs + p, way, swept, fat + q, margin, lookahead,
+                                too_big, box + at, 3);
 #ifdef ECS_COLLIDE_SSE2
-    return ecs_collide_look_2(mins + p, maxs + p, way, swept, fat + q, margin, too_big, box + at);
+    return ecs_collide_look_2(mins + p, maxs + p, way, swept, fat + q, margin, lookahead, too_big,
+                              box + at);
 #else
-    return ecs_collide_look(mins + p, maxs + p, way, swept, fat + q, margin, too_big, box + at, 2);
+    return ecs_collide_look(mins + p, maxs + p, way, swept, fat + q, margin, lookahead, too_big,
+                            box + at, 2);
 #endif
 }
 
@@ -126,9 +128,7 @@ ECS_COLLIDE_INLINE void ecs_collide_widen(const double *low, const double *high,
     }
     for (int k = 0; k < dim; k++) {
         const double step = way ? way[k] : 0.0, length = fabs(step);
-        const double whole = high[k] - low[k], side = swept ? whole - length : whole;
-        const double most = SIDES_AHEAD * (side > 0.0 ? side : 0.0), some = 2.0 * lookahead * length;
-        const double growth = share * (most < some ? most : some);
+        const double growth = share * (2.0 * lookahead * length);
         /* All of it, or nothing, without a branch that would be guessed wrong half of the time. */
         const double ahead = 0.5 * (growth + copysign(growth, step));
         double least = low[k] - margin, top = high[k] + margin;

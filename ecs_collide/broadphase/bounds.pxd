@@ -11,6 +11,7 @@ cdef extern from "ecs_collide/broadphase/bounds.h" nogil:
         const double* fat,
         Py_ssize_t q,
         double margin,
+        double lookahead,
         double too_big,
         double* box,
         Py_ssize_t at,

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 FITS = 1  # fat bounds contain the path of a box, and are not far bigger than they need to be
 SAME = 2  # the box has not changed
-SIDES_AHEAD = 3.0  # fat bounds reach ahead by at most this many sides of the box, on each axis
 
 
 def classify(
@@ -23,6 +22,7 @@ def classify(
     fat: list[float],
     q: int,
     margin: float,
+    lookahead: float,
     too_big: float,
     box: list[float],
     at: int,
@@ -41,7 +41,7 @@ def classify(
         box[at + dim + k] = high[k] + 0.0
     around = 2.0 * (margin if margin >= 0.0 else max(*sides, 0.0))
     needed = [
-        side + (abs(displacement) + around)
+        side + (abs(displacement) * (1.0 + lookahead) + around)
         for side, displacement in zip(sides, displacements, strict=True)
     ]
     fits &= _surface([fat[q + dim + k] - fat[q + k] for k in range(dim)]) <= too_big * _surface(
@@ -68,14 +68,13 @@ def widen(
 
     They contain its path in the step and the margin on all sides; a negative margin stands for the
     longest side.  In the direction of motion they contain a share, from 0 to 1, of the body's
-    motion in the next 2 * `lookahead` steps, at most SIDES_AHEAD of its sides on each axis.
+    motion in the next 2 * `lookahead` steps.
     """
     displacements, sides = _displacements_and_sides(mins, maxs, motion, p, still, swept, dim)
     if margin < 0.0:
         margin = max(*sides, 0.0)
     for k, displacement in enumerate(displacements):
-        most = SIDES_AHEAD * max(sides[k], 0.0)
-        growth = share * min(2.0 * lookahead * abs(displacement), most)
+        growth = share * (2.0 * lookahead * abs(displacement))
         fat[q + k] = mins[p + k] - margin
         fat[q + dim + k] = maxs[p + k] + margin
         if not swept:

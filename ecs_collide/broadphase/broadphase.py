@@ -119,7 +119,7 @@ class Broadphase:
         self.still = Tree(bodies.dim)
         self.moving = Tree(bodies.dim)
         self.margin = -1.0
-        self.lookahead = 8.0
+        self.lookahead = 12.0
         self.pair_filter = None
         self.all_have_filters = False
         self.n_left_out = 0

@@ -114,6 +114,7 @@ class FatBounds:
         still: cython.bint = self.still
         swept: cython.bint = self.swept
         margin: cython.double = self.margin
+        lookahead: cython.double = self.lookahead
         dim: cython.Py_ssize_t = self.dim
         n_escaped: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t
@@ -125,7 +126,8 @@ class FatBounds:
             if place_of[item] >= 0:
                 seen: cython.int = classify(
                     mins, maxs, motion, dim * row, still, swept,
-                    fat, 2 * dim * item, margin, TOO_BIG, box, 2 * dim * place_of[item], dim,
+                    fat, 2 * dim * item, margin, lookahead, TOO_BIG, box,
+                    2 * dim * place_of[item], dim,
                 )  # fmt: skip
                 if seen == FITS | SAME:
                     continue

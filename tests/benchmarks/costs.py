@@ -360,21 +360,24 @@ def fat_bounds(n: int = 4_000, frames: int = 100, rounds: int = 3) -> Rows:
         "of nothing": {"margin": 0.0, "lookahead": 0.0},
     }
     rows: Rows = []
-    for n_bodies in (max(n // 10, 1), n):
+    few = max(n // 10, 1)
+    # Bodies, axes, spacing, speed on each axis.  The last two move by up to two sides in a step.
+    scenes = (few, 2, 4.0, 10.0), (n, 2, 4.0, 10.0), (n, 2, 16.0, 240.0), (n, 3, 16.0, 240.0)
+    for n_bodies, dim, spacing, speed in scenes:
         times = {name: np.full(frames, np.inf) for name in ways}
         counts: dict[str, Integers] = {}
         for number in range(rounds):
             spaces: dict[str, ec.Space] = {}
             for name, settings in ways.items():
                 counts[name] = np.zeros(3, np.int64)
-                esper.switch_world(f"{n_bodies} {name} {number}")
-                gas(n_bodies, spacing=4.0, speed=10.0)
-                spaces[name] = ec.install(ec.Space(**settings))
+                esper.switch_world(f"{n_bodies} {dim} {speed} {name} {number}")
+                gas(n_bodies, spacing, speed, dim=dim)
+                spaces[name] = ec.install(ec.Space(dim=dim, **settings))
                 esper.process(DT)
             for frame in range(frames):
                 ends = set()
                 for name, space in spaces.items():
-                    esper.switch_world(f"{n_bodies} {name} {number}")
+                    esper.switch_world(f"{n_bodies} {dim} {speed} {name} {number}")
                     times[name][frame] = min(times[name][frame], clocked(esper.process, DT))
                     stats = space.stats
                     counts[name] += (stats.escapes, stats.reinsertions, stats.rebuilds)
@@ -383,8 +386,9 @@ def fat_bounds(n: int = 4_000, frames: int = 100, rounds: int = 3) -> Rows:
         for name in ways:
             kinds = ("escapes", "reinsertions", "rebuilds")
             each = (counts[name] / frames).tolist()
+            scene = f"a gas of {n_bodies:,} in {dim}D, up to {speed / 120.0:.2f} sides a step"
             rows += [
-                (f"a step of a gas of {n_bodies:,}, fat bounds {name}: {kind}", count, "")
+                (f"{scene}, fat bounds {name}: {kind} a step", count, "")
                 for kind, count in zip(kinds, each, strict=True)
             ]
             against = float(times[name].sum() / times["as they are"].sum())
