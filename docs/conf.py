@@ -57,7 +57,7 @@ SHORT = {  # what a signature says: what stands in it
     r"NDArray\[np\.": "NDArray[",
     r"~?(?:typing|collections\.abc|numpy\.typing|numpy)\.": "",
     r"Sequence\[float\] \| NDArray\[\w+\]": "VectorLike",
-    r"type \| tuple\[type, \.\.\.\] \| Callable\[\[int\], object\] \| None": "Which",
+    r"type \| tuple\[type, \.\.\.\] \| ~?[\w.]*Filter \| Callable\[.*?, object\] \| None": "Which",
     # What is the library's own: fields, and a first argument.
     r", _\w+: \w+(?:\[\w+\])?(?=[,)])": "",
     r"(?<=\()\w+: [~\w.]*\b_[A-Z]\w*, ": "",
@@ -137,6 +137,10 @@ def setup(app) -> None:
         content[0] = lead(content[0])
 
     def sign(app, what, name, obj, options, signature, returns):
+        if signature:  # of `BoxQueries`, in the words of the class that inherits it
+            of_tree = name.startswith("ecs_collide.AABBTree.")
+            which = "Callable[[int], object] | None" if of_tree else "Which"
+            signature = re.sub(r"~?(?:[\w.]*\.)?_Filter \| None", which, signature)
         return shorten(signature), shorten(returns)
 
     def skip(app, what, name, obj, skipped, options):

@@ -23,6 +23,7 @@ DOCS = Path(__file__).parent
 PAGE = DOCS / "reference.md"
 ORDER = ["api_components", "api_world", "api_events", "api_questions", "api_extras"]
 WIDTH = 88
+WHICH = {"AABBTree": "Callable[[int], object] | None"}  # else a filter is a `Which`
 NOT_OURS = {object, tuple, int, str, enum.IntEnum, enum.StrEnum, enum.IntFlag, enum.Flag, enum.Enum}
 HEAD = """# Reference
 
@@ -35,7 +36,7 @@ extras at the end, which are separate modules.
 | `VectorLike` | any sequence or array of as many numbers |
 | `ArrayLike` | everything that numpy makes an array of |
 | `Exclude` | an entity, several of them, or None |
-| `Which` | a component type, a tuple of types, a function that is called with an entity, or None |
+| `Which` | a component type or a tuple of types, a `Filter`, a function of an entity, or None |
 
 This page is made from the docstrings by `python docs/make_reference.py`.
 """
@@ -112,7 +113,8 @@ def describe(kind: str, name: str) -> Iterator[str]:
             if isinstance(value, property):
                 yield f"```py\n{thing.__name__}.{member}{result(value.fget)}\n```"
             else:
-                yield f"```py\n{signature(member, getattr(thing, member))}\n```"
+                text = signature(member, getattr(thing, member), WHICH.get(thing.__name__, "Which"))
+                yield f"```py\n{text}\n```"
             yield to_markdown(inspect.cleandoc(value.__doc__ or ""))
 
 
@@ -162,8 +164,11 @@ def docstrings_after(source: str) -> dict[str, str]:
     return found
 
 
-def signature(name: str, thing: Any) -> str:
-    """Return the call of a function or class, on one line or with a line for each argument."""
+def signature(name: str, thing: Any, which: str = "Which") -> str:
+    """Return the call of a function or class, on one line or with a line for each argument.
+
+    `which` is the type of an argument `filter`.
+    """
     try:
         found = inspect.signature(thing)
     except ValueError:
@@ -179,7 +184,7 @@ def signature(name: str, thing: Any) -> str:
         prefix = {given.VAR_POSITIONAL: "*", given.VAR_KEYWORD: "**"}.get(given.kind, "")
         text = prefix + given.name
         if given.annotation is not given.empty and "_Settings" not in str(given.annotation):
-            text += f": {'Which' if given.name == 'filter' else annotation(given.annotation)}"
+            text += f": {which if given.name == 'filter' else annotation(given.annotation)}"
         if given.default is not given.empty:
             text += f" = {shown_value(given.default)}"
         parts.append(text)

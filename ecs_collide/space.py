@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
@@ -32,21 +31,13 @@ from ecs_collide.events import (
     VectorLike,
 )
 from ecs_collide.motion.wrapping import PeriodicDomain, Wrap
+from ecs_collide.queries.boxes import BoxQueries
 from ecs_collide.queries.contact_queries import ContactQueries
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.queried_bodies import QueriedBodies
-from ecs_collide.queries.queries import Each, Exclude, Filter, Queries
-from ecs_collide.queries.results import (
-    BoxHit,
-    BoxHits,
-    Branches,
-    Neighbour,
-    Neighbours,
-    RayHit,
-    RayHits,
-    RegionHits,
-)
+from ecs_collide.queries.queries import Exclude, Filter, Queries
+from ecs_collide.queries.results import Branches
 from ecs_collide.settings import Settings
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.snapshot.own_types import Load, Save, Update
@@ -71,7 +62,7 @@ from ecs_collide.sync.registry import BodyRegistry
 _USUAL_RESPONSE = Slide()  # the default response of `move`
 
 
-class Space:
+class Space(BoxQueries[Filter]):
     """All bodies of one world: entities with `Position` and `Extents`.
 
     The four systems drive it; `ecs_collide.install` creates and connects the space and the
@@ -807,13 +798,7 @@ class Space:
         """Return what `move` would return, without moving the body."""
         return self._moves.check_move(entity, displacement, response, exclude, filter)
 
-    # -- queries --
-    #
-    # All results are as of the end of the last step, or as of a later `update` or `move`, without
-    # entities that have been deleted since, immediately or deferred.  Regions, points, rays and
-    # distances are closed: a body that only touches is found.  `cast_box`, `box_hits` and
-    # `cast_boxes` follow the open rules of impacts.  In a world that wraps, each body is found
-    # once, also across the edges: at the image that comes first.
+    # -- queries, besides those of `BoxQueries` --
 
     def update(self) -> None:
         """Update queries to all that was created, moved or changed since the last step.
@@ -828,264 +813,6 @@ class Space:
         comparison for each body that is not `Fixed`, and O(log n) for each changed body.
         """
         self._queried.update()
-
-    def query(
-        self,
-        min: VectorLike,
-        max: VectorLike,
-        *,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[int]:
-        """Return the bodies whose boxes share a point with a region, sorted by id (closed).
-
-        Parameters
-        ----------
-        min, max : sequence of float (dim,)
-            The lower and the upper corner, in world units.
-        exclude : int or several, optional
-            Entities that are not returned.
-        filter : type, tuple of types, Filter or callable, optional
-            Only entities with this component; with all of these; that a body with this `Filter`
-            may meet, by categories, mask and group; or for which the function returns a true
-            value.
-        solid : bool
-            Exclude sensors.
-
-        Raises
-        ------
-        ValueError
-            A corner is not a vector of finite numbers, or a minimum is above its maximum.
-        TypeError
-            `exclude` or `filter` has the wrong type.
-        """
-        return self._queries.query(min, max, exclude, filter, solid)
-
-    def query_point(
-        self,
-        point: VectorLike,
-        *,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[int]:
-        """Return the bodies whose boxes contain a point, sorted by id (closed); see `query`."""
-        return self._queries.query(point, point, exclude, filter, solid)
-
-    def query_many(
-        self,
-        mins: ArrayLike,
-        maxs: ArrayLike,
-        *,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> RegionHits:
-        """Return the bodies in each of many regions: as `query` for each row, but faster.
-
-        Parameters
-        ----------
-        mins, maxs : float64, shape (n, dim)
-            A single corner is used for all rows of the other.
-        """
-        return self._queries.query_many(mins, maxs, exclude, filter, solid)
-
-    def cast_ray(
-        self,
-        origin: VectorLike,
-        direction: VectorLike,
-        *,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> RayHit | None:
-        """Return the first hit of the ray from `origin` to `origin + direction`, or None (closed).
-
-        Of several bodies hit at once, the one with the lowest entity id.  For `exclude`, `filter`
-        and `solid` see `query`.
-        """
-        hits = self._queries.cast_ray(origin, direction, 1, exclude, filter, solid)
-        return hits[0] if hits else None
-
-    def ray_hits(
-        self,
-        origin: VectorLike,
-        direction: VectorLike,
-        *,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[RayHit]:
-        """Return all hits of a ray, sorted by time, then entity; as `cast_ray`."""
-        return self._queries.cast_ray(origin, direction, 0, exclude, filter, solid)
-
-    def cast_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        *,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> RayHits:
-        """Return the first hit of each of many rays: as `cast_ray` for each row, but faster.
-
-        Parameters
-        ----------
-        origins, directions : float64, shape (n, dim)
-            A single vector is used for all rows of the other.
-        exclude, exclude_each : optional
-            As in `cast_boxes`.
-        """
-        return self._queries.cast_rays(origins, directions, exclude, exclude_each, filter, solid)
-
-    def cast_box(
-        self,
-        centre: VectorLike,
-        half: VectorLike,
-        motion: VectorLike,
-        *,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> BoxHit | None:
-        """Return the first body that a box moving on a straight path meets, or None.
-
-        By the rules of impacts, which are *open*, as if the other bodies were at rest: a hit is
-        where the interiors begin to overlap, before the end of the path.  Sliding along a face or
-        over a seam, grazing a corner and moving away are no hits.  Bodies that overlap the box
-        from the start are hits at time 0.  Of several hits at once, the lowest entity id.
-
-        Parameters
-        ----------
-        centre, half, motion : sequence of float (dim,)
-            Centre and half sizes of the box, and its displacement, in world units.
-        exclude, filter : optional
-            As in `query`.
-
-        Raises
-        ------
-        ValueError
-            A number is not finite or beyond 2**500, or a half size is negative.
-        """
-        hits = self._queries.cast_box(centre, half, motion, 1, exclude, filter, solid)
-        return hits[0] if hits else None
-
-    def box_hits(
-        self,
-        centre: VectorLike,
-        half: VectorLike,
-        motion: VectorLike,
-        *,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[BoxHit]:
-        """Return all bodies that a moving box meets, sorted by time, then entity; as `cast_box`."""
-        return self._queries.cast_box(centre, half, motion, 0, exclude, filter, solid)
-
-    def cast_boxes(
-        self,
-        centres: ArrayLike,
-        halves: ArrayLike,
-        motions: ArrayLike,
-        *,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> BoxHits:
-        """Return the first hit of each of many moving boxes: as `cast_box` per row, but faster.
-
-        Parameters
-        ----------
-        centres, halves, motions : float64, shape (n, dim)
-            A single vector is used for all rows of the others.
-        exclude : int or several, optional
-            Entities that no row returns.
-        exclude_each : integers, shape (n,), optional
-            One more entity for each row that it does not return, such as the one whose box it
-            casts; -1 for none.
-        """
-        return self._queries.cast_boxes(
-            centres, halves, motions, exclude, exclude_each, filter, solid
-        )
-
-    def nearest(
-        self,
-        point: VectorLike,
-        k: int = 1,
-        *,
-        within: float = math.inf,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[Neighbour]:
-        """Return the k bodies nearest to a point, or all if there are fewer, by distance.
-
-        Parameters
-        ----------
-        point : sequence of float (dim,)
-            Distances are those from here to the boxes, 0 inside; of equal ones, the lower id first.
-        k : int
-            Number of bodies, at least 1.
-        within : float
-            The largest distance, in world units (closed).
-        exclude, filter : optional
-            As in `query`.
-
-        Raises
-        ------
-        ValueError
-            The point, `k` or `within` is not valid.
-        """
-        return self._queries.nearest(point, point, k, within, exclude, filter, solid)
-
-    def nearest_to_box(
-        self,
-        min: VectorLike,
-        max: VectorLike,
-        k: int = 1,
-        *,
-        within: float = math.inf,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[Neighbour]:
-        """Return the k bodies nearest to a box, by distance, then entity; otherwise as `nearest`.
-
-        The distance is that between the two boxes, 0 if they share a point.  The `point` of a
-        result is a point of the body closest to the box.
-
-        Parameters
-        ----------
-        min, max : sequence of float (dim,)
-            The lower and the upper corner, in world units.
-        """
-        return self._queries.nearest(min, max, k, within, exclude, filter, solid)
-
-    def nearest_many(
-        self,
-        points: ArrayLike,
-        k: int = 1,
-        *,
-        within: float = math.inf,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> Neighbours:
-        """Return the k bodies nearest to each of many points: as `nearest` per row, but faster.
-
-        Parameters
-        ----------
-        points : float64, shape (n, dim)
-        exclude_each : integers, shape (n,), optional
-            One more entity for each row that it does not return; -1 for none.
-        """
-        return self._queries.nearest_many(points, k, within, exclude, exclude_each, filter, solid)
 
     # -- contacts --
 

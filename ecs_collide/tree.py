@@ -13,7 +13,6 @@ cast follows the open rules of the sweep, as bodies do.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from operator import gt, index
 from typing import Any, TypeAlias
@@ -24,8 +23,8 @@ from numpy.typing import ArrayLike
 from ecs_collide._checks import Floats, Integers, checked_id, checked_ids, refuse_reversed, vectors
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import LARGEST
-from ecs_collide.queries.queried_boxes import QueriedBoxes
-from ecs_collide.queries.queries import Each, Exclude, Queries
+from ecs_collide.queries.boxes import BoxQueries
+from ecs_collide.queries.queries import Allowed, Filter, Queries
 from ecs_collide.queries.results import (
     BoxHit,
     BoxHits,
@@ -37,6 +36,7 @@ from ecs_collide.queries.results import (
     RegionHits,
     branches_of,
 )
+from ecs_collide.queries.wrapped import Boxes, search_of
 
 __all__ = [
     "AABBTree",
@@ -51,12 +51,12 @@ __all__ = [
 
 _Vector: TypeAlias = tuple[float, ...]
 _AnyVector: TypeAlias = Sequence[float] | Floats
-_Filter: TypeAlias = Callable[[int], object] | None
 
+_OWN: Any = np.zeros((0, 2)).data  # no boxes besides those in the tree
 _AUTO = -1.0  # the kernel chooses the margin by the size of each box
 
 
-class AABBTree:
+class AABBTree(BoxQueries[Callable[[int], object]]):
     """Axis-aligned boxes by id, and queries for them.
 
     Parameters
@@ -122,7 +122,7 @@ class AABBTree:
         self._are_fine = kernels.fat_bounds.are_fine
         self._id_map = kernels.id_map.IdMap(index(capacity))
         self._tree = kernels.tree.Tree(self._dim, index(capacity))
-        self._queries = Queries(QueriedBoxes(self._dim, self._tree, self._id_map))
+        self._queries = Queries(_QueriedBoxes(self._dim, self._tree, self._id_map))
         self._pair_cache = kernels.pair_cache.PairCache(self._tree)
         self._pairs: Integers | None = np.zeros((0, 2), np.int64)  # None if boxes have changed
         self._keys: tuple[Any, Any] | None = None  # key of each row, row of each key
@@ -304,30 +304,6 @@ class AABBTree:
     def __repr__(self) -> str:
         return f"<AABBTree of {len(self)} boxes in {self._dim}D, {self.depth} deep>"
 
-    def query(
-        self,
-        min: _AnyVector,
-        max: _AnyVector,
-        *,
-        exclude: Exclude = None,
-        filter: _Filter = None,
-    ) -> list[int]:
-        """Return the ids of all boxes that share a point with a box, sorted.
-
-        O(log n + results).  `exclude` is an id, or several, that are not returned; `filter` is a
-        function that returns whether an id may be returned.
-        """
-        return self._queries.query(min, max, exclude, filter)
-
-    def query_many(
-        self, mins: ArrayLike, maxs: ArrayLike, *, exclude: Exclude = None
-    ) -> RegionHits:
-        """Return the ids of all boxes that share a point with each of many boxes.
-
-        As `Space.query_many`.
-        """
-        return self._queries.query_many(mins, maxs, exclude)
-
     def query_id(self, id: int) -> list[int]:
         """Return the ids of all boxes that share a point with the box of `id`, but `id`; sorted.
 
@@ -356,137 +332,6 @@ class AABBTree:
             self._pairs = np.empty((self._pair_cache.renew(*self._find_keys()), 2), np.int64)
             self._pair_cache.write(self._id_map.ids, self._pairs.data)
         return self._pairs.copy()
-
-    def cast_ray(
-        self,
-        origin: _AnyVector,
-        direction: _AnyVector,
-        *,
-        exclude: Exclude = None,
-        filter: _Filter = None,
-    ) -> RayHit | None:
-        """Return the first hit of a ray, or None.
-
-        The ray extends from `origin` to ``origin + direction``, both included.  Of several boxes
-        hit at once, the one with the lowest id.
-        O(log n) for boxes that overlap few others.  `exclude` and `filter` as in `query`.
-        """
-        hits = self._queries.cast_ray(origin, direction, 1, exclude, filter)
-        return hits[0] if hits else None
-
-    def ray_hits(
-        self,
-        origin: _AnyVector,
-        direction: _AnyVector,
-        *,
-        exclude: Exclude = None,
-        filter: _Filter = None,
-    ) -> list[RayHit]:
-        """Return all hits of a ray, sorted by time, then id; as `cast_ray`."""
-        return self._queries.cast_ray(origin, direction, 0, exclude, filter)
-
-    def cast_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        *,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-    ) -> RayHits:
-        """Return the first hit of each of many rays; as `Space.cast_rays`."""
-        return self._queries.cast_rays(origins, directions, exclude, exclude_each)
-
-    def cast_box(
-        self,
-        centre: _AnyVector,
-        half: _AnyVector,
-        motion: _AnyVector,
-        *,
-        exclude: Exclude = None,
-        filter: _Filter = None,
-    ) -> BoxHit | None:
-        """Return the first box that a moving box meets, or None; as `Space.cast_box`.
-
-        Notes
-        -----
-        Nodes are visited in the order in which the box would meet them, and
-        not at all if that is later than the best hit so far.
-        O(log n) for boxes that overlap few others.
-
-        Examples
-        --------
-        >>> tree = AABBTree()
-        >>> tree.insert(7, (10, -5), (12, 5))
-        >>> hit = tree.cast_box((0, 0), (1, 1), (18, 0))
-        >>> hit.id, hit.time, hit.centre, hit.normal
-        (7, 0.5, (9.0, 0.0), (-1.0, 0.0))
-        """
-        hits = self._queries.cast_box(centre, half, motion, 1, exclude, filter)
-        return hits[0] if hits else None
-
-    def box_hits(
-        self,
-        centre: _AnyVector,
-        half: _AnyVector,
-        motion: _AnyVector,
-        *,
-        exclude: Exclude = None,
-        filter: _Filter = None,
-    ) -> list[BoxHit]:
-        """Return all boxes that a moving box meets, sorted by time, then id; as `cast_box`."""
-        return self._queries.cast_box(centre, half, motion, 0, exclude, filter)
-
-    def cast_boxes(
-        self,
-        centres: ArrayLike,
-        halves: ArrayLike,
-        motions: ArrayLike,
-        *,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-    ) -> BoxHits:
-        """Return the first hit of each of many moving boxes; as `Space.cast_boxes`."""
-        return self._queries.cast_boxes(centres, halves, motions, exclude, exclude_each)
-
-    def nearest(
-        self,
-        point: _AnyVector,
-        k: int = 1,
-        *,
-        within: float = math.inf,
-        exclude: Exclude = None,
-        filter: _Filter = None,
-    ) -> list[Neighbour]:
-        """Return the k boxes nearest to a point, by distance, then id; as `Space.nearest`.
-
-        O(log n + k) on average, for boxes that overlap few others.
-        """
-        return self._queries.nearest(point, point, k, within, exclude, filter)
-
-    def nearest_to_box(
-        self,
-        min: _AnyVector,
-        max: _AnyVector,
-        k: int = 1,
-        *,
-        within: float = math.inf,
-        exclude: Exclude = None,
-        filter: _Filter = None,
-    ) -> list[Neighbour]:
-        """Return the k boxes nearest to a box; as `Space.nearest_to_box`."""
-        return self._queries.nearest(min, max, k, within, exclude, filter)
-
-    def nearest_many(
-        self,
-        points: ArrayLike,
-        k: int = 1,
-        *,
-        within: float = math.inf,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-    ) -> Neighbours:
-        """Return the k boxes nearest to each of many points; as `Space.nearest_many`."""
-        return self._queries.nearest_many(points, k, within, exclude, exclude_each)
 
     @property
     def dim(self) -> int:
@@ -669,3 +514,42 @@ class AABBTree:
             key_of[row_of] = np.arange(len(rows))
             self._keys = key_of.data, row_of.data
         return self._keys
+
+
+class _QueriedBoxes:
+    """The boxes of a tree for its queries.  The boxes in the tree are the items' own."""
+
+    place = "tree"
+
+    def __init__(self, dim: int, tree: Any, rows: Any) -> None:
+        self.dim = dim
+        self.search = search_of(None, tree)
+        self._rows = rows
+        self._boxes: Boxes = (_OWN, _OWN, rows.ids)
+        self._room: int = rows.room  # the array of ids is replaced when it grows
+
+    @property
+    def boxes(self) -> Boxes:
+        """No boxes besides those in the tree, and the ids by row."""
+        if self._room != self._rows.room:
+            self._boxes, self._room = (_OWN, _OWN, self._rows.ids), self._rows.room
+        return self._boxes
+
+    def row(self, id: int) -> int:
+        """Return the row of an id, -1 if it has none."""
+        return int(self._rows.find(id)) if -(2**63) <= id < 2**63 else -1
+
+    def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
+        """Return the filter, a function that takes an id."""
+        if filter is None:
+            return None
+        if callable(filter) and not isinstance(filter, type):
+            return filter
+        raise TypeError(f"filter={filter!r} must be a function that takes an id, or None")
+
+    def left_out(self, filter: Filter, solid: bool) -> list[int]:
+        """Return the rows of the ids that a filter refuses."""
+        allowed = None if filter is None else self.allowed(filter)
+        if allowed is None:
+            return []
+        return [self.row(id) for id in sorted(self._rows.in_use()) if not allowed(id)]

@@ -8,8 +8,10 @@ import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Generic
 
 import ecs_collide
+from ecs_collide.queries.boxes import BoxQueries
 from tests.build import declare_kernels
 
 PACKAGE = Path(ecs_collide.__file__).parent
@@ -175,7 +177,9 @@ def test_a_space_is_made_of_parts_and_no_part_holds_it():
     space = ecs_collide.Space()
     parts = [part for part in vars(space).values() if hasattr(part, "__dict__")]
 
-    assert ecs_collide.Space.__mro__ == (ecs_collide.Space, object)
+    # A space is something that answers queries about boxes, as a tree is.  It inherits no more.
+    assert ecs_collide.Space.__mro__ == (ecs_collide.Space, BoxQueries, Generic, object)
+    assert ecs_collide.AABBTree.__mro__ == (ecs_collide.AABBTree, BoxQueries, Generic, object)
     assert len(parts) >= 10
     for part in parts:
         for value in vars(part).values():

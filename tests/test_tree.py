@@ -581,6 +581,46 @@ def test_bulk_forms_give_what_single_forms_give(new_tree, dim):
     assert (bulk.pairs() == single.pairs()).all()
 
 
+@pytest.mark.parametrize("dim", [2, 3])
+def test_bulk_forms_call_a_filter_for_each_id(new_tree, dim):
+    mins, maxs = scattered(120, dim)
+    tree = new_tree(dim)
+    tree.insert_many(np.arange(120) * 3, mins, maxs)
+    rng = np.random.default_rng(6)
+    starts, ways = rng.uniform(0, 100, (12, dim)), rng.normal(0, 60, (12, dim))
+    halves = rng.uniform(0, 4, (12, dim))
+
+    def is_odd(id: int) -> bool:
+        return id % 2 == 1
+
+    rays = tree.cast_rays(starts, ways, filter=is_odd)
+    boxes = tree.cast_boxes(starts, halves, ways, exclude=9, filter=is_odd)
+    near = tree.nearest_many(starts, 2, filter=is_odd)
+    found = tree.query_many(starts - 9, starts + 9, filter=is_odd)
+
+    assert {id % 2 for id in (*rays.ids.tolist(), *boxes.ids.tolist()) if id != -1} == {1}
+    for n in range(12):
+        ray = tree.cast_ray(starts[n], ways[n], filter=is_odd)
+        hit = tree.cast_box(starts[n], halves[n], ways[n], exclude=9, filter=is_odd)
+        assert rays.ids[n] == (-1 if ray is None else ray.id)
+        assert boxes.ids[n] == (-1 if hit is None else hit.id)
+        assert near.ids[n].tolist() == [one.id for one in tree.nearest(starts[n], 2, filter=is_odd)]
+        region = found.ids[found.offsets[n] : found.offsets[n + 1]].tolist()
+        assert region == tree.query(starts[n] - 9, starts[n] + 9, filter=is_odd)
+    with pytest.raises(TypeError, match="must be a function that takes an id"):
+        tree.cast_rays(starts, ways, filter=ec.Sensor)
+
+
+def test_all_boxes_of_a_tree_are_solid(new_tree):
+    tree = new_tree()
+    tree.insert(5, (0, 0), (2, 2))
+
+    assert tree.query_point((2, 1)) == tree.query_point((2, 1), solid=True) == [5]
+    assert tree.query_point((2, 1), exclude=5) == tree.query_point((2.5, 1)) == []
+    assert tree.cast_ray((-1, 1), (9, 0), solid=True).id == 5
+    assert tree.cast_rays((-1, 1), (9, 0), solid=True).ids.tolist() == [5]
+
+
 def test_bulk_forms_take_nothing_and_lists(new_tree):
     tree = new_tree()
     tree.insert_many([], [], [])

@@ -25,8 +25,7 @@ from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter, filter_numbers
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
-from ecs_collide.queries.queries import Boxes
-from ecs_collide.queries.wrapped import search_of
+from ecs_collide.queries.wrapped import Boxes, search_of
 from ecs_collide.sync.quarantine import find_no_number
 from ecs_collide.sync.registry import BodyRegistry
 

@@ -16,8 +16,8 @@ from ecs_collide.components.filters import filter_numbers, filters_allow
 from ecs_collide.esper_world import World
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.present import PresentBodies
-from ecs_collide.queries.queries import Allowed, Boxes, Filter
-from ecs_collide.queries.wrapped import search_of
+from ecs_collide.queries.queries import Allowed, Filter
+from ecs_collide.queries.wrapped import Boxes, search_of
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.state import StepState

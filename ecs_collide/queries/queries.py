@@ -1,14 +1,13 @@
-"""Find boxes: in regions, along rays, before boxes that move, near points.
+"""Find boxes: in regions, along rays, in the way of moving boxes, near points.
 
-One interface for the bodies of a `Space` and the boxes of an `AABBTree`, each of which is
-`Queried` in its own way.  `Space` documents the queries.  Here arguments are checked, the kernel
-is called and its results are named.  Of a single query the kernel takes vectors that are plain
-tuples at once, and all others after they are checked and converted.
+`BoxQueries` documents the queries.  Here arguments are checked, the kernel is called and hits are
+filtered, in one way for the bodies of a `Space` and the boxes of an `AABBTree`, each of which is
+`Queried`.  The kernel takes the vectors of a single query at once if they are plain tuples, and
+all others after they are checked and converted.
 """
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterable, Sequence
 from operator import index
 from typing import Any, Protocol, TypeAlias, TypeVar
@@ -27,31 +26,27 @@ from ecs_collide._checks import (
 )
 from ecs_collide._kernel.constants import CAST, NEAR, RAY, REGION
 from ecs_collide.components.filters import Filter as CategoryFilter
-from ecs_collide.events import VectorLike
-from ecs_collide.queries.results import (
-    BoxHit,
-    BoxHits,
-    Neighbour,
-    Neighbours,
-    RayHit,
-    RayHits,
-    RegionHits,
-)
-from ecs_collide.queries.wrapped import WrappedSearch
+from ecs_collide.queries.results import BoxHit, Neighbour, RayHit, RegionHits
+from ecs_collide.queries.wrapped import Boxes, Query, Rows, WrappedSearch
 
 Exclude: TypeAlias = int | Iterable[int] | None
 Each: TypeAlias = Sequence[int] | NDArray[np.int64] | None
 Filter: TypeAlias = type | tuple[type, ...] | CategoryFilter | Callable[[int], object] | None
 Allowed: TypeAlias = Callable[[int], object] | None
-Rows: TypeAlias = tuple[int, ...] | None
-Boxes: TypeAlias = tuple[Any, Any, Any]
-"""The own boxes by row, min and max, and the ids: memoryviews for the kernel."""
+Selection: TypeAlias = tuple[Exclude, Any, bool]
+"""The boxes that a query may return, as its arguments `exclude`, `filter` and `solid` say."""
 
 _NAMES = {
     RAY: ("origin", "direction"),
     CAST: ("centre", "half", "motion"),
     NEAR: ("min", "max"),
     REGION: ("min", "max"),
+}
+_NAMES_OF_MANY = {
+    RAY: ("origins", "directions"),
+    CAST: ("centres", "halves", "motions"),
+    NEAR: ("points",),
+    REGION: ("mins", "maxs"),
 }
 _FIRST_HITS = 8  # hits that are looked at first where a filter refuses some
 _Hit = TypeVar("_Hit", RayHit, BoxHit, Neighbour)
@@ -82,92 +77,36 @@ class Queried(Protocol):
 
 
 class Queries:
-    """Answers queries about boxes; `Space` documents each."""
+    """Answers queries about boxes; `BoxQueries` documents each."""
 
     def __init__(self, queried: Queried) -> None:
         self._queried = queried
 
-    # -- single queries: at most `limit` results, 0 for all --
+    # -- single queries --
 
-    def query(
-        self,
-        min: VectorLike,
-        max: VectorLike,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[int]:
-        """Return the boxes that share a point with a region, sorted by id."""
+    def in_region(self, corners: tuple[Any, Any], selection: Selection) -> list[int]:
+        """Return the ids of the boxes that share a point with a region, sorted."""
+        exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
-        found: list[int] = self._find(REGION, (min, max), 0, 0.0, excluded)
+        found: list[int] = self._find((REGION, corners, 0, 0.0), excluded)
         allowed = self._queried.allowed(filter, len(found), solid)
         return found if allowed is None else [id for id in found if allowed(id)]
 
-    def cast_ray(
-        self,
-        origin: VectorLike,
-        direction: VectorLike,
-        limit: int,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[RayHit]:
-        """Return the first hits of a ray, sorted by time, then id."""
-        vectors = origin, direction
-        return self._find_first(RayHit, RAY, vectors, limit, 1.0, exclude, filter, solid)
-
-    def cast_box(
-        self,
-        centre: VectorLike,
-        half: VectorLike,
-        motion: VectorLike,
-        limit: int,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[BoxHit]:
-        """Return the first hits of a box on a straight way, sorted by time, then id."""
-        vectors = centre, half, motion
-        return self._find_first(BoxHit, CAST, vectors, limit, 1.0, exclude, filter, solid)
-
-    def nearest(
-        self,
-        min: VectorLike,
-        max: VectorLike,
-        k: int = 1,
-        within: float = math.inf,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> list[Neighbour]:
-        """Return the k boxes nearest to a box, or to a point given twice, by distance, then id."""
-        vectors = (min,) if min is max else (min, max)
-        limit, bound = _checked_count(k), _checked_distance(within)
-        return self._find_first(Neighbour, NEAR, vectors, limit, bound, exclude, filter, solid)
-
-    def _find_first(
-        self,
-        hit: type[_Hit],
-        kind: int,
-        vectors: tuple[VectorLike, ...],
-        limit: int,
-        bound: float,
-        exclude: Exclude,
-        filter: Filter,
-        solid: bool,
-    ) -> list[_Hit]:
-        """Return the first results that are allowed.
+    def first(self, hit: type[_Hit], query: Query, selection: Selection) -> list[_Hit]:
+        """Return the first results that are allowed, by time or distance, then id.
 
         Searches for a few and then for more, so that a filter is not called for all.
         """
+        exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
         allowed = self._queried.allowed(filter, 1, solid)
         if allowed is None:
-            return [hit(*found) for found in self._find(kind, vectors, limit, bound, excluded)]
+            return [hit(*found) for found in self._find(query, excluded)]
+        kind, vectors, limit, bound = query
         kept: list[_Hit] = []
         n_seen, n_wanted = 0, max(_FIRST_HITS, 2 * limit) if limit else 0
         while True:
-            hits = self._find(kind, vectors, n_wanted, bound, excluded)
+            hits = self._find((kind, vectors, n_wanted, bound), excluded)
             for found in (hit(*one) for one in hits[n_seen:]):
                 if allowed(found.id):
                     kept.append(found)
@@ -177,121 +116,51 @@ class Queries:
                 return kept
             n_seen, n_wanted = n_wanted, 4 * n_wanted
 
-    def _find(
-        self,
-        kind: int,
-        vectors: tuple[VectorLike, ...],
-        limit: int,
-        bound: float,
-        excluded: Rows,
-    ) -> Any:
+    def _find(self, query: Query, excluded: Rows) -> Any:
         """Return the list of results of the kernel."""
         queried, found = self._queried, None
         search, boxes = queried.search, queried.boxes
         if type(search) is not WrappedSearch:
-            found = search.search(kind, vectors, limit, bound, excluded, *boxes)
+            found = search.search(query, excluded, boxes)
         if found is None:
+            kind, vectors, limit, bound = query
             names = ("point",) if len(vectors) == 1 else _NAMES[kind]
             rows = same_vectors(**dict(zip(names, vectors, strict=True)))
             self._refuse_wrong(kind, dict(zip(names, rows, strict=True)))
             checked = tuple(tuple(row) for row in rows.tolist())
-            found = search.search(kind, checked, limit, bound, excluded, *boxes)
+            found = search.search((kind, checked, limit, bound), excluded, boxes)
         return found
 
     # -- queries in bulk --
 
-    def query_many(
-        self,
-        mins: ArrayLike,
-        maxs: ArrayLike,
-        exclude: Exclude = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> RegionHits:
-        """Return the boxes in each of many regions."""
-        left_out = self._left_out(exclude, filter, solid)
+    def in_regions(self, corners: tuple[ArrayLike, ArrayLike], selection: Selection) -> RegionHits:
+        """Return the ids of the boxes in each of many regions."""
+        left_out = self._left_out(selection)
         search, boxes = self._queried.search, self._queried.boxes
-        lowers, uppers = self._rows(REGION, {"mins": mins, "maxs": maxs})
-        offsets = np.empty(len(lowers) + 1, np.int64)
-        items = search.query_many(lowers.data, uppers.data, left_out, *boxes, offsets.data)
+        mins, maxs = self._rows(REGION, corners)
+        offsets = np.empty(len(mins) + 1, np.int64)
+        items = search.query_many((mins.data, maxs.data), left_out, boxes, offsets.data)
         return RegionHits(offsets, np.asarray(boxes[2])[np.asarray(items)])
 
-    def cast_rays(
-        self,
-        origins: ArrayLike,
-        directions: ArrayLike,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> RayHits:
-        """Return the first hit of each of many rays."""
-        arrays = {"origins": origins, "directions": directions}
-        return RayHits.of(
-            *self._find_each(RAY, arrays, 1, 1.0, exclude, exclude_each, filter, solid)
-        )
-
-    def cast_boxes(
-        self,
-        centres: ArrayLike,
-        halves: ArrayLike,
-        motions: ArrayLike,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> BoxHits:
-        """Return what each of many boxes meets first."""
-        arrays = {"centres": centres, "halves": halves, "motions": motions}
-        found, ids, hits = self._find_each(
-            CAST, arrays, 1, 1.0, exclude, exclude_each, filter, solid
-        )
-        dim = self._queried.dim
-        times, places, normals, depths = np.hsplit(hits, [1, 1 + dim, 1 + 2 * dim])
-        return BoxHits(_named(found, ids), times.ravel(), places, normals, depths.ravel())
-
-    def nearest_many(
-        self,
-        points: ArrayLike,
-        k: int = 1,
-        within: float = math.inf,
-        exclude: Exclude = None,
-        exclude_each: Each = None,
-        filter: Filter = None,
-        solid: bool = False,
-    ) -> Neighbours:
-        """Return the k boxes nearest to each of many points."""
-        limit, bound = _checked_count(k), _checked_distance(within)
-        found, ids, hits = self._find_each(
-            NEAR, {"points": points}, limit, bound, exclude, exclude_each, filter, solid
-        )
-        shape = len(found) // limit, limit
-        distances, places = np.hsplit(hits, [1])
-        return Neighbours(
-            _named(found, ids).reshape(shape),
-            distances.reshape(shape),
-            places.reshape(*shape, self._queried.dim),
-        )
-
-    def _find_each(
-        self,
-        kind: int,
-        arrays: dict[str, ArrayLike],
-        limit: int,
-        bound: float,
-        exclude: Exclude,
-        exclude_each: Each,
-        filter: Filter,
-        solid: bool,
+    def first_each(
+        self, query: Query, exclude_each: Each, selection: Selection
     ) -> tuple[Integers, Integers, Floats]:
-        """Return the `limit` results of each query as rows, the ids by row, and their numbers.
+        """Return the first results of each of many queries.
 
-        Of a result that there is not, the row is -1 and the numbers are inf, nan, nan ...
+        Returns
+        -------
+        found : int64 (n, limit)
+            Rows of boxes, -1 where there are no more.
+        ids : int64
+            By row.
+        hits : float64 (n * limit, ...)
+            The numbers of each result; inf, nan, nan ... where there are no more.
         """
+        kind, vectors, limit, bound = query
         queried = self._queried
-        each, left_out = self._excluded_each(exclude_each), self._left_out(exclude, filter, solid)
+        each, left_out = self._excluded_each(exclude_each), self._left_out(selection)
         search, boxes = queried.search, queried.boxes
-        known = self._rows(kind, arrays)
+        known = self._rows(kind, vectors)
         n = len(known[0])
         if each is None:
             each = np.full(n, -1, np.int64)
@@ -302,20 +171,18 @@ class Queries:
         n_numbers = {NEAR: 1 + queried.dim, RAY: 1 + 2 * queried.dim, CAST: 2 + 2 * queried.dim}
         found = np.full((n, limit), -1, np.int64)
         hits = np.full((n * limit, n_numbers[kind]), np.nan)
-        search.search_many(
-            kind, tuple(array.data for array in known), limit, bound, each.data, left_out,
-            *boxes, found.data, hits.data,
-        )  # fmt: skip
+        checked = kind, tuple(array.data for array in known), limit, bound
+        search.search_many(checked, left_out, boxes, (each.data, found.data, hits.data))
         hits[:, 0][found.ravel() < 0] = np.inf
-        return found.ravel(), np.asarray(boxes[2]), hits
+        return found, np.asarray(boxes[2]), hits
 
     # -- what goes in --
 
-    def _rows(self, kind: int, arrays: dict[str, ArrayLike]) -> list[Floats]:
+    def _rows(self, kind: int, arrays: tuple[ArrayLike, ...]) -> list[Floats]:
         """Return checked arrays of as many rows each; single vectors are repeated."""
         none = np.zeros((0, self._queried.dim))
-        given = {name: none if np.size(array) == 0 else array for name, array in arrays.items()}
-        known = same_axes(**given)
+        given = zip(_NAMES_OF_MANY[kind], arrays, strict=True)
+        known = same_axes(**{name: none if np.size(array) == 0 else array for name, array in given})
         rows = [np.array(np.atleast_2d(array), order="C") for array in rows_together(known)]
         self._refuse_wrong(kind, dict(zip(known, rows, strict=True)))
         return rows
@@ -343,8 +210,9 @@ class Queries:
             )
         return np.array([self._queried.row(id) for id in ids.tolist()], np.int64)
 
-    def _left_out(self, exclude: Exclude, filter: Filter, solid: bool) -> Rows:
+    def _left_out(self, selection: Selection) -> Rows:
         """Return the rows that a query in bulk leaves out."""
+        exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
         others = self._queried.left_out(filter, solid)
         return (*(excluded or ()), *others) if others else excluded
@@ -364,12 +232,7 @@ class Queries:
             queried.search.refuse_wrong(kind, known)
 
 
-def _named(rows: Integers, ids: Integers) -> Integers:
-    """Return the id of each row, -1 for -1."""
-    return np.where(rows < 0, -1, ids[rows])
-
-
-def _checked_count(k: int) -> int:
+def checked_count(k: int) -> int:
     """Return the number of results, or raise."""
     try:
         number = index(k)
@@ -380,7 +243,7 @@ def _checked_count(k: int) -> int:
     return number
 
 
-def _checked_distance(within: float) -> float:
+def checked_distance(within: float) -> float:
     """Return the largest distance, or raise."""
     if not (isinstance(within, (int, float)) and within >= 0.0):
         raise ValueError(f"within={within!r} must be a distance in world units, 0 or more")

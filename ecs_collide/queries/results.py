@@ -57,16 +57,6 @@ class RayHits(NamedTuple):
     points: Floats
     normals: Floats
 
-    @classmethod
-    def of(cls, rows: Integers, ids: Integers, hits: Floats) -> RayHits:
-        """Return the hits that a kernel has written, for rows that have these ids."""
-        missed = rows < 0
-        dim = hits.shape[1] // 2
-        hits[missed] = np.nan
-        times, points, normals = np.hsplit(hits, [1, 1 + dim])
-        times[missed] = np.inf
-        return cls(np.where(missed, -1, ids[rows]), times.ravel(), points, normals)
-
 
 class BoxHit(NamedTuple):
     """Where a box that is cast meets a box.
@@ -196,6 +186,31 @@ class Branches(NamedTuple):
     maxs: Floats
     depths: Integers
     moving: NDArray[np.bool_]
+
+
+def to_ray_hits(found: Integers, ids: Integers, hits: Floats) -> RayHits:
+    """Return the hits of many rays; the arguments are what `Queries.first_each` returns."""
+    times, points, normals = np.hsplit(hits, [1, 1 + hits.shape[1] // 2])
+    return RayHits(_named(found, ids).ravel(), times.ravel(), points, normals)
+
+
+def to_box_hits(found: Integers, ids: Integers, hits: Floats) -> BoxHits:
+    """Return the hits of many boxes; the arguments are what `Queries.first_each` returns."""
+    dim = hits.shape[1] // 2 - 1
+    times, centres, normals, depths = np.hsplit(hits, [1, 1 + dim, 1 + 2 * dim])
+    return BoxHits(_named(found, ids).ravel(), times.ravel(), centres, normals, depths.ravel())
+
+
+def to_neighbours(found: Integers, ids: Integers, hits: Floats) -> Neighbours:
+    """Return the boxes near many points; the arguments are what `Queries.first_each` returns."""
+    distances, points = np.hsplit(hits, [1])
+    points = points.reshape(*found.shape, points.shape[1])
+    return Neighbours(_named(found, ids), distances.reshape(found.shape), points)
+
+
+def _named(rows: Integers, ids: Integers) -> Integers:
+    """Return the id of each row, -1 for -1."""
+    return np.where(rows < 0, -1, ids[rows])
 
 
 def branches_of(tree: Any, moving: bool) -> Branches:

@@ -33,12 +33,13 @@ SCALE = 2.0**600
 class Search:
     """Searches one tree, or two as if they were one.
 
-    A query is a kind and its vectors: origin and direction of a RAY; centre, half sizes and motion
-    of a CAST; the lower and the upper corner of a REGION and of a NEAR, or a single point.
+    A `query` is a tuple: its kind; its vectors; the number of results, 0 for all; and their
+    greatest key.  The vectors are origin and direction of a RAY; centre, half sizes and motion of a
+    CAST; the lower and the upper corner of a REGION and of a NEAR, or a single point.
 
-    Row `item` of two arrays, `tight_min` and `tight_max`, is the item's own box.  If they have no
-    rows, for a single tree only, the boxes in the tree are the items' own.  `ids` has the id of
-    each item.  `excluded` is a tuple of the items that are not returned, or None.
+    `boxes` are three arrays with a row for each item: the corners `min` and `max` of its own box,
+    and its id.  If the corners have no rows, for a single tree only, the boxes in the tree are the
+    items' own.  `excluded` is a tuple of the items that are not returned, or None.
     """
 
     first: Tree
@@ -88,18 +89,8 @@ class Search:
                 setattr(self, name, [0.0] * 3)
             self.hit = [0.0] * 8
 
-    def search(
-        self,
-        kind: cython.int,
-        vectors: tuple,
-        limit: cython.Py_ssize_t,
-        bound: cython.double,
-        excluded,
-        tight_min: object,
-        tight_max: object,
-        ids: object,
-    ) -> object:
-        """Return the first `limit` results with keys up to `bound`, by key, then id; 0: all.
+    def search(self, query: tuple, excluded, boxes: tuple) -> object:
+        """Return the first results of a query, by key, then id.
 
         Each is a tuple.  RAY: id, time, point, normal.  CAST: id, time, centre, normal, depth.
         NEAR: id, distance, closest point.  For a REGION they are the ids.
@@ -108,52 +99,52 @@ class Search:
         half size is negative.
         """
         answers: list = []
+        vectors: tuple = query[1]
         i: cython.Py_ssize_t
 
-        self.kind = kind
+        self.kind = query[0]
         if not (
             _read_vector(vectors[0], self.start, self.dim)
             and _read_vector(vectors[len(vectors) - 1], self.displacement, self.dim)
-            and (kind != CAST or _read_vector(vectors[1], self.half, self.dim))
+            and (self.kind != CAST or _read_vector(vectors[1], self.half, self.dim))
             and self._set_box()
         ):
             return None
-        self._begin(excluded, tight_min, tight_max, ids)
-        self._search(limit, bound)
+        self._begin(excluded, boxes)
+        self._search(query[2], query[3])
         self._end(excluded)
         for i in range(self.best.n):
             answers.append(self._answer(i))
         return answers
 
-    def search_many(
-        self,
-        kind: cython.int,
-        vectors: tuple,
-        limit: cython.Py_ssize_t,
-        bound: cython.double,
-        excluded_each: cython.longlong[::1],
-        excluded,
-        tight_min: object,
-        tight_max: object,
-        ids: object,
-        found: cython.longlong[:, ::1],
-        hits: cython.double[:, ::1],
-    ) -> None:
-        """Write the first `limit` items of each RAY, CAST or NEAR; -1 where there are no more.
+    def search_many(self, query: tuple, excluded, boxes: tuple, rows: tuple) -> None:
+        """Write the first results of each RAY, CAST or NEAR.
 
-        `vectors` are checked arrays of a row for each.  Row i excludes item ``excluded_each[i]``
-        too.  Row ``limit * i + j`` of `hits` is about ``found[i, j]``: the numbers that `search`
-        returns after the id.
+        Parameters
+        ----------
+        query : tuple
+            Its vectors are checked arrays of a row for each query, and its limit is at least 1.
+        rows : tuple of three arrays
+            `excluded_each`, int64 (n,): one more item that each query excludes, or -1.
+            `found`, int64 (n, limit), written: the items, -1 where there are no more.
+            `hits`, float64 (n * limit, ...), written: row ``limit * i + j`` is about
+            ``found[i, j]``, the numbers that `search` returns after the id.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
+        vectors: tuple = query[1]
+        limit: cython.Py_ssize_t = query[2]
+        bound: cython.double = query[3]
+        self.kind = query[0]
         starts: cython.double[:, ::1] = vectors[0]
-        halves: cython.double[:, ::1] = vectors[1] if kind == CAST else starts
+        halves: cython.double[:, ::1] = vectors[1] if self.kind == CAST else starts
         lasts: cython.double[:, ::1] = vectors[len(vectors) - 1]
+        excluded_each: cython.longlong[::1] = rows[0]
+        found: cython.longlong[:, ::1] = rows[1]
+        hits: cython.double[:, ::1] = rows[2]
 
-        self.kind = kind
-        self._begin(excluded, tight_min, tight_max, ids)
+        self._begin(excluded, boxes)
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.start[k] = starts[i, k] + 0.0
@@ -172,30 +163,25 @@ class Search:
         self._end(excluded)
 
     def query_many(
-        self,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        excluded,
-        tight_min: object,
-        tight_max: object,
-        ids: object,
-        offsets: cython.longlong[::1],
+        self, corners: tuple, excluded, boxes: tuple, offsets: cython.longlong[::1]
     ) -> object:
         """Return the items in each REGION, grouped by region, sorted by id.
 
-        An int64 memoryview.  The items of region i are ``offsets[i]`` to ``offsets[i + 1]``;
-        `offsets` is written.
+        An int64 memoryview.  `corners` are two checked arrays of a row for each region.  The items
+        of region i are ``offsets[i]`` to ``offsets[i + 1]``; `offsets` is written.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
         k: cython.Py_ssize_t
+        mins: cython.double[:, ::1] = corners[0]
+        maxs: cython.double[:, ::1] = corners[1]
         room: cython.Py_ssize_t = max(64, 2 * mins.shape[0])
         total: cython.Py_ssize_t = 0
         found: cython.longlong[::1] = zeros(LONG, room)
 
         offsets[0] = 0
         self.kind = REGION
-        self._begin(excluded, tight_min, tight_max, ids)
+        self._begin(excluded, boxes)
         for i in range(mins.shape[0]):
             for k in range(self.dim):
                 self.low[k] = mins[i, k]
@@ -231,16 +217,16 @@ class Search:
         return True
 
     @may_raise
-    def _begin(self, excluded, tight_min: object, tight_max: object, ids: object) -> cython.int:
+    def _begin(self, excluded, boxes: tuple) -> cython.int:
         """Use the boxes and ids of the items, and mark the items that are excluded."""
         i: cython.Py_ssize_t
 
         if (
-            ids is not self.given_ids
-            or tight_min is not self.given_min
-            or tight_max is not self.given_max
+            boxes[2] is not self.given_ids
+            or boxes[0] is not self.given_min
+            or boxes[1] is not self.given_max
         ):
-            self._bind(tight_min, tight_max, ids)
+            self._bind(boxes)
         self.n_excluded = 0
         self.excluded_each = -1
         if self.is_cut_short:  # an exception has left marks
@@ -258,11 +244,11 @@ class Search:
 
     @cython.boundscheck(False)  # of empty arrays too
     @cython.cfunc
-    def _bind(self, tight_min: object, tight_max: object, ids: object) -> None:
+    def _bind(self, boxes: tuple) -> None:
         """Keep the addresses of arrays: to find them takes longer than a small query."""
-        mins: cython.double[:, ::1] = tight_min
-        maxs: cython.double[:, ::1] = tight_max
-        numbers: cython.longlong[::1] = ids
+        mins: cython.double[:, ::1] = boxes[0]
+        maxs: cython.double[:, ::1] = boxes[1]
+        numbers: cython.longlong[::1] = boxes[2]
 
         self.given_ids = None  # if this is interrupted, the next query binds again
         self.own = mins.shape[0] == 0
@@ -270,9 +256,7 @@ class Search:
         self.highs = flat(maxs)
         self.ids = cython.address(numbers[0]) if cython.compiled else numbers
         self.n_items = numbers.shape[0]
-        self.given_min = tight_min
-        self.given_max = tight_max
-        self.given_ids = ids
+        self.given_min, self.given_max, self.given_ids = boxes
 
     @may_raise
     def _end(self, excluded) -> cython.int:

@@ -7,7 +7,7 @@ by which it may meet something, and the best result of each body counts.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,11 @@ from ecs_collide.motion.wrapping import PeriodicDomain
 # Of a width: more than is lost by rounding where a part of a way is passed over.
 _SHIFT_REACH = 2.0**-30
 
+Rows: TypeAlias = tuple[int, ...] | None
+Boxes: TypeAlias = tuple[Any, Any, Any]
+"""The own boxes by row, min and max, and the ids: memoryviews for the kernel."""
+Query: TypeAlias = tuple[int, tuple[Any, ...], int, float]
+"""The kind, the vectors, the number of results (0: all), and their greatest time or distance."""
 Shifts = list[tuple[Floats, Floats]]
 """Offsets of images; and when each query meets something there at the earliest, inf for never."""
 
@@ -118,15 +123,14 @@ class WrappedSearch:
 
     # -- the interface of the kernel --
 
-    def search(
-        self, kind: int, vectors: tuple[Any, ...], limit: int, bound: float, *rest: Any
-    ) -> list[Any]:
-        """Return the first results of one query; `rest` is as in the kernel."""
+    def search(self, query: Query, excluded: Rows, boxes: Boxes) -> list[Any]:
+        """Return the first results of one query."""
+        kind, vectors, limit, bound = query
         first, *others = (np.array(vector) for vector in vectors)
         if kind == REGION:
-            *_, ids = rest
-            items = self.query_many(first[None], others[0][None], *rest, np.empty(2, np.int64))
-            return [ids[item] for item in items.tolist()]
+            corners = first[None], others[0][None]
+            items = self.query_many(corners, excluded, boxes, np.empty(2, np.int64))
+            return [boxes[2][item] for item in items.tolist()]
         start = self._domain.into_world(first)
         if kind == NEAR:
             shifts = [(shift, np.zeros(1)) for shift in self._beside()]
@@ -140,7 +144,8 @@ class WrappedSearch:
             if kind == NEAR:
                 moved = [start - shift, start - shift + size]
             vectors = tuple(tuple(vector.tolist()) for vector in moved)
-            found: list[Any] = self._search.search(kind, vectors, limit, bound, *rest)
+            query = kind, vectors, limit, bound
+            found: list[Any] = self._search.search(query, excluded, boxes)
             return found
 
         return [
@@ -149,62 +154,33 @@ class WrappedSearch:
         ]
 
     def search_many(
-        self,
-        kind: int,
-        vectors: tuple[Any, ...],
-        limit: int,
-        bound: float,
-        excluded_each: Any,
-        excluded: Any,
-        mins: Any,
-        maxs: Any,
-        ids: Any,
-        found: Any,
-        hits: Any,
+        self, query: Query, excluded: Rows, boxes: Boxes, rows: tuple[Any, Any, Any]
     ) -> None:
         """Write the first results of many queries."""
+        kind, vectors, limit, bound = query
         first, *others = (np.asarray(vector) for vector in vectors)
-        each, names = np.asarray(excluded_each), np.asarray(ids)
-        found, hits = np.asarray(found), np.asarray(hits)
+        each, found, hits = (np.asarray(array) for array in rows)
+        ids = np.asarray(boxes[2])
         starts = self._domain.into_world(first)
 
-        def search(shift: Floats, rows: Integers) -> tuple[Integers, Floats]:
-            moved = [starts[rows] - shift, *(other[rows] for other in others)]
-            items = np.full((len(rows), limit), -1, np.int64)
-            numbers = np.full((len(rows) * limit, hits.shape[1]), np.nan)
-            self._search.search_many(
-                kind, tuple(vector.data for vector in moved), limit, bound, each[rows].data,
-                excluded, mins, maxs, ids, items.data, numbers.data,
-            )  # fmt: skip
+        def search(shift: Floats, which: Integers) -> tuple[Integers, Floats]:
+            moved = starts[which] - shift, *(other[which] for other in others)
+            items = np.full((len(which), limit), -1, np.int64)
+            numbers = np.full((len(which) * limit, hits.shape[1]), np.nan)
+            shifted = kind, tuple(vector.data for vector in moved), limit, bound
+            into = each[which].data, items.data, numbers.data
+            self._search.search_many(shifted, excluded, boxes, into)
             numbers[items.ravel() < 0, 0] = np.inf
             return items, numbers
 
         if kind == NEAR:
             all_rows = np.arange(len(starts))
-            self._keep_nearest([search(s, all_rows) for s in self._beside()], names, found, hits)
+            self._keep_nearest([search(s, all_rows) for s in self._beside()], ids, found, hits)
         else:
             halves = others[0] if kind == CAST else np.zeros_like(starts)
             shifts = self._shifts_on_path(starts, halves, others[-1])
-            self._keep_first(shifts, search, names, found[:, 0], hits)
+            _keep_first(shifts, search, ids, found[:, 0], hits)
         hits[:, 1 : 1 + self._dim] = self._domain.into_world(hits[:, 1 : 1 + self._dim])
-
-    def _keep_first(
-        self,
-        shifts: Shifts,
-        search: Callable[[Floats, Integers], tuple[Integers, Floats]],
-        ids: Integers,
-        found: Integers,
-        hits: Floats,
-    ) -> None:
-        """Write the first result of each query at any image; of two at once that of the lower id."""
-        hits[:, 0] = np.inf
-        for shift, enter in shifts:
-            rows = np.flatnonzero(enter <= hits[:, 0])
-            items, numbers = search(shift, rows)
-            item, times, known = items[:, 0], numbers[:, 0], hits[rows, 0]
-            better = (times < known) | ((times == known) & (ids[item] < ids[found[rows]]))
-            better &= item >= 0
-            found[rows[better]], hits[rows[better]] = item[better], numbers[better]
 
     def _keep_nearest(
         self,
@@ -230,10 +206,11 @@ class WrappedSearch:
         order = np.lexsort((ids[items], numbers[:, :, 0]), axis=1)[:, :limit]
         found[:], hits[:] = items[rows, order], numbers[rows, order].reshape(hits.shape)
 
-    def query_many(self, mins: Any, maxs: Any, *rest: Any) -> Integers:
-        """Return the items in many regions; `rest` is as in the kernel."""
-        *others, ids, offsets = rest
-        lowers, uppers = np.array(mins), np.array(maxs)
+    def query_many(
+        self, corners: tuple[Any, Any], excluded: Rows, boxes: Boxes, offsets: Any
+    ) -> Integers:
+        """Return the items in many regions."""
+        lowers, uppers = (np.array(corner) for corner in corners)
         for k in self._domain.axes:
             width, low, high = self._domain.widths[k], lowers[:, k], uppers[:, k]
             whole = high - low >= width
@@ -244,11 +221,11 @@ class WrappedSearch:
         starts = np.empty(len(lowers) + 1, np.int64)
         for shift in self._beside():
             moved = (lowers - shift).data, (uppers - shift).data
-            items = self._search.query_many(*moved, *others, ids, starts.data)
+            items = self._search.query_many(moved, excluded, boxes, starts.data)
             many = np.diff(starts).astype(np.intp)  # numpy refuses int64 here on wasm32
             parts.append(np.stack([np.repeat(np.arange(len(lowers)), many), items]))
         rows, items = np.concatenate(parts, axis=1)
-        order = np.lexsort((np.asarray(ids)[items], rows))
+        order = np.lexsort((np.asarray(boxes[2])[items], rows))
         rows, items = rows[order], items[order]
         # A box may be found at several images.
         is_first = np.ones(len(items), np.bool_)
@@ -278,3 +255,21 @@ def _first(shifts: Shifts, limit: int, search: Callable[[Floats], list[Any]]) ->
                 best[hit[0]] = (hit, rank)
     hits = sorted((hit for hit, _ in best.values()), key=lambda hit: (hit[1], hit[0]))
     return hits[:limit] if limit else hits
+
+
+def _keep_first(
+    shifts: Shifts,
+    search: Callable[[Floats, Integers], tuple[Integers, Floats]],
+    ids: Integers,
+    found: Integers,
+    hits: Floats,
+) -> None:
+    """Write the first result of each query at any image; of two at once that of the lower id."""
+    hits[:, 0] = np.inf
+    for shift, enter in shifts:
+        rows = np.flatnonzero(enter <= hits[:, 0])
+        items, numbers = search(shift, rows)
+        item, times, known = items[:, 0], numbers[:, 0], hits[rows, 0]
+        better = (times < known) | ((times == known) & (ids[item] < ids[found[rows]]))
+        better &= item >= 0
+        found[rows[better]], hits[rows[better]] = item[better], numbers[better]

@@ -1,0 +1,333 @@
+"""The queries of `Space` and `AABBTree`, each with its signature and its docstring.
+
+`Queries` checks the arguments, calls the kernel and names the results.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Generic, TypeVar
+
+from numpy.typing import ArrayLike
+
+from ecs_collide._kernel.constants import CAST, NEAR, RAY
+from ecs_collide.events import VectorLike
+from ecs_collide.queries.queries import Each, Exclude, Queries, checked_count, checked_distance
+from ecs_collide.queries.results import (
+    BoxHit,
+    BoxHits,
+    Neighbour,
+    Neighbours,
+    RayHit,
+    RayHits,
+    RegionHits,
+    to_box_hits,
+    to_neighbours,
+    to_ray_hits,
+)
+
+_Filter = TypeVar("_Filter", contravariant=True)
+
+
+class BoxQueries(Generic[_Filter]):
+    """Queries for boxes by id: in regions, along rays, in the way of moving boxes, near points.
+
+    In a `Space` the boxes are those of its bodies, and their ids are entities.  A space answers as
+    of the end of the last step, or as of a later `Space.update` or `Space.move`, and never returns
+    an entity that has been deleted since.  If its world wraps, a body is found once, at the image
+    that comes first.
+
+    Regions, points, rays and distances are *closed*: boxes that only touch are found.  Only a box
+    that is cast follows the *open* rules of impacts.
+
+    The type parameter is the type of `filter`.  A subclass sets `_queries`, the one thing that the
+    queries use.
+    """
+
+    _queries: Queries
+
+    def query(
+        self,
+        min: VectorLike,
+        max: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> list[int]:
+        """Return the ids of the boxes that share a point with a region, sorted (closed).
+
+        O(log n + results) for n boxes that overlap few others.
+
+        Parameters
+        ----------
+        min, max : sequence of float (dim,)
+            The lower and the upper corner, in world units.
+        exclude : int or several, optional
+            Ids that are not returned.
+        filter : type, tuple of types, Filter or callable, optional
+            Only ids for which this function returns a true value.  In a `Space` also: only
+            entities with this component; with all of these; that a body with this `Filter` may
+            meet, by categories, mask and group.
+        solid : bool
+            Exclude sensors.  An `AABBTree` has none.
+
+        Raises
+        ------
+        ValueError
+            A corner is not a vector of finite numbers, or a minimum is above its maximum.
+        TypeError
+            `exclude` or `filter` has the wrong type.
+        """
+        return self._queries.in_region((min, max), (exclude, filter, solid))
+
+    def query_point(
+        self,
+        point: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> list[int]:
+        """Return the ids of the boxes that contain a point, sorted (closed); see `query`."""
+        return self._queries.in_region((point, point), (exclude, filter, solid))
+
+    def query_many(
+        self,
+        mins: ArrayLike,
+        maxs: ArrayLike,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> RegionHits:
+        """Return the ids of the boxes in each of many regions: as `query` per row, but faster.
+
+        Parameters
+        ----------
+        mins, maxs : float64, shape (n, dim)
+            A single corner is used for all rows of the other.
+        exclude, filter, solid : optional
+            As in `query`, for all rows.  A filter that is a function is called for all ids.
+        """
+        return self._queries.in_regions((mins, maxs), (exclude, filter, solid))
+
+    def cast_ray(
+        self,
+        origin: VectorLike,
+        direction: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> RayHit | None:
+        """Return the first hit of the ray from `origin` to `origin + direction`, or None (closed).
+
+        Of several boxes hit at once, the one with the lowest id.  For `exclude`, `filter` and
+        `solid` see `query`.  O(log n) for boxes that overlap few others.
+        """
+        query = RAY, (origin, direction), 1, 1.0
+        hits = self._queries.first(RayHit, query, (exclude, filter, solid))
+        return hits[0] if hits else None
+
+    def ray_hits(
+        self,
+        origin: VectorLike,
+        direction: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> list[RayHit]:
+        """Return all hits of a ray, sorted by time, then id; as `cast_ray`."""
+        query = RAY, (origin, direction), 0, 1.0
+        return self._queries.first(RayHit, query, (exclude, filter, solid))
+
+    def cast_rays(
+        self,
+        origins: ArrayLike,
+        directions: ArrayLike,
+        *,
+        exclude: Exclude = None,
+        exclude_each: Each = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> RayHits:
+        """Return the first hit of each of many rays: as `cast_ray` for each row, but faster.
+
+        Parameters
+        ----------
+        origins, directions : float64, shape (n, dim)
+            A single vector is used for all rows of the other.
+        exclude, exclude_each, filter, solid : optional
+            As in `cast_boxes`.
+        """
+        query = RAY, (origins, directions), 1, 1.0
+        found = self._queries.first_each(query, exclude_each, (exclude, filter, solid))
+        return to_ray_hits(*found)
+
+    def cast_box(
+        self,
+        centre: VectorLike,
+        half: VectorLike,
+        motion: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> BoxHit | None:
+        """Return the first box that a box moving on a straight path meets, or None.
+
+        By the rules of impacts, which are *open*, as if the other boxes were at rest: a hit is
+        where the interiors begin to overlap, before the end of the path.  Sliding along a face or
+        over a seam, grazing a corner and moving away are no hits.  Boxes that overlap the moving
+        one from the start are hits at time 0.  Of several hits at once, the lowest id.  O(log n)
+        for boxes that overlap few others.
+
+        Parameters
+        ----------
+        centre, half, motion : sequence of float (dim,)
+            Centre and half sizes of the box, and its displacement, in world units.
+        exclude, filter, solid : optional
+            As in `query`.
+
+        Raises
+        ------
+        ValueError
+            A number is not finite or beyond 2**500, or a half size is negative.
+
+        Examples
+        --------
+        >>> import ecs_collide as ec
+        >>> tree = ec.AABBTree()
+        >>> tree.insert(7, (10, -5), (12, 5))
+        >>> hit = tree.cast_box((0, 0), (1, 1), (18, 0))
+        >>> hit.id, hit.time, hit.centre, hit.normal
+        (7, 0.5, (9.0, 0.0), (-1.0, 0.0))
+        """
+        query = CAST, (centre, half, motion), 1, 1.0
+        hits = self._queries.first(BoxHit, query, (exclude, filter, solid))
+        return hits[0] if hits else None
+
+    def box_hits(
+        self,
+        centre: VectorLike,
+        half: VectorLike,
+        motion: VectorLike,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> list[BoxHit]:
+        """Return all boxes that a moving box meets, sorted by time, then id; as `cast_box`."""
+        query = CAST, (centre, half, motion), 0, 1.0
+        return self._queries.first(BoxHit, query, (exclude, filter, solid))
+
+    def cast_boxes(
+        self,
+        centres: ArrayLike,
+        halves: ArrayLike,
+        motions: ArrayLike,
+        *,
+        exclude: Exclude = None,
+        exclude_each: Each = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> BoxHits:
+        """Return the first hit of each of many moving boxes: as `cast_box` per row, but faster.
+
+        Parameters
+        ----------
+        centres, halves, motions : float64, shape (n, dim)
+            A single vector is used for all rows of the others.
+        exclude : int or several, optional
+            Ids that no row returns.
+        exclude_each : integers, shape (n,), optional
+            One more id for each row that it does not return, such as the one whose box it casts;
+            -1 for none.
+        filter, solid : optional
+            As in `query_many`.
+        """
+        query = CAST, (centres, halves, motions), 1, 1.0
+        found = self._queries.first_each(query, exclude_each, (exclude, filter, solid))
+        return to_box_hits(*found)
+
+    def nearest(
+        self,
+        point: VectorLike,
+        k: int = 1,
+        *,
+        within: float = math.inf,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> list[Neighbour]:
+        """Return the k boxes nearest to a point, or all if there are fewer, by distance.
+
+        O(log n + k) on average, for boxes that overlap few others.
+
+        Parameters
+        ----------
+        point : sequence of float (dim,)
+            Distances are those from here to the boxes, 0 inside; of equal ones, the lower id first.
+        k : int
+            Number of boxes, at least 1.
+        within : float
+            The largest distance, in world units (closed).
+        exclude, filter, solid : optional
+            As in `query`.
+
+        Raises
+        ------
+        ValueError
+            The point, `k` or `within` is not valid.
+        """
+        query = NEAR, (point,), checked_count(k), checked_distance(within)
+        return self._queries.first(Neighbour, query, (exclude, filter, solid))
+
+    def nearest_to_box(
+        self,
+        min: VectorLike,
+        max: VectorLike,
+        k: int = 1,
+        *,
+        within: float = math.inf,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> list[Neighbour]:
+        """Return the k boxes nearest to a box, by distance, then id; otherwise as `nearest`.
+
+        Distances are from box to box, 0 if they share a point.  The `point` of a result is the
+        point of the found box that is closest to the given one.
+
+        Parameters
+        ----------
+        min, max : sequence of float (dim,)
+            The lower and the upper corner, in world units.
+        """
+        query = NEAR, (min, max), checked_count(k), checked_distance(within)
+        return self._queries.first(Neighbour, query, (exclude, filter, solid))
+
+    def nearest_many(
+        self,
+        points: ArrayLike,
+        k: int = 1,
+        *,
+        within: float = math.inf,
+        exclude: Exclude = None,
+        exclude_each: Each = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> Neighbours:
+        """Return the k boxes nearest to each of many points: as `nearest` per row, but faster.
+
+        Parameters
+        ----------
+        points : float64, shape (n, dim)
+        exclude, exclude_each, filter, solid : optional
+            As in `cast_boxes`.
+        """
+        query = NEAR, (points,), checked_count(k), checked_distance(within)
+        found = self._queries.first_each(query, exclude_each, (exclude, filter, solid))
+        return to_neighbours(*found)
