@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from operator import itemgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import esper
 
@@ -23,6 +23,8 @@ from ecs_collide.components.surfaces import solid_side
 
 if TYPE_CHECKING:
     from ecs_collide.character.character import Character, Vector3
+
+    Components: TypeAlias = tuple[Character, ec.Position, ec.Extents, ec.Velocity]
 
 STEPS_AHEAD = 2.01  # steps that it looks ahead: two, and some for rounding
 SAME = 2.0**-20  # of a speed: closer ones are the same
@@ -33,17 +35,10 @@ TRIES = 32  # bodies, of which a way up or past a corner may consist
 Vector = tuple[float, ...]
 
 
-def take_stride(
-    space: ec.Space,
-    entity: int,
-    character: Character,
-    place: ec.Position,
-    half: ec.Extents,
-    velocity: ec.Velocity,
-    dt: float,
-) -> None:
+def take_stride(space: ec.Space, entity: int, components: Components, dt: float) -> None:
     """Write the velocity of a character for a step of `dt` seconds, and how it stands."""
-    stride = Stride(space, entity, character, place, half, dt)
+    character, _, _, velocity = components
+    stride = Stride(space, entity, components, dt)
     stride.find_ground(velocity)
     stride.keep_time()
     stride.decide()
@@ -63,15 +58,8 @@ def take_stride(
 class Stride:
     """One step of one character, while it is thought out."""
 
-    def __init__(
-        self,
-        space: ec.Space,
-        entity: int,
-        character: Character,
-        place: ec.Position,
-        half: ec.Extents,
-        dt: float,
-    ) -> None:
+    def __init__(self, space: ec.Space, entity: int, components: Components, dt: float) -> None:
+        character, place, half, _ = components
         self.space, self.entity, self.character, self.dt = space, entity, character, dt
         self.memory = character.memory
         self.dim = space.dim

@@ -48,11 +48,11 @@ class CharacterSystem(esper.Processor):
         if not dt > 0.0:
             return
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
-        for entity, (character, place, half, velocity) in sorted(found, key=itemgetter(0)):
-            character.require_sense(entity, self.space.dim)
+        for entity, components in sorted(found, key=itemgetter(0)):
+            components[0].require_sense(entity, self.space.dim)
             if esper.has_component(entity, ec.Disabled):
                 continue  # a disabled character is paused
-            take_stride(self.space, entity, character, place, half, velocity, dt)
+            take_stride(self.space, entity, components, dt)
 
 
 def install_characters(space: ec.Space) -> CharacterSystem:

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ecs_collide.snapshot.capture import FIELDS
-from ecs_collide.space import Space, take_snapshot
+from ecs_collide.space import Space
 
 Fields = dict[str, Any]  # the values of a component's, a contact's or an event's fields by name
 Components = dict[str, Fields]  # by the name of their type
@@ -89,8 +89,6 @@ def read_frame(
     dt: float = 0.0,
     inputs: Mapping[str, Any] | None = None,
     before: Frame | None = None,
-    *,
-    snapshot: bool = False,
 ) -> Frame:
     """Return what a world is now; what is as in the frame `before` is shared with that."""
     world = space.world
@@ -106,7 +104,6 @@ def read_frame(
         tuple(read_fields(contact) for contact in space.contacts()),
         tuple({"event": type(event).__name__, **read_fields(event)} for event in events),
         space.state_hash().hex(),
-        take_snapshot(space) if snapshot else b"",
     )
 
 
@@ -275,13 +272,14 @@ def compare_frames(
     chosen = None if components is None else frozenset(components)
     equal = same if types else _same_numbers
     found = list(_entity_differences(first, second, chosen, equal))
-    found += _field_differences("inputs", first.inputs, second.inputs)
+    found += _field_differences((None, "inputs", ""), first.inputs, second.inputs)
     for what in ("contacts", "events"):
         ours, theirs = getattr(first, what), getattr(second, what)
         for n in range(max(len(ours), len(theirs))):
             one, other = (side[n] if n < len(side) else None for side in (ours, theirs))
             if one is not None and other is not None and _who(one) == _who(other):
-                found += _field_differences("{} of {} and {}".format(*_who(one)), one, other)
+                label = "{} of {} and {}".format(*_who(one))
+                found += _field_differences((None, label, ""), one, other)
             elif one != other:
                 texts = (ABSENT if one is None else describe(one) for one in (one, other))
                 found.append(Difference(None, what, "", *texts))
@@ -317,17 +315,13 @@ def _entity_differences(
                 missing = [ABSENT if side is None else "there" for side in (mine, other)]
                 yield Difference(entity, label, name, *missing)
             elif mine is not other:
-                yield from _field_differences(label, mine, other, f"{name}.", entity, equal)
+                yield from _field_differences((entity, label, f"{name}."), mine, other, equal)
 
 
 def _field_differences(
-    label: str,
-    first: Fields,
-    second: Fields,
-    prefix: str = "",
-    entity: int | None = None,
-    equal: _Equal = same,
+    where: tuple[int | None, str, str], first: Fields, second: Fields, equal: _Equal = same
 ) -> Iterator[Difference]:
+    entity, label, prefix = where
     for name in [*first, *(name for name in second if name not in first)]:
         ours, theirs = first.get(name, ABSENT), second.get(name, ABSENT)
         if not equal(ours, theirs):

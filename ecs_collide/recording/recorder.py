@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ import esper
 
 from ecs_collide.recording.frames import Frame, plain_fields, read_fields, read_frame
 from ecs_collide.recording.recording import Recording
-from ecs_collide.space import Space
+from ecs_collide.space import Space, take_snapshot
 
 FIRST, LAST = 2**31, -(2**31)  # priorities: before and after all systems of a game
 
@@ -70,14 +71,12 @@ class Recorder:
 
     def _append(self, dt: float) -> Frame:
         before = self.frames[-1] if self.frames else None
-        arguments = (self.space, self.n_steps, float(dt), self._pressed, before)
-        try:
-            frame = read_frame(*arguments, snapshot=self._snapshots)
-        except (ValueError, TypeError):  # a component that was not given to snapshot_with
-            if not self._snapshots:
-                raise
-            self._snapshots = False
-            frame = read_frame(*arguments)
+        frame = read_frame(self.space, self.n_steps, float(dt), self._pressed, before)
+        if self._snapshots:
+            try:
+                frame = replace(frame, snapshot=take_snapshot(self.space))
+            except (ValueError, TypeError):  # a component that was not given to snapshot_with
+                self._snapshots = False
         self.frames.append(frame)
         return frame
 

@@ -389,7 +389,7 @@ class Session:
         }
         self._wanted[player] = packet.want
         if packet.piece is not None:
-            self._take_piece(player, *packet.piece)
+            self._take_piece(player, packet.piece)
         return True
 
     def _read(self, data: object, sender: object) -> _Packet:
@@ -471,8 +471,9 @@ class Session:
         self._next_piece[player] = n + 1
         return [step, n, len(pieces), pieces[n]]
 
-    def _take_piece(self, player: int, step: int, n: int, n_pieces: int, text: str) -> None:
+    def _take_piece(self, player: int, piece: list[Any]) -> None:
         """Store a piece of the requested frame; compare the frame when it is complete."""
+        step, n, n_pieces, text = piece
         known = self.desync
         if known is None or known.first is None or self._want(player) != step:
             return
