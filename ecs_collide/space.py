@@ -52,6 +52,7 @@ from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.pipeline import Pipeline
 from ecs_collide.step.registrations import Unsubscribe, require_component_type
 from ecs_collide.step.responses import Offer, Respond, Responses
+from ecs_collide.step.shared import SharedParts
 from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.step.step_time import StepTime
@@ -164,28 +165,22 @@ class Space(BoxQueries[Filter]):
         presence = Presence(registry, domain)
         lookup = BodyLookup(dim, link, registry, presence, lock)
         pair_filters = self._pair_filters = PairFilters(registry, state.timeline.broadphase)
-        queried = self._queried = QueriedBodies(state, link, registry, presence, lock, domain)
+        shared = SharedParts(state, link, registry, presence, lookup, lock, up, domain)
+        queried = self._queried = QueriedBodies(shared)
         responses = self._responses = Responses(state, link, registry, lookup)
         self._subscribers = Subscribers(state, registry)
         self._coming = ComingImpacts(state, link, lock)
         self._editor = BodyEditor(state, registry, lookup, up, domain)
         self._queries = Queries(queried)
-        self._contacts = ContactQueries(
-            state, link, registry, presence, lookup, lock, queried, pair_filters, up,
-            domain is not None,
-        )  # fmt: skip
+        self._contacts = ContactQueries(shared, queried, pair_filters)
         schema = SnapshotSchema()
-        self._inspection = Inspection(state, registry, lookup, lock, queried, domain, link, schema)
+        self._inspection = Inspection(shared, queried, schema)
         self._pipeline = Pipeline(
             state, link, registry, lock, pair_filters, responses, self._subscribers,
             self._contacts.touching, domain,
         )  # fmt: skip
-        self._moves = Moves(
-            link, registry, queried, self._queries, self._contacts, self._editor, up, domain
-        )
-        self._snapshots = Snapshots(
-            state, link, registry, lock, self._pipeline, domain, schema, self._subscribers
-        )  # fmt: skip
+        self._moves = Moves(shared, queried, self._contacts, self._editor)
+        self._snapshots = Snapshots(shared, self._pipeline, schema, self._subscribers)
         lock.repairs = (self._snapshots.take_back, self._pipeline.roll_back_step)
 
     def __repr__(self) -> str:
@@ -784,7 +779,7 @@ class Space(BoxQueries[Filter]):
         ((8.0, 3.0), True)
         """
         with self._lock:
-            return self._moves.move(entity, displacement, response, exclude, filter)
+            return self._moves.move(entity, displacement, response, (exclude, filter, False))
 
     def check_move(
         self,
@@ -796,7 +791,7 @@ class Space(BoxQueries[Filter]):
         filter: Filter = None,
     ) -> Moved:
         """Return what `move` would return, without moving the body."""
-        return self._moves.check_move(entity, displacement, response, exclude, filter)
+        return self._moves.check_move(entity, displacement, response, (exclude, filter, False))
 
     # -- queries, besides those of `BoxQueries` --
 
@@ -1061,7 +1056,7 @@ class Space(BoxQueries[Filter]):
         ...     load=lambda data: Health(int.from_bytes(data, "little")),
         ... )
         """
-        self._snapshots.snapshot_with(component, save, load, update, name=name, hashed=hashed)
+        self._snapshots.snapshot_with(component, (save, load, update), name, hashed)
 
     def snapshot_without(self, component: type) -> None:
         """Leave components of a type of the game's own out of snapshots and `state_hash`.

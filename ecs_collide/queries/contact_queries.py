@@ -20,41 +20,27 @@ from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.entity_types import Indices
 from ecs_collide.step.events_of_step import axis_normal, kinds_shown
-from ecs_collide.step.lock import StepLock
-from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.pair_filters import PairFilters
-from ecs_collide.step.state import StepState
-from ecs_collide.sync.presence import Presence
+from ecs_collide.step.shared import SharedParts
 from ecs_collide.sync.quarantine import refusal
-from ecs_collide.sync.registry import BodyRegistry
 
 
 class ContactQueries:
     """Returns the contacts between the bodies of a space, and what they mean for a body."""
 
     def __init__(
-        self,
-        state: StepState,
-        link: WorldLink,
-        registry: BodyRegistry,
-        presence: Presence,
-        lookup: BodyLookup,
-        lock: StepLock,
-        queried: QueriedBodies,
-        pair_filters: PairFilters,
-        up: Vector,
-        has_images: bool,
+        self, shared: SharedParts, queried: QueriedBodies, pair_filters: PairFilters
     ) -> None:
-        self._state = state
-        self._link = link
-        self._registry = registry
-        self._presence = presence
-        self._lookup = lookup
-        self._lock = lock
+        self._state = shared.state
+        self._link = shared.link
+        self._registry = shared.registry
+        self._presence = shared.presence
+        self._lookup = shared.lookup
+        self._lock = shared.lock
+        self._up = shared.up
+        self._has_images = shared.domain is not None
         self._queried = queried
         self._pair_filters = pair_filters
-        self._up = up
-        self._has_images = has_images
 
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts of one body or of all, sorted by ids."""

@@ -15,15 +15,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._kernel.constants import ASLEEP, ONE_WAY, QUARANTINED, SWITCHED_OFF
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
-from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.results import Branches, branches_of
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.step.events_of_step import kinds_shown, unit_normals
-from ecs_collide.step.lock import StepLock
-from ecs_collide.step.lookup import BodyLookup, WorldLink
-from ecs_collide.step.state import StepState
-from ecs_collide.sync.registry import BodyRegistry
+from ecs_collide.step.shared import SharedParts
 
 Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
@@ -109,24 +105,14 @@ class Inspection:
     It changes nothing, and all arrays are copies.
     """
 
-    def __init__(
-        self,
-        state: StepState,
-        registry: BodyRegistry,
-        lookup: BodyLookup,
-        lock: StepLock,
-        queried: QueriedBodies,
-        domain: PeriodicDomain | None,
-        link: WorldLink,
-        schema: SnapshotSchema,
-    ) -> None:
-        self._state = state
-        self._registry = registry
-        self._lookup = lookup
-        self._lock = lock
+    def __init__(self, shared: SharedParts, queried: QueriedBodies, schema: SnapshotSchema) -> None:
+        self._state = shared.state
+        self._link = shared.link
+        self._registry = shared.registry
+        self._lookup = shared.lookup
+        self._lock = shared.lock
+        self._domain = shared.domain
         self._queried = queried
-        self._domain = domain
-        self._link = link
         self._schema = schema
 
     def bounds(self, entity: int) -> tuple[Vector, Vector]:

@@ -20,11 +20,10 @@ from ecs_collide.events import Vector, VectorLike
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.contact_queries import ContactQueries
 from ecs_collide.queries.queried_bodies import QueriedBodies
-from ecs_collide.queries.queries import Exclude, Filter, Queries
+from ecs_collide.queries.queries import Queries, Selection
 from ecs_collide.queries.results import BoxHit
 from ecs_collide.step.editing import BodyEditor
-from ecs_collide.step.lookup import WorldLink
-from ecs_collide.sync.registry import BodyRegistry
+from ecs_collide.step.shared import SharedParts
 
 MoveResponse = Slide | Stop | Deflect
 
@@ -85,34 +84,24 @@ class Moves:
 
     def __init__(
         self,
-        link: WorldLink,
-        registry: BodyRegistry,
+        shared: SharedParts,
         queried: QueriedBodies,
-        queries: Queries,
         contacts: ContactQueries,
         editor: BodyEditor,
-        up: Vector,
-        domain: PeriodicDomain | None,
     ) -> None:
-        self._link = link
-        self._registry = registry
+        self._link = shared.link
+        self._up = shared.up
+        self._domain = shared.domain
         self._queried = queried
-        self._queries = queries
+        self._queries = Queries(queried)
         self._contacts = contacts
         self._editor = editor
-        self._up = up
-        self._domain = domain
 
     def move(
-        self,
-        entity: int,
-        displacement: VectorLike,
-        response: MoveResponse,
-        exclude: Exclude,
-        filter: Filter,
+        self, entity: int, displacement: VectorLike, response: MoveResponse, selection: Selection
     ) -> Moved:
-        """Move a body now."""
-        moved = self.check_move(entity, displacement, response, exclude, filter)
+        """Move a body now, among the bodies of a selection."""
+        moved = self.check_move(entity, displacement, response, selection)
         present = self._queried.present
         assert present is not None
         self._editor.move_to(entity, moved.position, *present.makers(present.row(entity)))
@@ -120,12 +109,7 @@ class Moves:
         return moved
 
     def check_move(
-        self,
-        entity: int,
-        displacement: VectorLike,
-        response: MoveResponse,
-        exclude: Exclude,
-        filter: Filter,
+        self, entity: int, displacement: VectorLike, response: MoveResponse, selection: Selection
     ) -> Moved:
         """Return where a move would lead, and move nothing."""
         present = self._queried.update()
@@ -140,10 +124,11 @@ class Moves:
             )
         start, half = tuple(present.centres[row].tolist()), tuple(present.halves[row].tolist())
         path = _Path(start, wanted_displacement, response, self._domain)
+        exclude, filter, solid = selection
         excluded = {entity, *present.attached_with(row)}
         if exclude is not None:
             excluded |= {exclude} if isinstance(exclude, int) else set(exclude)
-        self._walk(entity, path, half, excluded, filter)
+        self._walk(entity, path, half, (excluded, filter, solid))
         gone = tuple(now - then for now, then in zip(path.centre, start, strict=True))
         hits = tuple(hit._replace(position=self._place(hit.position)) for hit in path.hits)
         return Moved(self._place(path.centre), gone, path.remaining, hits)
@@ -169,15 +154,13 @@ class Moves:
             return position
         return tuple(self._domain.into_world(np.array(position)).tolist())
 
-    def _walk(
-        self, entity: int, path: _Path, half: Vector, excluded: set[int], filter: Filter
-    ) -> None:
+    def _walk(self, entity: int, path: _Path, half: Vector, selection: Selection) -> None:
         """Follow the path from one solid body to the next."""
-        crossed = set(excluded)
-        while path.goes_on and len(path.hits) - (len(crossed) - len(excluded)) < HIT_LIMIT:
+        crossed: set[int] = set()
+        while path.goes_on and len(path.hits) - len(crossed) < HIT_LIMIT:
             wanted_displacement = path.wanted_displacement
             query = CAST, (path.centre, half, wanted_displacement), 0, 1.0
-            for hit in self._queries.first(BoxHit, query, (excluded, filter, False)):
+            for hit in self._queries.first(BoxHit, query, selection):
                 if not self._contacts.may_meet(entity, hit.id):
                     continue
                 is_solid = self._is_solid(entity, hit)

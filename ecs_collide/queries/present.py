@@ -89,9 +89,7 @@ class PresentBodies:
             types.append(kind.type)
         bodies, units = registry.table.bodies, registry.units
         makers = self._position, self._extents
-        self._finder = self._kernels.BoxFinder(
-            bodies, list(units.leans), units.halves, makers, registry.makers
-        )
+        self._finder = self._kernels.BoxFinder(bodies, units, makers, registry.makers)
         self._tree = backend.kernels.tree.Tree(dim, 0)
         self.search = search_of(domain, self._tree)
         self._rows = self._watched = self._attached = self._owner_rows = _NO_ROWS
@@ -126,7 +124,8 @@ class PresentBodies:
             column = columns[min(n, 3)].data  # kinds without numbers use no column
             kind.bind(room, column, column)
         boxes = self.centres, self.halves, self.mins, self.maxs
-        self._finder.bind(*(column.data for column in (self._places, self._sizes, *boxes)))
+        written = tuple(column.data for column in boxes)
+        self._finder.bind((self._places.data, self._sizes.data), written)
         self._free += range(room - 1, old - 1, -1)
         self._room = room
         self.boxes: Boxes = self.mins.data, self.maxs.data, self.ids.data

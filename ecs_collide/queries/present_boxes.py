@@ -84,9 +84,8 @@ class BoxFinder:
     ----------
     bodies : Bodies
         The bodies of the steps.
-    leans : list of float
-    halves_per_size : float
-        The meaning of the numbers of custom components; see `sync.units`.
+    units : sync.units.Units
+        The meaning of the numbers of custom components.
     makers, seen_makers : tuple of ComponentBinding
         The two components that make a body, as registered here and for the steps.
     """
@@ -103,35 +102,19 @@ class BoxFinder:
     mins: cython.double[:, ::1]
     maxs: cython.double[:, ::1]
 
-    def __init__(
-        self,
-        bodies: Bodies,
-        leans: list,
-        halves_per_size: cython.double,
-        makers: tuple,
-        seen_makers: tuple,
-    ) -> None:
+    def __init__(self, bodies: Bodies, units, makers: tuple, seen_makers: tuple) -> None:
         self.bodies = bodies
         self.makers, self.seen_makers = makers, seen_makers
-        self.halves_per_size = halves_per_size
+        self.halves_per_size = units.halves
         if not cython.compiled:
             self.leans = [0.0] * 3
-        for k, lean in enumerate(leans):
+        for k, lean in enumerate(units.leans):
             self.leans[k] = lean
 
-    def bind(
-        self,
-        places: cython.double[:, ::1],
-        sizes: cython.double[:, ::1],
-        centres: cython.double[:, ::1],
-        halves: cython.double[:, ::1],
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-    ) -> None:
-        """Read and write these columns, float64 (room, dim): the first two are read."""
-        self.places, self.sizes = places, sizes
-        self.centres, self.halves = centres, halves
-        self.mins, self.maxs = mins, maxs
+    def bind(self, read: tuple, written: tuple) -> None:
+        """Read places and sizes, and write centres, halves, mins and maxs: float64 (room, dim)."""
+        self.places, self.sizes = read
+        self.centres, self.halves, self.mins, self.maxs = written
 
     def find(
         self,

@@ -14,15 +14,10 @@ from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter as CategoryFilter
 from ecs_collide.components.filters import filter_numbers, filters_allow
 from ecs_collide.esper_world import World
-from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Filter
 from ecs_collide.queries.wrapped import Boxes, search_of
-from ecs_collide.step.lock import StepLock
-from ecs_collide.step.lookup import WorldLink
-from ecs_collide.step.state import StepState
-from ecs_collide.sync.presence import Presence
-from ecs_collide.sync.registry import BodyRegistry
+from ecs_collide.step.shared import SharedParts
 
 
 def refuse_within_step(name: str, is_stepping: bool) -> None:
@@ -39,22 +34,14 @@ class QueriedBodies:
 
     place = "space"
 
-    def __init__(
-        self,
-        state: StepState,
-        link: WorldLink,
-        registry: BodyRegistry,
-        presence: Presence,
-        lock: StepLock,
-        domain: PeriodicDomain | None,
-    ) -> None:
-        self.dim = state.dim
-        self._state = state
-        self._link = link
-        self._registry = registry
-        self._presence = presence
-        self._lock = lock
-        self._domain = domain
+    def __init__(self, shared: SharedParts) -> None:
+        self.dim = shared.state.dim
+        self._state = shared.state
+        self._link = shared.link
+        self._registry = shared.registry
+        self._presence = shared.presence
+        self._lock = shared.lock
+        self._domain = shared.domain
         self._search: Any = None
         self._searched: object = None  # the timeline of the trees that it searches
         self._updated: PresentBodies | None = None

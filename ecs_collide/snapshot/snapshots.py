@@ -22,7 +22,6 @@ from ecs_collide._kernel.constants import FIXED, NEW, SWITCHED_OFF, TOUCHED_BY_G
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.filters import NAMES as CATEGORY_NAMES
 from ecs_collide.esper_world import World
-from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.snapshot import codec
 from ecs_collide.snapshot.capture import (
     KIND_NAMES,
@@ -43,14 +42,11 @@ from ecs_collide.snapshot.schema import (
 )
 from ecs_collide.step.events_of_step import StepEvents, contact_order
 from ecs_collide.step.handlers import Subscribers
-from ecs_collide.step.lock import StepLock
-from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.pipeline import Pipeline
 from ecs_collide.step.registrations import require_component_type
-from ecs_collide.step.state import StepState
+from ecs_collide.step.shared import SharedParts
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import N_KEPT
-from ecs_collide.sync.registry import BodyRegistry
 from ecs_collide.sync.seen import (
     ALTERED,
     CHANGED,
@@ -93,22 +89,18 @@ class Snapshots:
 
     def __init__(
         self,
-        state: StepState,
-        link: WorldLink,
-        registry: BodyRegistry,
-        lock: StepLock,
+        shared: SharedParts,
         pipeline: Pipeline,
-        domain: PeriodicDomain | None,
         schema: SnapshotSchema,
         subscribers: Subscribers,
     ) -> None:
-        self._state = state
-        self._link = link
-        self._registry = registry
-        self._lock = lock
+        self._state = shared.state
+        self._link = shared.link
+        self._registry = shared.registry
+        self._lock = shared.lock
+        self._domain = shared.domain
+        self._wrap = None if shared.domain is None else shared.domain.wrap
         self._pipeline = pipeline
-        self._domain = domain
-        self._wrap = None if domain is None else domain.wrap
         self._schema = schema
         self._subscribers = subscribers
         # The state before the restore under way, or before one that was cut short.
@@ -121,15 +113,13 @@ class Snapshots:
     def snapshot_with(
         self,
         component: type,
-        save: Save | None = None,
-        load: Load | None = None,
-        update: Update | None = None,
-        *,
-        name: str | None = None,
-        hashed: bool = True,
+        functions: tuple[Save | None, Load | None, Update | None],
+        name: str | None,
+        hashed: bool,
     ) -> None:
         """Let snapshots hold the game's own components of a type too."""
         require_component_type("component", component)
+        save, load, update = functions
         name = component.__name__ if name is None else name
         if save is None and load is None and update is None:
             self._schema.types.add_plain(component, name)

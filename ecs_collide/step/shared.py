@@ -1,0 +1,26 @@
+"""The parts of a space that most of its other parts use."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from ecs_collide.events import Vector
+from ecs_collide.motion.wrapping import PeriodicDomain
+from ecs_collide.step.lock import StepLock
+from ecs_collide.step.lookup import BodyLookup, WorldLink
+from ecs_collide.step.state import StepState
+from ecs_collide.sync.presence import Presence
+from ecs_collide.sync.registry import BodyRegistry
+
+
+class SharedParts(NamedTuple):
+    """What a space hands to each part that reads its bodies."""
+
+    state: StepState
+    link: WorldLink
+    registry: BodyRegistry
+    presence: Presence
+    lookup: BodyLookup
+    lock: StepLock
+    up: Vector  # a unit vector along an axis
+    domain: PeriodicDomain | None  # None in a world that does not wrap
