@@ -2,8 +2,8 @@
 
 What to look at: all six fall at the same speed, (90, -120) units a second, and what they do next is
 the response's.  The numbers are exact: not nearly (150, 0) but that.  On the right a program adds
-a system between each two stages of a step: a veto lets the ghost through the wall, and the ball,
-whose response is Stop, bounces off it at half its speed.
+systems between the stages of a step: one lets the ghost through the wall, and by a function the
+ball, whose response is Stop, bounces off it at half its speed.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Responses(PaintedScene):
         self.balls.append(esper.create_entity(*stone, Paint(RED, layer=1)))
 
     def hear(self, line: str) -> None:
-        """Keep what the program says of impacts; of the tree, and of what is left, the last."""
+        """Keep what the program says of impacts, and the last that it says of the tree."""
         kept = [each for each in self.said if each.partition(" ")[2] != line.partition(" ")[2]]
         self.said = deque([*kept, line], maxlen=6)
 
@@ -162,5 +162,5 @@ class Responses(PaintedScene):
         ends = [(FLIGHT, 0.0), (-FLIGHT / 2, 0.0)] * (len(self.ended) // 2)
         return [
             ("every velocity after the floor is exactly what it must be", self.n_wrong == 0),
-            ("a veto lets the ghost through, and the ball beside it bounces", self.ended == ends),
+            ("the ghost crosses the wall, and the ball beside it bounces", self.ended == ends),
         ]

@@ -42,10 +42,9 @@ from ecs_collide.settings import Settings
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.snapshot.own_types import Load, Save, Update
 from ecs_collide.snapshot.snapshots import Snapshots
-from ecs_collide.step.coming import ComingImpact, ComingImpacts
+from ecs_collide.step.coming import ComingImpact
 from ecs_collide.step.editing import BodyEditor
 from ecs_collide.step.handlers import Handler, Subscribers, collisions_between
-from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.pair_filters import PairFilters
@@ -169,7 +168,6 @@ class Space(BoxQueries[Filter]):
         queried = self._queried = QueriedBodies(shared)
         responses = self._responses = Responses(state, link, registry, lookup)
         self._subscribers = Subscribers(state, registry)
-        self._coming = ComingImpacts(state, link, lock)
         self._editor = BodyEditor(state, registry, lookup, up, domain)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(shared, queried, pair_filters)
@@ -296,8 +294,15 @@ class Space(BoxQueries[Filter]):
 
     # -- the four stages of a step, which the four systems run --
 
-    def update_bounds(self, dt: float) -> None:
+    def update_bounds(self, dt: float, handled: Collection[type] = ()) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs.
+
+        Parameters
+        ----------
+        dt : float
+        handled : collection of type
+            The `handles` of all response systems: impacts of bodies with other components only
+            need not be offered to these systems.
 
         Raises
         ------
@@ -308,7 +313,7 @@ class Space(BoxQueries[Filter]):
             `dt` is negative or not a finite number, or a component has a value that is not a
             number, or lacks an attribute.  Nothing has changed then.
         """
-        self._pipeline.update_bounds(dt)
+        self._pipeline.update_bounds(dt, handled)
 
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
@@ -318,16 +323,16 @@ class Space(BoxQueries[Filter]):
     def impacts(self) -> EventSequence[ComingImpact]:
         """The first impact of each pair that is due in this step, in time order.
 
-        For a system between `NarrowphaseSystem` and `ResponseSystem`, which can make a pair cross
-        or choose another response; empty at other times.  An earlier impact of a body may prevent
-        a later one, or cause others; `collisions` has the impacts that happened.
+        For a system between `NarrowphaseSystem` and `ResponseSystem`; empty at other times.  An
+        earlier impact of a body may prevent a later one, or cause others; `collisions` has the
+        impacts that happened.
         """
-        return self._coming.impacts
+        return EventSequence(self.impact_array, ComingImpact.from_row)
 
     @property
     def impact_array(self) -> NDArray[np.void]:
         """The same as one numpy structured array, read-only; see `impact_dtype`."""
-        return self._coming.array
+        return self._pipeline.impact_array
 
     def answer_impacts(
         self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
@@ -345,16 +350,6 @@ class Space(BoxQueries[Filter]):
             was not offered them.
         """
         self._pipeline.answer_impacts(dt, offers, system)
-
-    def next_impact(self) -> Impact | None:
-        """Return the next impact of the step that needs an answer, or None.
-
-        For a game's own response system, between `NarrowphaseSystem` and `MotionSystem`.  The
-        bodies are at the positions where they meet; set their velocities, or call
-        `Impact.answer`.  The next call completes the impact: if the pair is still closing, the
-        slide response is applied to it.
-        """
-        return self._pipeline.next_impact()
 
     def finish_step(self, dt: float | None = None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events.
@@ -396,7 +391,7 @@ class Space(BoxQueries[Filter]):
     def timing(self, wanted: bool) -> None:
         self._pipeline.timing = wanted
 
-    # -- decisions of the game within a step --
+    # -- ways to interfere with an impact --
 
     def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
         """Answer the impacts of all bodies that have a component by a function.
@@ -426,17 +421,10 @@ class Space(BoxQueries[Filter]):
     def yield_with(self, component: type) -> Unsubscribe:
         """Make all bodies that have a component of the game yield, as those with `Slide` do.
 
-        For a component that a response system handles; if no system answers an impact, the slide
-        response is applied.  Returns a function that undoes this.
+        For a component that a response system handles.  It is `respond_with` of a function that
+        returns `DEFAULT`, without the calls.  Returns a function that undoes this.
         """
         return self._responses.yield_with(component)
-
-    def hand_over(self, kinds: Sequence[type]) -> None:
-        """Offer the impacts of bodies with some components to response systems.
-
-        From the next step on.  A `ResponseSystem` with `handles` calls it itself.
-        """
-        self._responses.hand_over(kinds)
 
     def filter_pairs(
         self,

@@ -55,7 +55,8 @@ class BroadphaseSystem(_System):
     The first of the four.
     """
 
-    _checked: Sequence[object] = ()  # the processors that are known to be fine
+    _checked: Sequence[object] = ()  # the processors for which the next one is known
+    _handled: frozenset[type] = frozenset()  # the components that response systems handle
 
     def process(self, *args: Any, **kwargs: Any) -> None:
         """Begin a step of the seconds given to ``esper.process(dt)``, 1 by default; see `install`.
@@ -66,10 +67,11 @@ class BroadphaseSystem(_System):
             The world also runs the systems of another space; see also `Space.update_bounds`.
         """
         running: Any = getattr(esper, "_processors", None)
-        if running != self._checked:  # by identity: a comparison of some pointers
+        if running is None or running != self._checked:  # by identity: it compares some pointers
             self._require_sole()
+            self._handled = self._find_handled()
             self._checked = list(running or ())
-        self.space.update_bounds(self.space.step_time.begin(args, kwargs))
+        self.space.update_bounds(self.space.step_time.begin(args, kwargs), self._handled)
 
     def _require_sole(self) -> None:
         """Raise RuntimeError if the processors of this world would do a step twice."""
@@ -80,6 +82,15 @@ class BroadphaseSystem(_System):
                 f"{world} has the systems of {self.space!r} and of {rivals[0]}, which would move "
                 "every body twice: remove those of one space with esper.remove_processor()"
             )
+
+    def _find_handled(self) -> frozenset[type]:
+        """Return the components that the response systems of this space handle."""
+        return frozenset(
+            kind
+            for system in self.space.world.running()
+            if isinstance(system, ResponseSystem) and system.space is self.space
+            for kind in handled_kinds(type(system).__name__, system.handles)
+        )
 
 
 class NarrowphaseSystem(_System):
@@ -135,7 +146,7 @@ class ResponseSystem(_System):
 
     def __init__(self, space: Space) -> None:
         super().__init__(space)
-        space.hand_over(handled_kinds(type(self).__name__, self.handles))
+        handled_kinds(type(self).__name__, self.handles)  # raises here, not in the first step
 
     def respond(self, impact: Impact) -> object:
         """Answer one impact, or return `DEFAULT` to leave it to the next system.

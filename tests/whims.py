@@ -59,21 +59,16 @@ class LaterWhims(Whims):
     salt = 1
 
 
-class Foresight(esper.Processor):
-    """Decides about some of the coming impacts."""
+class Foresight(ec.ResponseSystem):
+    """Is offered each impact first, and does by its time what it does not do in other systems."""
 
-    def __init__(self, space):
-        self.space = space
-        self.n_seen = 0
-
-    def process(self, dt=1.0):
-        self.n_seen += len(self.space.impacts)
-        for impact in self.space.impacts:
-            choice = whim("coming", impact.first, impact.second, impact.time, n=12)
-            if choice < 2:
-                impact.cross(until_separate=choice == 1)
-            elif choice == 2 and not impact.crosses:
-                impact.answer(RESPONSES[whim(impact.first, impact.time, n=len(RESPONSES))])
+    def respond(self, impact):
+        choice = whim("coming", impact.first, impact.second, impact.time, n=12)
+        if choice < 2:
+            impact.cross(until_separate=choice == 1)
+        elif choice == 2:
+            impact.answer(RESPONSES[whim(impact.first, impact.time, n=len(RESPONSES))])
+        return ec.DEFAULT
 
 
 def install(space=None, **settings):

@@ -1,4 +1,4 @@
-"""A system between each two of the four stages: the program of docs/step.md, word for word."""
+"""Systems of a game between the four stages: the program of docs/step.md, word for word."""
 
 # As a game has it that is a page long.
 # ruff: noqa: D101, D102, D103
@@ -29,16 +29,13 @@ class Coming(Between):  # after the narrowphase
     def process(self, dt):
         for hit in self.space.impacts:
             self.say(f"{hit.first} and {hit.second} meet at {hit.time:.3f}")
-            for entity in (hit.first, hit.second):
-                if esper.has_component(entity, Ghost):
-                    hit.cross()  # a veto
-                if esper.has_component(entity, Rubber):
-                    hit.answer(ec.Deflect(0.5))
 
 
-class Answered(Between):  # after the responses
-    def process(self, dt):
-        self.say(f"left to answer: {self.space.next_impact()}")
+class GhostResponse(ec.ResponseSystem):  # at each impact of a ghost
+    handles = Ghost
+
+    def respond(self, impact):
+        impact.cross()
 
 
 class Happened(Between):  # after the motion
@@ -48,5 +45,7 @@ class Happened(Between):  # after the motion
 
 
 def add_systems(space, say=print):
-    for system, priority in ((Tree, 125), (Coming, 115), (Answered, 105), (Happened, 0)):
+    for system, priority in ((Tree, 125), (Coming, 115), (Happened, 0)):
         esper.add_processor(system(space, say), priority=priority)
+    esper.add_processor(GhostResponse(space), priority=112)
+    space.respond_with(Rubber, lambda impact: impact.answer(ec.Deflect(0.5)))

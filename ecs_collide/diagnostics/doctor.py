@@ -180,8 +180,7 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
         elif number not in stages and name == "ResponseSystem":
             yield (
                 "no_response_system",
-                "ResponseSystem is left out: impacts are reported and not answered, unless a "
-                "system of your own takes them by next_impact()",
+                "ResponseSystem is left out: impacts are reported and not answered",
             )
         elif number not in stages:
             yield "system_missing", f"{name} is not in {e.world}: each step raises a RuntimeError"

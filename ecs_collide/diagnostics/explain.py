@@ -167,19 +167,12 @@ def _crossed(e: Examination, first: int, second: int) -> Finding | None:
         return Finding("soft", both, "both have Separate: while they overlap they are moved apart")
     if e.is_crossing_allowed(first, second):
         return Finding("let_cross", both, "a response makes them cross until they separate")
-    decision = e.decision(first, second)
-    if decision is not None and decision[0]:
-        return Finding("let_cross", both, "a system makes them cross in the current step")
     return None
 
 
 def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
     """Yield what of the game's own answers the impacts of two solid bodies, if anything does."""
     both = (first, second)
-    if e.decision(first, second) is not None:
-        text = "a system has decided how their impacts in the step under way are answered"
-        yield Finding("redirected", both, text)
-        return
     names = e.own_responses.offered_to(first, second)
     if names:
         yield Finding("offered", both, f"their impacts are offered to {', then '.join(names)}")

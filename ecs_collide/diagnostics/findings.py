@@ -179,13 +179,6 @@ class Examination:
         rows = self.row(first), self.row(second)
         return rows in self.state.timeline.contacts.until_apart()
 
-    def decision(self, first: int, second: int) -> tuple[int, int, float] | None:
-        """Return what was decided about two bodies in the step under way, as the kernel has it."""
-        decisions: dict[tuple[int, int], tuple[int, int, float]] = (
-            self.state.timeline.answering.decisions
-        )
-        return decisions.get((first, second)) if self.state.is_stepping else None
-
     def is_immovable(self, entity: int) -> bool:
         """Return whether an entity has infinite mass."""
         mass = self.of(entity).get(self.mass.type)

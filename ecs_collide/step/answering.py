@@ -11,7 +11,7 @@ from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.contacts import UNTIL_APART, Contacts
+from ecs_collide.narrowphase.contacts import Contacts
 from ecs_collide.narrowphase.event_buffer import ANSWER, EventBuffer
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
@@ -24,12 +24,10 @@ from ecs_collide.response.holding import Holding
 from ecs_collide.response.separation import Separating
 from ecs_collide.response.solver import Solver
 from ecs_collide.step.crossings import Crossings
-from ecs_collide.step.impact_log import ANSWERED, CROSSED, CRUSHED, STOPPED_ALREADY, ImpactLog
+from ecs_collide.step.impact_log import ANSWERED, CRUSHED, STOPPED_ALREADY, ImpactLog
 from ecs_collide.step.sleeping import Sleeping
 
-# What a game may have decided about a pair, beside the codes of `Bodies.response` and `UNTIL_APART`;
-# both are kinds of `Pair.crossing` too.
-ONCE = 2  # the pair crosses, to the end of the step
+ONCE = 2  # kind of `Pair.crossing`, beside `UNTIL_APART`: to the end of the step
 
 # Resolutions in one instant, after which a pair only loses its closing velocity.
 INSTANT_LIMIT: cython.longlong = 1
@@ -68,10 +66,6 @@ class Answering:
     # of the last impact: its row in the log, and that of the contact that it began, or -1
     event: ReadOnly[cython.Py_ssize_t]
     began_at: cython.Py_ssize_t
-    # dict: what the game has decided for the rest of the step, by the ids of two bodies: a code
-    # of `Pair.crossing` or 0, and for that a code of `Bodies.response` and its restitution
-    decisions: ReadOnly[dict]
-    n_decisions: cython.Py_ssize_t  # how many there are
     # answers of this step, and those of these kinds
     n_answers: ReadOnly[cython.longlong]
     n_crushed: ReadOnly[cython.longlong]
@@ -114,36 +108,14 @@ class Answering:
         self.pair_limit = 0
         self.hand_over = False
         self.event = self.began_at = -1
-        self.decisions = {}
-        self.n_decisions = 0
         self.n_answers = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
 
     def begin_step(self):
-        """Forget what was decided and counted in the step before."""
+        """Reset the counts of the step."""
         self.event = -1
-        self.decisions.clear()
-        self.n_decisions = 0
         self.n_answers = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
-
-    def decide_to_cross(
-        self, first: cython.longlong, second: cython.longlong, until_apart: cython.bint
-    ):
-        """Let two bodies, by their ids, cross from their next impact on, until the step ends."""
-        self.decisions[first, second] = (UNTIL_APART if until_apart else ONCE, 0, 0.0)
-        self.n_decisions = len(self.decisions)
-
-    def decide_to_answer(
-        self,
-        first: cython.longlong,
-        second: cython.longlong,
-        response: cython.int,
-        restitution: cython.double,
-    ):
-        """Answer all impacts of two bodies, by their ids, by a response until the step ends."""
-        self.decisions[first, second] = (0, response, restitution)
-        self.n_decisions = len(self.decisions)
 
     @may_raise
     def reach(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -160,8 +132,6 @@ class Answering:
             self.sleeping.wake_in_step(i)
         if b.asleep[j] and b.yields[j]:
             self.sleeping.wake_in_step(j)
-        if self.n_decisions and self._cross_as_decided(p):
-            return False
         met: cython.bint = self._bring_together(p)
         if met and self._come_to_limit(p) and not self.narrowphase.meets(p):
             self.resume(p)
@@ -175,9 +145,6 @@ class Answering:
         self.pairs.impact[p].answers += 1
         self.holding.count_visits(i, 1)
         self.holding.count_visits(j, 1)
-        if self.n_decisions and self._answer_as_decided(p):
-            self.resume(p)
-            return False
         if (self.hand_over or (b.custom[i] | b.custom[j]) & OFFERED) and (
             self.pairs.impact[p].answers <= self.pair_limit
         ):
@@ -204,20 +171,6 @@ class Answering:
             or self.bodies.has_turned_since(i, self.pairs.impact[p].tick)
             or self.bodies.has_turned_since(j, self.pairs.impact[p].tick)
         )
-
-    @may_raise
-    def _cross_as_decided(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Let a pair whose impact is due cross, if the game has decided that; return whether."""
-        decision = self.decisions.get((self.queue.at[p].low, self.queue.at[p].high))
-
-        if decision is None or decision[0] == 0:
-            return False
-        self.contacts.open(p, self.narrowphase.now)
-        self.crossings.open(p, decision[0])
-        self.log.add(p, CROSSED)
-        self.log.add_entry(p)
-        self.crossings.enter(p)
-        return True
 
     @may_raise
     def _is_still_due(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -380,16 +333,6 @@ class Answering:
             and self.pairs.impact[p].answered_at == self.narrowphase.now
             and (self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0)
         )
-
-    @may_raise
-    def _answer_as_decided(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Answer an impact just recorded as the game has decided; return whether it has."""
-        decision = self.decisions.get((self.queue.at[p].low, self.queue.at[p].high))
-
-        if decision is None:
-            return False
-        self.answer_as(p, decision[1], decision[2])
-        return True
 
     @may_raise
     def answer_as(

@@ -1,32 +1,19 @@
 """The impacts that the narrowphase has found, before any of them is answered.
 
-A game's system between `NarrowphaseSystem` and `ResponseSystem` reads them as
-`Space.impacts`, and may decide about each: its pair crosses, or is answered by another response.
-A decision is about two bodies and holds until the step ends.
+A game's system between `NarrowphaseSystem` and `ResponseSystem` reads them as `Space.impacts`.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.events import (
-    SWEEP_KINDS,
-    BodyPair,
-    EventSequence,
-    SweepKind,
-    Vector,
-    collision_dtype,
-)
-from ecs_collide.response.rules import response_numbers
+from ecs_collide.events import SWEEP_KINDS, BodyPair, SweepKind, Vector, collision_dtype
 from ecs_collide.step.events_of_step import unit_normals
-from ecs_collide.step.lock import StepLock
-from ecs_collide.step.lookup import WorldLink
-from ecs_collide.step.state import QUEUED, StepState
 
 
 @cache
@@ -46,8 +33,6 @@ def impact_dtype(dim: int) -> np.dtype[np.void]:
 @dataclass(frozen=True, slots=True)
 class ComingImpact(BodyPair):
     """The first impact of two bodies in this step, if nothing happens to either before it.
-
-    Between `NarrowphaseSystem` and `ResponseSystem` it can be decided how the pair is answered.
 
     Attributes
     ----------
@@ -73,105 +58,23 @@ class ComingImpact(BodyPair):
     velocity_first: Vector
     velocity_second: Vector
     crosses: bool
-    _decisions: ComingImpacts = field(repr=False, compare=False)
-    _impacts: NDArray[np.void] = field(repr=False, compare=False)
 
-    def cross(self, until_separate: bool = False) -> None:
-        """Veto the answer: the two pass through each other from their next impact on.
-
-        To the end of the step; with `until_separate`, until they have separated, in whichever
-        step that is.  The `Collision` says ``CROSSED``.  No response is offered the impact.
-
-        Raises
-        ------
-        RuntimeError
-            Impacts of the step are being answered, or it is over.
-        """
-        self._decisions.decide_to_cross(self._impacts, self.first, self.second, until_separate)
-
-    def answer(self, response: object) -> None:
-        """Answer all impacts of the two in this step by a response.
-
-        No response system or function is offered them.
-
-        Parameters
-        ----------
-        response : Deflect, Slide, Push or Stop
-            Counts for each of the two that yields, in place of what it has.
-
-        Raises
-        ------
-        RuntimeError
-            Impacts of the step are being answered, or it is over.
-        ValueError
-            The two cross freely: there is nothing to answer.
-        """
-        if self.crosses:
-            raise ValueError(
-                f"{self.first} and {self.second} cross freely: neither yields, or one is a "
-                "Sensor, and no response is answered"
-            )
-        self._decisions.decide_to_answer(self._impacts, self.first, self.second, response)
+    @classmethod
+    def from_row(cls, row: tuple[Any, ...]) -> ComingImpact:
+        """Return the impact of a row of an array with the dtype `impact_dtype`."""
+        time, exit_, first, second, normal, kind, *rest = row
+        return cls(time, exit_, first, second, normal, SWEEP_KINDS[kind], *rest)
 
 
-class ComingImpacts:
-    """The impacts of the step under way until they are being answered, and decisions about them."""
-
-    def __init__(self, state: StepState, link: WorldLink, lock: StepLock) -> None:
-        self._state = state
-        self._link = link
-        self._lock = lock
-        self._none = np.zeros(0, impact_dtype(state.dim))
-        self._none.setflags(write=False)
-
-    @property
-    def array(self) -> NDArray[np.void]:
-        """The impacts in the order in which they are due, read-only; empty at other times."""
-        state = self._state
-        self._lock.refuse_others()
-        if state.phase != QUEUED:
-            return self._none
-        if state.impacts is None:
-            state.impacts = _read(state.dim, state.timeline.narrowphase)
-        return state.impacts
-
-    @property
-    def impacts(self) -> EventSequence[ComingImpact]:
-        """The same as objects that are made when they are looked at."""
-        array = self.array
-
-        def make(row: tuple[Any, ...]) -> ComingImpact:
-            time, exit_, first, second, normal, kind, *rest = row
-            values = time, exit_, first, second, normal, SWEEP_KINDS[kind], *rest, self, array
-            return ComingImpact(*values)
-
-        return EventSequence(array, make)
-
-    def decide_to_cross(
-        self, impacts: NDArray[np.void], first: int, second: int, until_separate: bool
-    ) -> None:
-        """Let two bodies cross whose impact is coming; see `ComingImpact.cross`."""
-        self._require_coming(impacts)
-        self._state.timeline.answering.decide_to_cross(first, second, until_separate)
-
-    def decide_to_answer(
-        self, impacts: NDArray[np.void], first: int, second: int, response: object
-    ) -> None:
-        """Answer two bodies whose impact is coming; see `ComingImpact.answer`."""
-        self._require_coming(impacts)
-        self._state.timeline.answering.decide_to_answer(first, second, *response_numbers(response))
-
-    def _require_coming(self, impacts: NDArray[np.void]) -> None:
-        self._lock.refuse_others()
-        self._link.world.require_current()
-        if self._state.phase != QUEUED or impacts is not self._state.impacts:
-            raise RuntimeError(
-                "the impacts of this step are being answered, or it is over: decide about a "
-                "coming impact in a system between NarrowphaseSystem and ResponseSystem"
-            )
+@cache
+def no_impacts(dim: int) -> NDArray[np.void]:
+    """Return an array of no impacts."""
+    array = np.zeros(0, impact_dtype(dim))
+    array.setflags(write=False)
+    return array
 
 
-def _read(dim: int, narrowphase: Any) -> NDArray[np.void]:
+def read_impacts(dim: int, narrowphase: Any) -> NDArray[np.void]:
     """Return the impacts that are queued, in the order in which they are due, read-only."""
     n = narrowphase.queue.size
     numbers, codes = np.empty((n, 3 + 4 * dim)), np.empty((n, 8), np.int64)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 
@@ -13,14 +13,14 @@ from numpy.typing import NDArray
 
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
+from ecs_collide.step.coming import no_impacts, read_impacts
 from ecs_collide.step.events_of_step import events_of
 from ecs_collide.step.handlers import Subscribers, Touching
-from ecs_collide.step.impact import Impact
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.responses import Offer, Responses
-from ecs_collide.step.state import ANSWERING, BOUNDED, IDLE, QUEUED, StepState
+from ecs_collide.step.state import ANSWERED, BOUNDED, IDLE, QUEUED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
 from ecs_collide.sync.registry import BodyRegistry, Kept
@@ -108,7 +108,7 @@ class Pipeline:
         self._registry.set_gravity(gravity)
 
     @_stage
-    def update_bounds(self, dt: float) -> None:
+    def update_bounds(self, dt: float, handled: Iterable[type]) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs."""
         state, world = self._state, self._link.world
         if self.lock.is_nested:
@@ -125,6 +125,7 @@ class Pipeline:
             self.lock.is_changing = True
             self.lock.repair()
         registry, timeline = self._registry, state.timeline
+        self._responses.handle(handled)
         self._keep(timeline)
         self.lock.is_changing = True
         state.moment = object()
@@ -134,7 +135,6 @@ class Pipeline:
         self._end_lap("read")
         state.dt = dt
         timeline.contacts.clock = state.time
-        state.is_settling = state.is_answered = False
         self._errors = []
         self._responses.begin_step(self._errors)
         self._subscribers.begin_step(world)
@@ -176,6 +176,17 @@ class Pipeline:
         self._state.phase = QUEUED
         self.lock.is_changing = False
 
+    @property
+    def impact_array(self) -> NDArray[np.void]:
+        """The impacts that are queued, in time order; none before that, and once they are answered."""
+        state = self._state
+        self.lock.refuse_others()
+        if state.phase != QUEUED:
+            return no_impacts(state.dim)
+        if state.impacts is None:
+            state.impacts = read_impacts(state.dim, state.timeline.narrowphase)
+        return state.impacts
+
     @_stage
     def answer_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
         """Answer all impacts of the step in time order, for the first response system that runs.
@@ -183,43 +194,30 @@ class Pipeline:
         RuntimeError if that has been done, and `system` was not offered them.
         """
         state = self._state
-        self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, ANSWERING, dt)
-        if state.is_answered:
+        self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, ANSWERED, dt)
+        if state.phase == ANSWERED:
             self._responses.require_offered(system)
             return
         self.lock.is_changing = True
-        state.phase = ANSWERING
-        state.is_settling = True
+        state.phase = ANSWERED
         self._start_lap()
         self._responses.answer_all(offers)
-        state.is_answered = True
         self._end_lap("answer")
         self.lock.is_changing = False
 
     @_stage
-    def next_impact(self) -> Impact | None:
-        """Return the next impact of the step that wants an answer, or None."""
-        self._require_phase("next_impact()", "NarrowphaseSystem", QUEUED, ANSWERING, None)
-        self.lock.is_changing = True
-        self._state.phase = ANSWERING
-        self._state.is_settling = True
-        impact = self._responses.next_impact()
-        self.lock.is_changing = False
-        return impact
-
-    @_stage
     def finish_step(self, dt: float | None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events."""
-        self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, ANSWERING, dt)
+        self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, ANSWERED, dt)
         state = self._state
         timeline, registry = state.timeline, self._registry
+        is_answered = state.phase == ANSWERED
         self.lock.is_changing = True
         self._start_lap()
-        self._responses.conclude(default=False)
         timeline.run(False)
         kinematic = registry.kinematic_targets
         timeline.finish(
-            registry.moving.data, state.is_settling, kinematic.rows.data, kinematic.targets.data
+            registry.moving.data, is_answered, kinematic.rows.data, kinematic.targets.data
         )
         registry.count_woken()
         if self._domain is not None:
@@ -227,7 +225,7 @@ class Pipeline:
             timeline.edges.bring_in(registry.moving.data)
             kinematic.reach_wrapped_targets(arrived)
         self._end_lap("finish")
-        has_corrected = state.is_settling
+        has_corrected = is_answered
         try:
             registry.write()
         except MemoryError:

@@ -83,6 +83,7 @@ class Responses:
         self._errors: list[Exception] = []
         self._responses: dict[type, _Response] = {}
         self._counts: Counter[tuple[type, int]] = Counter()
+        self._handled: dict[type, Unsubscribe] = {}  # what removes the marks of `handle`
 
     # -- what a game registers --
 
@@ -117,11 +118,16 @@ class Responses:
         require_component_type("component", component)
         return self._mark(component, CUSTOM)
 
-    def hand_over(self, kinds: Iterable[type]) -> None:
-        """Hand the impacts of bodies with these components over from the next step on."""
-        for kind in kinds:
-            if not self._counts[kind, HANDED]:
-                self._mark(kind, HANDED)
+    def handle(self, kinds: Iterable[type]) -> None:
+        """Hand the impacts of bodies with these components over from the coming step on.
+
+        Bodies with a component that was handled before and is not any more have no mark then.
+        """
+        handled = set(kinds)
+        for kind in self._handled.keys() - handled:
+            self._handled.pop(kind)()
+        for kind in handled - self._handled.keys():
+            self._handled[kind] = self._mark(kind, HANDED)
 
     def _mark(self, kind: type, *marks: int) -> Unsubscribe:
         """Mark a type; return what takes that back, and does nothing the second time.
@@ -218,24 +224,11 @@ class Responses:
 
     def answer_all(self, offers: Sequence[Offer]) -> None:
         """Answer all impacts of the step in time order."""
-        self.conclude(default=False)
         self._offers = offers
         timeline = self._state.timeline
         timeline.answering.hand_over = self._want_all()
         while timeline.run(True) >= 0:
             self.conclude(self._offer(self._make_impact()))
-
-    def next_impact(self) -> Impact | None:
-        """Return the next impact of the step that wants an answer, or None."""
-        self.conclude(default=False)
-        timeline = self._state.timeline
-        timeline.answering.hand_over = True
-        while timeline.run(True) >= 0:
-            impact = self._make_impact()
-            if self._are_alive(impact):
-                return impact
-            self.conclude(default=False)
-        return None
 
     def _make_impact(self) -> Impact:
         """Make the object for the impact that the timeline has handed over."""
@@ -310,10 +303,9 @@ class Responses:
             impact.end()
 
     def conclude(self, default: bool) -> None:
-        """End the impact that is open, if one is; with `default`, by the built-in answer."""
+        """End the impact that is open; with `default`, by the built-in answer."""
         impact = self._impact
-        if impact is None:
-            return
+        assert impact is not None
         self.drop_impact()
         self._read_changes(impact)
         if impact.crosses is not None:

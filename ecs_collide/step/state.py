@@ -18,12 +18,10 @@ from ecs_collide.sync.quarantine import Report
 IDLE = 0
 BOUNDED = 1
 QUEUED = 2
-ANSWERING = 3
+ANSWERED = 3  # or being answered
 
 # What a stage sets before the instant at which the step has happened.
-_SET_BY_STAGES = (
-    "dt", "new_reports", "is_crowded", "n_movers", "is_settling", "is_answered",
-)  # fmt: skip
+_SET_BY_STAGES = ("dt", "new_reports", "is_crowded", "n_movers")
 _HELD = Stats._fields.index("held")
 _read_set_by_stages = attrgetter(*_SET_BY_STAGES)
 
@@ -31,8 +29,7 @@ _read_set_by_stages = attrgetter(*_SET_BY_STAGES)
 class StepState:
     """The timeline of a space, and what the last step and the step under way have left.
 
-    Only `Pipeline` and `Snapshots` write to it, and `ComingImpacts` to `impacts`; all other parts
-    read it.
+    Only `Pipeline` and `Snapshots` write to it; all other parts read it.
     """
 
     def __init__(self, bodies: Any, margin: float | None, lookahead: float, sweeps: bool) -> None:
@@ -59,14 +56,12 @@ class StepState:
         self.is_crowded = False  # whether it had more pairs than it had room for
 
         # Of the step under way, or else of the last one.
-        self.phase = IDLE  # what has been done of it: `IDLE`, `BOUNDED`, `QUEUED` or `ANSWERING`
+        self.phase = IDLE  # what has been done of it: `IDLE`, `BOUNDED`, `QUEUED` or `ANSWERED`
         self.before: Any = None  # what the space was before it; None between steps
         self.dt = 0.0  # in seconds
         self.new_reports: list[Report] = []
         self.n_movers = 0  # bodies that may move, those asleep included
-        self.impacts: NDArray[np.void] | None = None  # that were found, once they were looked at
-        self.is_settling = False  # whether a system answers its impacts, so that nothing crosses
-        self.is_answered = False  # whether a `ResponseSystem` has answered all of them
+        self.impacts: NDArray[np.void] | None = None  # that are queued, once they were read
 
     def new_timeline(self) -> Any:
         """Return a timeline without bodies, with the settings of this space."""
@@ -116,5 +111,4 @@ class StepState:
         self.stats = None
         self.n_asleep = 0
         self.phase = IDLE
-        self.is_settling = False
         self.moment = object()

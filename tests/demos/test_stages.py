@@ -55,7 +55,6 @@ def test_every_system_of_the_program_has_its_say() -> None:
     assert said == [
         "0 left their bounds in the tree",
         "1 and 2 meet at 0.375",
-        "left to answer: None",
         "1 and 2: CROSSED",
     ]
     assert esper.component_for_entity(ghost, ec.Position).xy == (8, 9)

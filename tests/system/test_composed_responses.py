@@ -388,6 +388,29 @@ def test_what_makes_bodies_yield_twice_has_to_be_taken_back_twice():
     assert space.explain(ball, wall).verdict is ec.Verdict.CROSSING
 
 
+def test_to_yield_is_to_answer_by_a_function_that_leaves_all_impacts(world):
+    def play(declare):
+        rng = random.Random(4)
+        space = ec.install()
+        declare(space)
+        for n in range(12):
+            mover((3.0 * n, 0), (1, 1), (rng.uniform(-9, 9), rng.uniform(-1, 1)), Spring())
+        events = []
+        for _ in range(20):
+            esper.process(0.1)
+            events += [(hit.first, hit.second, hit.time) for hit in space.collisions]
+        return events, space.positions().tolist(), space.velocities().tolist()
+
+    expected = play(lambda space: space.yield_with(Spring))
+    esper.switch_world(f"{world} by a function")
+    try:
+        assert play(lambda space: space.respond_with(Spring, lambda impact: ec.DEFAULT)) == expected
+    finally:
+        esper.switch_world(world)
+        esper.delete_world(f"{world} by a function")
+    assert len(expected[0]) > 10
+
+
 def test_yield_with_refuses_what_is_no_component_type():
     with pytest.raises(TypeError, match="component="):
         ec.Space().yield_with("Spring")

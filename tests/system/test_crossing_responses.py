@@ -586,15 +586,7 @@ def test_a_crossing_of_a_body_that_is_deleted_is_none():
     assert len(ledger.ends) == 1
 
 
-def test_a_function_and_next_impact_let_cross_too():
-    class Own(esper.Processor):
-        def __init__(self, space):
-            self.space = space
-
-        def process(self, dt):
-            while (impact := self.space.next_impact()) is not None:
-                impact.cross()
-
+def test_a_function_lets_cross_too():
     ghost = mover((0, 0), (1, 1), (8, 0), Ghost())
     box((5, 0), (0.5, 9))
     space = ec.install()
@@ -604,11 +596,66 @@ def test_a_function_and_next_impact_let_cross_too():
 
     stop()
     space.yield_with(Ghost)
-    esper.add_processor(Own(space), priority=115)
+    esper.add_processor(Crosses(space), priority=115)
     set_velocity(ghost, -8, 0)
     esper.process(1.0)
     assert position(ghost) == (0, 0)
     assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+
+
+def test_a_crossing_of_a_step_that_was_broken_off_is_forgotten():
+    class Breaks(CrossesUntilApart):
+        is_broken = False
+
+        def respond(self, impact):
+            if impact.first == ghost and not self.is_broken:
+                return super().respond(impact)
+            if not self.is_broken:
+                self.is_broken = True
+                raise KeyboardInterrupt
+            return ec.DEFAULT
+
+    ghost = mover((0, 0), (1, 1), (8, 0), ec.Slide(), Ghost())
+    box((5, 0), (1, 9))
+    mover((0, 30), (1, 1), (8, 0), ec.Slide(), Ghost())
+    box((7, 30), (2, 9))
+    space, _ = install(Breaks)
+    with pytest.raises(KeyboardInterrupt):
+        esper.process(1.0)
+
+    esper.process(1.0)
+
+    assert position(ghost) == (3, 0)
+    assert [hit.answer.name for hit in space.collisions] == ["ANSWERED", "ANSWERED"]
+
+
+def test_a_sleeping_body_is_crossed_where_it_lies():
+    crate = mover((0, 2), (1, 1), (0, 0), ec.Slide())
+    floor = box((0, 0), (4, 1))
+    space, _ = install(CrossesUntilApart)
+    for _ in range(30):
+        esper.process(1.0)
+    assert space.stats.asleep == 1
+    stone = mover((0, 10), (1, 1), (0, -8), ec.Slide(), Ghost())
+
+    for _ in range(3):
+        esper.process(1.0)
+
+    assert position(stone) == (0, -14)
+    assert position(crate) == (0, 2)
+    assert [(c.first, c.second) for c in space.contacts()] == [(crate, floor)]
+
+
+def test_a_body_crosses_another_at_each_of_its_images():
+    # It goes around the world and through the same wall again.
+    ghost = mover((50, 50), (1, 1), (250, 0), ec.Deflect(), Ghost())
+    box((75, 50), (2, 4))
+    space, _ = install(Crosses, wrap=(100, None))
+
+    esper.process(1.0)
+
+    assert [hit.answer.name for hit in space.collisions] == ["CROSSED"] * 3
+    assert position(ghost) == (0, 50)
 
 
 # -- under gravity --

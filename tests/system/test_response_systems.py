@@ -21,17 +21,16 @@ def install(space, response=None):
     return space
 
 
-class TakesEachImpact(esper.Processor):
-    """A game's own response system, answering as the built-in one does."""
+class TakesEachImpact(ec.ResponseSystem):
+    """Takes all impacts, and answers as the built-in answer does."""
 
     def __init__(self, space):
-        self.space = space
+        super().__init__(space)
         self.times = []
 
-    def process(self, dt=1.0):
-        while (impact := self.space.next_impact()) is not None:
-            self.times.append(impact.time)
-            self.answer(impact)
+    def respond(self, impact):
+        self.times.append(impact.time)
+        self.answer(impact)
 
     def answer(self, impact):
         impact.answer()
@@ -162,11 +161,11 @@ def test_install_keeps_a_response_system_of_the_game_out_of_the_way():
     assert position(runner) == (3, 0)
 
 
-# A system of the game's own --------------------------------------------------------------
+# A subclass that takes all impacts -------------------------------------------------------
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_next_impact_and_answer_give_the_same_log(world, dim):
+def test_taking_each_impact_and_asking_for_the_built_in_answer_gives_the_same_log(world, dim):
     expected = mixed_log(30, dim=dim)
     esper.switch_world(f"{world} own")
     try:
@@ -179,7 +178,7 @@ def test_next_impact_and_answer_give_the_same_log(world, dim):
         esper.delete_world(f"{world} own")
 
 
-def test_next_impact_hands_impacts_out_in_time_order():
+def test_impacts_are_offered_in_time_order():
     ball = mover((0, 0), (1, 1), (90, 0), ec.Deflect())
     right, left = box((12, 0), (1, 5)), box((-22, 0), (1, 5))
     space = ec.Space()
@@ -241,29 +240,6 @@ def test_an_impact_that_is_taken_and_not_answered_is_slid():
     assert gaps(runner, wall)[0] >= 0
 
 
-def test_an_own_system_that_stops_taking_leaves_nothing_inside():
-    # It takes one impact only; what becomes of the others is not lost.
-    class Tired(TakesEachImpact):
-        def process(self, dt=1.0):
-            impact = self.space.next_impact()
-            if impact is not None:
-                impact.answer()
-
-    runners = [mover((0, 10 * i), (1, 1), (8 + i, 0), ec.Slide()) for i in range(3)]
-    for i in range(3):
-        box((7, 10 * i), (2, 2))
-    space = ec.Space()
-    install(space, Tired(space))
-
-    esper.process(1.0)
-
-    # The fastest met its wall first.
-    assert position(runners[2]) == (4, 20)
-    answers = {hit.first: hit.answer for hit in space.collisions}
-    assert answers[runners[2]] is ec.Answer.ANSWERED
-    assert len(answers) == 3
-
-
 def test_a_response_system_run_by_hand_after_another_one_is_refused():
     mover((0, 0), (1, 1), (8, 0), ec.Stop())
     space = ec.Space()
@@ -277,25 +253,3 @@ def test_a_response_system_run_by_hand_after_another_one_is_refused():
     ec.MotionSystem(space).process(1.0)
     for system in (ec.BroadphaseSystem(space), ec.NarrowphaseSystem(space), two):
         system.process(1.0)
-
-
-def test_a_response_system_answers_what_a_system_before_it_has_left():
-    class TakesOne(TakesEachImpact):
-        def process(self, dt=1.0):
-            impact = self.space.next_impact()
-            if impact is not None:
-                self.times.append(impact.time)
-                self.answer(impact)
-
-    runners = [mover((0, 10 * i), (1, 1), (8 + i, 0), ec.Slide()) for i in range(3)]
-    for i in range(3):
-        box((7, 10 * i), (2, 2))
-    space = ec.Space()
-    mine = TakesOne(space)
-    install(space, ec.ResponseSystem(space))
-    esper.add_processor(mine, priority=25)
-
-    esper.process(1.0)
-
-    assert len(mine.times) == 1
-    assert [position(runner)[0] for runner in runners] == [4, 4, 4]

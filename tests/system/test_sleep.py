@@ -247,6 +247,17 @@ def test_a_yard_in_which_everything_happens(seed, wild, dim, implementation, vol
     assert max(asleep) > 3
 
 
+class ByHand(ec.ResponseSystem):
+    """Answers impacts by a function when it is called, outside of esper.process()."""
+
+    def __init__(self, space, function):
+        super().__init__(space)
+        self.function = function
+
+    def respond(self, impact):
+        return self.function(impact)
+
+
 class Pushed(Yard):
     """The same, but the game answers impacts by hand, and breaks off steps."""
 
@@ -256,16 +267,22 @@ class Pushed(Yard):
         if rng.random() < 0.3:
             return dt
         space = self.space
-        space.update_bounds(dt)
-        space.queue_impacts()
-        while (impact := space.next_impact()) is not None:
+
+        def respond(impact):
             what = rng.random()
             if what < 0.5:
                 impact.answer()
             elif what < 0.7:
                 self.respond(impact)
             elif what < 0.75:
-                return dt  # the step is never finished
+                raise KeyboardInterrupt
+
+        try:
+            space.update_bounds(dt)
+            space.queue_impacts()
+            ByHand(space, respond).process(dt)
+        except KeyboardInterrupt:
+            return dt
         if rng.random() < 0.8:
             space.finish_step()
         return dt

@@ -648,7 +648,7 @@ def test_an_attribute_deleted_after_a_step_was_broken_off_is_named():
     esper.remove_processor(ec.ResponseSystem)
     space.update_bounds(1.0)
     space.queue_impacts(1.0)
-    space.next_impact()
+    space.answer_impacts(1.0)
     del of(sick, ec.Velocity).x
 
     with pytest.raises(AttributeError, match=f"entity {sick}: Velocity.x is missing"):
