@@ -13,6 +13,7 @@ also ``@may_raise``                               a C function whose callers tes
 ``@cython.cfunc``                                 a C function that returns an object
 ``@struct`` before a class                        a C struct
 ``NAME = 3`` or ``NAME: cython.longlong = 3``     a C constant
+``NAME = 3`` in an ``IntFlag`` or ``IntEnum``     a C constant, used as ``Kind.NAME``
 an import from a kernel                           an import by C names, as far as it declares them
 an import from a module beside a ``.pxd``         the functions of a C header
 ================================================  =================================================
@@ -31,6 +32,7 @@ import math
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 HEAD = re.compile(r"^from (\w+)\._kernel import .*\bcython\b", re.M)
@@ -77,6 +79,7 @@ class Kernel:
     text: str
     tree: ast.Module
     constants: dict[str, tuple[str, int | float]] = field(default_factory=dict)
+    enums: set[str] = field(default_factory=set)  # whose members are constants: own and imported
     structs: dict[str, ast.ClassDef] = field(default_factory=dict)
     classes: dict[str, ast.ClassDef] = field(default_factory=dict)
     functions: dict[str, Function] = field(default_factory=dict)
@@ -199,8 +202,14 @@ class Declarations:
 
     def _read(self, kernel: Kernel) -> None:
         kernel.constants = self._numbers_in(kernel.name)
+        kernel.enums = set(_members_by_enum(kernel.constants))
+        for module, alias in self.imports(kernel):
+            if alias.name in _members_by_enum(self._numbers_in(module)):
+                kernel.enums.add(alias.name)
+                if alias.asname:
+                    raise kernel.fail(alias, f"{alias.name} is an enum: import it by its name")
         for node in kernel.tree.body:
-            if isinstance(node, ast.ClassDef):
+            if isinstance(node, ast.ClassDef) and not _is_enum(node):
                 if "struct" in _decorators(node):
                     kernel.structs[node.name] = node
                     continue
@@ -239,13 +248,24 @@ class Declarations:
         return Function(node, kind, result, raises, "cython.inline" in marks)
 
     def _numbers_of(self, name: str, tree: ast.Module) -> dict[str, tuple[str, int | float]]:
-        """Return the C type and the value of each constant of a module that is a number."""
+        """Return the C type and the value of each constant of a module that is a number.
+
+        The members of an enum stand under names like ``Has.MASS``.
+        """
         values: dict[str, Any] = {}
         numbers: dict[str, tuple[str, int | float]] = {}
         for node in tree.body:
             if isinstance(node, ast.ImportFrom) and node.module:
                 known = self._numbers_in(node.module)
+                enums = _members_by_enum(known)
                 values.update({a.name: known[a.name][1] for a in node.names if a.name in known})
+                values.update({a.name: enums[a.name] for a in node.names if a.name in enums})
+            if isinstance(node, ast.ClassDef) and _is_enum(node):
+                body = ast.Module([each for each in node.body if isinstance(each, ast.Assign)], [])
+                members: dict[str, int] = {}
+                exec(compile(body, name, "exec"), {"__builtins__": {}, **values}, members)
+                values[node.name] = SimpleNamespace(**members)
+                numbers.update({f"{node.name}.{each}": ("int", members[each]) for each in members})
             if isinstance(node, ast.Assign):
                 target, given = node.targets[0], node.value
             elif isinstance(node, ast.AnnAssign) and node.value is not None:
@@ -323,7 +343,9 @@ class Declarations:
     def _constants(self, numbers: dict[str, tuple[str, int | float]]) -> list[str]:
         """Return the declarations of constants: enumerations, and C expressions for the others."""
         enums = [
-            f"    {name} = {value}" for name, (kind, value) in numbers.items() if kind == "int"
+            f"    {name.replace('.', '_')} = {value}"
+            for name, (kind, value) in numbers.items()
+            if kind == "int"
         ]
         others = [
             f'    const {kind} {name} "(({kind}){_literal(value)})"'
@@ -411,11 +433,16 @@ class Declarations:
         """Return whether a name of a module has a C declaration."""
         if module in self.kernels:
             kernel = self.kernels[module]
+            enums = _members_by_enum(kernel.constants)
             return any(
                 name in names
-                for names in (kernel.constants, kernel.structs, kernel.classes, kernel.functions)
-            )
-        return self._is_header(module) or name in self._numbers_in(module)
+                for names in (
+                    kernel.constants, enums, kernel.structs, kernel.classes, kernel.functions,
+                )
+            )  # fmt: skip
+        numbers = self._numbers_in(module)
+        is_constant = name in numbers or name in _members_by_enum(numbers)
+        return is_constant or self._is_header(module)
 
     # Writing a source
 
@@ -426,16 +453,20 @@ class Declarations:
         def replace(first: int, last: int, text: str = "") -> None:
             lines[first - 1 : last] = [text] + [""] * (last - first)
 
+        members = self._name_members(kernel, lines)
         for node in kernel.tree.body:
             if isinstance(node, ast.ImportFrom) and node.module:
                 if node.module == f"{self.package.name}._kernel":
                     replace(node.lineno, _end(node), "import cython; __digest__ = DIGEST")
                 else:
-                    replace(node.lineno, _end(node), self._import(node))
+                    replace(node.lineno, _end(node), self._import(node, members))
             elif isinstance(node, (ast.Assign, ast.AnnAssign)):
                 target = node.targets[0] if isinstance(node, ast.Assign) else node.target
                 if isinstance(target, ast.Name) and target.id in kernel.constants:
                     replace(node.lineno, _end(node))
+            elif isinstance(node, ast.ClassDef) and _is_enum(node):
+                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+                replace(first, _end(node))
             elif isinstance(node, ast.ClassDef) and node.name in kernel.structs:
                 replace(node.decorator_list[0].lineno, _end(node))
             elif isinstance(node, ast.ClassDef):
@@ -452,7 +483,26 @@ class Declarations:
                 )
         return "\n".join(lines)
 
-    def _import(self, node: ast.ImportFrom) -> str:
+    def _name_members(self, kernel: Kernel, lines: list[str]) -> dict[str, set[str]]:
+        """Write ``Has.MASS`` as the C constant ``Has_MASS``; return the names used, by enum."""
+        used: dict[str, set[str]] = {name: set() for name in kernel.enums}
+        known = {*kernel.constants}
+        for module, _ in self.imports(kernel):
+            known.update(self._numbers_in(module))
+        for node in ast.walk(kernel.tree):
+            if not (isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)):
+                continue
+            enum, number = node.value.id, node.value.end_lineno or 0
+            if enum in used:
+                if ast.unparse(node) not in known:
+                    raise kernel.fail(node, f"{enum} has no member {node.attr}")
+                line = lines[number - 1].encode()  # columns of a syntax tree count bytes
+                at = node.value.end_col_offset or 0
+                lines[number - 1] = (line[:at] + b"_" + line[at + 1 :]).decode()
+                used[enum].add(f"{enum}_{node.attr}")
+        return used
+
+    def _import(self, node: ast.ImportFrom, members: dict[str, set[str]]) -> str:
         """Return one import line for the names that a kernel uses."""
         module = node.module or ""
         if module == "math":
@@ -463,7 +513,11 @@ class Declarations:
             names = [alias for alias in node.names if alias not in c_names]
         parts = []
         if c_names:
-            parts.append(f"from cython.cimports.{module} import {_listed(c_names)}")
+            listed = [_listed([a for a in c_names if a.name not in members])]
+            listed += [", ".join(sorted(members.get(a.name, ()))) for a in c_names]
+            listed = [each for each in listed if each]
+            if listed:
+                parts.append(f"from cython.cimports.{module} import {', '.join(listed)}")
         if names:
             parts.append(f"from {module} import {_listed(names)}")
         return "; ".join(parts)
@@ -501,6 +555,21 @@ class Declarations:
             lines[number - 1] = ""
         indent = " " * node.col_offset
         lines[first - 1 : node.lineno - 1] = [f"{indent}@{each}" for each in decorators]
+
+
+def _is_enum(node: ast.ClassDef) -> bool:
+    """Return whether a class is an enum of whole numbers."""
+    return any(ast.unparse(base) in ("IntFlag", "IntEnum") for base in node.bases)
+
+
+def _members_by_enum(numbers: dict[str, tuple[str, int | float]]) -> dict[str, SimpleNamespace]:
+    """Return the enums among constants, each with its members as attributes."""
+    found: dict[str, SimpleNamespace] = {}
+    for name, (_, value) in numbers.items():
+        enum, dot, member = name.partition(".")
+        if dot:
+            setattr(found.setdefault(enum, SimpleNamespace()), member, value)
+    return found
 
 
 def _decorators(node: ast.ClassDef | ast.FunctionDef) -> set[str]:

@@ -13,9 +13,14 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 from ecs_collide._kernel import stand_ins
 
 if TYPE_CHECKING:
-    import cython as cython
+    from enum import IntEnum as IntEnum
+    from enum import IntFlag as IntFlag
 
-__all__ = ["Public", "ReadOnly", "cython", "may_raise", "struct"]
+    import cython as cython
+else:
+    from ecs_collide._kernel.stand_ins import IntEnum, IntFlag
+
+__all__ = ["IntEnum", "IntFlag", "Public", "ReadOnly", "cython", "may_raise", "struct"]
 
 _T = TypeVar("_T")
 _F = TypeVar("_F", bound=Callable[..., Any])

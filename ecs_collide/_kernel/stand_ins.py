@@ -44,3 +44,14 @@ class _Type:
 
 double = int = uint = longlong = ulonglong = Py_ssize_t = size_t = bint = schar = _Type()
 p_double = p_float = p_int = p_longlong = void = _Type()
+
+
+class IntFlag:
+    """What enums of C constants have instead of `enum.IntFlag`: their members are plain ints.
+
+    Members of an enum take thirty times as long in an expression, and change the dtype of arrays.
+    """
+
+
+class IntEnum:
+    """What enums of C constants have instead of `enum.IntEnum`; see `IntFlag`."""
