@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._checks import checked_count, checked_gravity, checked_number, checked_switch
 from ecs_collide._kernel import backend
-from ecs_collide._kernel.constants import NEW
+from ecs_collide._kernel.constants import News
 from ecs_collide.components.basics import Deflect, Slide, Stop
 from ecs_collide.components.component_map import Components
 from ecs_collide.diagnostics import doctor, explain
@@ -1171,7 +1171,7 @@ class Space(BoxQueries[Filter]):
         still.check()
         moving.check()
         rows = registry.rows
-        placed = rows[(c.quarantined[rows] == 0) & (c.news[rows] & NEW == 0)]
+        placed = rows[(c.quarantined[rows] == 0) & (c.news[rows] & News.NEW == 0)]
         assert still.n_items + moving.n_items == len(placed), "the trees lack bodies"
         low, high = np.zeros((c.capacity, self.dim)), np.zeros((c.capacity, self.dim))
         for row in placed.tolist():

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 DOUBLE = np.dtype(np.float64)
 LONG = np.dtype(np.int64)
 BYTE = np.dtype(np.int8)
+SHORT = np.dtype(np.int16)
 INT = np.dtype(np.intc)
 
 

@@ -1,67 +1,141 @@
-"""What a body has, and what has happened to it: one bit each."""
+"""The constants that kernels share: an enum for each column of flags or codes, limits, numbers.
 
-# In the column `has`.
-VELOCITY = 1
-GROWTH = 2
-MASS = 4
-DEFLECT = 8
-SENSOR = 16
-CUSTOM = 32  # a component of the game's own with which its bodies yield
-FIXED = 64  # the game leaves its components alone, and nothing moves it
+A member of an enum is a plain int in Python, and a C constant in compiled kernels.
+"""
 
-# In the mark of a kind only: a game's own response is to be offered the impacts of its bodies.
-HANDED = 128
+from ecs_collide._kernel import IntEnum, IntFlag
 
-# In the column `custom`, which follows from these two.
-YIELDS = 1
-OFFERED = 2
 
-# In the column `traits`: components that only some bodies have.
-FILTER = 1
-FRICTION = 2
-ONE_WAY = 4
-CARRY = 8
-PUSH_OUT = 16
-HAS_FILTER = 32  # a component of the game's own that a predicate for pairs was given for
-SEPARATES = 64
-CONTROL = 128  # a component that says who pushes whom: `motion.controls` has them
-FALL = 128  # GravityScale or Damping: the same bit, since a byte has no more of them
-SURFACES_SHIFT = 8  # how many bits those of `has` take before these in the mark of a kind
+class Has(IntFlag):
+    """The column `has`: the components that a body had when its components were last filed."""
 
-# In the mark of a kind only, beside `CONTROL`: which of them; see `sync.component_table`.
-DOMINANCE = 1 << 20
-RESTITUTION = 1 << 21
-MAX_SPEED = 1 << 22
-LOCKED_AXES = 1 << 23
+    VELOCITY = 1  # a `Velocity`, or a component in its role
+    GROWTH = 2  # a `Growth`
+    MASS = 4  # a `Mass`, or a component in its role
+    DEFLECT = 8  # a `Deflect`
+    SENSOR = 16  # a `Sensor`; a body that is attached to another counts as one
+    CUSTOM = 32  # a component of the game that makes its bodies yield
+    FIXED = 64  # a `Fixed`: the game leaves its components alone, and nothing moves it
 
-# What `Friction` and `Restitution` hold for their rule; of two surfaces the higher one counts.
-AVERAGE = 1
-GEOMETRIC = 2
-MIN = 3
-MULTIPLY = 4
-MAX = 5
 
-# In the mark of a kind only: a component that has a separate column.
-DISABLED = 1 << 16
-ATTACHED = 1 << 17
+class Trait(IntFlag):
+    """The column `traits`: the components that only some bodies have, one bit for each."""
 
-# In the column `quarantined`: why a body is left out.
-QUARANTINED = 1  # a number of it cannot be computed with
-SWITCHED_OFF = 2  # it has a `Disabled`
+    FILTER = 1  # a `Filter`
+    FRICTION = 2  # a `Friction`
+    ONE_WAY = 4  # a `OneWay`
+    CARRY = 8  # a `Carry`
+    PUSH_OUT = 16  # a `PushOut`
+    GAME_FILTER = 32  # a component of the game for which a predicate for pairs was given
+    SEPARATE = 64  # a `Separate`
+    GRAVITY_SCALE = 128  # a `GravityScale`
+    DAMPING = 256  # a `Damping`
+    DOMINANCE = 512  # a `Dominance`
+    RESTITUTION = 1024  # a `Restitution`
+    MAX_SPEED = 2048  # a `MaxSpeed`
+    LOCKED_AXES = 4096  # a `LockedAxes`
+    NO_GRAVITY = 8192  # a component whose bodies do not fall by themselves
 
-# In the column `news`, until the next step has dealt with it.
-NEW = 1  # it was nowhere in the last step
-UNPLACED = 2  # it is in the wrong tree
-UNCHECKED = 4  # a component of it, or a number in one, has changed
 
-# In the column `touched`: why a body is looked at in this step though it may not move.
-TOUCHED_BY_GAME = 1  # it was moved or resized
-TOUCHED_BY_FILTER = 2  # it meets others than before
-TOUCHED_AS_NEW = 4  # it is new, where there are sensors
+TRAITS_SHIFT = 8  # how many lower bits the mark of a component type has for `Has` and `HANDED`
 
-# In the column `bad`.
-BAD = 1  # a number of it is out of all bounds
-DISTANT = 2  # its numbers are so large that where they lead is looked at in every step
+
+class Mark(IntFlag):
+    """The mark of a component type: bits of `Has`, of `Trait` above them, and these."""
+
+    HANDED = 128  # impacts of bodies with the component are handed to a response of the game
+    DISABLED = 1 << 24  # it is `Disabled`, which has a separate column
+    ATTACHED = 1 << 25  # it is `Attached`, which has a separate column
+
+
+class Custom(IntFlag):
+    """The column `custom`: what follows from the game's own components of a body."""
+
+    YIELDS = 1  # the body yields to impacts
+    OFFERED = 2  # its impacts are handed to a response of the game
+
+
+class News(IntFlag):
+    """The column `news`: what the next step still has to do about a body."""
+
+    NEW = 1  # it took no part in the last step
+    UNPLACED = 2  # it is in the wrong tree
+    UNCHECKED = 4  # one of its components, or a number in one, has changed
+
+
+class Touched(IntFlag):
+    """The column `touched`: why a step examines a body even if it does not move."""
+
+    BY_GAME = 1  # the game has moved or resized it
+    BY_FILTER = 2  # its filter has changed
+    AS_NEW = 4  # it is new in a world that has sensors
+
+
+class Bad(IntFlag):
+    """The column `bad`: what is wrong with the numbers of a body."""
+
+    INVALID = 1  # a number is outside the bounds of its component
+    DISTANT = 2  # its numbers are so large that each step checks how far its path leads
+
+
+class Leans(IntFlag):
+    """The column `leans`: how a body sleeps in an island; 0 for all others.
+
+    The lower side of axis k is ``LOW_X << 2 * k``, and the higher one ``HIGH_X << 2 * k``.
+    """
+
+    LOW_X = 1  # it is held on the side of lower x
+    HIGH_X = 2  # it is held on the side of higher x
+    LOW_Y = 4  # it is held on the side of lower y
+    HIGH_Y = 8  # it is held on the side of higher y
+    LOW_Z = 16  # it is held on the side of lower z
+    HIGH_Z = 32  # it is held on the side of higher z
+    IN_ISLAND = 64  # it sleeps in an island; set of each body that leans
+    BOUNCES = 128  # a member of its island bounces: a velocity above the rest speed wakes it
+
+
+class Exclusion(IntEnum):
+    """The column `quarantined`: why steps leave a body out; 0 if they do not."""
+
+    INVALID = 1  # a number of it cannot be computed with
+    DISABLED = 2  # it has a `Disabled`
+
+
+class ResponseCode(IntEnum):
+    """The column `response`: the response component with precedence, the highest; 0 without any."""
+
+    BOUNCE = 1  # a `Deflect`
+    SLIDE = 2  # a `Slide`
+    PUSH = 3  # a `Push`
+    STOP = 4  # a `Stop`
+
+
+class SleepState(IntEnum):
+    """The column `asleep`: whether steps skip a body."""
+
+    AWAKE = 0  # it takes part in each step
+    ASLEEP = 1  # steps skip it until something reaches it
+    WOKEN = 2  # something has happened to it in this step: it is awake from the next one on
+
+
+class CombineCode(IntEnum):
+    """The columns `friction_rule` and `restitution_rule`; of two surfaces the higher one counts."""
+
+    AVERAGE = 1  # (a + b) / 2
+    GEOMETRIC = 2  # sqrt(a * b)
+    MIN = 3  # the lower number
+    MULTIPLY = 4  # a * b
+    MAX = 5  # the higher number
+
+
+class QueryKind(IntEnum):
+    """The kind of a query, and the key that its results are sorted by."""
+
+    RAY = 0  # the time at which the ray enters the box, closed
+    CAST = 1  # the time at which a moving box meets it, by the rules of the sweep
+    NEAR = 2  # the distance from a box, which may be a point
+    REGION = 3  # 0 for each box that shares a point with the region
+
 
 # The most that gravity on an axis, its scale and damping may be: steps of any length stay finite.
 MOST_PULL = 2.0**100
@@ -101,23 +175,3 @@ SLOP = 2.0**-44  # of the largest face: 256 roundings of it.  Smaller gaps count
 HASH = 2654435769
 LOW_31_BITS = 0x7FFFFFFF
 LOW_32_BITS = 0xFFFFFFFF
-
-
-# In the column `response`: of the response components that it has the one of highest precedence.
-BOUNCE = 1  # `Deflect`
-SLIDE = 2
-PUSH = 3
-STOP = 4
-
-# In the column `asleep`.
-AWAKE = 0
-ASLEEP = 1
-WOKEN = 2  # something has happened to it in this step: from the next one on it is awake
-
-LEANS = 64  # in the column `leans`, beside a bit for each side
-
-# Kinds of queries, and the key of a result.
-RAY = 0  # when a ray enters the box, closed
-CAST = 1  # when a moving box meets it, by the rules of the sweep
-NEAR = 2  # the distance from a box, which may be a point
-REGION = 3  # 0 for boxes that share a point with a region

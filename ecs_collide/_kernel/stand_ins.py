@@ -42,7 +42,7 @@ class _Type:
         return self
 
 
-double = int = uint = longlong = ulonglong = Py_ssize_t = size_t = bint = schar = _Type()
+double = int = uint = longlong = ulonglong = Py_ssize_t = size_t = bint = schar = short = _Type()
 p_double = p_float = p_int = p_longlong = void = _Type()
 
 

@@ -23,7 +23,7 @@ from typing import Any
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import DOUBLE, LONG, as_longs, zeros
-from ecs_collide._kernel.constants import HAS_FILTER, TOUCHED_BY_GAME
+from ecs_collide._kernel.constants import Touched, Trait
 from ecs_collide.broadphase.dense_nodes import INSIDE, DenseNodes
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.images import PeriodicImages
@@ -344,7 +344,7 @@ class Broadphase:
         asks_game: cython.int = 0
 
         if self.pair_filter is not None:
-            asks_game = -1 if self.all_have_filters else HAS_FILTER
+            asks_game = -1 if self.all_have_filters else Trait.GAME_FILTER
         self.dense_nodes.begin(self.low, self.high, members, least, asks_game, counts_inside)
         self._traverse(rows, purpose, -1)
         if counts_inside:
@@ -439,7 +439,7 @@ class Broadphase:
         """Return whether two bodies that do not move are looked at; one of them was touched."""
         b: Bodies = self.bodies
 
-        moved: cython.bint = ((b.touched[i] | b.touched[j]) & TOUCHED_BY_GAME) != 0
+        moved: cython.bint = ((b.touched[i] | b.touched[j]) & Touched.BY_GAME) != 0
 
         return moved or b.sensor[i] or b.sensor[j]
 
@@ -490,7 +490,7 @@ class Broadphase:
         t: RareColumns = self.bodies.rare
 
         if self.pair_filter is None or not (
-            self.all_have_filters or (t.bits[i] | t.bits[j]) & HAS_FILTER
+            self.all_have_filters or (t.bits[i] | t.bits[j]) & Trait.GAME_FILTER
         ):
             return True
         return self.pair_filter(i, j)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import ClassVar
 
-from ecs_collide._kernel.constants import AVERAGE, AXES, GEOMETRIC, MAX, MIN, MULTIPLY, OF_SPACE
+from ecs_collide._kernel.constants import AXES, OF_SPACE, CombineCode
 from ecs_collide.components.base import (
     LARGEST_FLOAT,
     Component,
@@ -35,12 +35,12 @@ class CombineRule(NamedText):
     """The larger one."""
 
 
-_CODES = {
-    CombineRule.AVERAGE: AVERAGE,
-    CombineRule.GEOMETRIC: GEOMETRIC,
-    CombineRule.MIN: MIN,
-    CombineRule.MULTIPLY: MULTIPLY,
-    CombineRule.MAX: MAX,
+_CODES: dict[CombineRule, int] = {
+    CombineRule.AVERAGE: CombineCode.AVERAGE,
+    CombineRule.GEOMETRIC: CombineCode.GEOMETRIC,
+    CombineRule.MIN: CombineCode.MIN,
+    CombineRule.MULTIPLY: CombineCode.MULTIPLY,
+    CombineRule.MAX: CombineCode.MAX,
 }
 _RULES = {code: rule for rule, code in _CODES.items()}
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ecs_collide._kernel.constants import CUSTOM, LARGEST, QUARANTINED
+from ecs_collide._kernel.constants import LARGEST, Exclusion, Has
 from ecs_collide.components.attributes import read_number
 from ecs_collide.components.basics import Disabled, Fixed
 from ecs_collide.components.dynamics import (
@@ -142,7 +142,7 @@ class Examination:
         self.responses = sorted(
             (kind for kind in self.kinds if kind.response), key=lambda kind: -kind.response
         )
-        self.custom = [kind for kind in self.kinds if kind.mark & CUSTOM]
+        self.custom = [kind for kind in self.kinds if kind.mark & Has.CUSTOM]
         types = [kind.type for kind in self.kinds]
         self.components = self.world.entities([*types, *EXAMINERS])
         self.dead = frozenset(self.world.dead())
@@ -388,7 +388,7 @@ def _quarantined(
 ) -> Iterator[Finding]:
     """Yield whether the last step left a body out, and more about that."""
     row = e.row(entity)
-    if row is None or e.registry.table.quarantined[row] != QUARANTINED:
+    if row is None or e.registry.table.quarantined[row] != Exclusion.INVALID:
         return
     text = "quarantined"
     if wrong is not None:

@@ -108,7 +108,7 @@ class Attachments:
             of: cython.Py_ssize_t = b.n_path * j
             moves: cython.bint = b.moves[j] != 0
             b.base[i] = 0.0
-            b.rest_count[i] = -1  # it never sleeps: its owner may be woken within a step
+            b.end_rest(i)  # it never sleeps: its owner may be woken within a step
             for k in range(b.dim):
                 displacement: cython.double = self.displacement[n, k]
                 place: cython.double = b.path[of + 4 * k + CENTRE] + self.offset[n, k] + 0.0

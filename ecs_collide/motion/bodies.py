@@ -17,13 +17,11 @@ from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import DOUBLE, zeros
 from ecs_collide._kernel.constants import (
     APART_AT_LEAST,
-    ASLEEP,
     CLEAR,
     MAX_REST_COUNT,
-    ONE_WAY,
-    PUSH_OUT,
     SLOP,
-    WOKEN,
+    SleepState,
+    Trait,
 )
 from ecs_collide.motion import columns
 from ecs_collide.motion.columns import allocate, blocks_of, views_of
@@ -110,7 +108,7 @@ class Bodies:
     seen_restitution: Public[cython.double[:, ::1]]
     seen_owner: Public[cython.double[:, ::1]]
     has: Public[cython.schar[::1]]
-    surface_bits: Public[cython.schar[::1]]
+    traits: Public[cython.short[::1]]
     news: Public[cython.schar[::1]]
     touched: Public[cython.schar[::1]]
     bad: Public[cython.schar[::1]]
@@ -123,9 +121,10 @@ class Bodies:
     moves: Public[cython.schar[::1]]
     yields: Public[cython.schar[::1]]
     rest_count: Public[cython.schar[::1]]
+    interrupted: Public[cython.schar[::1]]
     asleep: Public[cython.schar[::1]]
     held: Public[cython.schar[::1]]
-    leans: Public[cython.schar[::1]]
+    leans: Public[cython.short[::1]]
     gone: Public[cython.schar[::1]]
     is_marked: Public[cython.schar[::1]]
     is_turned: Public[cython.schar[::1]]
@@ -193,7 +192,7 @@ class Bodies:
                     setattr(user, name, views[name].data)
         for name in ("place", "seen_place", "size", "seen_size"):
             setattr(self, name, views[name].data)
-        self.rare.bits = self.surface_bits
+        self.rare.bits = self.traits
         self.flat_min = flat(self.swept_min)
         self.flat_max = flat(self.swept_max)
         self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path
@@ -331,10 +330,9 @@ class Bodies:
 
     def interrupt_rest(self, i: cython.Py_ssize_t) -> cython.void:
         """Note that something happens to a body in this step: it does not rest."""
-        if self.rest_count[i] >= 0:
-            self.rest_count[i] = -1 - self.rest_count[i]
-        if self.asleep[i] == ASLEEP:
-            self.asleep[i] = WOKEN
+        self.interrupted[i] = 1
+        if self.asleep[i] == SleepState.ASLEEP:
+            self.asleep[i] = SleepState.WOKEN
             self.woken[self.n_woken] = i
             self.n_woken += 1
 
@@ -360,11 +358,11 @@ class Bodies:
 
     def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether body i, if it overlaps j, is the one of the two that is pushed out."""
-        has: cython.int = self.surface_bits[j]
+        has: cython.int = self.traits[j]
 
-        if self.sensor[j] or has & ONE_WAY or self.rare.is_soft(i, j):
+        if self.sensor[j] or has & Trait.ONE_WAY or self.rare.is_soft(i, j):
             return False
-        if not self.yields[j] or not has & PUSH_OUT:
+        if not self.yields[j] or not has & Trait.PUSH_OUT:
             return True
         return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.ids[i] > self.ids[j])
 
@@ -460,11 +458,10 @@ class Bodies:
                 centre[to] = path[4 * to + CENTRE] = middle
                 half[to] = path[4 * to + HALF] = size
                 rests &= (path[4 * to + MOTION] == 0.0) & (path[4 * to + RESIZE] == 0.0)
-            self.rest_count[i] = (
-                min(self.rest_count[i] + 1, MAX_REST_COUNT)
-                if rests and self.rest_count[i] >= 0
-                else 0
-            )
+            if self.interrupted[i]:
+                self.interrupted[i] = 0
+                rests = False
+            self.rest_count[i] = min(self.rest_count[i] + 1, MAX_REST_COUNT) if rests else 0
 
     def note_crossing(self, i: cython.Py_ssize_t) -> cython.void:
         """Note that a body crosses another: if it moves it does not rest, be it stopped at once.
@@ -472,12 +469,19 @@ class Bodies:
         A crate that is pressed to a floor and a sensor at one height crosses it in each step.
         """
         k: cython.int
-        moves: cython.bint = self.rest_count[i] < 0
+        moves: cython.bint = self.interrupted[i]
 
         for k in range(self.dim):
             moves |= self.motion_of(i, k) != 0.0
         if moves:
-            self.rest_count[i] = -1
+            self.end_rest(i)
+
+    @cython.cfunc
+    @cython.inline
+    def end_rest(self, i: cython.Py_ssize_t) -> cython.void:
+        """Count the steps of a body at rest from 0, after this step."""
+        self.rest_count[i] = 0
+        self.interrupted[i] = 1
 
     def note_pressed(self) -> cython.void:
         """Count the bodies as at rest that were only pressed against what holds them.
@@ -490,7 +494,7 @@ class Bodies:
         for n in range(self.n_marked):
             i: cython.Py_ssize_t = self.marked[n]
             if (
-                self.rest_count[i] >= 0
+                not self.interrupted[i]
                 or self.turned_at[i] != 0.0
                 or self.on_hold[i]
                 or self.gone[i]
@@ -501,7 +505,7 @@ class Bodies:
                 rests &= self.velocity[i, k] == 0.0
                 rests &= self.centre_of(i, k) == self.seen_centre[i, k]
             if rests:
-                self.rest_count[i] = -1 - self.rest_count[i]
+                self.interrupted[i] = 0
 
     @may_raise
     def finish_woken(self) -> cython.void:

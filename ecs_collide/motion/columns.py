@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, lengthened
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, SHORT, lengthened
 
 Views = dict[str, Any]
 """Arrays, or memoryviews of the same memory, by the names of the columns."""
@@ -56,29 +56,32 @@ _SCALARS = (
 )
 _SINGLES = ("seen_restitution", "seen_owner")  # of `Deflect` and `Attached`: vectors of one number
 _FLAGS = (
-    "has",  # bits of `constants`: which components it has, since it was filed
-    "surface_bits",  # in the same way: which of the rarer ones
-    "news",  # bits of `constants`, until the next step has dealt with it
-    "touched",  # bits of `constants`, until the step has written its bodies
-    "bad",  # bits of `constants`, since its numbers were last checked
-    "quarantined",  # bits of `constants`: why the steps leave it out
+    "has",  # bits of `Has`: which components it has, since it was filed
+    "news",  # bits of `News`, until the next step has dealt with it
+    "touched",  # bits of `Touched`, until the step has written its bodies
+    "bad",  # bits of `Bad`, since its numbers were last checked
+    "quarantined",  # a code of `Exclusion` or 0: why the steps leave it out
     "disabled",  # 1 with a `Disabled`, since it was filed
     "attached",  # 1 with an `Attached`, since it was filed
     "sensor",  # 1 with a `Sensor`, since it was filed
-    "response",  # code of its response component or 0, since it was filed
-    "custom",  # bits of `constants`, since it was filed
+    "response",  # a code of `ResponseCode` or 0, since it was filed
+    "custom",  # bits of `Custom`, since it was filed
     "moves",  # 1 while it is in the tree of those that move
     "yields",  # 1 if answers change its velocity, since its numbers were last checked
-    "rest_count",  # steps up to the last one at rest; -1 less that while something happens to it
-    "asleep",  # `AWAKE`, `ASLEEP`, or `WOKEN` in this step
+    "rest_count",  # steps up to the last one at rest
+    "interrupted",  # 1 once something happens to it in this step, so that it does not rest
+    "asleep",  # a code of `SleepState`
     "held",  # asleep: 1 << axis where it lies against an immovable body that does not move
-    "leans",  # asleep in an island: `LEANS` and 1 << side where it is held; negative if it bounces
     "gone",  # 1 for one that was taken out in this step
     "is_marked",  # 1 once it has turned, was anchored or taken out in this step
     "is_turned",  # 1 while its pairs are to be swept again
     "on_hold",  # 1 while it is held where it is to the end of the step
     "present",  # scratch of `compare_world`
     "driven",  # 1 for one that the game moves to a target in this step
+)
+_WIDE_FLAGS = (
+    "traits",  # bits of `Trait`: which of the rarer components it has, since it was filed
+    "leans",  # bits of `Leans`: asleep in an island, and on which sides it is held
 )
 _LONGS = (
     "ids",  # the entity
@@ -108,13 +111,10 @@ _CONTROL_SCALARS = (
 )
 _CONTROL_FLAGS = (
     "lock",  # 1 << axis for each locked axis
-    "restitution_rule",  # code of `constants`, 0 if it is not given
+    "restitution_rule",  # a code of `CombineCode`, 0 if it is not given
     "friction_rule",
 )
-_CONTROL_LONGS = (
-    "rank",  # dominance
-    "control_bits",  # bits of `constants`: which of the components it has
-)
+_CONTROL_LONGS = ("rank",)  # dominance
 _SEEN_SURFACES = {  # by width; 0 for that of a vector.  Only the reader's bindings use them.
     3: ("seen_filter",),
     2: ("seen_friction", "seen_surface_restitution"),
@@ -158,6 +158,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         Block(_SCALARS, DOUBLE, (), "bodies"),
         Block(_SINGLES, DOUBLE, (1,), "bodies"),
         Block(_FLAGS, BYTE, (), "bodies"),
+        Block(_WIDE_FLAGS, SHORT, (), "bodies"),
         Block(_LONGS, LONG, (), "bodies"),
         Block(_LISTS, LONG, (), "bodies", False),
         # Of each axis centre, half size, motion and resize: see `Bodies.path`.

@@ -9,7 +9,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import Public, ReadOnly, cython
-from ecs_collide._kernel.constants import AVERAGE, GEOMETRIC, INF, MAX, MIN, MULTIPLY
+from ecs_collide._kernel.constants import INF, CombineCode
 
 HALF_ULP = 2.0**-53
 
@@ -31,7 +31,6 @@ class Controls:
     restitution_rule: Public[cython.schar[::1]]
     friction_rule: Public[cython.schar[::1]]
     rank: Public[cython.longlong[::1]]
-    control_bits: Public[cython.longlong[::1]]
 
     def __init__(self, dim: cython.int):
         self.dim = dim
@@ -84,7 +83,7 @@ class Controls:
         """Return the friction of a pair from those of its bodies, which are -1 for none."""
         rule: cython.int = max(self.friction_rule[i], self.friction_rule[j])
 
-        return _combined(one, other, rule if rule else GEOMETRIC)
+        return _combined(one, other, rule if rule else CombineCode.GEOMETRIC)
 
     def restitution_between(
         self,
@@ -100,7 +99,7 @@ class Controls:
             one = self.surface_restitution[i]
         if self.surface_restitution[j] >= 0.0:
             other = self.surface_restitution[j]
-        return _combined(one, other, rule if rule else MAX)
+        return _combined(one, other, rule if rule else CombineCode.MAX)
 
     def restrain(
         self, velocity: cython.double[:, ::1], i: cython.Py_ssize_t, by_speed: cython.bint
@@ -175,12 +174,12 @@ def _combined(one: cython.double, other: cython.double, rule: cython.int) -> cyt
         return max(other, 0.0)
     if other < 0.0:
         return one
-    if rule == AVERAGE:
+    if rule == CombineCode.AVERAGE:
         return (one + other) / 2.0
-    if rule == GEOMETRIC:
+    if rule == CombineCode.GEOMETRIC:
         return sqrt(one) * sqrt(other)
-    if rule == MIN:
+    if rule == CombineCode.MIN:
         return min(one, other)
-    if rule == MULTIPLY:
+    if rule == CombineCode.MULTIPLY:
         return one * other
     return max(one, other)

@@ -8,7 +8,7 @@ of them are of any interest.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython
-from ecs_collide._kernel.constants import ALL, CARRY, ONE_WAY, SEPARATES
+from ecs_collide._kernel.constants import ALL, Trait
 from ecs_collide.motion.controls import Controls
 
 # The columns of `RareColumns.filters`.
@@ -45,7 +45,7 @@ class RareColumns:
     carries: Public[cython.schar[::1]]
     translation_side: Public[cython.schar[::1]]
     owner: Public[cython.longlong[::1]]
-    bits: cython.schar[::1]  # (capacity,): the column `surface_bits`
+    bits: cython.short[::1]  # (capacity,): the column `traits`
 
     def __init__(self, dim: cython.int):
         self.dim = dim
@@ -99,11 +99,11 @@ class RareColumns:
 
     def is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies are members of soft crowds, and let each other through."""
-        return (self.bits[i] & self.bits[j] & SEPARATES) != 0
+        return (self.bits[i] & self.bits[j] & Trait.SEPARATE) != 0
 
     def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether one of two bodies is solid on one side only."""
-        return ((self.bits[i] | self.bits[j]) & ONE_WAY) != 0
+        return ((self.bits[i] | self.bits[j]) & Trait.ONE_WAY) != 0
 
     def is_passable(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
@@ -112,9 +112,9 @@ class RareColumns:
 
         The side is given by the axis and the sign of the normal, which points from j to i.
         """
-        if self.bits[i] & ONE_WAY and self.one_way[i] != -sign * (k + 1):
+        if self.bits[i] & Trait.ONE_WAY and self.one_way[i] != -sign * (k + 1):
             return True
-        return (self.bits[j] & ONE_WAY) != 0 and self.one_way[j] != sign * (k + 1)
+        return (self.bits[j] & Trait.ONE_WAY) != 0 and self.one_way[j] != sign * (k + 1)
 
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
         """Return the friction of a pair: by its rule, or that of the one that has any."""
@@ -124,7 +124,7 @@ class RareColumns:
         self, i: cython.Py_ssize_t, side: cython.int, k: cython.int
     ) -> cython.double:
         """Return how fast the face of a body on a side moves along itself, on an axis."""
-        if self.bits[i] & CARRY and self.carries[i] == side:
+        if self.bits[i] & Trait.CARRY and self.carries[i] == side:
             return self.surface[i, k]
         return 0.0
 

@@ -23,7 +23,7 @@ import numpy as np
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, zeros
-from ecs_collide._kernel.constants import BEGAN, ENDED, INF, TOUCHED_BY_GAME
+from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Touched
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
@@ -455,9 +455,9 @@ class Contacts:
         if self.pairs.at[p].known:
             self._leave(i, j)
         if not b.asleep[i]:
-            b.rest_count[i] = 0
+            b.rest_count[i] = b.interrupted[i] = 0
         if not b.asleep[j]:
-            b.rest_count[j] = 0
+            b.rest_count[j] = b.interrupted[j] = 0
 
     # -- at its end --
 
@@ -562,7 +562,7 @@ class Contacts:
                 self.event_buffer.image = self.images[n]
                 self.broadphase.images.select(self.images[n])
             if (
-                b.moves[i] or b.moves[j] or (b.touched[i] | b.touched[j]) & TOUCHED_BY_GAME
+                b.moves[i] or b.moves[j] or (b.touched[i] | b.touched[j]) & Touched.BY_GAME
             ) and not self._is_left_out(n):
                 self._report_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)

@@ -10,7 +10,7 @@ from typing import Generic, TypeVar
 
 from numpy.typing import ArrayLike
 
-from ecs_collide._kernel.constants import CAST, NEAR, RAY
+from ecs_collide._kernel.constants import QueryKind
 from ecs_collide.events import VectorLike
 from ecs_collide.queries.queries import Each, Exclude, Queries, checked_count, checked_distance
 from ecs_collide.queries.results import (
@@ -126,7 +126,7 @@ class BoxQueries(Generic[_Filter]):
         Of several boxes hit at once, the one with the lowest id.  For `exclude`, `filter` and
         `solid` see `query`.  O(log n) for boxes that overlap few others.
         """
-        query = RAY, (origin, direction), 1, 1.0
+        query = QueryKind.RAY, (origin, direction), 1, 1.0
         hits = self._queries.first(RayHit, query, (exclude, filter, solid))
         return hits[0] if hits else None
 
@@ -140,7 +140,7 @@ class BoxQueries(Generic[_Filter]):
         solid: bool = False,
     ) -> list[RayHit]:
         """Return all hits of a ray, sorted by time, then id; as `cast_ray`."""
-        query = RAY, (origin, direction), 0, 1.0
+        query = QueryKind.RAY, (origin, direction), 0, 1.0
         return self._queries.first(RayHit, query, (exclude, filter, solid))
 
     def cast_rays(
@@ -162,7 +162,7 @@ class BoxQueries(Generic[_Filter]):
         exclude, exclude_each, filter, solid : optional
             As in `cast_boxes`.
         """
-        query = RAY, (origins, directions), 1, 1.0
+        query = QueryKind.RAY, (origins, directions), 1, 1.0
         found = self._queries.first_each(query, exclude_each, (exclude, filter, solid))
         return to_ray_hits(*found)
 
@@ -205,7 +205,7 @@ class BoxQueries(Generic[_Filter]):
         >>> hit.id, hit.time, hit.centre, hit.normal
         (7, 0.5, (9.0, 0.0), (-1.0, 0.0))
         """
-        query = CAST, (centre, half, motion), 1, 1.0
+        query = QueryKind.CAST, (centre, half, motion), 1, 1.0
         hits = self._queries.first(BoxHit, query, (exclude, filter, solid))
         return hits[0] if hits else None
 
@@ -220,7 +220,7 @@ class BoxQueries(Generic[_Filter]):
         solid: bool = False,
     ) -> list[BoxHit]:
         """Return all boxes that a moving box meets, sorted by time, then id; as `cast_box`."""
-        query = CAST, (centre, half, motion), 0, 1.0
+        query = QueryKind.CAST, (centre, half, motion), 0, 1.0
         return self._queries.first(BoxHit, query, (exclude, filter, solid))
 
     def cast_boxes(
@@ -248,7 +248,7 @@ class BoxQueries(Generic[_Filter]):
         filter, solid : optional
             As in `query_many`.
         """
-        query = CAST, (centres, halves, motions), 1, 1.0
+        query = QueryKind.CAST, (centres, halves, motions), 1, 1.0
         found = self._queries.first_each(query, exclude_each, (exclude, filter, solid))
         return to_box_hits(*found)
 
@@ -282,7 +282,7 @@ class BoxQueries(Generic[_Filter]):
         ValueError
             The point, `k` or `within` is not valid.
         """
-        query = NEAR, (point,), checked_count(k), checked_distance(within)
+        query = QueryKind.NEAR, (point,), checked_count(k), checked_distance(within)
         return self._queries.first(Neighbour, query, (exclude, filter, solid))
 
     def nearest_to_box(
@@ -306,7 +306,7 @@ class BoxQueries(Generic[_Filter]):
         min, max : sequence of float (dim,)
             The lower and the upper corner, in world units.
         """
-        query = NEAR, (min, max), checked_count(k), checked_distance(within)
+        query = QueryKind.NEAR, (min, max), checked_count(k), checked_distance(within)
         return self._queries.first(Neighbour, query, (exclude, filter, solid))
 
     def nearest_many(
@@ -328,6 +328,6 @@ class BoxQueries(Generic[_Filter]):
         exclude, exclude_each, filter, solid : optional
             As in `cast_boxes`.
         """
-        query = NEAR, (points,), checked_count(k), checked_distance(within)
+        query = QueryKind.NEAR, (points,), checked_count(k), checked_distance(within)
         found = self._queries.first_each(query, exclude_each, (exclude, filter, solid))
         return to_neighbours(*found)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide._kernel.constants import ASLEEP, ONE_WAY, QUARANTINED, SWITCHED_OFF
+from ecs_collide._kernel.constants import Exclusion, SleepState, Trait
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.results import Branches, branches_of
@@ -162,16 +162,16 @@ class Inspection:
     def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
         """Return what bodies are: uint8 (n,), bits of `BodyKind`."""
         (rows, new), c = self._lookup.rows(entities), self._registry.table
-        asleep = c.asleep[rows] == ASLEEP
+        asleep = c.asleep[rows] == SleepState.ASLEEP
         kinds = np.zeros(len(rows), np.uint8)
         for kind, has in (
             (BodyKind.MOVES, (c.moves[rows] != 0) | asleep),
             (BodyKind.YIELDS, c.yields[rows] != 0),
             (BodyKind.SENSOR, c.sensor[rows] != 0),
-            (BodyKind.ONE_WAY, c.surface_bits[rows] & ONE_WAY != 0),
+            (BodyKind.ONE_WAY, c.traits[rows] & Trait.ONE_WAY != 0),
             (BodyKind.ASLEEP, asleep),
-            (BodyKind.QUARANTINED, c.quarantined[rows] == QUARANTINED),
-            (BodyKind.DISABLED, c.quarantined[rows] == SWITCHED_OFF),
+            (BodyKind.QUARANTINED, c.quarantined[rows] == Exclusion.INVALID),
+            (BodyKind.DISABLED, c.quarantined[rows] == Exclusion.DISABLED),
         ):
             kinds |= has.astype(np.uint8) * np.uint8(kind)
         for place, entity in new:

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ecs_collide import _checks
-from ecs_collide._kernel.constants import CAST, LARGEST
+from ecs_collide._kernel.constants import LARGEST, QueryKind
 from ecs_collide.components.basics import Deflect, Sensor, Slide, Stop
 from ecs_collide.components.dynamics import Separate
 from ecs_collide.components.surfaces import OneWay, solid_side
@@ -159,7 +159,7 @@ class Moves:
         crossed: set[int] = set()
         while path.goes_on and len(path.hits) - len(crossed) < HIT_LIMIT:
             wanted_displacement = path.wanted_displacement
-            query = CAST, (path.centre, half, wanted_displacement), 0, 1.0
+            query = QueryKind.CAST, (path.centre, half, wanted_displacement), 0, 1.0
             for hit in self._queries.first(BoxHit, query, selection):
                 if not self._contacts.may_meet(entity, hit.id):
                     continue

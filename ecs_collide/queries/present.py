@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import ATTACHED, AXES, DISABLED, FIXED, GROWTH, VELOCITY
+from ecs_collide._kernel.constants import AXES, Has, Mark
 from ecs_collide.components.basics import Disabled, Fixed, Sensor
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.filters import Filter, filter_numbers
@@ -74,14 +74,14 @@ class PresentBodies:
         components, (position, extents) = registry.components, registry.makers
         self._position = make(position.type, position.names, 0, 0)
         self._extents = make(extents.type, extents.names, 0, 0)
-        self._offset = make(Attached, AXES[:dim], ATTACHED, 0)
-        self._owner = make(Attached, ("owner",), ATTACHED, 0)
+        self._offset = make(Attached, AXES[:dim], Mark.ATTACHED, 0)
+        self._owner = make(Attached, ("owner",), Mark.ATTACHED, 0)
         self._kinds = [
             self._position, self._extents, self._offset, self._owner,
-            make(Disabled, (), DISABLED, 0),
-            make(Fixed, (), FIXED, 0),
-            make(components.velocity.kind, (), VELOCITY, 0),
-            make(components.vector("growth", dim).kind, (), GROWTH, 0),
+            make(Disabled, (), Mark.DISABLED, 0),
+            make(Fixed, (), Has.FIXED, 0),
+            make(components.velocity.kind, (), Has.VELOCITY, 0),
+            make(components.vector("growth", dim).kind, (), Has.GROWTH, 0),
         ]  # fmt: skip
         types: list[type] = []
         for kind in self._kinds:
@@ -165,7 +165,7 @@ class PresentBodies:
 
     def _enabled(self, rows: Longs) -> Longs:
         """Return the rows whose bodies are not disabled."""
-        enabled: Longs = rows[self._has[rows] & DISABLED == 0]
+        enabled: Longs = rows[self._has[rows] & Mark.DISABLED == 0]
         return enabled
 
     def _compare(self) -> list[int]:
@@ -187,9 +187,9 @@ class PresentBodies:
         self._file(rows, found)
         self._rows = np.flatnonzero(self._is_known)
         has = self._has[self._rows]
-        is_fixed = (has & FIXED != 0) & (has & (VELOCITY | GROWTH | ATTACHED) == 0)
+        is_fixed = (has & Has.FIXED != 0) & (has & (Has.VELOCITY | Has.GROWTH | Mark.ATTACHED) == 0)
         self._watched = self._enabled(self._rows[~is_fixed])
-        self._attached = self._rows[has & ATTACHED != 0]
+        self._attached = self._rows[has & Mark.ATTACHED != 0]
         self._read_all(self._enabled(np.array(rows, np.int64)))
         self._find_owners()
         self._mark, self._n_dead = mark, len(dead)
@@ -250,7 +250,7 @@ class PresentBodies:
         self._put_in_tree(rows, self._find_boxes(rows))
         owners, boxes = self._owner_rows[moved], boxes[moved]
         sound = self._find_boxes(boxes)
-        sound &= (owners >= 0) & self._is_in[owners] & (self._has[owners] & ATTACHED == 0)
+        sound &= (owners >= 0) & self._is_in[owners] & (self._has[owners] & Mark.ATTACHED == 0)
         centres = self.centres[owners] + self._offsets[boxes]
         self.centres[boxes] = centres if self._domain is None else self._domain.into_world(centres)
         self.mins[boxes] = self.centres[boxes] - self.halves[boxes]
@@ -266,7 +266,7 @@ class PresentBodies:
         else:
             seen = registry.index.rows_of(ids)
         self._finder.find(rows.data, seen.data, registry.to_be_read, sound.data)
-        is_sound: NDArray[np.bool_] = (sound != 0) & (self._has[rows] & DISABLED == 0)
+        is_sound: NDArray[np.bool_] = (sound != 0) & (self._has[rows] & Mark.DISABLED == 0)
         return is_sound
 
     def _put_in_tree(self, rows: Longs, sound: NDArray[np.bool_]) -> None:

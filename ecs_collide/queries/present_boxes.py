@@ -8,7 +8,7 @@ sleep and no rollback.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide._kernel.constants import FIXED, LARGEST
+from ecs_collide._kernel.constants import LARGEST, Has
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.sync.bindings import ComponentBinding
 from ecs_collide.sync.slots import pair_run
@@ -168,7 +168,7 @@ class BoxFinder:
             return False
         for k in range(b.dim):
             if b.seen_place[s, k] != self.places[i, k] or b.seen_size[s, k] != self.sizes[i, k]:
-                return b.has[s] & FIXED != 0 and s not in asked and self._is_filed(i, s)
+                return b.has[s] & Has.FIXED != 0 and s not in asked and self._is_filed(i, s)
         return True
 
     @may_raise

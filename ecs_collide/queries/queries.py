@@ -24,7 +24,7 @@ from ecs_collide._checks import (
     same_axes,
     same_vectors,
 )
-from ecs_collide._kernel.constants import CAST, NEAR, RAY, REGION
+from ecs_collide._kernel.constants import QueryKind
 from ecs_collide.components.filters import Filter as CategoryFilter
 from ecs_collide.queries.results import BoxHit, Neighbour, RayHit, RegionHits
 from ecs_collide.queries.wrapped import Boxes, Query, Rows, WrappedSearch
@@ -36,17 +36,17 @@ Allowed: TypeAlias = Callable[[int], object] | None
 Selection: TypeAlias = tuple[Exclude, Any, bool]
 """The boxes that a query may return, as its arguments `exclude`, `filter` and `solid` say."""
 
-_NAMES = {
-    RAY: ("origin", "direction"),
-    CAST: ("centre", "half", "motion"),
-    NEAR: ("min", "max"),
-    REGION: ("min", "max"),
+_NAMES: dict[int, tuple[str, ...]] = {
+    QueryKind.RAY: ("origin", "direction"),
+    QueryKind.CAST: ("centre", "half", "motion"),
+    QueryKind.NEAR: ("min", "max"),
+    QueryKind.REGION: ("min", "max"),
 }
-_NAMES_OF_MANY = {
-    RAY: ("origins", "directions"),
-    CAST: ("centres", "halves", "motions"),
-    NEAR: ("points",),
-    REGION: ("mins", "maxs"),
+_NAMES_OF_MANY: dict[int, tuple[str, ...]] = {
+    QueryKind.RAY: ("origins", "directions"),
+    QueryKind.CAST: ("centres", "halves", "motions"),
+    QueryKind.NEAR: ("points",),
+    QueryKind.REGION: ("mins", "maxs"),
 }
 _FIRST_HITS = 8  # hits that are looked at first where a filter refuses some
 _Hit = TypeVar("_Hit", RayHit, BoxHit, Neighbour)
@@ -88,7 +88,7 @@ class Queries:
         """Return the ids of the boxes that share a point with a region, sorted."""
         exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
-        found: list[int] = self._find((REGION, corners, 0, 0.0), excluded)
+        found: list[int] = self._find((QueryKind.REGION, corners, 0, 0.0), excluded)
         allowed = self._queried.allowed(filter, len(found), solid)
         return found if allowed is None else [id for id in found if allowed(id)]
 
@@ -137,7 +137,7 @@ class Queries:
         """Return the ids of the boxes in each of many regions."""
         left_out = self._left_out(selection)
         search, boxes = self._queried.search, self._queried.boxes
-        mins, maxs = self._rows(REGION, corners)
+        mins, maxs = self._rows(QueryKind.REGION, corners)
         offsets = np.empty(len(mins) + 1, np.int64)
         items = search.query_many((mins.data, maxs.data), left_out, boxes, offsets.data)
         return RegionHits(offsets, np.asarray(boxes[2])[np.asarray(items)])
@@ -168,7 +168,11 @@ class Queries:
             raise ValueError(
                 f"exclude_each must have an id for each of the {n} rows; got {len(each)}"
             )
-        n_numbers = {NEAR: 1 + queried.dim, RAY: 1 + 2 * queried.dim, CAST: 2 + 2 * queried.dim}
+        n_numbers: dict[int, int] = {
+            QueryKind.NEAR: 1 + queried.dim,
+            QueryKind.RAY: 1 + 2 * queried.dim,
+            QueryKind.CAST: 2 + 2 * queried.dim,
+        }
         found = np.full((n, limit), -1, np.int64)
         hits = np.full((n * limit, n_numbers[kind]), np.nan)
         checked = kind, tuple(array.data for array in known), limit, bound
@@ -224,9 +228,9 @@ class Queries:
             raise ValueError(
                 f"{' and '.join(known)} must have {queried.dim} axes in this {queried.place}"
             )
-        if kind in (NEAR, REGION) and len(named) == 2:
+        if kind in (QueryKind.NEAR, QueryKind.REGION) and len(named) == 2:
             refuse_reversed(*named[0], *named[1])
-        elif kind == CAST:
+        elif kind == QueryKind.CAST:
             refuse_negative(*named[1])
         if isinstance(queried.search, WrappedSearch):
             queried.search.refuse_wrong(kind, known)

@@ -17,7 +17,7 @@ from math import nextafter, sqrt
 
 from ecs_collide._kernel import cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
-from ecs_collide._kernel.constants import CAST, INF, LARGEST, NEAR, RAY, REGION, STACK_ROOM, TINY
+from ecs_collide._kernel.constants import INF, LARGEST, STACK_ROOM, TINY, QueryKind
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import WIDTH
@@ -106,7 +106,7 @@ class Search:
         if not (
             _read_vector(vectors[0], self.start, self.dim)
             and _read_vector(vectors[len(vectors) - 1], self.displacement, self.dim)
-            and (self.kind != CAST or _read_vector(vectors[1], self.half, self.dim))
+            and (self.kind != QueryKind.CAST or _read_vector(vectors[1], self.half, self.dim))
             and self._set_box()
         ):
             return None
@@ -138,7 +138,7 @@ class Search:
         bound: cython.double = query[3]
         self.kind = query[0]
         starts: cython.double[:, ::1] = vectors[0]
-        halves: cython.double[:, ::1] = vectors[1] if self.kind == CAST else starts
+        halves: cython.double[:, ::1] = vectors[1] if self.kind == QueryKind.CAST else starts
         lasts: cython.double[:, ::1] = vectors[len(vectors) - 1]
         excluded_each: cython.longlong[::1] = rows[0]
         found: cython.longlong[:, ::1] = rows[1]
@@ -180,7 +180,7 @@ class Search:
         found: cython.longlong[::1] = zeros(LONG, room)
 
         offsets[0] = 0
-        self.kind = REGION
+        self.kind = QueryKind.REGION
         self._begin(excluded, boxes)
         for i in range(mins.shape[0]):
             for k in range(self.dim):
@@ -205,12 +205,12 @@ class Search:
 
         for k in range(self.dim):
             self.low[k] = self.high[k] = self.start[k]
-            if self.kind == CAST:
+            if self.kind == QueryKind.CAST:
                 if self.half[k] < 0.0:
                     return False
                 self.low[k] = self.start[k] - self.half[k]
                 self.high[k] = self.start[k] + self.half[k]
-            elif self.kind != RAY:
+            elif self.kind != QueryKind.RAY:
                 self.high[k] = self.displacement[k]
                 if self.low[k] > self.high[k]:
                     return False
@@ -283,7 +283,7 @@ class Search:
 
     @may_raise
     def _search_tree(self, tree: Tree) -> cython.int:
-        if self.kind == REGION:
+        if self.kind == QueryKind.REGION:
             return self._add_touching(tree)
         return self._traverse(tree.nodes)
 
@@ -353,12 +353,12 @@ class Search:
                 if item == self.excluded_each or (self.n_excluded > 0 and self.excluded[item]):
                     continue
                 if self.own:
-                    if self.kind == CAST:
+                    if self.kind == QueryKind.CAST:
                         key = self._time_of_impact(nodes.box, nodes.box, i, i + dim)
                 else:
                     i = dim * item
                     key = self._least_key(self.lows, self.highs, i, i)
-                    if self.kind == CAST and key <= best.bound:
+                    if self.kind == QueryKind.CAST and key <= best.bound:
                         key = self._time_of_impact(self.lows, self.highs, i, i)
                 if key <= best.bound:
                     best.offer(key, item)
@@ -374,7 +374,7 @@ class Search:
         q: cython.Py_ssize_t,
     ) -> cython.double:
         """Return a lower bound of the keys of all boxes inside that from mins[p] to maxs[q]."""
-        if self.kind == NEAR:
+        if self.kind == QueryKind.NEAR:
             return self._distance(mins, maxs, p, q)
         return self._time_of_touch(mins, maxs, p, q)
 
@@ -424,7 +424,7 @@ class Search:
         meets it: the gaps of a CAST are those of the sweep, and gaps that the sweep counts as 0
         only make it leave earlier.
         """
-        is_cast: cython.bint = self.kind == CAST
+        is_cast: cython.bint = self.kind == QueryKind.CAST
         enter: cython.double = 0.0
         leave: cython.double = INF
         k: cython.Py_ssize_t
@@ -471,12 +471,12 @@ class Search:
     def _answer(self, i: cython.Py_ssize_t) -> object:
         """Return what `search` does of the item found at `i`."""
         id: cython.longlong = self.ids[self.best.items[i]]
-        if self.kind == REGION:
+        if self.kind == QueryKind.REGION:
             return id
         self._describe(i)
-        if self.kind == NEAR:
+        if self.kind == QueryKind.NEAR:
             return id, self.hit[0], self._vector(1)
-        if self.kind == RAY:
+        if self.kind == QueryKind.RAY:
             return id, self.hit[0], self._vector(1), self._vector(1 + self.dim)
         depth: cython.double = self.hit[1 + 2 * self.dim]
         return id, self.hit[0], self._vector(1), self._vector(1 + self.dim), depth
@@ -503,9 +503,9 @@ class Search:
                 self.near[k] = self.lows[self.dim * item + k]
                 self.far[k] = self.highs[self.dim * item + k]
         self.hit[0] = self.best.keys[i]
-        if self.kind == RAY:
+        if self.kind == QueryKind.RAY:
             self._describe_ray(self.hit[0])
-        elif self.kind == CAST:
+        elif self.kind == QueryKind.CAST:
             self._describe_impact(self.hit[0])
         else:
             for k in range(self.dim):

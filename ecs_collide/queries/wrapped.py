@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._checks import Floats, Integers
 from ecs_collide._kernel import backend
-from ecs_collide._kernel.constants import CAST, MAX_ROUNDS, NEAR, RAY, REGION
+from ecs_collide._kernel.constants import MAX_ROUNDS, QueryKind
 from ecs_collide.motion.wrapping import PeriodicDomain
 
 # Of a width: more than is lost by rounding where a part of a way is passed over.
@@ -103,7 +103,7 @@ class WrappedSearch:
     def refuse_wrong(self, kind: int, vectors: dict[str, Floats]) -> None:
         """Raise ValueError for boxes wider than the world, and ways around it too often."""
         named = list(vectors.items())
-        for k in self._domain.axes if kind == CAST else ():
+        for k in self._domain.axes if kind == QueryKind.CAST else ():
             name, sizes = named[1]
             width = float(self._domain.widths[k])
             if 2.0 * sizes[..., k].max(initial=0.0) > width:
@@ -112,7 +112,7 @@ class WrappedSearch:
                     f"{width!r} wide, and a box may be no wider"
                 )
         name, ways = named[-1]
-        for k in self._domain.axes if kind in (RAY, CAST) else ():
+        for k in self._domain.axes if kind in (QueryKind.RAY, QueryKind.CAST) else ():
             width = float(self._domain.widths[k])
             longest = float(np.abs(ways[..., k]).max(initial=0.0))
             if longest > MAX_ROUNDS * width:
@@ -127,21 +127,21 @@ class WrappedSearch:
         """Return the first results of one query."""
         kind, vectors, limit, bound = query
         first, *others = (np.array(vector) for vector in vectors)
-        if kind == REGION:
+        if kind == QueryKind.REGION:
             corners = first[None], others[0][None]
             items = self.query_many(corners, excluded, boxes, np.empty(2, np.int64))
             return [boxes[2][item] for item in items.tolist()]
         start = self._domain.into_world(first)
-        if kind == NEAR:
+        if kind == QueryKind.NEAR:
             shifts = [(shift, np.zeros(1)) for shift in self._beside()]
             size = others[0] - first if others else 0.0
         else:
-            half = others[0] if kind == CAST else 0.0 * start
+            half = others[0] if kind == QueryKind.CAST else 0.0 * start
             shifts = self._shifts_on_path(start[None], half[None], others[-1][None])
 
         def search(shift: Floats) -> list[Any]:
             moved = [start - shift, *others]
-            if kind == NEAR:
+            if kind == QueryKind.NEAR:
                 moved = [start - shift, start - shift + size]
             vectors = tuple(tuple(vector.tolist()) for vector in moved)
             query = kind, vectors, limit, bound
@@ -173,11 +173,11 @@ class WrappedSearch:
             numbers[items.ravel() < 0, 0] = np.inf
             return items, numbers
 
-        if kind == NEAR:
+        if kind == QueryKind.NEAR:
             all_rows = np.arange(len(starts))
             self._keep_nearest([search(s, all_rows) for s in self._beside()], ids, found, hits)
         else:
-            halves = others[0] if kind == CAST else np.zeros_like(starts)
+            halves = others[0] if kind == QueryKind.CAST else np.zeros_like(starts)
             shifts = self._shifts_on_path(starts, halves, others[-1])
             _keep_first(shifts, search, ids, found[:, 0], hits)
         hits[:, 1 : 1 + self._dim] = self._domain.into_world(hits[:, 1 : 1 + self._dim])

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
-from ecs_collide._kernel.constants import INF, PUSH_OUT, SLOP
+from ecs_collide._kernel.constants import INF, SLOP, Trait
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.motion.bodies import Bodies
@@ -72,7 +72,7 @@ class Depenetration:
             self.rows = zeros(LONG, rows.shape[0])
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
-            if b.surface_bits[i] & PUSH_OUT and b.yields[i] and not b.sensor[i]:
+            if b.traits[i] & Trait.PUSH_OUT and b.yields[i] and not b.sensor[i]:
                 self._find_exit(i)
         for n in range(self.n):
             i = self.rows[n]

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, as_longs, zeros
-from ecs_collide._kernel.constants import PUSH, STOP
+from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.response.carriers import Carriers
@@ -135,7 +135,9 @@ class Falling:
         """Return whether an answer may change the velocity of a body along a surface."""
         b: Bodies = self.bodies
 
-        return b.yields[i] != 0 and (b.response[i] == STOP or b.response[i] == PUSH)
+        return b.yields[i] != 0 and (
+            b.response[i] == ResponseCode.STOP or b.response[i] == ResponseCode.PUSH
+        )
 
     def show(self, i: cython.Py_ssize_t, place: cython.int) -> cython.void:
         """Show the velocity that a body has at this instant, until `hide`."""

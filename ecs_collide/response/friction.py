@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import cython
-from ecs_collide._kernel.constants import PUSH, STOP
+from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
@@ -52,7 +52,7 @@ class CoulombFriction:
             if not m.slides(n):
                 continue
             if m.yields[n]:
-                if self.bodies.response[m.rows[n]] in (STOP, PUSH):
+                if self.bodies.response[m.rows[n]] in (ResponseCode.STOP, ResponseCode.PUSH):
                     return
                 press = max(press, self._press_of(n))
             if not self.bodies.controls.locks_all_but(m.rows[n], m.axis):

@@ -41,7 +41,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from ecs_collide._kernel.constants import BOUNCE, PUSH, SLIDE, STOP
+from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.components.basics import Deflect, Push, Slide, Stop
 
 
@@ -79,5 +79,10 @@ def response_numbers(response: object) -> tuple[int, float]:
     return code, restitution
 
 
-RESPONSE_CODES: dict[type, int] = {Deflect: BOUNCE, Slide: SLIDE, Push: PUSH, Stop: STOP}
+RESPONSE_CODES: dict[type, int] = {
+    Deflect: ResponseCode.BOUNCE,
+    Slide: ResponseCode.SLIDE,
+    Push: ResponseCode.PUSH,
+    Stop: ResponseCode.STOP,
+}
 """The response components and their codes in the kernels, by rising precedence."""

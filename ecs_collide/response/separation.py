@@ -23,7 +23,7 @@ from math import floor, sqrt
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, zeros
-from ecs_collide._kernel.constants import INF, SEPARATES
+from ecs_collide._kernel.constants import INF, Trait
 from ecs_collide.broadphase.pair_table import SOFT, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
@@ -113,7 +113,7 @@ class Separating:
             self._make_room(b.centre.shape[0])
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
-            if not (b.surface_bits[i] & SEPARATES and b.yields[i]) or b.sensor[i]:
+            if not (b.traits[i] & Trait.SEPARATE and b.yields[i]) or b.sensor[i]:
                 continue
             self.rows[self.n] = i
             self.n += 1

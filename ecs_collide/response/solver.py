@@ -22,7 +22,7 @@ from __future__ import annotations
 from math import nextafter
 
 from ecs_collide._kernel import Public, cython, may_raise
-from ecs_collide._kernel.constants import INF, PUSH, STOP
+from ecs_collide._kernel.constants import INF, ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
@@ -165,7 +165,8 @@ class Solver:
         press: cython.double = 0.0
 
         self.counts_loss = not normal_only and (
-            b.response[i] in (STOP, PUSH) or b.response[j] in (STOP, PUSH)
+            b.response[i] in (ResponseCode.STOP, ResponseCode.PUSH)
+            or b.response[j] in (ResponseCode.STOP, ResponseCode.PUSH)
         )
         self.impact.begin(i, j, k, sign)
         if self.counts_loss:

@@ -13,7 +13,7 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import cython
-from ecs_collide._kernel.constants import PUSH, STOP
+from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
@@ -89,7 +89,7 @@ class TangentialResponse:
 
     def _stops(self, n: cython.int) -> cython.bint:
         """Return whether the response of a body is `Stop`."""
-        return self.bodies.response[self.impact.rows[n]] == STOP
+        return self.bodies.response[self.impact.rows[n]] == ResponseCode.STOP
 
     def _stop_each_other(self) -> cython.void:
         """Give two bodies with `Stop` their mean velocity: each would take the other's."""
@@ -127,7 +127,7 @@ class TangentialResponse:
         stretch: cython.double = 0.0
 
         if not stops:
-            if b.response[m.rows[n]] == PUSH and restitution == 0.0:
+            if b.response[m.rows[n]] == ResponseCode.PUSH and restitution == 0.0:
                 stretch = self._stretch()
             if stretch == 0.0:
                 return False

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel.constants import ALL, LARGEST, LEANS, MAX_GROUP, MAX_REST_COUNT, MOST_PULL
+from ecs_collide._kernel.constants import ALL, LARGEST, MAX_GROUP, MAX_REST_COUNT, MOST_PULL, Leans
 from ecs_collide.components.component_map import ROLES
 from ecs_collide.components.filters import are_names
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
@@ -520,7 +520,7 @@ def _check_sleeping(state: SnapshotData) -> None:
     _require((state.flags[places] & (LEFT_OUT | UNSEEN) == 0).all(), "who sleeps")
     _require((state.seen[3][places] == 0.0).all(), "who sleeps")  # nobody who grows
     leans = state.sleepers["leans"].astype(np.int64)
-    sides = abs(leans) - LEANS
+    sides = abs(leans) - Leans.IN_ISLAND
     _require(((leans == 0) | ((sides >= 0) & (sides < 1 << 2 * dim))).all(), "who sleeps")
     _require((state.sleepers["held"] < 1 << dim).all(), "who sleeps")
     # An island is its first body.

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import FIXED, NEW, SWITCHED_OFF, TOUCHED_BY_GAME
+from ecs_collide._kernel.constants import Exclusion, Has, News, Touched
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.filters import NAMES as CATEGORY_NAMES
 from ecs_collide.esper_world import World
@@ -60,6 +60,7 @@ from ecs_collide.sync.seen import (
     TOUCHED,
     UNSEEN,
     none_of,
+    saved_rests,
 )
 
 _USUAL = Components()
@@ -208,7 +209,7 @@ class Snapshots:
         # The next step starts the count of a body with other components again, and a restored
         # space has read those components already.
         rests = (flags & (UNSEEN | CHANGED | REPLACED) == 0) & (c.quarantined[rows] == 0)
-        rests &= c.has[rows] & FIXED == 0
+        rests &= c.has[rows] & Has.FIXED == 0
         return {
             "dim": step.dim,
             "step": step.step,
@@ -223,7 +224,7 @@ class Snapshots:
             "bodies": self._registry.entities,
             "flags": flags,
             "filters": self._registry.seen.filters(rows),
-            "rest_count": np.where(rests, c.rest_count[rows], 0).astype(np.int8),
+            "rest_count": np.where(rests, saved_rests(c.rest_count[rows], c.interrupted[rows]), 0),
             "sleepers": sleepers,
             "stirred": stirred,
             "contacts": contacts,
@@ -245,9 +246,9 @@ class Snapshots:
         c, rows = registry.table, registry.rows
         flags = np.zeros(len(rows), np.uint8)
         flags[c.quarantined[rows] != 0] |= LEFT_OUT
-        flags[c.quarantined[rows] == SWITCHED_OFF] |= OFF
-        flags[c.touched[rows] & TOUCHED_BY_GAME != 0] |= TOUCHED
-        flags[c.news[rows] & NEW != 0] |= UNSEEN
+        flags[c.quarantined[rows] == Exclusion.DISABLED] |= OFF
+        flags[c.touched[rows] & Touched.BY_GAME != 0] |= TOUCHED
+        flags[c.news[rows] & News.NEW != 0] |= UNSEEN
         moved = registry.moved_rows(world)
         if moved:
             flags[are_among(rows, moved)] |= MOVED

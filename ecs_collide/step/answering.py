@@ -6,7 +6,7 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide._kernel.constants import OFFERED
+from ecs_collide._kernel.constants import Custom
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
@@ -145,7 +145,7 @@ class Answering:
         self.pairs.impact[p].answers += 1
         self.holding.count_visits(i, 1)
         self.holding.count_visits(j, 1)
-        if (self.hand_over or (b.custom[i] | b.custom[j]) & OFFERED) and (
+        if (self.hand_over or (b.custom[i] | b.custom[j]) & Custom.OFFERED) and (
             self.pairs.impact[p].answers <= self.pair_limit
         ):
             return True

@@ -215,7 +215,7 @@ class BodyEditor:
                 c.seen_place[row].tolist(), c.seen_size[row].tolist()
             )
         c.centre[row], c.half[row] = c.seen_centre[row], c.seen_half[row]
-        c.rest_count[row] = -1
+        c.rest_count[row], c.interrupted[row] = 0, 1
         rows = np.array([row], np.int64)
         self._state.timeline.place_resized(rows.data)
         boxes = registry.attached.rows

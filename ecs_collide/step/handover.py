@@ -76,7 +76,8 @@ class Handover:
 
         self.solver.clusters.write()
         # Whatever the game does, they do not rest.
-        self.bodies.rest_count[i] = self.bodies.rest_count[j] = -1
+        self.bodies.end_rest(i)
+        self.bodies.end_rest(j)
         self.pending = p
         self.is_set = False
         self.is_changed = False

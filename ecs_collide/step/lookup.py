@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import NEW
+from ecs_collide._kernel.constants import News
 from ecs_collide.esper_world import World
 from ecs_collide.step.lock import StepLock
 from ecs_collide.sync.presence import NewBody, Presence
@@ -95,7 +95,7 @@ class BodyLookup:
             new = [(n, ids[n].item()) for n, row in enumerate(few) if row < 0] if -1 in few else []
             return np.array([max(row, 0) for row in few] if new else few, np.int64), new
         rows = self._registry.index.rows_of(ids.astype(np.int64))
-        unread = (rows < 0) | (self._registry.table.news[rows] & NEW != 0)
+        unread = (rows < 0) | (self._registry.table.news[rows] & News.NEW != 0)
         if self._link.attached is not None:
             unread |= are_among(rows, self._presence.replaced_rows(self._link.attached))
         if not unread.any():

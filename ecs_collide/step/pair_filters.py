@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from ecs_collide._kernel.constants import HAS_FILTER, SURFACES_SHIFT
+from ecs_collide._kernel.constants import TRAITS_SHIFT, Trait
 from ecs_collide.esper_world import World
 from ecs_collide.step.registrations import Registrations, Unsubscribe
 from ecs_collide.sync.registry import BodyRegistry
@@ -52,7 +52,7 @@ class PairFilters:
         registration = self._filters.add(world, allows, (first_kind, second_kind))
         for kind in (first_kind, second_kind):
             if kind is not None:
-                self._registry.index.watch(kind, HAS_FILTER << SURFACES_SHIFT)
+                self._registry.index.watch(kind, Trait.GAME_FILTER << TRAITS_SHIFT)
         self._update_kernel()
 
         def remove() -> None:

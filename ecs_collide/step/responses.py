@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from ecs_collide import _checks
-from ecs_collide._kernel.constants import CUSTOM, HANDED
+from ecs_collide._kernel.constants import Has, Mark
 from ecs_collide.components.basics import Disabled
 from ecs_collide.esper_world import World
 from ecs_collide.events import SweepKind, Vector, VectorLike
@@ -94,7 +94,7 @@ class Responses:
             raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
         world, known = self._link.attached, self._responses.get(component)
         if known is None:
-            unmark = self._mark(component, CUSTOM, HANDED)
+            unmark = self._mark(component, Has.CUSTOM, Mark.HANDED)
             known = self._responses[component] = _Response(respond, world, unmark)
         elif known.is_replaced_by(respond, world):
             known = self._responses[component] = _Response(respond, world, known.unmark)
@@ -116,7 +116,7 @@ class Responses:
     def yield_with(self, component: type) -> Unsubscribe:
         """Let all bodies that have a component yield; return what takes that back."""
         require_component_type("component", component)
-        return self._mark(component, CUSTOM)
+        return self._mark(component, Has.CUSTOM)
 
     def handle(self, kinds: Iterable[type]) -> None:
         """Hand the impacts of bodies with these components over from the coming step on.
@@ -127,7 +127,7 @@ class Responses:
         for kind in self._handled.keys() - handled:
             self._handled.pop(kind)()
         for kind in handled - self._handled.keys():
-            self._handled[kind] = self._mark(kind, HANDED)
+            self._handled[kind] = self._mark(kind, Mark.HANDED)
 
     def _mark(self, kind: type, *marks: int) -> Unsubscribe:
         """Mark a type; return what takes that back, and does nothing the second time.
@@ -160,7 +160,7 @@ class Responses:
 
     def _are_marked(self, kinds: tuple[type, ...]) -> bool:
         """Return whether the impacts of bodies with these components are handed over."""
-        return bool(kinds) and all(self._counts[kind, HANDED] for kind in kinds)
+        return bool(kinds) and all(self._counts[kind, Mark.HANDED] for kind in kinds)
 
     def require_offered(self, system: object) -> None:
         """Raise RuntimeError unless a response system is among those of this step."""

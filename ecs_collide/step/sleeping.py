@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
-from ecs_collide._kernel.constants import ASLEEP, AWAKE, LEANS, SLOP
+from ecs_collide._kernel.constants import SLOP, Leans, SleepState
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
 from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, EARLIER, Bodies
@@ -152,7 +152,7 @@ class Sleeping:
         b: Bodies = self.bodies
         k: cython.int
 
-        b.asleep[i] = ASLEEP
+        b.asleep[i] = SleepState.ASLEEP
         b.moves[i] = 0
         self.n_leaning += b.leans[i] != 0
         self.beside[i] = 0
@@ -242,7 +242,7 @@ class Sleeping:
             for k in range(b.dim):
                 velocity: cython.double = b.turn[i, k, EARLIER]
                 side: cython.int = 1 << (2 * k + (velocity > 0.0))
-                if velocity != 0.0 and not abs(b.leans[i]) & side:
+                if velocity != 0.0 and not b.leans[i] & side:
                     loose.add(self._root(i))
         for row in chosen:
             if self._root(row) in loose:
@@ -329,12 +329,12 @@ class Sleeping:
                 if b.asleep[i] and b.yields[i] and self.is_pressed[self._root(i)] > 0:
                     if not b.leans[i]:
                         self.n_leaning += 1
-                    b.leans[i] = LEANS
+                    b.leans[i] = Leans.IN_ISLAND
                     members.append(i)
         for row in members:
             i = row
             root: cython.Py_ssize_t = self._root(i)
-            b.leans[i] = LEANS
+            b.leans[i] = Leans.IN_ISLAND
             b.island[i] = first_island + root
             self.n_islands = max(self.n_islands, first_island + root)
             if b.custom[i]:
@@ -344,11 +344,11 @@ class Sleeping:
         self._spread_sides(first_island)
         for row in members:
             i = row
-            if b.island[i] >= first_island and b.leans[i] > 0:
+            if b.island[i] >= first_island:
                 if bounces.get(self._root(i), 0) == 1:
-                    b.leans[i] = -b.leans[i]
+                    b.leans[i] |= Leans.BOUNCES
                 elif bounces.get(self._root(i), 0) == 2:
-                    b.leans[i] = LEANS
+                    b.leans[i] = Leans.IN_ISLAND
 
     @may_raise
     def _spread_sides(self, first_island: cython.longlong) -> cython.void:
@@ -445,7 +445,7 @@ class Sleeping:
         for n in range(rows.shape[0] if self.n_leaning else 0):
             i: cython.Py_ssize_t = rows[n]
             moves: cython.bint = (
-                b.yields[i] != 0 or b.rest_count[i] < 1
+                b.yields[i] != 0 or b.interrupted[i] or b.rest_count[i] < 1
             )  # or is new there, or another
             for k in range(b.dim):
                 moves |= b.motion_of(i, k) != 0.0 or b.resize_of(i, k) != 0.0
@@ -488,10 +488,10 @@ class Sleeping:
     @cython.ccall
     def forget(self, i: cython.Py_ssize_t):
         """Clear the sleep of a body that wakes or is deleted."""
-        if self.bodies.asleep[i] == AWAKE:
+        if self.bodies.asleep[i] == SleepState.AWAKE:
             return
-        self.bodies.asleep[i] = AWAKE
-        self.bodies.rest_count[i] = 0
+        self.bodies.asleep[i] = SleepState.AWAKE
+        self.bodies.rest_count[i] = self.bodies.interrupted[i] = 0
         self.bodies.held[i] = 0
         if self.bodies.leans[i]:
             self.bodies.leans[i] = 0
@@ -538,7 +538,7 @@ class Sleeping:
     @may_raise
     def wake_in_step(self, i: cython.Py_ssize_t) -> cython.void:
         """Prepare a body that may be asleep for an event of this step."""
-        if self.bodies.asleep[i] == ASLEEP:
+        if self.bodies.asleep[i] == SleepState.ASLEEP:
             self._add_pairs(i)
             self.bodies.interrupt_rest(i)
             self.gravity.start_at_rest(i)

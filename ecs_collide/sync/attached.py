@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel.constants import NEW, QUARANTINED, SWITCHED_OFF
+from ecs_collide._kernel.constants import Exclusion, News
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.quarantine import Wrong
@@ -71,13 +71,13 @@ class AttachedBoxes:
         owner_out = np.where(has_none, 0, c.quarantined[owners])
         refused = ~is_out & (has_none | is_chained)
         left_out = ~is_out & ~refused & (owner_out != 0)
-        c.quarantined[rows[refused]] = QUARANTINED
-        c.quarantined[rows[left_out]] = SWITCHED_OFF
+        c.quarantined[rows[refused]] = Exclusion.INVALID
+        c.quarantined[rows[left_out]] = Exclusion.DISABLED
         inside = ~(is_out | refused | left_out)
         self.n_out = len(rows) - int(inside.sum())
 
         target = c.seen_offset[rows]
-        is_new = c.news[rows] & NEW != 0
+        is_new = c.news[rows] & News.NEW != 0
         offset = np.where(is_new[:, None], target, self._offsets)
         with np.errstate(all="ignore"):  # of boxes that are left out
             starts = c.centre[owners] + offset
@@ -94,9 +94,9 @@ class AttachedBoxes:
         self.taking_part, self.starts = rows[inside], starts[inside]
         arrays = self.taking_part, owners[inside], offset[inside], target[inside]
         attachments.set(*(array.data for array in arrays))
-        refused &= self._was_out != QUARANTINED
+        refused &= self._was_out != Exclusion.INVALID
         left_out &= self._was_out == 0
-        is_disabled = owner_out[left_out] == SWITCHED_OFF
+        is_disabled = owner_out[left_out] == Exclusion.DISABLED
         pairs = zip(rows[refused].tolist(), owners[refused].tolist(), strict=True)
         return Attachment(
             [(row, self._wrong(row, owner, components)) for row, owner in pairs],

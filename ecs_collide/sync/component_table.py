@@ -11,33 +11,16 @@ from typing import Any, NamedTuple
 
 from ecs_collide._kernel.constants import (
     ALL,
-    ATTACHED,
     AXES,
-    CARRY,
-    CONTROL,
-    DEFLECT,
-    DISABLED,
-    DOMINANCE,
-    FALL,
-    FILTER,
-    FIXED,
-    FRICTION,
-    GROWTH,
     LARGEST,
-    LOCKED_AXES,
-    MASS,
     MAX_GROUP,
-    MAX_SPEED,
     MOST_DOMINANCE,
     MOST_PULL,
     OF_SPACE,
-    ONE_WAY,
-    PUSH_OUT,
-    RESTITUTION,
-    SENSOR,
-    SEPARATES,
-    SURFACES_SHIFT,
-    VELOCITY,
+    TRAITS_SHIFT,
+    Has,
+    Mark,
+    Trait,
 )
 from ecs_collide.components.basics import Deflect, Disabled, Fixed, Sensor
 from ecs_collide.components.component_map import Components
@@ -128,21 +111,22 @@ def common_entries(components: Components, dim: int) -> list[Entry]:
     return [
         vector("position", 0, "seen_place", "place", _PLACE_BOUNDS),
         vector("extents", 0, "seen_size", "size", _SIZE_BOUNDS),
-        vector("velocity", VELOCITY, "seen_velocity", "velocity", _RATE),
-        vector("growth", GROWTH, "seen_growth", "growth", _RATE),
-        Entry(*components.mass, MASS, bounds=(_MASS_BOUNDS,)),
-        Entry(Deflect, ("restitution",), DEFLECT, RESPONSE_CODES[Deflect],
+        vector("velocity", Has.VELOCITY, "seen_velocity", "velocity", _RATE),
+        vector("growth", Has.GROWTH, "seen_growth", "growth", _RATE),
+        Entry(*components.mass, Has.MASS, bounds=(_MASS_BOUNDS,)),
+        Entry(Deflect, ("restitution",), Has.DEFLECT, RESPONSE_CODES[Deflect],
               ("seen_restitution", "seen_restitution"), (_SHARE_BOUNDS,)),
-        Entry(Sensor, mark=SENSOR),
+        Entry(Sensor, mark=Has.SENSOR),
         *(
             Entry(kind, response=code)
             for kind, code in RESPONSE_CODES.items()
             if kind is not Deflect
         ),
-        Entry(Fixed, mark=FIXED),
-        Entry(Disabled, mark=DISABLED),
-        Entry(Attached, axes, ATTACHED, 0, ("seen_offset", "seen_offset"), (_PLACE_BOUNDS,) * dim),
-        Entry(Attached, ("owner",), ATTACHED, 0, ("seen_owner", "seen_owner"), (_OWNER_BOUNDS,)),
+        Entry(Fixed, mark=Has.FIXED),
+        Entry(Disabled, mark=Mark.DISABLED),
+        Entry(Attached, axes, Mark.ATTACHED, 0, ("seen_offset", "seen_offset"),
+              (_PLACE_BOUNDS,) * dim),
+        Entry(Attached, ("owner",), Mark.ATTACHED, 0, ("seen_owner", "seen_owner"), (_OWNER_BOUNDS,)),
     ]  # fmt: skip
 
 
@@ -151,26 +135,25 @@ def rare_entries(dim: int) -> list[Entry]:
     axes = AXES[:dim]
     normal = tuple(f"normal_{axis}" for axis in axes)
 
-    def entry(
-        kind: type, names: tuple[str, ...], bits: int, seen: str, *bounds: Bounds, more: int = 0
-    ) -> Entry:
+    def entry(kind: type, names: tuple[str, ...], trait: int, seen: str, *bounds: Bounds) -> Entry:
         each = bounds if len(bounds) == len(names) else bounds * len(names)
-        return Entry(kind, names, bits << SURFACES_SHIFT | more, 0, (seen, seen), each)
+        return Entry(kind, names, trait << TRAITS_SHIFT, 0, (seen, seen), each)
 
     return [
-        entry(Filter, ("categories", "mask", "group"), FILTER, "seen_filter",
+        entry(Filter, ("categories", "mask", "group"), Trait.FILTER, "seen_filter",
               _CATEGORIES_BOUNDS, _MASK_BOUNDS, _GROUP_BOUNDS),
-        entry(Friction, ("value", "code"), FRICTION, "seen_friction", _FRICTION_BOUNDS, _CODE_BOUNDS),
-        entry(OneWay, axes, ONE_WAY, "seen_one_way", _NORMAL_BOUNDS),
-        entry(Carry, normal, CARRY, "seen_normal", _NORMAL_BOUNDS),
-        entry(Carry, axes, CARRY, "seen_surface", _PLACE_BOUNDS),
-        entry(PushOut, ("speed",), PUSH_OUT, "seen_push_out", _SPEED_BOUNDS),
-        entry(Separate, ("speed",), SEPARATES, "seen_separate", _SPEED_BOUNDS),
-        entry(GravityScale, ("value",), FALL, "seen_gravity_scale", _SCALE_BOUNDS),
-        entry(Damping, ("value",), FALL, "seen_damping", _DAMPING_BOUNDS),
-        entry(Dominance, ("level",), CONTROL, "seen_dominance", _LEVEL_BOUNDS, more=DOMINANCE),
-        entry(Restitution, ("value", "code"), CONTROL, "seen_surface_restitution",
-              _SHARE_BOUNDS, _CODE_BOUNDS, more=RESTITUTION),
-        entry(MaxSpeed, ("speed",), CONTROL, "seen_max_speed", _SPEED_BOUNDS, more=MAX_SPEED),
-        entry(LockedAxes, axes, CONTROL, "seen_locked_axes", _LOCK_BOUNDS, more=LOCKED_AXES),
+        entry(Friction, ("value", "code"), Trait.FRICTION, "seen_friction",
+              _FRICTION_BOUNDS, _CODE_BOUNDS),
+        entry(OneWay, axes, Trait.ONE_WAY, "seen_one_way", _NORMAL_BOUNDS),
+        entry(Carry, normal, Trait.CARRY, "seen_normal", _NORMAL_BOUNDS),
+        entry(Carry, axes, Trait.CARRY, "seen_surface", _PLACE_BOUNDS),
+        entry(PushOut, ("speed",), Trait.PUSH_OUT, "seen_push_out", _SPEED_BOUNDS),
+        entry(Separate, ("speed",), Trait.SEPARATE, "seen_separate", _SPEED_BOUNDS),
+        entry(GravityScale, ("value",), Trait.GRAVITY_SCALE, "seen_gravity_scale", _SCALE_BOUNDS),
+        entry(Damping, ("value",), Trait.DAMPING, "seen_damping", _DAMPING_BOUNDS),
+        entry(Dominance, ("level",), Trait.DOMINANCE, "seen_dominance", _LEVEL_BOUNDS),
+        entry(Restitution, ("value", "code"), Trait.RESTITUTION, "seen_surface_restitution",
+              _SHARE_BOUNDS, _CODE_BOUNDS),
+        entry(MaxSpeed, ("speed",), Trait.MAX_SPEED, "seen_max_speed", _SPEED_BOUNDS),
+        entry(LockedAxes, axes, Trait.LOCKED_AXES, "seen_locked_axes", _LOCK_BOUNDS),
     ]  # fmt: skip

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import NEW, SWITCHED_OFF
+from ecs_collide._kernel.constants import Exclusion, News
 from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason
 from ecs_collide.motion.body_table import BodyTable
@@ -157,7 +157,7 @@ class EntityRows:
             self.bind()
         rows = self.table.allocate(newcomers)
         self._allocated += rows
-        self.table.news[rows] = NEW
+        self.table.news[rows] = News.NEW
         self.new.update(dict.fromkeys(rows))
         self.row_of.update(zip(newcomers, rows, strict=True))
         for entity, row in zip(newcomers, rows, strict=True):
@@ -171,7 +171,7 @@ class EntityRows:
         if not self._reader.switch(row, components):
             if self._is_another(row, components):
                 self.end_contacts(row, EndReason.ENTITY_DELETED)
-                self.table.news[row] |= NEW
+                self.table.news[row] |= News.NEW
             self._reader.file(row, components)
         self._switch(row)
 
@@ -181,11 +181,11 @@ class EntityRows:
         One that is not any more is taken in when it is read.
         """
         v = self.table.views
-        if not v.disabled[row] or v.quarantined[row] == SWITCHED_OFF:
+        if not v.disabled[row] or v.quarantined[row] == Exclusion.DISABLED:
             return
         self._reader.keep_out(row, v.quarantined[row])
         self.leave_out(row, EndReason.DISABLED)
-        v.quarantined[row] = SWITCHED_OFF
+        v.quarantined[row] = Exclusion.DISABLED
         self.switched_off.append(row)
 
     def release_gone(self, gone: list[int], world: World) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel.constants import FIXED, LARGEST
+from ecs_collide._kernel.constants import LARGEST, Has
 from ecs_collide.components.attributes import read_number
 from ecs_collide.components.basics import Disabled
 from ecs_collide.esper_world import World
@@ -79,7 +79,7 @@ class ImpactBodies:
         now = world.components(v.ids[row], self._index.types)
         if not self._index.is_same(row, now):
             return False
-        if v.has[row] & FIXED:
+        if v.has[row] & Has.FIXED:
             return Disabled not in now
         self._keep_box(row)
         places = self._accept_changes(self._position, row, v.seen_place, now)

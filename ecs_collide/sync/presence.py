@@ -13,17 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ecs_collide._kernel.constants import (
-    CUSTOM,
-    DISABLED,
-    GROWTH,
-    LARGEST,
-    NEW,
-    ONE_WAY,
-    SENSOR,
-    SURFACES_SHIFT,
-    VELOCITY,
-)
+from ecs_collide._kernel.constants import LARGEST, TRAITS_SHIFT, Has, Mark, News, Trait
 from ecs_collide.components.attributes import read_number
 from ecs_collide.components.basics import Disabled
 from ecs_collide.components.dynamics import Attached
@@ -162,7 +152,7 @@ class Presence:
         row = registry.row_of.get(entity)
         if (
             row is not None
-            and not registry.table.views.news[row] & NEW
+            and not registry.table.views.news[row] & News.NEW
             and (self._index.is_current(world) or not self._is_another(world, entity))
         ):
             return row
@@ -266,16 +256,16 @@ class Presence:
         for kind in registry.kinds:
             if now.get(kind.type) is not None:
                 has |= kind.mark
-                responds |= bool(kind.response or kind.mark & CUSTOM)
+                responds |= bool(kind.response or kind.mark & Has.CUSTOM)
         return NewBody(
             centre,
             half,
             numbers(velocity, 0.0),
-            moves=bool(has & (VELOCITY | GROWTH)) or (registry.sweeps and responds),
+            moves=bool(has & (Has.VELOCITY | Has.GROWTH)) or (registry.sweeps and responds),
             yields=responds
-            and (registry.sweeps or bool(has & VELOCITY))
+            and (registry.sweeps or bool(has & Has.VELOCITY))
             and numbers(mass, 1.0)[0] <= LARGEST,
-            is_sensor=bool(has & SENSOR),
-            is_one_way=bool(has >> SURFACES_SHIFT & ONE_WAY),
-            is_disabled=bool(has & DISABLED),
+            is_sensor=bool(has & Has.SENSOR),
+            is_one_way=bool(has >> TRAITS_SHIFT & Trait.ONE_WAY),
+            is_disabled=bool(has & Mark.DISABLED),
         )

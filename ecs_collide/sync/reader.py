@@ -11,35 +11,21 @@ import numpy as np
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.constants import (
-    ATTACHED,
-    BAD,
-    BOUNCE,
-    CUSTOM,
-    DEFLECT,
-    DISABLED,
-    DISTANT,
-    FILTER,
-    FIXED,
-    GROWTH,
-    HANDED,
-    HAS_FILTER,
     INF,
     LARGEST,
-    MASS,
     MAX_ROUNDS,
     NAN,
-    NEW,
-    OFFERED,
-    QUARANTINED,
-    SENSOR,
-    SURFACES_SHIFT,
-    TOUCHED_AS_NEW,
-    TOUCHED_BY_FILTER,
-    TOUCHED_BY_GAME,
-    UNCHECKED,
-    UNPLACED,
-    VELOCITY,
-    YIELDS,
+    TRAITS_SHIFT,
+    Bad,
+    Custom,
+    Exclusion,
+    Has,
+    Leans,
+    Mark,
+    News,
+    ResponseCode,
+    Touched,
+    Trait,
 )
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
@@ -47,7 +33,14 @@ from ecs_collide.sync.bindings import VALUE, ComponentBinding
 from ecs_collide.sync.slots import Watch, slots_write, watch_run
 from ecs_collide.sync.surface_reader import SurfaceReader
 
-OF_ATTACHED = GROWTH | MASS | FIXED | ATTACHED | DISABLED | (FILTER | HAS_FILTER) << SURFACES_SHIFT
+OF_ATTACHED = (
+    Has.GROWTH
+    | Has.MASS
+    | Has.FIXED
+    | Mark.ATTACHED
+    | Mark.DISABLED
+    | (Trait.FILTER | Trait.GAME_FILTER) << TRAITS_SHIFT
+)
 SAFE_LIMIT = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
 PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
 
@@ -125,9 +118,9 @@ class ComponentReader:
             self.gravity = [0.0] * 3
         types: list = []
         for kind in kinds:
-            if kind.mark == ATTACHED and kind.names == ("owner",):
+            if kind.mark == Mark.ATTACHED and kind.names == ("owner",):
                 self.owner = kind
-            elif kind.mark == ATTACHED:
+            elif kind.mark == Mark.ATTACHED:
                 self.offset = kind
             kind.counts = kind.type not in types
             types.append(kind.type)
@@ -166,17 +159,17 @@ class ComponentReader:
         self.watch.position = self.position.slots
         self.watch.extents = self.extents.slots
         self.watch.has = cython.address(b.has[0])
-        self.watch.common_marks = VELOCITY | GROWTH | MASS | DEFLECT
+        self.watch.common_marks = Has.VELOCITY | Has.GROWTH | Has.MASS | Has.DEFLECT
         for k in range(4):
             kind: ComponentBinding = self.kinds[2 + k]
             self.watch.common[k].slots = kind.slots
             self.watch.common[k].mark = kind.mark & self.watch.common_marks
-        self.watch.bits = cython.address(b.surface_bits[0])
+        self.watch.bits = cython.address(b.traits[0])
         self.watch.n_rare = len(self.surface_reader.kinds)
         for k in range(self.watch.n_rare):
             kind = self.surface_reader.kinds[k]
             self.watch.rare[k].slots = kind.slots
-            self.watch.rare[k].mark = kind.mark >> SURFACES_SHIFT & 0xFF
+            self.watch.rare[k].mark = kind.mark >> TRAITS_SHIFT & 0x7FFF
 
     @may_raise
     def _require_room(self) -> cython.int:
@@ -222,42 +215,44 @@ class ComponentReader:
         self._require_row(i)
         for kind in self.kinds:
             component = components.get(kind.type)
-            if component is not None and kind.mark >> SURFACES_SHIFT and kind.width:
+            if component is not None and kind.mark >> TRAITS_SHIFT and kind.width:
                 self.surface_reader.use()
             if kind.file(i, component):
                 n_filed += kind.counts
                 has |= kind.mark
                 response = max(response, kind.response)
-        if has & ATTACHED:  # what is left of it is a sensor
-            has = has & OF_ATTACHED | SENSOR
+        if has & Mark.ATTACHED:  # what is left of it is a sensor
+            has = has & OF_ATTACHED | Has.SENSOR
             response = 0
-        b.attached[i] = (has & ATTACHED) != 0
+        b.attached[i] = (has & Mark.ATTACHED) != 0
         b.n_filed[i] = n_filed
         self.surface_reader.file(i, has)
         b.response[i] = response
-        self.any_sensor |= (has & SENSOR) != 0
-        b.sensor[i] = (has & SENSOR) != 0
-        b.disabled[i] = (has & DISABLED) != 0
-        b.custom[i] = (YIELDS if has & CUSTOM else 0) | (OFFERED if has & HANDED else 0)
-        if not has & VELOCITY:
+        self.any_sensor |= (has & Has.SENSOR) != 0
+        b.sensor[i] = (has & Has.SENSOR) != 0
+        b.disabled[i] = (has & Mark.DISABLED) != 0
+        b.custom[i] = (Custom.YIELDS if has & Has.CUSTOM else 0) | (
+            Custom.OFFERED if has & Mark.HANDED else 0
+        )
+        if not has & Has.VELOCITY:
             self.velocity.see_none(i, 0.0)
-        if not has & GROWTH:
+        if not has & Has.GROWTH:
             self.growth.see_none(i, 0.0)
-        if not has & MASS:
+        if not has & Has.MASS:
             self.mass_kind.see_none(i, 1.0)
-        if not has & DEFLECT:
+        if not has & Has.DEFLECT:
             self.deflect.see_none(i, 0.0)
-        moves: cython.bint = (has & (VELOCITY | GROWTH | ATTACHED)) != 0
+        moves: cython.bint = (has & (Has.VELOCITY | Has.GROWTH | Mark.ATTACHED)) != 0
         if self.sweeps:
-            moves |= response != 0 or (has & CUSTOM) != 0
-        if moves and has & FIXED:
-            has &= ~FIXED
+            moves |= response != 0 or (has & Has.CUSTOM) != 0
+        if moves and has & Has.FIXED:
+            has &= ~Has.FIXED
             self.contradictory.append(b.ids[i])
-        b.has[i] = has & (HANDED - 1)
+        b.has[i] = has & (Mark.HANDED - 1)
         if b.moves[i] != moves:
             b.moves[i] = moves
-            b.news[i] |= UNPLACED
-        b.news[i] |= UNCHECKED
+            b.news[i] |= News.UNPLACED
+        b.news[i] |= News.UNCHECKED
 
     def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
         """File only whether a body is disabled; False, with nothing done, if more has changed."""
@@ -272,15 +267,15 @@ class ComponentReader:
             component = components.get(kind.type)
             if component is not None:
                 n_filed += kind.counts
-            if kind.mark == DISABLED:
+            if kind.mark == Mark.DISABLED:
                 continue
             if component is not (kind.items[i] if kind.items else None):
                 return False
         for kind in self.kinds:
-            if kind.mark == DISABLED:
+            if kind.mark == Mark.DISABLED:
                 b.disabled[i] = kind.file(i, components.get(kind.type))
         b.n_filed[i] = n_filed
-        b.news[i] |= UNCHECKED
+        b.news[i] |= News.UNCHECKED
         return True
 
     def clear(self, i: cython.Py_ssize_t):
@@ -363,7 +358,7 @@ class ComponentReader:
             if b.attached[i]:
                 if self.owner.is_other(i) or self.surface_reader.filter.is_other(i):
                     found.append(i)
-            elif b.surface_bits[i] and self.surface_reader.is_other(i):
+            elif b.traits[i] and self.surface_reader.is_other(i):
                 found.append(i)
         return found
 
@@ -375,7 +370,7 @@ class ComponentReader:
         self.require(rows)
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
-            if b.surface_bits[i]:
+            if b.traits[i]:
                 self.surface_reader.read(i)
             if b.attached[i]:
                 self.owner.read(i)
@@ -448,8 +443,8 @@ class ComponentReader:
         b: Bodies = self.bodies
         k: cython.int
 
-        if self.any_sensor and b.news[i] & NEW:
-            b.touched[i] |= TOUCHED_AS_NEW
+        if self.any_sensor and b.news[i] & News.NEW:
+            b.touched[i] |= Touched.AS_NEW
         if b.touched[i]:
             self.examined.append(i)
         if (b.touched[i] or b.news[i]) and not b.asleep[i]:
@@ -491,19 +486,21 @@ class ComponentReader:
         b: Bodies = self.bodies
 
         self._read_body(i, anew)
-        if (b.bad[i] or dt > SAFE_LIMIT) and (b.bad[i] & BAD or not self._stays_within(i, dt)):
-            if b.quarantined[i] != QUARANTINED:
+        if (b.bad[i] or dt > SAFE_LIMIT) and (
+            b.bad[i] & Bad.INVALID or not self._stays_within(i, dt)
+        ):
+            if b.quarantined[i] != Exclusion.INVALID:
                 self.keep_out(i, b.quarantined[i])
                 self.fallen.append(i)
             return False
         if b.quarantined[i]:
             self.keep_out(i, b.quarantined[i])
             b.quarantined[i] = 0
-            b.rest_count[i] = -1
-            b.news[i] |= NEW
-        if b.news[i] & NEW:
+            b.end_rest(i)
+            b.news[i] |= News.NEW
+        if b.news[i] & News.NEW:
             b.touched[i] = 0  # not moved: it was nowhere before
-        if b.touched[i] & TOUCHED_BY_GAME:
+        if b.touched[i] & Touched.BY_GAME:
             self.touched_rows.append(i)
         return True
 
@@ -516,36 +513,35 @@ class ComponentReader:
 
         differs: cython.bint = self.position.read(i)
         if differs and b.attached[i]:  # it is written over
-            b.news[i] |= UNCHECKED
+            b.news[i] |= News.UNCHECKED
             self._find_centre(i)
             differs = False
         differs |= self.extents.read(i)
         if differs:
-            b.touched[i] |= TOUCHED_BY_GAME
-            b.news[i] |= UNCHECKED
+            b.touched[i] |= Touched.BY_GAME
+            b.news[i] |= News.UNCHECKED
             self._find_centre(i)
-        speeds: cython.bint = has & VELOCITY and self.velocity.read(i)
-        if has & GROWTH and self.growth.read(i):
-            b.news[i] |= UNCHECKED
-        if has & MASS and self.mass_kind.read(i):
-            b.news[i] |= UNCHECKED
-        if has & DEFLECT and self.deflect.read(i):
-            b.news[i] |= UNCHECKED
+        speeds: cython.bint = has & Has.VELOCITY and self.velocity.read(i)
+        if has & Has.GROWTH and self.growth.read(i):
+            b.news[i] |= News.UNCHECKED
+        if has & Has.MASS and self.mass_kind.read(i):
+            b.news[i] |= News.UNCHECKED
+        if has & Has.DEFLECT and self.deflect.read(i):
+            b.news[i] |= News.UNCHECKED
         if b.attached[i] and self.offset.read(i) | self.owner.read(i):
-            b.news[i] |= UNCHECKED
-        if b.surface_bits[i] and self.surface_reader.read(i):
-            b.news[i] |= UNCHECKED
+            b.news[i] |= News.UNCHECKED
+        if b.traits[i] and self.surface_reader.read(i):
+            b.news[i] |= News.UNCHECKED
             if not b.moves[i]:
                 self.altered.append(i)
-        if b.news[i] & UNCHECKED:
-            b.rest_count[i] = -1
+        if b.news[i] & News.UNCHECKED:
+            b.end_rest(i)
         elif speeds and b.leans[i] and self._is_pressed_only(i):
             self.pressed.append(i)
         elif speeds:
-            b.news[i] |= UNCHECKED
-            if b.rest_count[i] >= 0:
-                b.rest_count[i] = -1 - b.rest_count[i]
-        if b.news[i] & UNCHECKED:
+            b.news[i] |= News.UNCHECKED
+            b.interrupted[i] = 1
+        if b.news[i] & News.UNCHECKED:
             if b.asleep[i]:
                 self.woken.append(i)
             self._check(i)
@@ -562,8 +558,6 @@ class ComponentReader:
         """Return whether a velocity only presses a body that sleeps against what holds it."""
         b: Bodies = self.bodies
         k: cython.int
-        leans: cython.int = abs(b.leans[i])
-
         for k in range(self.dim):
             velocity: cython.double = b.seen_velocity[i, k]
             if velocity == 0.0:
@@ -572,9 +566,9 @@ class ComponentReader:
             least: cython.double = PRESSES * max(abs(b.seen_centre[i, k]), b.seen_half[i, k])
             if not least < abs(velocity) * self.dt < INF or abs(velocity) > SAFE_LIMIT:
                 return False
-            if not leans & (1 << (2 * k + (velocity > 0.0))):
+            if not b.leans[i] & (1 << (2 * k + (velocity > 0.0))):
                 return False
-            if b.leans[i] < 0 and not abs(velocity) < self.rest_speed:
+            if b.leans[i] & Leans.BOUNCES and not abs(velocity) < self.rest_speed:
                 return False
         return True
 
@@ -599,7 +593,7 @@ class ComponentReader:
         k: cython.int
 
         for k in range(self.dim):
-            if not b.has[i] & GROWTH:
+            if not b.has[i] & Has.GROWTH:
                 b.half[i, k] = b.seen_half[i, k]
             if b.centre[i, k] == b.seen_centre[i, k] and (b.half[i, k] == b.seen_half[i, k]):
                 b.place[i, k] = b.seen_place[i, k]
@@ -637,17 +631,17 @@ class ComponentReader:
         if b.attached[i]:
             fine &= self.owner.allows_all(i) and self.offset.allows_all(i)
         if b.wraps:
-            near &= not b.has[i] & (VELOCITY | GROWTH)
+            near &= not b.has[i] & (Has.VELOCITY | Has.GROWTH)
             for k in range(self.dim):
                 fine &= b.width[k] == 0.0 or 2.0 * b.seen_half[i, k] <= b.width[k]
-        b.bad[i] = (0 if fine else BAD) | (0 if near else DISTANT)
-        b.restitution[i] = restitution if b.response[i] == BOUNCE else 0.0
+        b.bad[i] = (0 if fine else Bad.INVALID) | (0 if near else Bad.DISTANT)
+        b.restitution[i] = restitution if b.response[i] == ResponseCode.BOUNCE else 0.0
         b.yields[i] = (
-            (b.response[i] != 0 or b.custom[i] & YIELDS)
-            and (self.sweeps or (b.has[i] & VELOCITY) != 0)
+            (b.response[i] != 0 or b.custom[i] & Custom.YIELDS)
+            and (self.sweeps or (b.has[i] & Has.VELOCITY) != 0)
             and -INF < mass < INF
         )
-        b.news[i] &= ~UNCHECKED
+        b.news[i] &= ~News.UNCHECKED
         return 0
 
     @may_raise
@@ -665,8 +659,8 @@ class ComponentReader:
 
         if differs:
             self.kept.append((self.rare, "filters", i, (categories, mask, group)))
-        if differs and not b.news[i] & NEW:
-            b.touched[i] |= TOUCHED_BY_FILTER
+        if differs and not b.news[i] & News.NEW:
+            b.touched[i] |= Touched.BY_FILTER
         return fine
 
     def _stays_within(self, i: cython.Py_ssize_t, dt: cython.double) -> cython.bint:
@@ -718,9 +712,9 @@ class ComponentReader:
                 self._find_place(i)
             if not slots_write(position.slots, i):
                 position.write_by_name(i)
-            if has & VELOCITY and not slots_write(velocity.slots, i):
+            if has & Has.VELOCITY and not slots_write(velocity.slots, i):
                 velocity.write_by_name(i)
-            if has & GROWTH:
+            if has & Has.GROWTH:
                 for k in range(self.dim):
                     b.growth[i, k] = b.seen_growth[i, k]
                     if b.seen_growth[i, k] < 0.0 and b.half[i, k] == 0.0:
@@ -759,7 +753,7 @@ class ComponentReader:
             near &= b.tight_min[i, k] >= -SAFE_LIMIT and b.tight_max[i, k] <= SAFE_LIMIT
             near &= abs(b.velocity[i, k]) <= SAFE_LIMIT
         if not near:
-            b.bad[i] |= DISTANT
+            b.bad[i] |= Bad.DISTANT
         return 0
 
 
@@ -775,4 +769,4 @@ def _find_faces_at_once(reader, rows):
     np.asarray(b.tight_max)[rows] = high
     near = (low >= -SAFE_LIMIT) & (high <= SAFE_LIMIT)
     near &= abs(np.asarray(b.velocity)[rows]) <= SAFE_LIMIT
-    np.asarray(b.bad)[rows[~near.all(axis=1)]] |= DISTANT
+    np.asarray(b.bad)[rows[~near.all(axis=1)]] |= Bad.DISTANT

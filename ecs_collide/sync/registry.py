@@ -15,16 +15,13 @@ from numpy.typing import NDArray
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among, union
 from ecs_collide._kernel.constants import (
-    FALL,
-    FIXED,
-    GROWTH,
-    NEW,
-    QUARANTINED,
-    SURFACES_SHIFT,
-    TOUCHED_BY_GAME,
-    UNPLACED,
-    VELOCITY,
-    YIELDS,
+    TRAITS_SHIFT,
+    Custom,
+    Exclusion,
+    Has,
+    News,
+    Touched,
+    Trait,
 )
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.dynamics import Attached
@@ -160,7 +157,7 @@ class BodyRegistry:
         """Exempt a type once there is gravity: it costs the columns of `RareColumns`."""
         rare = self._reader.surface_reader
         if self.types.get(kind) not in rare.exempt:
-            self.index.watch(kind, FALL << SURFACES_SHIFT)
+            self.index.watch(kind, Trait.NO_GRAVITY << TRAITS_SHIFT)
             rare.use()
             rare.exempt.append(self.types[kind])
 
@@ -184,7 +181,7 @@ class BodyRegistry:
             self.read_again(row)
         if changes.newcomers:
             admitted = index.admit(changes.newcomers, changes.entities)
-            fixed = admitted[self.table.has[admitted] & FIXED != 0]
+            fixed = admitted[self.table.has[admitted] & Has.FIXED != 0]
             if len(fixed):
                 self._unread = union(self._unread, fixed)
         if changes.newcomers or changes.gone:
@@ -197,7 +194,7 @@ class BodyRegistry:
 
     def _refuse_growth(self) -> None:
         """Raise ValueError if a body has `Growth` and one attribute for several sizes."""
-        growing = self.rows[self.table.has[self.rows] & GROWTH != 0]
+        growing = self.rows[self.table.has[self.rows] & Has.GROWTH != 0]
         if len(growing):
             entity, growth = self.table.views.ids[growing[0]], self.components.growth.kind.__name__
             raise ValueError(
@@ -211,7 +208,7 @@ class BodyRegistry:
         c, rows = self.table, self.index.rows
         self._reader.require(rows.data)
         is_on, is_attached = c.disabled[rows] == 0, c.attached[rows] != 0
-        is_fixed = c.has[rows] & FIXED != 0
+        is_fixed = c.has[rows] & Has.FIXED != 0
         self.watched = rows[~is_fixed & is_on & ~is_attached]
         self._unfixed = rows[~is_fixed]
         self.attached.rows = rows[is_on & is_attached]
@@ -230,12 +227,12 @@ class BodyRegistry:
 
     def read_again(self, row: int) -> None:
         """Read the components of a body in the next step, fixed or not."""
-        if self.table.views.has[row] & FIXED:
+        if self.table.views.has[row] & Has.FIXED:
             self._requested.add(row)
 
     def are_held_fixed(self, rows: RowArray) -> NDArray[np.bool_]:
         """Return by row whether the next step does not read the components of a body."""
-        held: NDArray[np.bool_] = self.table.has[rows] & FIXED != 0
+        held: NDArray[np.bool_] = self.table.has[rows] & Has.FIXED != 0
         if held.any():
             held &= ~are_among(rows, list(self.to_be_read))
         return held
@@ -253,7 +250,7 @@ class BodyRegistry:
             self._requested.clear()
         if len(self._unread):
             c = self.table
-            wanted = (c.has[self._unread] & FIXED != 0) & (c.disabled[self._unread] == 0)
+            wanted = (c.has[self._unread] & Has.FIXED != 0) & (c.disabled[self._unread] == 0)
             self._unread = self._in_order(self._unread[wanted])
         return self._unread
 
@@ -329,7 +326,7 @@ class BodyRegistry:
         before = c.moves[self._read]
         kinematic_targets.find_targets(self._read, dt)
         reader.touched_rows = [
-            row for row in reader.touched_rows if c.touched[row] & TOUCHED_BY_GAME
+            row for row in reader.touched_rows if c.touched[row] & Touched.BY_GAME
         ]
         if self.sleep.n:
             self.sleep.disturbed += self._read[c.moves[self._read] > before].tolist()
@@ -350,7 +347,7 @@ class BodyRegistry:
         rows = sorted(self._reader.fallen, key=ids.__getitem__)
         for row in rows:
             self.index.leave_out(row, EndReason.QUARANTINED)
-        self.table.quarantined[rows] = QUARANTINED
+        self.table.quarantined[rows] = Exclusion.INVALID
         return [self.checks.report(row, ids[row], step, dt) for row in rows]
 
     def _attach(self, step: int, dt: float) -> list[Report]:
@@ -609,11 +606,14 @@ class BodyRegistry:
         """Know nothing of what has become of the bodies, and have all of them awake."""
         c = self.table
         self.start.forget()
-        for flags in (c.asleep, c.held, c.leans, c.rest_count, c.gone, c.driven, c.touched, c.news):
+        for flags in (
+            c.asleep, c.held, c.leans, c.rest_count, c.interrupted, c.gone, c.driven, c.touched,
+            c.news,
+        ):  # fmt: skip
             flags[:] = 0
-        moves = (c.has & (VELOCITY | GROWTH) != 0) | (c.attached != 0)
+        moves = (c.has & (Has.VELOCITY | Has.GROWTH) != 0) | (c.attached != 0)
         if self.sweeps:
-            moves |= (c.response != 0) | (c.custom & YIELDS != 0)
+            moves |= (c.response != 0) | (c.custom & Custom.YIELDS != 0)
         c.moves[:] = moves
         self.sleep.forget()
         self._pressed = self._woken = NO_ROWS
@@ -635,7 +635,7 @@ class BodyRegistry:
         self._reader.forget(rows.data)
         c.centre[rows], c.half[rows] = c.seen_centre[rows], c.seen_half[rows]
         c.velocity[rows], c.growth[rows] = c.seen_velocity[rows], c.seen_growth[rows]
-        placed = (c.quarantined[rows] == 0) & (c.news[rows] & NEW == 0)
+        placed = (c.quarantined[rows] == 0) & (c.news[rows] & News.NEW == 0)
         self._part()
         self._put_in_trees(rows[placed], rows[placed])
         self._reader.find_faces(rows.data)
@@ -675,7 +675,7 @@ class BodyRegistry:
         """Take up what was known of all bodies, as `SeenBodies.resume` does, and place them."""
         c, rows = self.table, self.rows
         out = flags & (LEFT_OUT | UNSEEN) != 0
-        misplaced = (c.news[rows] & (NEW | UNPLACED) != 0) | (c.quarantined[rows] != 0)
+        misplaced = (c.news[rows] & (News.NEW | News.UNPLACED) != 0) | (c.quarantined[rows] != 0)
         # A step that failed knows of some that they are elsewhere, and has not placed them.
         misplaced |= c.touched[rows] != 0
         misplaced |= (c.seen_centre[rows] != seen[0]).any(axis=1)
@@ -687,7 +687,7 @@ class BodyRegistry:
             self._timeline.broadphase.remove(row)
         self._put_in_trees(rows[~out], rows[~out & misplaced])
         self._forget_pending()
-        self._unread = rows[c.has[rows] & FIXED != 0]
+        self._unread = rows[c.has[rows] & Has.FIXED != 0]
         self._requested.clear()
         self._moves = {}
         self._is_reported = False

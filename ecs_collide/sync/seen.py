@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel.constants import ALL, NEW, SWITCHED_OFF, UNCHECKED
+from ecs_collide._kernel.constants import ALL, Exclusion, Leans, News
 from ecs_collide.motion.body_table import BodyTable
 
 NO_ROWS: NDArray[np.int64] = np.zeros(0, np.int64)
@@ -47,6 +47,31 @@ STIRRED = np.dtype([("body", "<u4"), ("why", "u1")])
 LOST = 1  # it sleeps, and has lost a contact
 DISTURBED = 2  # it does not yield, and something has happened to it in its sleep
 PUT = 4  # placed by `Space.teleport` or `Space.move`, so it is not swept to its place
+
+
+# A snapshot has one byte for a count or for bits, whose sign is a flag.
+
+
+def saved_rests(rest_count: NDArray[np.int8], interrupted: NDArray[np.int8]) -> NDArray[np.int8]:
+    """Return `rest_count` as a snapshot holds it: -1 minus the count of bodies not at rest."""
+    return np.where(interrupted != 0, -1 - rest_count, rest_count).astype(np.int8)
+
+
+def read_rests(saved: NDArray[np.int8]) -> tuple[NDArray[np.int8], NDArray[np.bool_]]:
+    """Return the columns `rest_count` and `interrupted` from a snapshot."""
+    return np.where(saved < 0, -1 - saved, saved), saved < 0
+
+
+def saved_leans(leans: NDArray[np.int16]) -> NDArray[np.int8]:
+    """Return `leans` as a snapshot holds it: negative for the bit `BOUNCES`."""
+    others = leans & ~Leans.BOUNCES
+    return np.where(leans & Leans.BOUNCES != 0, -others, others).astype(np.int8)
+
+
+def read_leans(saved: NDArray[np.int8]) -> NDArray[np.int16]:
+    """Return the column `leans` from a snapshot."""
+    leans = saved.astype(np.int16)
+    return np.where(leans < 0, -leans | Leans.BOUNCES, leans)
 
 
 def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:
@@ -92,8 +117,8 @@ class SeenBodies:
     def altered(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return who is looked at anew by the next step, but for those new or changed."""
         c = self._table
-        found = rows[c.news[rows] & UNCHECKED != 0]
-        some = rows[(c.surface_bits[rows] != 0) | (c.attached[rows] != 0)]
+        found = rows[c.news[rows] & News.UNCHECKED != 0]
+        some = rows[(c.traits[rows] != 0) | (c.attached[rows] != 0)]
         altered = np.array(self._reader.altered_among(some.data), np.int64)
         return np.concatenate([found, altered])
 
@@ -114,12 +139,14 @@ class SeenBodies:
             getattr(c, name)[rows] = numbers
         reader.forget(rows.data)
         c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
-        c.quarantined[rows] = np.where(flags & OFF != 0, SWITCHED_OFF, flags & LEFT_OUT)
+        c.quarantined[rows] = np.where(flags & OFF != 0, Exclusion.DISABLED, flags & LEFT_OUT)
         is_known = flags & (UNSEEN | CHANGED | REPLACED | ALTERED) == 0
-        c.news[rows] = np.where(flags & UNSEEN != 0, NEW, 0) | np.where(is_known, 0, UNCHECKED)
+        c.news[rows] = np.where(flags & UNSEEN != 0, News.NEW, 0) | np.where(
+            is_known, 0, News.UNCHECKED
+        )
         reader.recognize(rows[is_known].data)
         reader.mistrust(rows[flags & ALTERED != 0].data)
-        c.rest_count[rows] = rest_count
+        c.rest_count[rows], c.interrupted[rows] = read_rests(rest_count)
         c.touched[rows] = flags & TOUCHED != 0
         for row in rows[flags & REPLACED != 0].tolist():
             reader.clear(row)

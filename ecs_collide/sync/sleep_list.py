@@ -14,9 +14,19 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel.arrays import are_among, first_of_each, union
-from ecs_collide._kernel.constants import PUSH_OUT, SEPARATES, UNCHECKED
+from ecs_collide._kernel.constants import News, Trait
 from ecs_collide.motion.body_table import BodyTable
-from ecs_collide.sync.seen import DISTURBED, LOST, NO_ROWS, PUT, SLEEPER, STIRRED, none_of
+from ecs_collide.sync.seen import (
+    DISTURBED,
+    LOST,
+    NO_ROWS,
+    PUT,
+    SLEEPER,
+    STIRRED,
+    none_of,
+    read_leans,
+    saved_leans,
+)
 
 RowArray = NDArray[np.int64]
 
@@ -30,7 +40,8 @@ class KeptSleep(NamedTuple):
 
     rows: RowArray  # of the bodies that are not fixed; of each there is one number in what follows
     rest_count: NDArray[np.int8]
-    table: NDArray[np.int8] | None  # `asleep`, `leans`, `held`: (3, n); None where nobody slept
+    interrupted: NDArray[np.int8]
+    table: NDArray[np.int16] | None  # `asleep`, `leans`, `held`: (3, n); None where nobody slept
     island: RowArray | None
     left: list[int]
     disturbed: list[int]
@@ -133,12 +144,12 @@ class Sleep:
         if self._timeline.gravity.is_on and self._timeline.bodies.dt == 0.0:
             return False  # nobody falls in such a step, so it does not show who is held
         c = self._table
-        rows = moving[c.rest_count[moving] >= STEPS_TO_SLEEP]
+        rows = moving[(c.rest_count[moving] >= STEPS_TO_SLEEP) & (c.interrupted[moving] == 0)]
         if not len(rows):
             return False
         rests = (c.bad[rows] == 0) & (c.moves[rows] != 0) & (c.driven[rows] == 0)
         # A way out may open anywhere, and another member of a crowd may come.
-        rests &= c.surface_bits[rows] & (PUSH_OUT | SEPARATES) == 0
+        rests &= c.traits[rows] & (Trait.PUSH_OUT | Trait.SEPARATE) == 0
         rests &= (c.growth[rows] == 0.0).all(axis=1)
         if not driving:
             rests &= (c.velocity[rows] == 0.0).all(axis=1)
@@ -153,15 +164,16 @@ class Sleep:
         """Return what `roll_back` needs of `rows` should the step not happen that begins now."""
         c = self._table
         left, disturbed = list(self._timeline.contacts.left), list(self.disturbed)
+        rest_count, interrupted = c.rest_count[rows], c.interrupted[rows]
         if self.n == 0:
-            return KeptSleep(rows, c.rest_count[rows], None, None, left, disturbed)
+            return KeptSleep(rows, rest_count, interrupted, None, None, left, disturbed)
         table = np.array([c.asleep[rows], c.leans[rows], c.held[rows]])
-        return KeptSleep(rows, c.rest_count[rows], table, c.island[rows], left, disturbed)
+        return KeptSleep(rows, rest_count, interrupted, table, c.island[rows], left, disturbed)
 
     def roll_back(self, kept: KeptSleep) -> RowArray:
         """Put the bodies to sleep again that slept before the step; return their rows."""
         c = self._table
-        c.rest_count[kept.rows] = kept.rest_count
+        c.rest_count[kept.rows], c.interrupted[kept.rows] = kept.rest_count, kept.interrupted
         rows = NO_ROWS
         if kept.table is not None and kept.island is not None:
             asleep = np.flatnonzero(kept.table[0])
@@ -187,7 +199,7 @@ class Sleep:
         if len(places):
             some = rows[places]
             sleeping["body"] = places
-            sleeping["leans"], sleeping["held"] = c.leans[some], c.held[some]
+            sleeping["leans"], sleeping["held"] = saved_leans(c.leans[some]), c.held[some]
             leans = c.leans[some] != 0
             sleeping["island"][leans] = places[leans][first_of_each(c.island[some[leans]])]
         left = self._timeline.contacts.left
@@ -214,9 +226,9 @@ class Sleep:
         able = (c.moves[some] != 0) & (c.disabled[some] == 0) & (c.attached[some] == 0)
         able |= c.n_filed[some] < 0
         # Bodies with invalid numbers, as far as they are known, do not sleep either.
-        able &= (c.bad[some] == 0) | (c.news[some] & UNCHECKED != 0)
+        able &= (c.bad[some] == 0) | (c.news[some] & News.UNCHECKED != 0)
         some, sleeping = some[able], sleeping[able]
-        c.leans[some], c.held[some] = sleeping["leans"], sleeping["held"]
+        c.leans[some], c.held[some] = read_leans(sleeping["leans"]), sleeping["held"]
         c.island[some] = sleeping["island"].astype(np.int64) + 1
         if len(some):
             self._timeline.sleeping.recover(some.data)

@@ -205,7 +205,7 @@ typedef struct {
     const signed char *has;
     Marked common[4];  /* By the bits of `has`. */
     int common_marks;
-    const signed char *bits;
+    const short *bits;
     Marked rare[16];  /* By those of `bits`, or more than there are. */
     int n_rare;
 } Watch;
@@ -270,7 +270,8 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
 {
     const Slots *position = watch->position, *extents = watch->extents;
     PyObject *const *places = position->items, *const *sizes = extents->items;
-    const signed char *has = watch->has, *bits = watch->bits, *const *flags = watch->flags;
+    const signed char *has = watch->has, *const *flags = watch->flags;
+    const short *bits = watch->bits;
     const int common_marks = watch->common_marks, is_flat = position->width == 2 && extents->width == 2;
     for (; n < n_rows; ++n) {
         const long long i = rows[n];

@@ -17,7 +17,7 @@ cdef extern from "ecs_collide/sync/slots.h":
         const signed char *has
         Marked common[4]
         int common_marks
-        const signed char *bits
+        const short *bits
         Marked rare[16]
         int n_rare
     Py_ssize_t watch_run(

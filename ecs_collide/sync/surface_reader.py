@@ -3,18 +3,7 @@
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide._kernel.constants import (
-    ALL,
-    CONTROL,
-    DOMINANCE,
-    HAS_FILTER,
-    LOCKED_AXES,
-    MAX_SPEED,
-    NAN,
-    OF_SPACE,
-    RESTITUTION,
-    SURFACES_SHIFT,
-)
+from ecs_collide._kernel.constants import ALL, NAN, OF_SPACE, TRAITS_SHIFT, Trait
 from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.rare_columns import MASK, RareColumns, side_of
 from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
@@ -62,23 +51,20 @@ class SurfaceReader:
     @may_raise
     def file(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
         """Note which of the components a body has, by the marks of all of its kinds."""
-        c: Controls = self.rare.controls
-        marks: cython.int = has & (DOMINANCE | RESTITUTION | MAX_SPEED | LOCKED_AXES)
+        rarest: cython.int = (
+            Trait.DOMINANCE | Trait.RESTITUTION | Trait.MAX_SPEED | Trait.LOCKED_AXES
+        )
 
-        self.rare.bits[i] = has >> SURFACES_SHIFT & 0x7F
-        if has >> SURFACES_SHIFT & CONTROL:
-            self.rare.bits[i] = self.rare.bits[i] - CONTROL  # its bit is that of the sign
-        if marks:
-            c.use()
-        if c.is_used:
-            c.control_bits[i] = marks
+        self.rare.bits[i] = has >> TRAITS_SHIFT & 0x7FFF
+        if self.rare.bits[i] & rarest:
+            self.rare.controls.use()
         return 0
 
     def _has(self, i: cython.Py_ssize_t, kind: ComponentBinding) -> cython.bint:
         """Return whether a body has a component of a kind, and is not too attached to use it."""
-        bits: cython.int = self.rare.bits[i] & 0xFF & ~HAS_FILTER
+        bits: cython.int = self.rare.bits[i] & ~Trait.GAME_FILTER
 
-        return (bits << SURFACES_SHIFT & kind.mark) != 0 and kind.is_filed(i)
+        return (bits << TRAITS_SHIFT & kind.mark) != 0 and kind.is_filed(i)
 
     @may_raise
     def read(self, i: cython.Py_ssize_t) -> cython.bint:

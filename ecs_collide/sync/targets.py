@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import CUSTOM, FIXED, GROWTH, LARGEST, TOUCHED_BY_GAME, VELOCITY
+from ecs_collide._kernel.constants import LARGEST, Has, Touched
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 
@@ -54,16 +54,18 @@ class KinematicTargets:
                 after = np.where(rounds == 0.0, after, after - rounds * self._domain.widths)
                 displacements = after - before
             speeds = displacements / dt if dt > 0.0 else np.full_like(displacements, np.inf)
-        driven = (c.touched[rows] & TOUCHED_BY_GAME != 0) & (
+        driven = (c.touched[rows] & Touched.BY_GAME != 0) & (
             c.quarantined[rows] == 0
         )  # new ones are not touched
-        driven &= c.has[rows] & FIXED == 0
+        driven &= c.has[rows] & Has.FIXED == 0
         driven &= (displacements != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
         if self.put:
             driven &= ~are_among(rows, list(self.put))
             self.put.clear()
         resized = (self._half[rows] != c.seen_half[rows]).any(axis=1)
-        held = (c.has[rows] & (VELOCITY | GROWTH | CUSTOM) == 0) & (c.response[rows] == 0)
+        held = (c.has[rows] & (Has.VELOCITY | Has.GROWTH | Has.CUSTOM) == 0) & (
+            c.response[rows] == 0
+        )
         released = held & (c.driven[rows] != 0) & ~driven
         self.released = rows[released & (c.quarantined[rows] == 0)]
         c.driven[rows] = driven
@@ -72,7 +74,7 @@ class KinematicTargets:
         self.rows, self.targets, self.speeds = rows[driven], after[driven], speeds[driven]
         self.wrapped_targets = wrapped_targets[driven] + 0.0
         c.centre[self.rows] = before[driven]
-        c.touched[rows[driven & ~resized]] &= ~TOUCHED_BY_GAME
+        c.touched[rows[driven & ~resized]] &= ~Touched.BY_GAME
         c.motion[self.released] = 0.0
 
     def arrived(self) -> NDArray[np.bool_]:

@@ -8,6 +8,7 @@ import importlib
 import math
 import os
 import re
+from operator import attrgetter
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ import pytest
 
 import ecs_collide
 from ecs_collide._kernel import backend
+from ecs_collide._kernel.constants import Has
 from tests import build
 
 PACKAGE = Path(ecs_collide.__file__).parent
@@ -299,7 +301,8 @@ def test_constants_in_declarations_are_those_of_the_modules():
         name = name.removesuffix(".pxd").replace("/", ".")
         module = sources.get(name) or importlib.import_module(name)
         for constant, number in re.findall(r"^    ([A-Z]\w+) = (-?\d+)$", text, re.M):
-            assert getattr(module, constant) == int(number) == ctypes.c_int(int(number)).value
+            there = attrgetter(re.sub(r"^([A-Z]\w*?[a-z])_", r"\1.", constant))(module)
+            assert there == int(number) == ctypes.c_int(int(number)).value
             n_found += 1
         for constant, number in re.findall(r'const double (\w+) "\(\(double\)(.+)\)"', text):
             there = getattr(module, constant)
@@ -321,6 +324,82 @@ def test_every_number_that_a_kernel_names_in_capitals_is_a_constant_of_c():
             if declarations.is_c(module, alias.name)
         }
         assert numbers <= set(kernel.constants) | imported, kernel.name
+
+
+ENUMS = '''"""A module of enums."""
+
+from toy._kernel import IntEnum, IntFlag
+from toy.numbers import FEW
+
+
+class Has(IntFlag):
+    """What a body has."""
+
+    MASS = 1
+    ANY = MASS | FEW
+
+
+class Phase(IntEnum):
+    """What has been done."""
+
+    IDLE = 0
+
+
+LIMIT = Has.ANY + 1
+'''
+
+
+@pytest.fixture
+def with_enums(package):
+    """The package with a module of enums, one of which `upper` uses."""
+    (package / "enums.py").write_text(ENUMS, "utf-8")
+    edit(
+        package,
+        "high/upper.py",
+        "WIDE, Heap, half\n",
+        "WIDE, Heap, half\nfrom toy.enums import Has\n",
+    )
+    edit(package, "high/upper.py", "half(WIDE)", "half(WIDE) + Has.MASS")
+    return package
+
+
+def test_members_of_an_enum_are_constants_of_c(with_enums):
+    files = build.declare_kernels.generate(with_enums)
+    source = files["toy/high/upper.py"]
+
+    assert files["toy/enums.pxd"].splitlines() == [
+        "cdef enum:",
+        "    Has_MASS = 1",
+        "    Has_ANY = 33",
+        "    Phase_IDLE = 0",
+        "    LIMIT = 34",
+    ]
+    assert "from cython.cimports.toy.enums import Has_MASS\n" in source
+    assert "half(WIDE) + Has_MASS" in source
+
+
+def test_enum_of_a_kernel_is_not_in_its_compiled_source(with_enums):
+    enum = "class Part(IntEnum):\n    TOP = 3\n\n\nclass Tower"
+    edit(with_enums, "high/upper.py", "class Tower", enum)
+    edit(with_enums, "high/upper.py", "Has.MASS", "Part.TOP")
+
+    files = build.declare_kernels.generate(with_enums)
+
+    assert "    Part_TOP = 3" in files["toy/high/upper.pxd"].splitlines()
+    assert "class Part" not in files["toy/high/upper.py"]
+    assert "half(WIDE) + Part_TOP" in files["toy/high/upper.py"]
+
+
+def test_name_that_is_no_member_of_an_enum_is_refused_with_its_line(with_enums):
+    edit(with_enums, "high/upper.py", "Has.MASS", "Has.WEIGHT")
+
+    with pytest.raises(Exception, match=r"upper\.py:\d+: Has has no member WEIGHT"):
+        build.declare_kernels.generate(with_enums)
+
+
+def test_members_of_an_enum_are_plain_numbers_to_python():
+    assert type(Has.VELOCITY) is int
+    assert type(Has.VELOCITY | Has.MASS) is int
 
 
 def test_binary_of_another_source_is_stale(package):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide._kernel.constants import RAY
+from ecs_collide._kernel.constants import QueryKind
 from tests.scenes import box, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -457,7 +457,7 @@ def test_a_query_that_is_cut_short_leaves_nobody_out_of_the_next():
     boxes = space._queries._queried.boxes
     row = space._queries._queried.row(near)
     with pytest.raises(TypeError):
-        search.search((RAY, ((0.0, 0.0), (20.0, 0.0)), 1, 1.0), (row, "no row"), boxes)
+        search.search((QueryKind.RAY, ((0.0, 0.0), (20.0, 0.0)), 1, 1.0), (row, "no row"), boxes)
 
     hit = space.cast_ray((0, 0), (20, 0), exclude=far)
 
