@@ -28,7 +28,7 @@ from ecs_collide.broadphase.dense_nodes import INSIDE, DenseNodes
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.images import PeriodicImages
 from ecs_collide.broadphase.overlaps import OverlapFinder
-from ecs_collide.broadphase.pair_table import SOFT, PairTable
+from ecs_collide.broadphase.pair_table import CROSS, SOFT, SOLID, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import RareColumns
 
@@ -668,15 +668,20 @@ class Broadphase:
         if self.pairs.is_full():
             self.observer.make_room(2 * self.pairs.n)  # first: by the pairs the room is known
             self.pairs.grow()
-        p: cython.Py_ssize_t = self.pairs.add(i, j)
+        p: cython.Py_ssize_t = self.pairs.add(i, j, self.state_of(i, j))
         self.observer.add(p, b.ids[i], b.ids[j], sign * self.images.image)
         if b.wraps:
             self.pairs.image[p] = sign * self.images.image
             for k in range(b.dim):
                 self.pairs.offset[p, k] = sign * self.images.offset[k]
-        if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
-            self.pairs.at[p].crossing = 1
-        elif b.rare.is_soft(i, j):
-            self.pairs.at[p].crossing = 1
-            self.pairs.at[p].left_alone = SOFT
         return p
+
+    def state_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+        """Return how two bodies treat each other by their components, as `Pair.state`."""
+        b: Bodies = self.bodies
+
+        if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
+            return CROSS
+        if b.rare.is_soft(i, j):
+            return SOFT
+        return SOLID

@@ -1,4 +1,8 @@
-"""The candidate pairs of a step, and a list of its pairs for each body."""
+"""The candidate pairs of a step, their states, and a list of its pairs for each body.
+
+Each field of `Pair` that changes within a step is one enumeration.  Only the methods of `PairTable`
+write them; `PairTable.check` verifies their combinations.
+"""
 
 from __future__ import annotations
 
@@ -8,13 +12,65 @@ from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
 # The columns of an array of pairs.
 FIRST = 0
 SECOND = 1
-# What `Pair.left_alone` has of two members of soft crowds.
-SOFT = 3
+
+# `Pair.state`: how the two bodies treat each other.  Bodies go through each other from CROSS on.
+#
+#          add                                         add (a sensor, or neither is dynamic)
+#           |                                           |
+#           v        cross                              v
+#         SOLID ----------------> CROSS_ONCE          CROSS
+#         | | ^                                         ^
+#   crush | | |  cross, restore_until_apart             |  restore_until_apart
+#     +---+ | +-------------------------------+         +-------------------+
+#     v     |  close                          |            close            |
+#   STUCK   | restore_passing                 +----> CROSS_UNTIL_APART <----+
+#           v
+#      FALL_THROUGH                                    SOFT (add)
+SOLID = 0
+STUCK = 1  # solid, and could not be kept apart: no more impacts in this step
+FALL_THROUGH = 2  # one falls through the other until they separate: no impacts in this step
+CROSS = 3  # one is a sensor, or neither is dynamic
+CROSS_ONCE = 4  # the game lets two solid bodies cross until the end of the step
+CROSS_UNTIL_APART = 5  # ... until they separate
+SOFT = 6  # overlap is allowed, and separated by displacement: no impacts
+
+# `Pair.contact`: whether the two are in contact, and whether they were at the step's start.
+#
+#                   enter                              enter
+#     NO_CONTACT <----------> BEGUN      FORMER <----------------> LASTING
+#         |         part        ^          ^           part           |
+#         +---------------------|----------+                          |
+#                restore        +-------------------------------------+
+#                                          forget_former
+#
+# `forget_former` also leads from FORMER to NO_CONTACT.
+NO_CONTACT = 0
+FORMER = 1  # in contact at the step's start, and not now
+BEGUN = 2  # in contact now, and not at the step's start
+LASTING = 3  # FORMER | BEGUN: in contact at the step's start and now
+
+# `Pair.met`: what `PairImpact` holds.
+#
+#                  meet             mark_stale
+#     NOT_MET -------------> MET <-------------> STALE
+#        |                      mark_fresh, meet   ^
+#        +-----------------------------------------+
+#                        mark_stale
+NOT_MET = 0  # nothing but `contact`, `parts` and `tick`
+MET = 1  # the next impact, or the last one
+STALE = 2  # an impact that is queued, though a body of the pair has turned since it was swept
+
+# `Pair.touch`: how long the pair is known to touch on the side `Pair.face`.  `note_touch` and
+# `forget_touch` lead from each to each.
+NO_TOUCH = 0  # it does not touch, or that is not known
+KEEPS = 1  # until a body of the pair turns
+OVERLAPS = 2  # at this instant it overlaps, and this is its only shallowest side
+PARTS = 3  # at this instant, at which it parts
 
 
 @struct
 class Pair:
-    """Of each pair: its bodies and what is asked of all pairs."""
+    """The fields that are asked of all pairs."""
 
     # the rows of its bodies; `first` has the lower entity id
     first: cython.int
@@ -22,28 +78,20 @@ class Pair:
     # the next pair of either body, from 1; 0 ends a list
     next_of_first: cython.int
     next_of_second: cython.int
-    # 1 where neither body yields to the other, or one is a sensor; where the game lets them cross
-    # besides, 2 more to the end of the step, or 4 more until they separate
-    crossing: cython.schar
-    inside: cython.schar  # 1 while the insides of the two overlap
-    # no impacts in this step: 1 once crushed, 2 where one falls through the other, 3 where both
-    # are members of soft crowds
-    left_alone: cython.schar
-    gone: cython.schar  # 1 once a response has deleted one of the bodies
-    # 0, or the side on which the pair touches: 1 + axis, with the sign of the normal, and a code
-    # of `narrowphase.narrowphase` for how long that holds
-    touch: cython.schar
-    # 1 where the paths end so far apart that no rounding brings the bodies together
-    clear: cython.schar
-    known: cython.schar  # 1 where the pair was in contact at the step's start
-    met: cython.schar  # 1 once the pair has had an impact queued
+    state: cython.schar  # SOLID to SOFT
+    contact: cython.schar  # NO_CONTACT to LASTING
+    met: cython.schar  # NOT_MET to STALE
+    touch: cython.schar  # NO_TOUCH to PARTS
+    face: cython.schar  # (axis + 1) * sign of the normal; 0 with NO_TOUCH
+    is_clear: cython.schar  # 1 if the paths end farther apart than rounding can bring them together
+    is_withdrawn: cython.schar  # 1 once a response has deleted one of the bodies
 
 
 @struct
 class PairImpact:
-    """Of each pair that has met: its next impact."""
+    """The fields that are asked only of pairs that meet."""
 
-    # of the queued impact, as are `kind`, `axis` and `sign`: undefined before the pair has `met`
+    # of the queued impact, as are `kind`, `axis` and `sign`: undefined with NOT_MET
     exit: cython.double
     speed: cython.double
     answered_at: cython.double  # when it was answered last
@@ -51,22 +99,20 @@ class PairImpact:
     # when the bodies of a solid contact part on their present paths: a fraction of the step, 1 or
     # more where that is after its end
     parts: cython.double
-    contact: cython.int  # the one at the step's start; undefined where the pair is not `known`
+    contact: cython.int  # number of the contact; undefined with NO_CONTACT
     answers: cython.int  # how often it was answered in this step
     repeats: cython.int  # how often in this instant, beside the first time
     tick: cython.int  # when it was swept last; see `Bodies`
     kind: cython.schar
     axis: cython.schar
     sign: cython.schar
-    stale: cython.schar  # 1 where it was put back into the queue without a sweep
 
 
 @cython.final
 class PairTable:
     """The pairs of a step, numbered from 0, and a list of its pairs for each body.
 
-    Of a pair, `at` has who it is and what is asked of all pairs; `impact` has what is asked only of
-    those that meet.  Pairs are met in no order, and each further table would be a further cache miss.
+    Pairs are visited in no order, so each further table would be a further cache miss.
     """
 
     n: Public[cython.Py_ssize_t]
@@ -163,24 +209,10 @@ class PairTable:
             self.head[self.at[p].second] = 0
         self.n = 0
 
-    def meet(self, p: cython.Py_ssize_t) -> cython.void:
-        """Set a pair up for its first impact of the step, unless it has had it."""
-        if not self.at[p].met:
-            self.at[p].met = 1
-            self.impact[p].stale = 0
-            self.impact[p].answers = self.impact[p].repeats = 0
-            self.impact[p].answered_at = self.impact[p].began = -1.0
-
-    def may_be_queued(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the queue may hold a pair: it has had an impact queued, or crosses."""
-        return (self.at[p].met | self.at[p].crossing) != 0
-
-    def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the contact that the pair had at the step's start, or -1."""
-        return self.impact[p].contact if self.at[p].known else -1
-
-    def add(self, first: cython.Py_ssize_t, second: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Add a pair that is not there yet; return its number."""
+    def add(
+        self, first: cython.Py_ssize_t, second: cython.Py_ssize_t, state: cython.int
+    ) -> cython.Py_ssize_t:
+        """Add a pair that is not there yet: SOLID, CROSS or SOFT; return its number."""
         p: cython.Py_ssize_t = self.n
 
         self.n += 1
@@ -188,8 +220,11 @@ class PairTable:
         self.at[p].second = second
         self.at[p].next_of_first = self.head[first]  # numbers count from 1; 0 ends a list
         self.at[p].next_of_second = self.head[second]
-        self.at[p].crossing = self.at[p].inside = self.at[p].left_alone = self.at[p].gone = 0
-        self.at[p].touch = self.at[p].clear = self.at[p].known = self.at[p].met = 0
+        self.at[p].state = state
+        self.at[p].contact = NO_CONTACT
+        self.at[p].met = NOT_MET
+        self.at[p].touch = NO_TOUCH
+        self.at[p].face = self.at[p].is_clear = self.at[p].is_withdrawn = 0
         self.head[first] = p + 1
         self.head[second] = p + 1
         return p
@@ -264,3 +299,151 @@ class PairTable:
     def is_marked(self, row: cython.Py_ssize_t) -> cython.bint:
         """Return whether `mark_partners` marked the body."""
         return self.seen[row] == self.stamp
+
+    # -- the states of a pair: no other file writes them --
+
+    def is_solid(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the bodies of a pair are kept apart."""
+        return self.at[p].state == SOLID
+
+    def crosses(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the bodies of a pair go through each other."""
+        return self.at[p].state >= CROSS
+
+    def cross(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
+        """Let a solid pair cross from now on: CROSS_ONCE or CROSS_UNTIL_APART."""
+        self.at[p].state = state
+        self.at[p].is_clear = 0
+        self.forget_touch(p)
+        self.mark_fresh(p)
+
+    def close(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
+        """End CROSS_UNTIL_APART; SOLID or CROSS is what the bodies make of their pair."""
+        self.at[p].state = state
+
+    def crush(self, p: cython.Py_ssize_t) -> cython.void:
+        """Leave a solid pair alone to the end of the step: it cannot be kept apart."""
+        self.at[p].state = STUCK
+
+    def withdraw(self, p: cython.Py_ssize_t) -> cython.void:
+        """Take a pair out of the step: a response has deleted one of its bodies."""
+        self.at[p].is_withdrawn = 1
+        self.mark_fresh(p)
+
+    def has_contact(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the bodies of a pair are in contact, or overlap if they cross."""
+        return self.at[p].contact >= BEGUN
+
+    def had_contact(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair was in contact at the step's start, and that is not dealt with."""
+        return self.at[p].contact & FORMER
+
+    def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the number of the contact that the pair had at the step's start, or -1."""
+        return self.impact[p].contact if self.at[p].contact & FORMER else -1
+
+    def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
+        """Give a pair the contact that it had at the step's start; it is not in contact yet."""
+        self.at[p].contact = FORMER
+        self.impact[p].contact = n
+
+    def restore_until_apart(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let a pair cross as it did in the step before."""
+        if self.at[p].state != SOFT:
+            self.at[p].state = CROSS_UNTIL_APART
+        self.forget_touch(p)
+
+    def restore_passing(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let one body of a solid pair fall through the other as it did in the step before."""
+        if self.at[p].state == SOLID:
+            self.at[p].state = FALL_THROUGH
+
+    def enter(self, p: cython.Py_ssize_t) -> cython.void:
+        """Begin or resume the contact of a pair."""
+        self.at[p].contact |= BEGUN
+
+    def part(self, p: cython.Py_ssize_t) -> cython.void:
+        """End the contact of a pair."""
+        self.at[p].contact &= FORMER
+
+    def forget_former(self, p: cython.Py_ssize_t) -> cython.void:
+        """Forget that a pair was in contact at the step's start."""
+        self.at[p].contact &= BEGUN
+
+    def meet(self, p: cython.Py_ssize_t) -> cython.void:
+        """Note that a pair was swept and has an impact; set it up if that is its first in this step."""
+        if self.at[p].met == NOT_MET:
+            self.impact[p].answers = self.impact[p].repeats = 0
+            self.impact[p].answered_at = self.impact[p].began = -1.0
+        self.at[p].met = MET
+
+    def may_be_queued(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the queue may hold a pair: it has had an impact queued, or crosses."""
+        return self.at[p].met != NOT_MET or self.at[p].state >= CROSS
+
+    def mark_stale(self, p: cython.Py_ssize_t) -> cython.void:
+        """Have a queued pair swept again when its turn comes."""
+        self.meet(p)
+        self.at[p].met = STALE
+        self.at[p].is_clear = 0
+
+    def mark_fresh(self, p: cython.Py_ssize_t) -> cython.void:
+        """Note that a pair was swept again, or is no longer queued."""
+        if self.at[p].met == STALE:
+            self.at[p].met = MET
+
+    def mark_clear(self, p: cython.Py_ssize_t) -> cython.void:
+        """Note that the paths of a pair end so far apart that no rounding brings them together."""
+        self.at[p].is_clear = 1
+
+    def forget_clear(self, p: cython.Py_ssize_t) -> cython.void:
+        """Forget that the paths of a pair end apart."""
+        self.at[p].is_clear = 0
+
+    def note_touch(self, p: cython.Py_ssize_t, touch: cython.int, face: cython.int) -> cython.void:
+        """Note that a pair touches on a side, and how long that holds."""
+        self.at[p].touch = touch
+        self.at[p].face = face
+
+    def forget_touch(self, p: cython.Py_ssize_t) -> cython.void:
+        """Forget on which side a pair touches."""
+        self.at[p].touch = NO_TOUCH
+        self.at[p].face = 0
+
+    def check(self, dim: cython.int) -> None:
+        """Verify the states and the lists; raise AssertionError if one is not as described above."""
+        p: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        image: cython.longlong = 0
+        seen: set = set()
+
+        for p in range(self.n):
+            state: cython.int = self.at[p].state
+            contact: cython.int = self.at[p].contact
+            met: cython.int = self.at[p].met
+            touch: cython.int = self.at[p].touch
+            face: cython.int = self.at[p].face
+            what = f"pair {p}: {state=} {contact=} {met=} {touch=} {face=}"
+            assert SOLID <= state <= SOFT, what
+            assert NO_CONTACT <= contact <= LASTING, what
+            assert NOT_MET <= met <= STALE, what
+            assert NO_TOUCH <= touch <= PARTS, what
+            assert (touch == NO_TOUCH) == (face == 0), what
+            assert abs(face) <= dim, what
+            assert state != FALL_THROUGH or (contact == FORMER and met == NOT_MET), what
+            assert state != SOFT or met == NOT_MET, what
+            assert state != STUCK or met != NOT_MET, what
+            assert state != CROSS_ONCE or met != NOT_MET, what
+            if state >= CROSS:
+                assert touch == NO_TOUCH, what
+                assert not self.at[p].is_clear, what
+            if self.wraps:
+                image = self.image[p]
+            key = (self.at[p].first, self.at[p].second, image)
+            assert key not in seen, f"pair {p} is there twice: {key}"
+            seen.add(key)
+            for row in key[:2]:
+                n = self.head_of(row)
+                while n > p:  # the lists are in descending order
+                    n = self.next_of(n, row)
+                assert n == p, f"pair {p} is not in the list of row {row}"

@@ -26,7 +26,18 @@ from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, zeros
 from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Touched
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.images import widths_of
-from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
+from ecs_collide.broadphase.pair_table import (
+    CROSS,
+    CROSS_UNTIL_APART,
+    FALL_THROUGH,
+    FIRST,
+    LASTING,
+    NO_CONTACT,
+    NOT_MET,
+    SECOND,
+    SOFT,
+    PairTable,
+)
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, REASON, WITHIN, EventBuffer
 from ecs_collide.narrowphase.placement import (
@@ -255,25 +266,19 @@ class Contacts:
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n if self.is_recalled else 0):
-            if (
-                self.pairs.at[p].known
-                and self.pairs.at[p].inside
-                and self.pairs.impact[p].parts == NOT_FOUND
-            ):
+            if self.pairs.at[p].contact == LASTING and self.pairs.impact[p].parts == NOT_FOUND:
                 self.pairs.impact[p].parts = max(self._time_to_parting(p, 0.0), 0.0)
         self.is_recalled = False
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
         """Put a pair into a contact that existed at the start of the step, both bodies at rest."""
-        self.pairs.at[p].known = 1
-        self.pairs.impact[p].contact = n
+        self.pairs.restore(p, n)
         if self.rows[n, KIND] == UNTIL_APART:
-            self.pairs.at[p].crossing |= UNTIL_APART
-            self.pairs.at[p].touch = 0
+            self.pairs.restore_until_apart(p)
         elif self.rows[n, KIND] == PASSING:
-            self.pairs.at[p].left_alone = 2
+            self.pairs.restore_passing(p)
         elif self.rows[n, KIND] == SOLID:
-            self.pairs.at[p].inside = 1
+            self.pairs.enter(p)
             self.pairs.impact[p].parts = INF
             self.opened[n] = -1.0
             self.side[n] = (self.rows[n, AXIS] + 1) * self.rows[n, SIGN]
@@ -290,7 +295,7 @@ class Contacts:
     @may_raise
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
         """Begin the contact of a solid pair that has an impact, unless it is in contact."""
-        if self.pairs.at[p].inside:
+        if self.pairs.has_contact(p):
             return 0
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         if n < 0:
@@ -298,7 +303,7 @@ class Contacts:
             self._make_room(n + 1)
             self.n_open = n + 1
             self.pairs.impact[p].contact = n
-        self.pairs.at[p].inside = 1
+        self.pairs.enter(p)
         self.pairs.impact[p].parts = now + max(self._time_to_parting(p, now), 0.0)
         self.opened[n] = now
         self.side[n] = (self.pairs.impact[p].axis + 1) * self.pairs.impact[p].sign
@@ -321,7 +326,7 @@ class Contacts:
         """End the contact of a solid pair, at `now` or when its bodies parted before that."""
         n: cython.Py_ssize_t = self.pairs.impact[p].contact
 
-        self.pairs.at[p].inside = 0
+        self.pairs.part(p)
         self._log_end(p, n, WITHIN, min(self.pairs.impact[p].parts, now))
 
     @may_raise
@@ -329,21 +334,21 @@ class Contacts:
         """Make a solid pair cross: end its contact at `now`, if it is in one."""
         n: cython.Py_ssize_t = self.pairs.impact[p].contact
 
-        if self.pairs.at[p].inside:
-            self.pairs.at[p].inside = 0
+        if self.pairs.has_contact(p):
+            self.pairs.part(p)
             self._log(p, ENDED, WITHIN, now, abs(self.side[n]) - 1, 1 if self.side[n] > 0 else -1)
             self.event_buffer.contact_codes[self.event_buffer.n_contacts - 1, REASON] = (
                 FILTER_CHANGED
             )
-            if self.pairs.at[p].known:
+            if self.pairs.had_contact(p):
                 self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
         self.forget_known(p)
 
     def forget_known(self, p: cython.Py_ssize_t) -> cython.void:
         """Mark the contact that a pair had at the step's start as handled."""
-        if self.pairs.at[p].known:
+        if self.pairs.had_contact(p):
             self.rows[self.pairs.impact[p].contact, HANDLED] = 1
-            self.pairs.at[p].known = 0
+            self.pairs.forget_former(p)
 
     @may_raise
     def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
@@ -367,8 +372,8 @@ class Contacts:
     def end_withdrawn(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
         if (
-            self.pairs.at[p].inside
-            and not self.pairs.at[p].crossing
+            self.pairs.has_contact(p)
+            and not self.pairs.crosses(p)
             and self.pairs.impact[p].parts < now
         ):
             self.part(p, now)
@@ -452,7 +457,7 @@ class Contacts:
         side: cython.int = self.side[n]
 
         self._log(p, ENDED, phase, time, abs(side) - 1, 1 if side > 0 else -1)
-        if self.pairs.at[p].known:
+        if self.pairs.had_contact(p):
             self._leave(i, j)
         if not b.asleep[i]:
             b.rest_count[i] = b.interrupted[i] = 0
@@ -464,10 +469,10 @@ class Contacts:
     def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact now treat each other in another way."""
         if self.rows[n, KIND] == PASSING:
-            return self.pairs.at[p].crossing or not self.bodies.rare.is_one_way(
+            return self.pairs.crosses(p) or not self.bodies.rare.is_one_way(
                 self.pairs.at[p].first, self.pairs.at[p].second
             )
-        return self.rows[n, KIND] != UNTIL_APART and self.rows[n, KIND] != self.pairs.at[p].crossing
+        return self.rows[n, KIND] != UNTIL_APART and self.rows[n, KIND] != self.pairs.crosses(p)
 
     @may_raise
     def _report_end(
@@ -510,7 +515,7 @@ class Contacts:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if self.pairs.at[p].crossing or b.velocity[i, k] != b.velocity[j, k]:
+        if self.pairs.crosses(p) or b.velocity[i, k] != b.velocity[j, k]:
             return
         if not b.yields[j]:
             b.anchor(i, j, k, 0.0)
@@ -519,12 +524,12 @@ class Contacts:
 
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is in contact at the end of the step; set the side in `correction`."""
-        if not self.pairs.at[p].crossing:
-            if self.pairs.at[p].clear:
+        if not self.pairs.crosses(p):
+            if self.pairs.at[p].is_clear:
                 return False
             relation: cython.int = self.correction.final_placement(p)
             return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
-        if not self.pairs.at[p].inside:
+        if not self.pairs.has_contact(p):
             return False
         relation = self.correction.solid_placement(p)
         k: cython.int = self.correction.axis
@@ -547,11 +552,11 @@ class Contacts:
 
         self.n = 0
         for p in range(self.pairs.n):
-            if self.pairs.at[p].crossing and self.pairs.at[p].left_alone:
+            if self.pairs.at[p].state == SOFT:
                 self._compare_soft(p)
-            elif self.pairs.at[p].crossing:
+            elif self.pairs.at[p].state >= CROSS:
                 self._compare_crossing(p)
-            elif self.pairs.at[p].known or self.pairs.at[p].inside or not self.pairs.at[p].clear:
+            elif self.pairs.at[p].contact != NO_CONTACT or not self.pairs.at[p].is_clear:
                 self._compare_solid(p)
         for n in range(n_before):
             if self.rows[n, HANDLED]:
@@ -593,14 +598,14 @@ class Contacts:
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        is_open: cython.bint = self.pairs.at[p].inside
+        is_open: cython.bint = self.pairs.has_contact(p)
 
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
             self.rows[n, HANDLED] = 1
-        if self.pairs.at[p].left_alone == 2:
-            if self.pairs.at[p].gone or s.relative_placement(p) != APART:
+        if self.pairs.at[p].state == FALL_THROUGH:
+            if self.pairs.at[p].is_withdrawn or s.relative_placement(p) != APART:
                 self._keep(i, j, PASSING, self.rows[n, AXIS], self.rows[n, SIGN], self.since[n])
             return 0
         if not is_open:
@@ -608,7 +613,7 @@ class Contacts:
         else:
             n = self.pairs.impact[p].contact
             since = self.clock + self.opened[n] * b.dt if self.opened[n] >= 0.0 else self.since[n]
-        if self.pairs.at[p].gone:
+        if self.pairs.at[p].is_withdrawn:
             if is_open:
                 k: cython.int = abs(self.side[n]) - 1
                 self._keep(i, j, SOLID, k, 1 if self.side[n] > 0 else -1, since)
@@ -632,8 +637,10 @@ class Contacts:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
-        began: cython.double = self.pairs.impact[p].began if self.pairs.at[p].met else -1.0
-        kind: cython.int = UNTIL_APART if self.pairs.at[p].crossing & UNTIL_APART else CROSSING
+        began: cython.double = (
+            self.pairs.impact[p].began if self.pairs.at[p].met != NOT_MET else -1.0
+        )
+        kind: cython.int = UNTIL_APART if self.pairs.at[p].state == CROSS_UNTIL_APART else CROSSING
 
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
@@ -644,15 +651,15 @@ class Contacts:
         if began < 0.0:
             began = 1.0
         since: cython.double = self.since[n] if n >= 0 else self.clock + began * b.dt
-        if self.pairs.at[p].gone:
-            if n >= 0 or self.pairs.at[p].inside:
+        if self.pairs.at[p].is_withdrawn:
+            if n >= 0 or self.pairs.has_contact(p):
                 self._keep(i, j, kind, axis, sign, since)
         elif self._is_contact(p):
             self._keep(i, j, kind, axis, sign, since)
         elif n >= 0:
             self._report_end(n, AT_END, 1.0, SEPARATED)
             self._leave(i, j)
-        elif self.pairs.at[p].inside:
+        elif self.pairs.has_contact(p):
             self.event_buffer.add_contact(
                 ENDED, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, SEPARATED,
             )  # fmt: skip
@@ -672,12 +679,12 @@ class Contacts:
             self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
             self.rows[n, HANDLED] = 1
-            if side != 0 or self.pairs.at[p].gone:
+            if side != 0 or self.pairs.at[p].is_withdrawn:
                 self._keep(i, j, CROSSING, self.rows[n, AXIS], self.rows[n, SIGN], self.since[n])
             else:
                 self._report_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)
-        elif side != 0 and not self.pairs.at[p].gone:
+        elif side != 0 and not self.pairs.at[p].is_withdrawn:
             self.event_buffer.add_contact(
                 BEGAN, AT_END, 1.0, self.bodies.ids[i], self.bodies.ids[j],
                 abs(side) - 1, 1 if side > 0 else -1, CROSSING, -1,

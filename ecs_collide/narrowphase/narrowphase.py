@@ -13,17 +13,25 @@ from math import copysign
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.constants import CLEAR, FACE_ROUNDING, INF
-from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
+from ecs_collide.broadphase.pair_table import (
+    BEGUN,
+    CROSS,
+    FIRST,
+    KEEPS,
+    OVERLAPS,
+    PARTS,
+    SECOND,
+    SOFT,
+    SOLID,
+    STALE,
+    PairTable,
+)
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
-# How a pair touches: added to 1 + axis in `Pair.touch`.
-KEEPS = 3  # up to this: it has kept together since it was swept
-OVERLAPS = 4  # it overlaps, and this is its only shallowest side at this instant
-PARTS = 8  # it touches at this instant, and parts
 # The first columns of `numbers`, and those of `codes` after two ids, in `impacts_into`.
 IMPACT_TIME = 0
 IMPACT_EXIT = 1
@@ -95,7 +103,7 @@ class Narrowphase:
         self.instant_tick = 0
 
     def _misses(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a cheap test shows that a pair has no impact; note whether it ends clear.
+        """Return whether a cheap test shows that a pair has no impact; mark it if it ends clear.
 
         The test covers most pairs.  It compares one of the two sides of each axis, without a
         branch: if its gap is open now, and still is after a whole step at its rate, by more than
@@ -133,7 +141,8 @@ class Narrowphase:
             end = max(end, gap + rate * rest)
             one += 4
             two += 4
-        self.pairs.at[p].clear = end > margin
+        if end > margin:
+            self.pairs.mark_clear(p)
         return least > margin
 
     def aim(self, p: cython.Py_ssize_t) -> cython.void:
@@ -192,7 +201,7 @@ class Narrowphase:
 
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
-        is_one_way: cython.bint = not self.pairs.at[p].crossing and self.bodies.rare.is_one_way(
+        is_one_way: cython.bint = not self.pairs.crosses(p) and self.bodies.rare.is_one_way(
             self.pairs.at[p].first, self.pairs.at[p].second
         )
 
@@ -269,7 +278,7 @@ class Narrowphase:
         return max(speed, 0.0) + 0.0  # faces that close by rounding alone have none
 
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
-        """Keep the contact side that the sweeper found."""
+        """Keep the contact side that the sweeper found: the impact of the pair is fresh."""
         self.pairs.meet(p)
         self.pairs.impact[p].kind = kind
         self.pairs.impact[p].axis = self.sweeper.axis
@@ -282,33 +291,28 @@ class Narrowphase:
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n):
-            if self.pairs.at[p].crossing:
-                continue
             # What has been in contact does not miss.
-            if (self.pairs.at[p].inside or not self._misses(p)) and not self.pairs.at[p].left_alone:
+            if self.pairs.at[p].state == SOLID and (
+                self.pairs.at[p].contact >= BEGUN or not self._misses(p)
+            ):
                 self._sweep(p)
 
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair from now on and queue its next impact, if it has one."""
         if self.pairs.may_be_queued(p):
             self.queue.drop(p)
-        self.pairs.at[p].clear = 0
-        if self.pairs.at[p].left_alone or self.pairs.at[p].gone:
+            if self.pairs.at[p].met == STALE:
+                self.pairs.mark_fresh(p)
+        if self.pairs.at[p].is_clear:
+            self.pairs.forget_clear(p)
+        if self.pairs.at[p].is_withdrawn:
             return
-        if self.pairs.at[p].crossing:
-            self.pairs.impact[p].stale = 0
+        if self.pairs.at[p].state == SOLID:
+            if not (self.pairs.at[p].touch and self._keeps_clear(p)) and not self._misses(p):
+                self._sweep(p)
+        elif CROSS <= self.pairs.at[p].state < SOFT:
             self.aim(p)
             self.sweep_crossing(p, self.sweeper.solve())
-        elif not (self.pairs.at[p].touch and self._keeps_clear(p)) and not self._misses(p):
-            self._sweep(p)
-
-    def _touch_of(self, p: cython.Py_ssize_t) -> cython.int:
-        """Return how a pair is known to touch now, as `Pair.touch`; 0 if that is not known."""
-        side: cython.int = self.pairs.at[p].touch
-
-        if abs(side) > KEEPS and self.pairs.impact[p].tick < self.instant_tick:
-            return 0
-        return side
 
     def _keeps_clear(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is known to touch now, on a side that does not close.
@@ -316,22 +320,23 @@ class Narrowphase:
         Such a pair has no impact while both velocities stay.
         """
         b: Bodies = self.bodies
-        side: cython.int = self._touch_of(p)
-        k: cython.int = (abs(side) - 1) & 3
+        touch: cython.int = self.pairs.at[p].touch
+        face: cython.int = self.pairs.at[p].face
+        k: cython.int = abs(face) - 1
 
-        if side == 0:
+        if touch != KEEPS and self.pairs.impact[p].tick < self.instant_tick:
             return False
         closing: cython.double = b.motion_of(self.pairs.at[p].second, k) - b.motion_of(
             self.pairs.at[p].first, k
         )
-        if side < 0:
+        if face < 0:
             closing = -closing
         if b.any_resize:
             closing = self._closing_of_faces(p, k, closing)
         if closing > 0.0:
             return False
-        if closing < 0.0 and abs(side) <= KEEPS:
-            self.pairs.at[p].touch = side + (PARTS if side > 0 else -PARTS)
+        if closing < 0.0 and touch == KEEPS:
+            self.pairs.note_touch(p, PARTS, face)
             self.pairs.impact[p].tick = self.bodies.tick
         return True
 
@@ -359,7 +364,7 @@ class Narrowphase:
         s: Sweeper = self.sweeper
         b: Bodies = self.bodies
         side: cython.int
-        parting: cython.int = 0
+        parting: cython.int = 0  # the face on which it parts
         is_apart: cython.bint = False
 
         if s.kind == OVERLAP:
@@ -370,7 +375,7 @@ class Narrowphase:
                 and b.resize_of(self.pairs.at[p].second, k) == 0.0
                 and s.is_shallowest_alone()
             ):
-                self.pairs.at[p].touch = s.sign * (k + 1 + OVERLAPS)
+                self.pairs.note_touch(p, OVERLAPS, s.sign * (k + 1))
             return
         for side in range(2 * b.dim):
             k = side >> 1
@@ -379,23 +384,23 @@ class Narrowphase:
             if s.gap[side] > s.near[k]:
                 is_apart = True
             elif s.rate[side] == 0.0:
-                self.pairs.at[p].touch = k + 1 if side & 1 else -k - 1
+                self.pairs.note_touch(p, KEEPS, k + 1 if side & 1 else -k - 1)
                 return
             elif s.rate[side] > 0.0:
-                parting = k + 1 + PARTS if side & 1 else -k - 1 - PARTS
-        if not is_apart:
-            self.pairs.at[p].touch = parting
+                parting = k + 1 if side & 1 else -k - 1
+        if parting and not is_apart:
+            self.pairs.note_touch(p, PARTS, parting)
 
     def _sweep(self, p: cython.Py_ssize_t) -> cython.void:
         """Queue the next impact of a pair that may have one."""
         kind: cython.int = self.solve(p)
 
         self.pairs.impact[p].tick = self.bodies.tick
-        self.pairs.at[p].touch = 0
+        if self.pairs.at[p].touch:
+            self.pairs.forget_touch(p)
         if self._is_impact_now():
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
-            self.pairs.impact[p].stale = 0
         elif kind == IMPACT:
             self._queue_impact(p)
         else:
@@ -403,7 +408,7 @@ class Narrowphase:
 
     def needs_no_sweep(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a sweep is useless: the pair is due already, or has no impacts."""
-        if self.pairs.at[p].left_alone or self.pairs.at[p].gone:
+        if self.pairs.at[p].state != SOLID or self.pairs.at[p].is_withdrawn:
             return True
         return self.queue.is_due(p, self.now)
 
@@ -420,13 +425,13 @@ class Narrowphase:
         if self._is_impact_now():
             self.note_side(p, kind)
             self.queue.put(p, self.now, self.sweeper.corner)
-            self.pairs.impact[p].stale = 0
         else:
-            self.pairs.at[p].touch = 0
+            self.pairs.mark_fresh(p)
+            self.pairs.forget_touch(p)
 
     def sweep_at_rest(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a new pair whose bodies have been at rest in this step, to see whether it touches."""
-        if not self.pairs.at[p].crossing:
+        if not self.pairs.crosses(p):
             self.solve(p)
             self.pairs.impact[p].tick = self.bodies.tick
             self._note_touch(p)
@@ -437,13 +442,12 @@ class Narrowphase:
 
         if t < 1.0:
             self.note_side(p, IMPACT)
-            self.queue.put(p, t, CROSSES if self.pairs.at[p].crossing else self.sweeper.corner)
-            self.pairs.impact[p].stale = 0
+            self.queue.put(p, t, CROSSES if self.pairs.crosses(p) else self.sweeper.corner)
 
     def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Queue when the swept bodies of a pair will enter or leave each other."""
         self.pairs.impact[p].tick = self.bodies.tick
-        if self.pairs.at[p].inside:
+        if self.pairs.has_contact(p):
             t: cython.double = self.now + max(self.sweeper.exit, 0.0)
             if t < 1.0:
                 self.queue.put(p, t, CROSSES)
@@ -476,7 +480,7 @@ class Narrowphase:
         n: cython.Py_ssize_t = 0
 
         for p in range(self.pairs.n):
-            if not self.queue.holds(p) or (self.pairs.at[p].crossing and self.pairs.at[p].inside):
+            if not self.queue.holds(p) or (self.pairs.crosses(p) and self.pairs.has_contact(p)):
                 continue
             i: cython.Py_ssize_t = self.pairs.at[p].first
             j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -500,7 +504,7 @@ class Narrowphase:
             codes[n, IMPACT_KIND] = self.pairs.impact[p].kind
             codes[n, IMPACT_AXIS] = self.pairs.impact[p].axis
             codes[n, IMPACT_SIGN] = self.pairs.impact[p].sign
-            codes[n, IMPACT_CROSSES] = self.pairs.at[p].crossing != 0
+            codes[n, IMPACT_CROSSES] = self.pairs.crosses(p)
             n += 1
         return n
 
@@ -549,7 +553,7 @@ class Narrowphase:
         """
         k: cython.int = self.pairs.impact[p].axis
 
-        if self.pairs.impact[p].kind != IMPACT or self.pairs.at[p].crossing:
+        if self.pairs.impact[p].kind != IMPACT or self.pairs.crosses(p):
             return True
         closing: cython.double = self.bodies.motion_of(self.pairs.at[p].second, k)
         closing -= self.bodies.motion_of(self.pairs.at[p].first, k)
@@ -598,7 +602,7 @@ class Narrowphase:
                 if (
                     self.queue.holds(q)
                     and not self.queue.at[q].rank
-                    and not self.pairs.at[q].crossing
+                    and not self.pairs.crosses(q)
                     and self.now < self.queue.at[q].time <= until
                 ):
                     earliest = min(earliest, self.queue.at[q].time)
@@ -606,5 +610,5 @@ class Narrowphase:
         if earliest == INF:
             return False
         self.queue.put(p, earliest, 1)
-        self.pairs.impact[p].stale = 1
+        self.pairs.mark_stale(p)
         return True

@@ -13,7 +13,7 @@ from math import nextafter
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF
-from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.broadphase.pair_table import SOLID, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 
@@ -243,7 +243,7 @@ class PositionCorrection:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         relation: cython.int = self.relative_placement(p)
 
-        if relation == APART or self.pairs.at[p].crossing or not self.bodies.rare.is_one_way(i, j):
+        if relation == APART or self.pairs.crosses(p) or not self.bodies.rare.is_one_way(i, j):
             return relation
         if relation == OVERLAPPING or self.bodies.rare.is_passable(i, j, self.axis, self.sign):
             return APART
@@ -360,11 +360,10 @@ class PositionCorrection:
     @cython.inline
     def can_sink(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair must be kept apart and is not known to end apart."""
-        return not (
-            self.pairs.at[p].clear
-            or self.pairs.at[p].crossing
-            or self.pairs.at[p].left_alone
-            or self.pairs.at[p].gone
+        return (
+            not self.pairs.at[p].is_clear
+            and self.pairs.at[p].state == SOLID
+            and not self.pairs.at[p].is_withdrawn
         )
 
     def correct(self) -> cython.void:
