@@ -337,7 +337,7 @@ class Carriers:
 
         while p >= 0:
             j: cython.Py_ssize_t = pairs.partner(p, i)
-            if not (pairs.at[p].crossing or pairs.at[p].left_alone) and s.is_touching(p):
+            if pairs.is_solid(p) and s.is_touching(p):
                 side: cython.int = (s.axis + 1) * (s.sign if pairs.at[p].first == i else -s.sign)
                 if b.rare.carries[j] == side or (rode.carrier[j] and rode.side[j] == side):
                     along: cython.double = self._carrier_velocity_of(i, j, side, s.axis)
@@ -442,7 +442,7 @@ class Carriers:
         if self.rode.carrier[i] == 0:
             return False
         p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i] - 1)
-        return p >= 0 and pairs.at[p].inside and pairs.impact[p].parts > self.solver.clusters.now
+        return p >= 0 and pairs.has_contact(p) and pairs.impact[p].parts > self.solver.clusters.now
 
     # -- at its end --
 

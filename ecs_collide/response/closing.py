@@ -9,9 +9,9 @@ Invariant: a body of a cluster that touches a body outside it is on the rim of t
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.broadphase.pair_table import NO_TOUCH, OVERLAPS, PARTS, PairTable
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.narrowphase.narrowphase import KEEPS, PARTS, Narrowphase, rounding_of_faces
+from ecs_collide.narrowphase.narrowphase import Narrowphase, rounding_of_faces
 from ecs_collide.response.clusters import Clusters
 
 
@@ -86,18 +86,19 @@ class ClosingContacts:
             j: cython.Py_ssize_t = pairs.at[p].first + pairs.at[p].second - i
             at = pairs.at[p].next_of_second - 1
             at += (pairs.at[p].next_of_first - pairs.at[p].next_of_second) * is_first
-            side: cython.int = pairs.at[p].touch
-            if side == 0:
+            touch: cython.int = pairs.at[p].touch
+            if touch == NO_TOUCH:
                 continue
-            k: cython.int = (abs(side) - 1) & 3
+            face: cython.int = pairs.at[p].face
+            k: cython.int = abs(face) - 1
             if axis >= 0 and k != axis:
                 continue
             node: cython.Py_ssize_t = c.node_of[j, k]
             other: cython.Py_ssize_t = c.root(node) if node else 0
             if other and other == root and not c.nodes[root].resizes:
                 continue
-            if abs(side) > KEEPS and (
-                abs(side) < PARTS or pairs.impact[p].tick < self.narrowphase.instant_tick
+            if touch == OVERLAPS or (
+                touch == PARTS and pairs.impact[p].tick < self.narrowphase.instant_tick
             ):
                 continue
             is_outside |= other != root or root == 0
@@ -107,10 +108,10 @@ class ClosingContacts:
                 c.nodes[other].velocity if other else self.bodies.velocity[j, k]
             )
             closing -= c.nodes[root].velocity if root else c.velocity_of(i, k)
-            if (side > 0) != (j == pairs.at[p].second):
+            if (face > 0) != (j == pairs.at[p].second):
                 closing = -closing
             if self.bodies.any_resize:
-                closing = self._closing_speed_of(p, k, 1 if side > 0 else -1)
+                closing = self._closing_speed_of(p, k, 1 if face > 0 else -1)
             if closing > 0.0 and not self.narrowphase.needs_no_sweep(p):
                 c.write_body(i)
                 c.write_body(j)

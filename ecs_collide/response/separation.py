@@ -209,7 +209,7 @@ class Separating:
             self.soft = zeros(LONG, 2 * pairs.n)
         self.n_pairs = 0
         for p in range(pairs.n):
-            if pairs.at[p].left_alone == SOFT:
+            if pairs.at[p].state == SOFT:
                 self.soft[self.n_pairs] = p
                 self.n_pairs += 1
                 if self.reach[pairs.at[p].first] == 0.0:

@@ -7,7 +7,11 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.constants import Custom
-from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.broadphase.pair_table import (
+    KEEPS,
+    STALE,
+    PairTable,
+)
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
@@ -26,8 +30,6 @@ from ecs_collide.response.solver import Solver
 from ecs_collide.step.crossings import Crossings
 from ecs_collide.step.impact_log import ANSWERED, CRUSHED, STOPPED_ALREADY, ImpactLog
 from ecs_collide.step.sleeping import Sleeping
-
-ONCE = 2  # kind of `Pair.crossing`, beside `UNTIL_APART`: to the end of the step
 
 # Resolutions in one instant, after which a pair only loses its closing velocity.
 INSTANT_LIMIT: cython.longlong = 1
@@ -136,7 +138,7 @@ class Answering:
         if met and self._come_to_limit(p) and not self.narrowphase.meets(p):
             self.resume(p)
             return False
-        self.began_at = -1 if self.pairs.at[p].inside else self.event_buffer.n_contacts
+        self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
         self.event = self.log.add(p, ANSWERED)
         if not met:
             self.resume(p)
@@ -157,7 +159,7 @@ class Answering:
         """Return whether a body of a pair has turned since the pair was swept; write both."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        stale: cython.bint = self.pairs.impact[p].stale
+        stale: cython.bint = self.pairs.at[p].met == STALE
 
         if self.solver.clusters.n_unwritten:
             self.solver.clusters.write_body(i)
@@ -165,7 +167,7 @@ class Answering:
         if self.attachments.n:
             self.attachments.follow_turned(i)
             self.attachments.follow_turned(j)
-        self.pairs.impact[p].stale = 0
+        self.pairs.mark_fresh(p)
         return (
             stale
             or self.bodies.has_turned_since(i, self.pairs.impact[p].tick)
@@ -228,7 +230,7 @@ class Answering:
 
     def _touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the faces of a pair touch at this instant, on the side of its impact."""
-        self.pairs.at[p].touch = self.pairs.impact[p].sign * (self.pairs.impact[p].axis + 1)
+        self.pairs.note_touch(p, KEEPS, self.pairs.impact[p].sign * (self.pairs.impact[p].axis + 1))
 
     @may_raise
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -418,7 +420,7 @@ class Answering:
             swap: cython.Py_ssize_t = one
             one = other
             other = swap
-        self.pairs.at[p].left_alone = 1
+        self.pairs.crush(p)
         self.event_buffer.codes[self.event, ANSWER] = CRUSHED
         if one >= 0:
             self.event_buffer.solid_first[self.event] = self.bodies.ids[one]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
 from ecs_collide._kernel.constants import BEGAN, ENDED
-from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.broadphase.pair_table import CROSS, CROSS_UNTIL_APART, SOFT, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts import (
     AXIS,
@@ -16,7 +16,6 @@ from ecs_collide.narrowphase.contacts import (
     SEPARATED,
     SIGN,
     SOLID,
-    UNTIL_APART,
     Contacts,
 )
 from ecs_collide.narrowphase.event_buffer import WITHIN, EventBuffer
@@ -53,7 +52,7 @@ class Crossings:
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n):
-            if not self.pairs.at[p].crossing or self.pairs.at[p].left_alone:
+            if not CROSS <= self.pairs.at[p].state < SOFT:
                 continue
             self.narrowphase.aim(p)
             kind: cython.int = self.narrowphase.sweeper.solve()
@@ -61,15 +60,15 @@ class Crossings:
             self.log.note_image(p)
             if n >= 0 and self._is_parted(p, n, kind):
                 self.contacts.end_crossing(p)
-                if self.pairs.at[p].crossing & UNTIL_APART:
+                if self.pairs.at[p].state == CROSS_UNTIL_APART:
                     self.close(p)
                     continue
             elif n >= 0 and self.contacts.rows[n, KIND] != SOLID and kind != SEPARATE:
-                self.pairs.at[p].inside = 1
+                self.pairs.enter(p)
                 self.pairs.impact[p].axis = self.contacts.rows[n, AXIS]
                 self.pairs.impact[p].sign = self.contacts.rows[n, SIGN]
             elif kind == OVERLAP:
-                self.pairs.at[p].inside = 1
+                self.pairs.enter(p)
                 self.narrowphase.note_side(p, kind)
                 self.pairs.impact[p].began = 0.0
                 self.event_buffer.add_contact(
@@ -87,7 +86,7 @@ class Crossings:
         are not found again.  Only that of a pair that crosses until it separates ends at once.
         """
         if kind == SEPARATE:
-            return self.pairs.at[p].crossing & UNTIL_APART != 0
+            return self.pairs.at[p].state == CROSS_UNTIL_APART
         if kind != IMPACT or self.contacts.rows[n, KIND] == SOLID:
             return False
         return self.narrowphase.is_apart()
@@ -101,7 +100,7 @@ class Crossings:
         if stale:
             self.narrowphase.aim(p)
             self.narrowphase.sweeper.solve()
-            if self.pairs.at[p].inside:
+            if self.pairs.has_contact(p):
                 if self.narrowphase.sweeper.exit > 0.0:
                     self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
                     return
@@ -109,8 +108,8 @@ class Crossings:
                 return
         self.bodies.note_crossing(self.pairs.at[p].first)
         self.bodies.note_crossing(self.pairs.at[p].second)
-        if self.pairs.at[p].inside:
-            self.pairs.at[p].inside = 0
+        if self.pairs.has_contact(p):
+            self.pairs.part(p)
             self.log.note_image(p)
             self.contacts.forget_known(p)
             self.event_buffer.add_contact(
@@ -118,31 +117,30 @@ class Crossings:
                 self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, SEPARATED,
             )  # fmt: skip
             self.pairs.impact[p].began = -1.0
-            if self.pairs.at[p].crossing & UNTIL_APART:
+            if self.pairs.at[p].state == CROSS_UNTIL_APART:
                 self.close(p)
             return
         self.log.add(p, CROSSED)
-        if not self.pairs.at[p].known:  # pragma: no branch: but for what was about to enter before
+        if not self.pairs.had_contact(
+            p
+        ):  # pragma: no branch: but for what was about to enter before
             self.log.add_entry(p)
         self.enter(p)
 
     @may_raise
     def enter(self, p: cython.Py_ssize_t) -> cython.void:
         """Let the bodies of a crossing pair be inside each other, and queue when they leave."""
-        self.pairs.at[p].inside = 1
+        self.pairs.enter(p)
         self.pairs.impact[p].began = self.narrowphase.now
         self.narrowphase.aim(p)
         self.narrowphase.sweeper.solve()
         self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
 
-    def open(self, p: cython.Py_ssize_t, code: cython.int) -> cython.void:
-        """Let a solid pair cross from now on."""
-        self.pairs.at[p].crossing |= code
-        self.pairs.at[p].touch = self.pairs.at[p].clear = self.pairs.impact[p].stale = 0
-
     @may_raise
     def close(self, p: cython.Py_ssize_t) -> cython.void:
         """Let a pair whose bodies have separated be what its bodies make it again."""
-        self.pairs.at[p].crossing &= ~UNTIL_APART
-        self.pairs.at[p].touch = 0
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        self.pairs.close(p, self.contacts.broadphase.state_of(i, j))
         self.narrowphase.sweep_again(p)

@@ -7,18 +7,23 @@ bodies at that instant, answers it, lets it cross, or deletes a body; `conclude`
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.broadphase.pair_table import (
+    CROSS_ONCE,
+    CROSS_UNTIL_APART,
+    STUCK,
+    PairTable,
+)
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import MOTION, RESIZE, Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.contacts import CROSSING, UNTIL_APART, Contacts
+from ecs_collide.narrowphase.contacts import CROSSING, Contacts
 from ecs_collide.narrowphase.event_buffer import ANSWER, CONTACT_KIND, EventBuffer
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.response.falling import Falling
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.solver import Solver
-from ecs_collide.step.answering import ONCE, Answering
+from ecs_collide.step.answering import Answering
 from ecs_collide.step.crossings import Crossings
 from ecs_collide.step.impact_log import ANSWERED, CROSSED, CRUSHED, FORCED, ImpactLog
 from ecs_collide.step.sleeping import Sleeping
@@ -90,7 +95,7 @@ class Handover:
         self.pending = -1
         self._hide(p)
         self._join()
-        if not self.pairs.at[p].gone:
+        if not self.pairs.at[p].is_withdrawn:
             self.event_buffer.codes[self.answering.event, ANSWER] = CROSSED
             self.answering.n_answers -= 1
             if self.answering.began_at >= 0:  # with this impact: it was no solid contact after all
@@ -99,7 +104,7 @@ class Handover:
             else:
                 self.contacts.open(p, self.narrowphase.now)
                 self.log.add_entry(p)
-            self.crossings.open(p, UNTIL_APART if until_apart else ONCE)
+            self.pairs.cross(p, CROSS_UNTIL_APART if until_apart else CROSS_ONCE)
             self.crossings.enter(p)
         self.answering.resume(p)
 
@@ -113,7 +118,7 @@ class Handover:
 
         self.pending = -1
         self._hide(p)
-        if self.pairs.at[p].gone or self.pairs.at[p].left_alone:
+        if self.pairs.at[p].is_withdrawn or self.pairs.at[p].state == STUCK:
             self._join()
         elif default:
             if self._still_closes(p):
@@ -139,7 +144,7 @@ class Handover:
 
         By a code of `Bodies.response`; 0 for the built-in answer.
         """
-        if not self.pairs.at[self.pending].gone:
+        if not self.pairs.at[self.pending].is_withdrawn:
             self._hide(self.pending)
             if self._still_closes(self.pending):
                 self.answering.answer_as(self.pending, response, restitution)
@@ -203,7 +208,7 @@ class Handover:
         self.bodies.withdraw(i)
         while p >= 0:
             self.contacts.end_withdrawn(p, self.narrowphase.now)
-            self.pairs.at[p].gone = 1
+            self.pairs.withdraw(p)
             self.queue.drop(p)
             p = self.pairs.next_of(p, i)
 
@@ -248,7 +253,7 @@ class Handover:
         p: cython.Py_ssize_t = self.pairs.head_of(i)
 
         while p >= 0:
-            self.pairs.at[p].touch = 0
+            self.pairs.forget_touch(p)
             p = self.pairs.next_of(p, i)
 
     def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:

@@ -567,8 +567,8 @@ class Sleeping:
             p = self.pairs.find(i, j)
             if p >= first_new:
                 contacts.restore(p, n)
-                if self.pairs.at[p].crossing and contacts.rows[n, KIND] in (CROSSING, UNTIL_APART):
-                    self.pairs.at[p].inside = 1
+                if self.pairs.crosses(p) and contacts.rows[n, KIND] in (CROSSING, UNTIL_APART):
+                    self.pairs.enter(p)
                     self.pairs.impact[p].axis = contacts.rows[n, AXIS]
                     self.pairs.impact[p].sign = contacts.rows[n, SIGN]
             m = self.next[n, m & 1] - 1

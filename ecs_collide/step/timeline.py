@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide.broadphase.broadphase import Broadphase, PairObserver
-from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.broadphase.pair_table import BEGUN, PairTable
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
@@ -327,7 +327,7 @@ class Timeline:
                 self.narrowphase.instant_tick = self.bodies.tick
                 self.solver.clusters.begin_instant(self.narrowphase.now)
             self.queue.drop(p)
-            if self.pairs.at[p].crossing:
+            if self.pairs.crosses(p):
                 self.crossings.cross(p, self.answering.is_stale(p))
             elif not answering:
                 self.log.add(p, UNANSWERED)
@@ -409,13 +409,11 @@ class Timeline:
             at += (self.pairs.at[p].next_of_first - self.pairs.at[p].next_of_second) * is_first
             if self.bodies.is_turned[j] == DONE:
                 continue
-            if self.pairs.at[p].inside and not self.pairs.at[p].crossing:
+            if self.pairs.at[p].contact >= BEGUN and not self.pairs.crosses(p):
                 self.contacts.follow(p, self.narrowphase.now)
-            # First as `PairTable.may_be_queued`: the queue would be another cache miss.
-            may_be_queued: cython.bint = self.pairs.at[p].met or self.pairs.at[p].crossing
-            if may_be_queued and self.queue.is_due(p, self.narrowphase.now):
-                self.pairs.impact[p].stale = 1
-                self.pairs.at[p].clear = 0
+            # Asked first: the queue would be another cache miss.
+            if self.pairs.may_be_queued(p) and self.queue.is_due(p, self.narrowphase.now):
+                self.pairs.mark_stale(p)
             else:
                 self.narrowphase.sweep_again(p)
         self.holding.count_visits(i, n_visits)
