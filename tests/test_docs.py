@@ -55,6 +55,7 @@ MODULES = [
     "step.impact",
     "snapshot.snapshots",
     "character.character",
+    "queries.boxes",
     "queries.inspection",
     "debug.overlay",
     "recording.recorder",
