@@ -33,17 +33,25 @@ def as_longs(numbers: list[int]) -> Any:
     return np.array(numbers, LONG).data
 
 
-def grown(view: Any, n_rows: int) -> Any:
-    """Return a copy of an array with its first axis lengthened to `n_rows` by zeros."""
+def nones(n: int) -> Any:
+    """Return an int64 array of -1, which stands for no row and no place, as a memoryview."""
+    return np.full(n, -1, LONG).data
+
+
+def grown(view: Any, n_rows: int, fill: int = 0) -> Any:
+    """Return a copy of an array with its first axis lengthened to `n_rows` by zeros, or `fill`."""
     old = np.asarray(view)
-    new = np.zeros((n_rows, *old.shape[1:]), old.dtype)
+    shape = (n_rows, *old.shape[1:])
+    new = np.full(shape, fill, old.dtype) if fill else np.zeros(shape, old.dtype)
     new[: len(old)] = old
     return new.data
 
 
-def lengthened(block: NDArray[Any], capacity: int) -> NDArray[Any]:
-    """Return a copy of columns (n_columns, n_rows, ...) with `capacity` rows; zeros follow."""
+def lengthened(block: NDArray[Any], capacity: int, fill: int = 0) -> NDArray[Any]:
+    """Return a copy of columns (n_columns, n_rows, ...) with `capacity` rows; `fill` follows."""
     longer: NDArray[Any] = np.zeros((len(block), capacity, *block.shape[2:]), block.dtype)
+    if fill:
+        longer[...] = fill
     if block.size and block.view(np.uint8).any():  # else its pages stay untouched
         longer[:, : block.shape[1]] = block
     return longer

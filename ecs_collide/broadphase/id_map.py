@@ -8,7 +8,7 @@ gap on the way to others: they move up.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
+from ecs_collide._kernel.arrays import BYTE, LONG, grown, nones, zeros
 from ecs_collide._kernel.constants import HASH, LOW_31_BITS, LOW_32_BITS
 
 TWICE: cython.Py_ssize_t = -2  # in place of the row of an id that was there before
@@ -27,7 +27,7 @@ class IdMap:
     free: cython.longlong[::1]  # rows to be given out again
     stamp: cython.longlong
     stamps: cython.longlong[::1]  # of each row: the last `find_many` that met it
-    table: cython.longlong[::1]  # at each address: a row, counted from 1; 0: empty
+    table: cython.longlong[::1]  # at each address a row, or -1
     bits: cython.int  # of an address
 
     def __init__(self, room: cython.Py_ssize_t) -> None:
@@ -37,7 +37,7 @@ class IdMap:
         self.used = zeros(BYTE, 0)
         self.free = zeros(LONG, 0)
         self.stamps = zeros(LONG, 0)
-        self.table = zeros(LONG, 0)
+        self.table = nones(0)
         self.reserve(max(room, 8))
 
     @property
@@ -62,7 +62,7 @@ class IdMap:
         used: cython.schar[::1] = grown(self.used, room)
         free: cython.longlong[::1] = grown(self.free, room)
         stamps: cython.longlong[::1] = grown(self.stamps, room)
-        table: cython.longlong[::1] = zeros(LONG, 1 << bits)
+        table: cython.longlong[::1] = nones(1 << bits)
 
         self.ids = ids
         self.used = used
@@ -72,13 +72,13 @@ class IdMap:
         self.bits = bits
         for row in range(self.n_used):
             if self.used[row]:
-                self.table[self._address(self.ids[row])] = row + 1
+                self.table[self._address(self.ids[row])] = row
         return True
 
     @cython.ccall
     def find(self, id: cython.longlong) -> cython.Py_ssize_t:
         """Return the row of an id, or -1."""
-        return self.table[self._address(id)] - 1
+        return self.table[self._address(id)]
 
     @cython.ccall
     def add(self, id: cython.longlong) -> cython.Py_ssize_t:
@@ -92,7 +92,7 @@ class IdMap:
         self.n += 1
         self.ids[row] = id
         self.used[row] = 1
-        self.table[self._address(id)] = row + 1
+        self.table[self._address(id)] = row
         return row
 
     @cython.ccall
@@ -101,23 +101,23 @@ class IdMap:
         table: cython.longlong[::1] = self.table
         mask: cython.Py_ssize_t = table.shape[0] - 1
         hole: cython.Py_ssize_t = self._address(id)
-        row: cython.Py_ssize_t = table[hole] - 1
+        row: cython.Py_ssize_t = table[hole]
         at: cython.Py_ssize_t = hole
 
         self.used[row] = 0
         self.free[self.n_free] = row
         self.n_free += 1
         self.n -= 1
-        table[hole] = 0
+        table[hole] = -1
         while True:
             at = (at + 1) & mask
-            if table[at] == 0:
+            if table[at] < 0:
                 return row
-            slot: cython.Py_ssize_t = self._first_slot(self.ids[table[at] - 1])
+            slot: cython.Py_ssize_t = self._first_slot(self.ids[table[at]])
             # It may move up unless its home lies after the hole.
             if ((at - slot) & mask) >= ((at - hole) & mask):
                 table[hole] = table[at]
-                table[at] = 0
+                table[at] = -1
                 hole = at
 
     def find_many(self, ids: cython.longlong[::1], rows: cython.longlong[::1]) -> int:
@@ -188,6 +188,6 @@ class IdMap:
         at: cython.Py_ssize_t = self._first_slot(id)
 
         # No local for the table: to acquire a memoryview costs more than this loop.
-        while self.table[at] != 0 and self.ids[self.table[at] - 1] != id:
+        while self.table[at] >= 0 and self.ids[self.table[at]] != id:
             at = (at + 1) & mask
         return at

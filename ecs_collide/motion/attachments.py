@@ -19,7 +19,7 @@ from __future__ import annotations
 from math import floor
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
-from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
+from ecs_collide._kernel.arrays import DOUBLE, LONG, nones, zeros
 from ecs_collide.motion.bodies import CENTRE, MOTION, Bodies
 
 
@@ -41,9 +41,8 @@ class Attachments:
     # (n, dim): in a world that wraps: the whole widths by which the owner's centre and the offset
     # lie beyond the box, at the start of the step
     beyond: cython.double[:, ::1]
-    # (n_rows,): the last of the boxes of a body, counting from 1; 0 for none
-    head: cython.longlong[::1]
-    next: cython.longlong[::1]  # (n,): the box before it, in the same way
+    head: cython.longlong[::1]  # (n_rows,): the last of the boxes of a body, or -1
+    next: cython.longlong[::1]  # (n,): the box of the same body before it, or -1
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
@@ -54,7 +53,7 @@ class Attachments:
         self.target = zeros(DOUBLE, 1, bodies.dim)
         self.displacement = zeros(DOUBLE, 1, bodies.dim)
         self.beyond = zeros(DOUBLE, 1, bodies.dim)
-        self.head = zeros(LONG, 1)
+        self.head = nones(1)
         self.next = zeros(LONG, 1)
 
     def set(
@@ -69,13 +68,12 @@ class Attachments:
         k: cython.int
 
         for n in range(self.n):
-            self.head[self.owners[n]] = 0
-            self.bodies.rare.owner[self.rows[n]] = 0
+            self.head[self.owners[n]] = self.bodies.rare.owner[self.rows[n]] = -1
         self.n = 0
         if rows.shape[0] == 0:
             return
         if self.head.shape[0] < self.bodies.centre.shape[0]:
-            self.head = zeros(LONG, self.bodies.centre.shape[0])
+            self.head = nones(self.bodies.centre.shape[0])
         self.rows = rows
         self.owners = owners
         self.offset = offset
@@ -88,8 +86,8 @@ class Attachments:
         for n in range(self.n):
             i: cython.Py_ssize_t = owners[n]
             self.next[n] = self.head[i]
-            self.head[i] = n + 1
-            self.bodies.rare.owner[rows[n]] = i + 1
+            self.head[i] = n
+            self.bodies.rare.owner[rows[n]] = i
             for k in range(self.bodies.dim):
                 self.displacement[n, k] = target[n, k] - offset[n, k]
 
@@ -166,22 +164,22 @@ class Attachments:
     def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
         """Let the box in row i, if it is one, follow what its owner has turned to since."""
         b: Bodies = self.bodies
-        j: cython.Py_ssize_t = b.rare.owner[i] - 1
+        j: cython.Py_ssize_t = b.rare.owner[i]
 
         if j < 0 or not b.is_marked[j]:
             return
-        n: cython.Py_ssize_t = self.head[j] - 1
+        n: cython.Py_ssize_t = self.head[j]
         while self.rows[n] != i:
-            n = self.next[n] - 1
+            n = self.next[n]
         self.follow(n)
 
     @may_raise
     def lead(self, j: cython.Py_ssize_t) -> cython.void:
         """Let all boxes of the body in row j, if it has any, go where its path leads by now."""
-        n: cython.Py_ssize_t = self.head[j] - 1
+        n: cython.Py_ssize_t = self.head[j]
         while n >= 0:
             self.follow(n)
-            n = self.next[n] - 1
+            n = self.next[n]
 
     @may_raise
     def lead_turned(self) -> cython.void:

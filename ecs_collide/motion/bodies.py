@@ -209,7 +209,8 @@ class Bodies:
         self.farthest = 0.0
         for i in range(self.capacity):
             self.is_marked[i] = self.is_turned[i] = self.on_hold[i] = 0
-            self.rare.owner[i] = self.rare.translation_side[i] = 0
+            self.rare.owner[i] = -1
+            self.rare.translation_side[i] = 0
 
     def wrap(self, widths):
         """Let axes close in rings of these widths; 0 for those that do not."""

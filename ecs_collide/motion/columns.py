@@ -104,7 +104,7 @@ _RARE_FLAGS = (
     "carries",  # the side that carries, or 0
     "translation_side",  # within a step: the side to which it is pushed out, or 0
 )
-_RARE_LONGS = ("owner",)  # within a step: 1 + the row of the body it is attached to, or 0
+_RARE_ROWS = ("owner",)  # within a step: the row of the body it is attached to, or -1
 _CONTROL_SCALARS = (
     "limit",  # maximum speed, inf for none
     "surface_restitution",  # of `Restitution`, -1 for none
@@ -171,7 +171,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         Block(_RARE_VECTORS, DOUBLE, (dim,), "rare", False),
         Block(_RARE_SCALARS, DOUBLE, (), "rare", False),
         Block(_RARE_FLAGS, BYTE, (), "rare", False),
-        Block(_RARE_LONGS, LONG, (), "rare", False),
+        Block(_RARE_ROWS, LONG, (), "rare", False, -1),
         Block(_CONTROL_SCALARS, DOUBLE, (), "controls", False),
         Block(_CONTROL_FLAGS, BYTE, (), "controls", False),
         Block(_CONTROL_LONGS, LONG, (), "controls", False),
@@ -183,9 +183,12 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
 
 
 def allocate(blocks: list[Block], memory: Memory, capacity: int) -> Memory:
-    """Return memory for `capacity` rows that starts with the contents of `memory`; the rest is 0."""
+    """Return memory for `capacity` rows that starts with the contents of `memory`."""
     old = memory or [np.zeros((len(block.names), 0, *block.shape), block.dtype) for block in blocks]
-    return [lengthened(columns, capacity) for columns in old]
+    return [
+        lengthened(columns, capacity, block.fill)
+        for block, columns in zip(blocks, old, strict=True)
+    ]
 
 
 def views_of(blocks: list[Block], memory: Memory) -> Views:
@@ -198,3 +201,6 @@ def views_of(blocks: list[Block], memory: Memory) -> Views:
     views["seen_mass"] = views["mass"].reshape(-1, 1)
     views["path"] = views["path"].reshape(-1)
     return views
+    fill : int
+        The value of rows that no body has had.
+    fill: int = 0

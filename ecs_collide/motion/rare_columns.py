@@ -92,8 +92,8 @@ class RareColumns:
 
     def _are_of_one(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether one of two bodies is attached to the other, or both to a third."""
-        first: cython.longlong = self.owner[i] if self.owner[i] else i + 1
-        second: cython.longlong = self.owner[j] if self.owner[j] else j + 1
+        first: cython.longlong = self.owner[i] if self.owner[i] >= 0 else i
+        second: cython.longlong = self.owner[j] if self.owner[j] >= 0 else j
 
         return first == second
 

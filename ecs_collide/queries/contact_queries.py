@@ -124,7 +124,7 @@ class ContactQueries:
         """Return the velocity that a `Carry` adds to the `Velocity` of a body that stands on it."""
         row, carriers = self._lookup.row(entity), self._state.timeline.carriers
         ride = carriers.rode if self._state.is_stepping else carriers.now
-        if row < 0 or ride.n == 0 or not ride.carrier[row]:
+        if row < 0 or ride.n == 0 or ride.carrier[row] < 0:
             return (0.0,) * self._state.dim
         return tuple(np.asarray(ride.carrier_velocity)[row].tolist())
 

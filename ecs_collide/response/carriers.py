@@ -17,7 +17,7 @@ its `Velocity`.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, zeros
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, nones, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import RareColumns
@@ -31,8 +31,7 @@ class RiderTable:
 
     n: ReadOnly[cython.Py_ssize_t]
     riders: ReadOnly[cython.longlong[::1]]  # (n or more,): rows
-    # (n_rows,): the row of a rider's carrier plus 1; 0 for other bodies
-    carrier: ReadOnly[cython.longlong[::1]]
+    carrier: ReadOnly[cython.longlong[::1]]  # (n_rows,): the row of a rider's carrier, or -1
     side: cython.schar[::1]  # (n_rows,): the code of the carrying face
     carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
     # (n_rows, dim): the difference between a rider's velocity in the world at: the end of the
@@ -42,7 +41,7 @@ class RiderTable:
     def __init__(self, dim: cython.int):
         self.n = 0
         self.riders = zeros(LONG, 1)
-        self.carrier = zeros(LONG, 1)
+        self.carrier = nones(1)
         self.side = zeros(BYTE, 1)
         self.carrier_velocity = zeros(DOUBLE, 1, dim)
         self.taken_off = zeros(DOUBLE, 1, dim)
@@ -50,7 +49,7 @@ class RiderTable:
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         self.riders = grown(self.riders, n_rows)
-        self.carrier = grown(self.carrier, n_rows)
+        self.carrier = grown(self.carrier, n_rows, -1)
         self.side = grown(self.side, n_rows)
         self.carrier_velocity = grown(self.carrier_velocity, n_rows)
         self.taken_off = grown(self.taken_off, n_rows)
@@ -124,7 +123,7 @@ class Carriers:
         n: cython.Py_ssize_t
 
         for n in range(ride.n):
-            ride.carrier[ride.riders[n]] = 0
+            ride.carrier[ride.riders[n]] = -1
         ride.n = 0
 
     @may_raise
@@ -166,24 +165,24 @@ class Carriers:
         new: RiderTable = self.now
         old: RiderTable = self.before
         carries: cython.bint = b.rare.carries[j] == side
-        rides: cython.bint = old.carrier[j] != 0
+        rides: cython.bint = old.carrier[j] >= 0
         k: cython.int = abs(side) - 1
 
         if not b.yields[i] or not (carries or (rides and old.side[j] == side)):
             return
-        if new.carrier[i] != 0:
+        if new.carrier[i] >= 0:
             known: cython.double = new.carrier_velocity[i, abs(new.side[i]) - 1] * (
                 1 if new.side[i] > 0 else -1
             )
             along: cython.double = self._speed_of(j, side, k, carries, rides and at_rest) * (
                 1 if side > 0 else -1
             )
-            if along < known or (along == known and b.ids[new.carrier[i] - 1] <= b.ids[j]):
+            if along < known or (along == known and b.ids[new.carrier[i]] <= b.ids[j]):
                 return
         else:
             new.riders[new.n] = i
             new.n += 1
-        new.carrier[i] = j + 1
+        new.carrier[i] = j
         new.side[i] = side
         for k in range(b.dim):
             new.carrier_velocity[i, k] = self._speed_of(j, side, k, carries, rides and at_rest)
@@ -224,7 +223,7 @@ class Carriers:
         self._make_room(self.bodies.ids.shape[0])
         for n in range(rows.shape[0]):
             self.now.riders[n] = rows[n]
-            self.now.carrier[rows[n]] = rows[n] + 1  # any carrier: it is not read
+            self.now.carrier[rows[n]] = rows[n]  # any carrier: it is not read
             for k in range(self.bodies.dim):
                 self.now.carrier_velocity[rows[n], k] = carrier_velocity[n, k]
                 self.now.taken_off[rows[n], k] = taken_off[n, k]
@@ -292,14 +291,14 @@ class Carriers:
         for row in self.contacts.forgotten:
             i: cython.Py_ssize_t = row
             if i < self.n_rows:
-                last.carrier[i] = 0
+                last.carrier[i] = -1
         self.contacts.forgotten.clear()
         if self.sweeps:  # the game moves the bodies: they keep no velocity from step to step
             return
         for n in range(last.n):
             i = last.riders[n]
             # From a body that sleeps nothing was taken off: it rests, and its own velocity is 0.
-            if last.carrier[i] != 0 and self.now.carrier[i] == 0 and b.moves[i]:
+            if last.carrier[i] >= 0 and self.now.carrier[i] < 0 and b.moves[i]:
                 for k in range(b.dim):
                     b.velocity[i, k] = b.velocity[i, k] + last.taken_off[i, k]
                 if b.controls.is_used:
@@ -320,7 +319,7 @@ class Carriers:
         while any_new:  # once more for riders that stand on each other
             any_new = False
             for n in range(rows.shape[0]):
-                if self.rode.carrier[rows[n]] == 0 and self.bodies.yields[rows[n]]:
+                if self.rode.carrier[rows[n]] < 0 and self.bodies.yields[rows[n]]:
                     any_new |= self._board_one(rows[n])
 
     def _board_one(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -339,7 +338,7 @@ class Carriers:
             j: cython.Py_ssize_t = pairs.partner(p, i)
             if pairs.is_solid(p) and s.is_touching(p):
                 side: cython.int = (s.axis + 1) * (s.sign if pairs.at[p].first == i else -s.sign)
-                if b.rare.carries[j] == side or (rode.carrier[j] and rode.side[j] == side):
+                if b.rare.carries[j] == side or (rode.carrier[j] >= 0 and rode.side[j] == side):
                     along: cython.double = self._carrier_velocity_of(i, j, side, s.axis)
                     along *= 1 if side > 0 else -1
                     if (
@@ -353,7 +352,7 @@ class Carriers:
             return False
         rode.riders[rode.n] = i
         rode.n += 1
-        rode.carrier[i] = carrier + 1
+        rode.carrier[i] = carrier
         rode.side[i] = best
         for k in range(b.dim):
             carrier_velocity: cython.double = self._carrier_velocity_of(i, carrier, best, k)
@@ -381,7 +380,7 @@ class Carriers:
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
         carries: cython.bint = b.rare.carries[j] == side
-        rides: cython.bint = rode.carrier[j] != 0 and rode.side[j] == side
+        rides: cython.bint = rode.carrier[j] >= 0 and rode.side[j] == side
         k: cython.int
         sign: cython.int = 1 if side > 0 else -1
         normal: cython.int = abs(side) - 1
@@ -390,7 +389,7 @@ class Carriers:
             return
         riding: cython.bint = self._is_riding(i)
         if riding and (
-            rode.carrier[i] != j + 1 or rode.side[i] != side or self._is_as_before(i, j, side)
+            rode.carrier[i] != j or rode.side[i] != side or self._is_as_before(i, j, side)
         ):
             return
         if (
@@ -399,10 +398,10 @@ class Carriers:
             > 0.0
         ):
             return  # it bounces
-        if rode.carrier[i] == 0:
+        if rode.carrier[i] < 0:
             rode.riders[rode.n] = i
             rode.n += 1
-        rode.carrier[i] = j + 1
+        rode.carrier[i] = j
         rode.side[i] = side
         for k in range(b.dim):
             carrier_velocity: cython.double = self._carrier_velocity_of(i, j, side, k)
@@ -439,9 +438,9 @@ class Carriers:
         """Return whether a body rides on something that it has not left within the step."""
         pairs: PairTable = self.contacts.pairs
 
-        if self.rode.carrier[i] == 0:
+        if self.rode.carrier[i] < 0:
             return False
-        p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i] - 1)
+        p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i])
         return p >= 0 and pairs.has_contact(p) and pairs.impact[p].parts > self.solver.clusters.now
 
     # -- at its end --
@@ -463,7 +462,7 @@ class Carriers:
             any_moved: cython.bint = False
             for n in range(rode.n):
                 i: cython.Py_ssize_t = rode.riders[n]
-                j: cython.Py_ssize_t = rode.carrier[i] - 1
+                j: cython.Py_ssize_t = rode.carrier[i]
                 k: cython.int = abs(rode.side[i]) - 1
                 if j < 0 or b.velocity[j, k] == 0.0 or b.velocity[i, k] != b.velocity[j, k]:
                     continue
@@ -488,7 +487,7 @@ class Carriers:
                 carrier_velocity: cython.double = self.now.carrier_velocity[i, k]
                 taken_off: cython.double = carrier_velocity
                 if (
-                    rode.carrier[i] != 0
+                    rode.carrier[i] >= 0
                     and velocity[i, k] == self.own[i, k] + rode.carrier_velocity[i, k]
                     and rode.carrier_velocity[i, k] == carrier_velocity
                 ):

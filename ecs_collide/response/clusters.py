@@ -35,7 +35,9 @@ cluster has changed its velocity, a member that is not on either rim list has no
 contact on this axis with a body outside the cluster; the momentum of a root
 is that of its members that have its rank, less mass times shift of each, in twice the precision.
 
-Nodes are numbered from 1; 0 means none, and is the root of a cluster without members.
+Nodes are numbered from 1, and 0 stands for none: `node_of` has a place for each body and axis, of
+which most are never written, and zeroed memory takes no pages until then.  Node 0 exists and is the
+root of a cluster without members, so a body in no cluster needs no test.
 """
 
 from __future__ import annotations
@@ -171,6 +173,7 @@ class Clusters(SharedMotion):
         self.parent = zeros(INT, 0)
         self.changed = self.unwritten = self.live = self.free = self.lasting = zeros(LONG, 0)
         self._make_room(16)
+        self.nodes[0].anchor = -1
 
     @may_raise
     def _make_room(self, n_nodes: cython.Py_ssize_t) -> cython.void:
@@ -249,7 +252,7 @@ class Clusters(SharedMotion):
 
         if self.node_of[i, k] != node:
             return
-        if self.nodes[root].anchor:
+        if self.nodes[root].anchor >= 0:
             if self.gravity.is_on:
                 self.gravity.hold(i, k)
         elif (
@@ -272,7 +275,7 @@ class Clusters(SharedMotion):
             if (
                 self.parent[root] == root
                 and self.nodes[root].size > 1
-                and not self.nodes[root].anchor
+                and self.nodes[root].anchor < 0
                 and self._kicks_differ(root)
             ):
                 self._share_kick(root)
@@ -459,7 +462,8 @@ class Clusters(SharedMotion):
         self.nodes[node].axis = k
         self.parent[node] = self.nodes[node].last = node
         self.nodes[node].size = 1
-        self.nodes[node].anchor = self.nodes[node].next = self.nodes[node].next_rim = 0
+        self.nodes[node].anchor = -1
+        self.nodes[node].next = self.nodes[node].next_rim = 0
         self.nodes[node].rim = self.nodes[node].last_rim = 0
         self.nodes[node].seen_rim = self.nodes[node].last_seen_rim = node
         self.nodes[node].is_on_rim = 1
@@ -517,7 +521,7 @@ class Clusters(SharedMotion):
 
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has the velocity of one that does not give way."""
-        return self.nodes[self.root(self.node_of[i, k])].anchor != 0
+        return self.nodes[self.root(self.node_of[i, k])].anchor >= 0
 
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return what a body gets at the end of the step, unless something turns it; see `Gravity`."""
@@ -623,14 +627,14 @@ class Clusters(SharedMotion):
     ) -> cython.void:
         """Merge two clusters by their roots, which may be the same, and give them one velocity.
 
-        That is `anchor_velocity` where `anchor`, the row of an immovable body counted from 1, is
-        not 0; else that of the higher rank, or of the heavier where they last, or the mean.
+        It is `anchor_velocity` if there is an `anchor`, the row of an immovable body or -1.
+        Otherwise it is that of the higher rank, or of the heavier if they last, or the mean.
         """
         higher: cython.Py_ssize_t = one if self.nodes[one].rank >= self.nodes[other].rank else other
         lasts: cython.bint = False
 
         self.n_merges += 1
-        if anchor:
+        if anchor >= 0:
             velocity: cython.double = self.anchor_velocity
         elif self.nodes[one].rank != self.nodes[other].rank:
             lasts = self.nodes[higher].lasts

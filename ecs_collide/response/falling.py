@@ -65,7 +65,7 @@ class Falling:
             if not self.gravity.start(i):
                 continue
             for k in range(b.dim):
-                if i < c.n_rows and c.rode.carrier[i] != 0:
+                if i < c.n_rows and c.rode.carrier[i] >= 0:
                     c.own[i, k] = self.gravity.chord_of(i, k, c.own[i, k])
                     b.velocity[i, k] = c.own[i, k] + c.rode.carrier_velocity[i, k]
                 else:

@@ -24,14 +24,14 @@ class ResizingFaces:
     # the roots of the clusters that `align` has prepared; the same where there is only one
     one: cython.Py_ssize_t
     other: cython.Py_ssize_t
-    # the row of the immovable body with which they go, counted from 1; 0 for none
-    anchor: cython.Py_ssize_t
+    anchor: cython.Py_ssize_t  # the row of the immovable body with which they go, or -1
 
     def __init__(self, bodies: Bodies, impact: ImpactState):
         self.bodies = bodies
         self.clusters = impact.clusters
         self.impact = impact
-        self.one = self.other = self.anchor = 0
+        self.one = self.other = 0
+        self.anchor = -1
 
     def ignore_clusters(self) -> cython.bint:
         """Return whether gravity, or a held body, lets the faces exchange velocities only."""
@@ -60,14 +60,14 @@ class ResizingFaces:
             return self._align_with(i, j, -apart)
         one: cython.Py_ssize_t = c.ensure(i, k)
         other: cython.Py_ssize_t = c.ensure(j, k)
-        if one == other or (c.nodes[one].anchor != 0 and c.nodes[other].anchor != 0):
+        if one == other or (c.nodes[one].anchor >= 0 and c.nodes[other].anchor >= 0):
             return False
         shift: cython.double = c.shift_of(i, k) - apart - c.shift_of(j, k)
         if c.nodes[other].size <= c.nodes[one].size:
             c.shift_by(other, shift)
         else:
             c.shift_by(one, -shift)
-        anchored: cython.Py_ssize_t = one if c.nodes[one].anchor else other
+        anchored: cython.Py_ssize_t = one if c.nodes[one].anchor >= 0 else other
         c.anchor_velocity = c.nodes[anchored].velocity
         self.one = one
         self.other = other
@@ -87,12 +87,12 @@ class ResizingFaces:
         node: cython.Py_ssize_t = c.node_of[i, k]
         root: cython.Py_ssize_t = c.root(node) if node else 0
 
-        if root == 0 or c.nodes[root].anchor or c.nodes[root].size == 1:
+        if root == 0 or c.nodes[root].anchor >= 0 or c.nodes[root].size == 1:
             return False
         c.shift_by(root, 0.0)
         c.anchor_velocity = self.bodies.velocity[wall, k] + apart - c.nodes[node].shift
         self.one = self.other = root
-        self.anchor = wall + 1
+        self.anchor = wall
         return True
 
     def exchange(self, restitution: cython.double, press: cython.double) -> cython.void:
@@ -160,4 +160,4 @@ class ResizingFaces:
         root: cython.Py_ssize_t = self.clusters.ensure(i, self.impact.axis)
 
         self.clusters.shift_by(root, 0.0)
-        self.clusters.nodes[root].anchor = wall + 1
+        self.clusters.nodes[root].anchor = wall

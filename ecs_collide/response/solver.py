@@ -31,7 +31,7 @@ from ecs_collide.response.product_sum import ProductSum
 from ecs_collide.response.resizing import ResizingFaces
 from ecs_collide.response.tangential import TangentialResponse
 
-DEFLECT_RESPONSE = 1  # the code of the response that has a restitution
+CONFLICT = -2  # two clusters cannot merge: each has an immovable body, and these differ in velocity
 
 
 @cython.inline
@@ -123,7 +123,7 @@ class Solver:
         c: Clusters = self.clusters
         anchor: cython.Py_ssize_t = c.nodes[c.root(c.node_of[i, k])].anchor
 
-        return anchor != 0 and not self.bodies.on_hold[anchor - 1]
+        return anchor >= 0 and not self.bodies.on_hold[anchor]
 
     def restitution_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
         """Return the restitution of a pair that was weighed."""
@@ -131,9 +131,9 @@ class Solver:
         one: cython.double = -1.0
         other: cython.double = -1.0
 
-        if self.first_joins and (not b.controls.is_used or b.response[i] == DEFLECT_RESPONSE):
+        if self.first_joins and (not b.controls.is_used or b.response[i] == ResponseCode.BOUNCE):
             one = b.restitution[i]
-        if self.second_joins and (not b.controls.is_used or b.response[j] == DEFLECT_RESPONSE):
+        if self.second_joins and (not b.controls.is_used or b.response[j] == ResponseCode.BOUNCE):
             other = b.restitution[j]
         if b.controls.is_used:
             return b.controls.restitution_between(i, j, one, other)
@@ -351,10 +351,10 @@ class Solver:
         if one == 0:
             one = other
         anchor: cython.Py_ssize_t = self._find_anchor(one, other)
-        if anchor < 0:
+        if anchor == CONFLICT:
             return False
         if (
-            anchor
+            anchor >= 0
             or not self.counts_loss
             or m.yields[0] != m.yields[1]
             or c.nodes[one].rank != c.nodes[other].rank
@@ -369,8 +369,8 @@ class Solver:
         v2: cython.double = m.before[1][k] if second_leaves else c.leaving_velocity(other)
         if one == other:
             v1 = v2 = v2 if second_leaves else v1
-        if anchor:
-            c.anchor_velocity = self.bodies.velocity[anchor - 1, k]
+        if anchor >= 0:
+            c.anchor_velocity = self.bodies.velocity[anchor, k]
         self._unite(one, other, anchor, v1, v2)
         return True
 
@@ -394,32 +394,32 @@ class Solver:
         return False
 
     def _find_anchor(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the immovable body that two clusters have once they are merged, counted from 1.
+        """Return the immovable body that two clusters have once they are merged, or -1.
 
-        0 for none, -1 where each has one and these differ in velocity.
+        `CONFLICT` if each has one and these differ in velocity.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.impact.rows[0]
         j: cython.Py_ssize_t = self.impact.rows[1]
         k: cython.int = self.impact.axis
-        first: cython.Py_ssize_t = self._anchor_of(i, one) if self.first_joins else i + 1
-        second: cython.Py_ssize_t = self._anchor_of(j, other) if self.second_joins else j + 1
+        first: cython.Py_ssize_t = self._anchor_of(i, one) if self.first_joins else i
+        second: cython.Py_ssize_t = self._anchor_of(j, other) if self.second_joins else j
 
-        if first == 0 or self._yields_to(first, second, k):
+        if first < 0 or self._yields_to(first, second, k):
             return second
         if self._yields_to(second, first, k):
             return first
-        if second != 0 and b.velocity[first - 1, k] != b.velocity[second - 1, k]:
-            self.solid_first = first - 1
-            self.solid_second = second - 1
-            return -1
+        if second >= 0 and b.velocity[first, k] != b.velocity[second, k]:
+            self.solid_first = first
+            self.solid_second = second
+            return CONFLICT
         return first
 
     def _anchor_of(self, i: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return what holds the cluster of a body: an immovable body, or the body if it is held."""
         anchor: cython.Py_ssize_t = self.clusters.nodes[root].anchor
 
-        return i + 1 if anchor == 0 and self.bodies.on_hold[i] else anchor
+        return i if anchor < 0 and self.bodies.on_hold[i] else anchor
 
     def _yields_to(
         self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
@@ -427,13 +427,13 @@ class Solver:
         """Return whether an anchor gives way: it is held, and the other never yields or is as fast."""
         b: Bodies = self.bodies
 
-        if anchor == 0 or other == 0 or not self._is_held(anchor - 1, k):
+        if anchor < 0 or other < 0 or not self._is_held(anchor, k):
             return False
-        if not self._is_held(other - 1, k):
+        if not self._is_held(other, k):
             return True
-        self.clusters.write_body(anchor - 1)
-        self.clusters.write_body(other - 1)
-        return abs(b.velocity[other - 1, k]) >= abs(b.velocity[anchor - 1, k])
+        self.clusters.write_body(anchor)
+        self.clusters.write_body(other)
+        return abs(b.velocity[other, k]) >= abs(b.velocity[anchor, k])
 
     def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether a body that yields on an axis is held where it is."""
@@ -457,7 +457,7 @@ class Solver:
         mass1: cython.double = c.nodes[one].mass
         mass2: cython.double = c.nodes[other].mass
 
-        if anchor:
+        if anchor >= 0:
             m.impulse += max(
                 mass1 * (abs(c.anchor_velocity - v1) + abs(m.kick[0])),
                 mass2 * (abs(c.anchor_velocity - v2) + abs(m.kick[1])),

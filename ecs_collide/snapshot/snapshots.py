@@ -324,7 +324,7 @@ class Snapshots:
         rows = np.sort(np.asarray(ride.riders)[: ride.n])
         # A step that failed knows of some that they were moved, and lose their carrier by that.
         lost = are_among(rows, timeline.contacts.forgotten)
-        rows = rows[(np.asarray(ride.carrier)[rows] != 0) & ~lost]
+        rows = rows[(np.asarray(ride.carrier)[rows] >= 0) & ~lost]
         rides = none_of(RIDE_RECORD, len(rows))
         rides["entity"] = self._registry.table.ids[rows]
         rides["carrier_velocity"][:, :dim] = np.asarray(ride.carrier_velocity)[rows]

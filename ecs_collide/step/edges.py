@@ -41,7 +41,7 @@ class Edges:
         n_out: cython.Py_ssize_t = 0
 
         for n in range(rows.shape[0]):
-            if not (self.bodies.rare.any_owner and self.bodies.rare.owner[rows[n]]):
+            if not (self.bodies.rare.any_owner and self.bodies.rare.owner[rows[n]] >= 0):
                 n_out += self._bring_body_in(rows[n], shifts)
         for n in range(self.attachments.n):
             n_out += self._bring_attached_in(n, shifts)

@@ -15,7 +15,7 @@ the step are awake.  A member that is reached later is as the answers at the sta
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
-from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
+from ecs_collide._kernel.arrays import BYTE, LONG, grown, nones, zeros
 from ecs_collide._kernel.constants import SLOP, Leans, SleepState
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
@@ -61,8 +61,9 @@ class Sleeping:
     is_waiting: cython.schar[::1]
     parent: cython.longlong[::1]
     is_pressed: cython.schar[::1]
-    head: cython.longlong[::1]
-    next: cython.longlong[:, ::1]
+    # What `_index` finds, see there: the first contact of each body, and the next of each contact.
+    head: cython.longlong[::1]  # (n_rows,)
+    next: cython.longlong[:, ::1]  # (n or more, 2)
 
     def __init__(
         self,
@@ -94,7 +95,7 @@ class Sleeping:
         self.parent = zeros(LONG, 1)
         self.is_waiting = zeros(BYTE, 1)
         self.is_pressed = zeros(BYTE, 1)
-        self.head = zeros(LONG, 1)
+        self.head = nones(1)
         self.next = zeros(LONG, 1, 2)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
@@ -371,10 +372,10 @@ class Sleeping:
             n_waiting -= 1
             i: cython.Py_ssize_t = self.reached[n_waiting]
             self.is_waiting[i] = 0
-            m = self.head[i] - 1
+            m = self.head[i]
             while m >= 0:
                 n_waiting = self._hold_on(m ^ 1, first_island, inside, n_waiting)
-                m = self.next[m >> 1, m & 1] - 1
+                m = self.next[m >> 1, m & 1]
 
     @may_raise
     def _hold_on(
@@ -560,7 +561,7 @@ class Sleeping:
         for p in range(first_new, self.pairs.n):
             self.narrowphase.sweep_at_rest(p)
         self._index()
-        m: cython.Py_ssize_t = self.head[i] - 1
+        m: cython.Py_ssize_t = self.head[i]
         while m >= 0:
             n: cython.Py_ssize_t = m >> 1
             j: cython.Py_ssize_t = contacts.rows[n, 1 - (m & 1)]
@@ -571,13 +572,13 @@ class Sleeping:
                     self.pairs.enter(p)
                     self.pairs.impact[p].axis = contacts.rows[n, AXIS]
                     self.pairs.impact[p].sign = contacts.rows[n, SIGN]
-            m = self.next[n, m & 1] - 1
+            m = self.next[n, m & 1]
 
     @may_raise
     def _index(self) -> cython.void:
         """List the contacts of each body, once in a step in which that is asked for.
 
-        Links count from 1; twice a contact's number, and 1 more where the body is its second.
+        A link is twice a contact's number, and 1 more if the body is its second; -1 ends a list.
         """
         rows: cython.longlong[:, ::1] = self.contacts.rows
         m: cython.Py_ssize_t
@@ -586,10 +587,10 @@ class Sleeping:
             return
         if self.contacts.n > self.next.shape[0]:
             self.next = grown(self.next, 2 * self.contacts.n)
-        self.head = zeros(LONG, self.head.shape[0])
+        self.head = nones(self.head.shape[0])
         for m in range(2 * self.contacts.n):
             self.next[m >> 1, m & 1] = self.head[rows[m >> 1, m & 1]]
-            self.head[rows[m >> 1, m & 1]] = m + 1
+            self.head[rows[m >> 1, m & 1]] = m
         self.is_indexed = True
 
     @may_raise
