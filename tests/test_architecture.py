@@ -10,8 +10,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Generic
 
+import pytest
+
 import ecs_collide
+from ecs_collide.motion.columns import WRITERS
 from ecs_collide.queries.boxes import BoxQueries
+from tests import column_writers
 from tests.build import declare_kernels
 
 PACKAGE = Path(ecs_collide.__file__).parent
@@ -225,6 +229,43 @@ def test_private_methods_of_kernels_are_c_functions():
             names = {node.name for node in owner.body if isinstance(node, ast.FunctionDef)}
             private = {name for name in names if re.match("_[a-z]", name)}
             assert private <= set(kernel.methods[owner.name]) | once, kernel.name
+
+
+def test_columns_of_the_body_table_are_written_by_the_modules_that_they_name():
+    # Tables of queries and levels have columns of the same names.
+    packages = {"motion", "broadphase", "narrowphase", "response", "sync", "step", "snapshot"}
+    written: dict[str, dict[str, list[int]]] = {}
+    for name, tree in modules().items():
+        if name.partition(".")[0] in packages:
+            for column, lines in column_writers.find_writers(tree).items():
+                written.setdefault(column, {})[name] = lines
+
+    named = {column: set(writers) for column, writers in WRITERS.items()}
+    assert {column: set(writers) for column, writers in written.items()} == named, written
+
+
+def test_each_column_that_only_bindings_write_holds_what_was_seen():
+    others = column_writers.COLUMNS - set(WRITERS)
+
+    assert others
+    assert {column for column in others if not column.startswith("seen_")} == set()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "self.bodies.velocity[i, k] = 0.0",
+        "b.velocity[i, k] += 1.0",
+        "b.half[i, k], b.velocity[i, k] = 0.0, 1.0",
+        "np.asarray(c.velocity)[rows] = 0.0",
+        "fast = flat(self.bodies.velocity); fast[i] = 0.0",
+        "for each in (c.velocity, c.half): each[:] = 0",
+    ],
+)
+def test_assignment_to_a_column_is_found(line):
+    module = ast.parse(f"class Kernel:\n    def run(self, b, c, rows, i, k):\n        {line}\n")
+
+    assert column_writers.find_writers(module)["velocity"] == [3]
 
 
 def test_every_public_name_is_documented():

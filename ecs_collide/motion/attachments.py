@@ -102,7 +102,6 @@ class Attachments:
         for n in range(self.n):
             i: cython.Py_ssize_t = self.rows[n]
             j: cython.Py_ssize_t = self.owners[n]
-            at: cython.Py_ssize_t = b.n_path * i
             of: cython.Py_ssize_t = b.n_path * j
             moves: cython.bint = b.moves[j] != 0
             b.base[i] = 0.0
@@ -116,7 +115,7 @@ class Attachments:
                 if displacement != 0.0 and b.dt > 0.0:
                     b.velocity[i, k] = b.velocity[i, k] + displacement / b.dt
                 displacement += b.path[of + 4 * k + MOTION] if moves else 0.0
-                b.motion[i, k] = b.path[at + 4 * k + MOTION] = displacement + 0.0
+                b.set_motion(i, k, displacement)
             b.find_swept_bounds(i)
 
     @may_raise
@@ -140,10 +139,8 @@ class Attachments:
             return False
         b.advance(i, t)
         for k in range(b.dim):
-            b.path[at + 4 * k + CENTRE] = self.place(n, k, b.path[of + 4 * k + CENTRE], t)
-            b.motion[i, k] = b.path[at + 4 * k + MOTION] = (
-                b.path[of + 4 * k + MOTION] + self.displacement[n, k] + 0.0
-            )
+            b.start_path_at(i, k, self.place(n, k, b.path[of + 4 * k + CENTRE], t))
+            b.set_motion(i, k, b.path[of + 4 * k + MOTION] + self.displacement[n, k])
             b.velocity[i, k] = b.velocity[j, k]
             if self.displacement[n, k] != 0.0 and b.dt > 0.0:
                 b.velocity[i, k] = b.velocity[i, k] + self.displacement[n, k] / b.dt

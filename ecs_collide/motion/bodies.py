@@ -569,7 +569,28 @@ class Bodies:
             for axis in range(self.dim):
                 self.turn[i, axis, EARLIER] = self.velocity[i, axis]
         self.velocity[i, k] = value + 0.0
-        self.motion[i, k] = self.path[self.n_path * i + 4 * k + MOTION] = value * self.dt + 0.0
+        self.set_motion(i, k, value * self.dt)
+
+    @cython.cfunc
+    @cython.inline
+    def set_motion(self, i: cython.Py_ssize_t, k: cython.int, motion: cython.double) -> cython.void:
+        """Set how far the path of a body leads on an axis in a whole step."""
+        self.motion[i, k] = self.path[self.n_path * i + 4 * k + MOTION] = motion + 0.0
+
+    def start_path_at(
+        self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double
+    ) -> cython.void:
+        """Set the centre on an axis from which the path of a body leads at its base time."""
+        self.path[self.n_path * i + 4 * k + CENTRE] = centre
+
+    def end_path(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body stay where it is, and as large as it is, at its base time."""
+        at: cython.Py_ssize_t = self.n_path * i
+        _k: cython.int
+
+        for _k in range(self.dim):
+            self.path[at + MOTION] = self.path[at + RESIZE] = 0.0
+            at += 4
 
     def stop_growing(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Let a body have the size on an axis that it has at its base time, to the step's end."""

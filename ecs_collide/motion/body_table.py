@@ -73,6 +73,11 @@ class BodyTable:
         self.mass[rows] = 1.0
         return rows
 
+    def take_seen(self, rows: NDArray[np.int64]) -> None:
+        """Let bodies be, from the next step on, what was seen of them last."""
+        self.centre[rows], self.half[rows] = self.seen_centre[rows], self.seen_half[rows]
+        self.velocity[rows], self.growth[rows] = self.seen_velocity[rows], self.seen_growth[rows]
+
     def free(self, row: int) -> None:
         """Free the row of a body that is gone, from the next step on."""
         self._freed.append(row)

@@ -125,6 +125,107 @@ _SEEN_SURFACES = {  # by width; 0 for that of a vector.  Only the reader's bindi
     0: ("seen_one_way", "seen_normal", "seen_surface", "seen_locked_axes"),
 }  # fmt: skip
 
+# The modules that assign to items of a column; `tests/test_architecture.py` compares it with the
+# sources.  Besides these, `sync.bindings` and `sync/slots.h` write the `seen_` columns of the
+# components that they read, and what a step that is rolled back has overwritten.
+WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
+    # The three that decide where a body goes: who writes them, and when.
+    "centre": {
+        "sync.reader": "start of a step: from the components",
+        "sync.registry": "start of a step: brought into a world that wraps",
+        "sync.targets": "start of a step of bodies that the game moves: back to where they were; "
+        "end: the target in a world that wraps",
+        "motion.bodies": "end of a step, of a path, or a new place within the step",
+        "motion.body_table": "a step that failed, or a snapshot: where it was seen last",
+        "step.editing": "between steps: of a body that the space has resized in place",
+    },
+    "path": {
+        "motion.bodies": "start of a step; within it at each turn, hold and new place; its end",
+    },
+    "velocity": {
+        "sync.reader": "start of a step: from the components",
+        "sync.registry": "start of a step: 0 of a sleeping body that is only pressed",
+        "sync.targets": "start of a step of bodies that the game moves: to their targets; end: "
+        "that of the components again",
+        "motion.controls": "start and end of a step: within `MaxSpeed` and `LockedAxes`",
+        "response.carriers": "start of a step: of a rider plus its carrier's; end: its own again",
+        "response.falling": "start of a step: the mean over the step; shown within an impact",
+        "response.depenetration": "start of a step: the way out; end: its own again",
+        "response.separation": "start of a step: away from other members; end: its own again",
+        "response.holding": "start of a step: 0 of a body on hold; shown within an impact; end: "
+        "the one it had",
+        "motion.attachments": "start of a step and at each turn of the owner",
+        "motion.bodies": "within a step: what impacts have made of it",
+        "step.handover": "within an impact: what the game sets for a body on hold",
+        "response.clusters": "end of a step: shared by the members of a cluster that lasts",
+        "motion.gravity": "end of a step: from the mean over the step to the one at its end",
+        "motion.body_table": "a step that failed, or a snapshot: what was seen last",
+    },
+    # What components say, by how they are read.
+    **dict.fromkeys(("place", "size", "tight_min", "tight_max"), ("sync.reader",)),
+    **dict.fromkeys(("bad", "custom", "disabled", "sensor", "yields"), ("sync.reader",)),
+    **dict.fromkeys(("has", "attached"), ("sync.entity_rows", "sync.reader")),
+    "traits": ("sync.surface_reader",),
+    **dict.fromkeys(
+        ("friction", "push_out", "separate", "gravity_scale", "damping", "one_way", "carries",
+         "surface"),
+        ("motion.rare_columns", "sync.surface_reader"),
+    ),
+    "filters": ("motion.rare_columns", "sync.seen", "sync.surface_reader"),
+    **dict.fromkeys(
+        ("limit", "lock", "rank", "surface_restitution", "friction_rule", "restitution_rule"),
+        ("motion.controls", "sync.surface_reader"),
+    ),
+    "half": ("motion.bodies", "motion.body_table", "step.editing", "sync.reader"),
+    "growth": ("motion.bodies", "motion.body_table", "response.holding", "sync.reader"),
+    "seen_centre": ("step.editing", "sync.impact_bodies", "sync.reader"),
+    "seen_half": ("step.editing", "sync.reader"),
+    "seen_offset": ("step.editing",),
+    **dict.fromkeys(("response", "restitution"), ("step.answering", "sync.reader")),
+    # What becomes of a body between two steps.
+    **dict.fromkeys(("ids", "mass"), ("motion.body_table",)),
+    "n_filed": ("sync.entity_rows", "sync.reader", "sync.seen"),
+    "news": ("sync.entity_rows", "sync.reader", "sync.registry", "sync.seen"),
+    "touched": ("sync.reader", "sync.registry", "sync.seen", "sync.targets"),
+    "quarantined": (
+        "sync.attached", "sync.entity_rows", "sync.reader", "sync.registry", "sync.seen",
+    ),
+    "driven": ("sync.registry", "sync.targets"),
+    "moves": ("step.sleeping", "sync.reader", "sync.registry", "sync.targets"),
+    "present": ("sync.world_diff",),
+    # Sleep.
+    "asleep": ("motion.bodies", "step.sleeping", "sync.registry"),
+    **dict.fromkeys(("held", "leans"), ("step.sleeping", "sync.registry", "sync.sleep_list")),
+    "island": ("step.sleeping", "sync.sleep_list"),
+    "rest_count": (
+        "motion.bodies", "narrowphase.contacts", "step.editing", "step.sleeping", "sync.registry",
+        "sync.seen", "sync.sleep_list",
+    ),
+    "interrupted": (
+        "motion.bodies", "narrowphase.contacts", "step.editing", "step.sleeping", "sync.reader",
+        "sync.registry", "sync.seen", "sync.sleep_list",
+    ),
+    # Within a step.
+    **dict.fromkeys(
+        ("is_marked", "marked", "turned", "turned_at", "turned_tick", "woken"), ("motion.bodies",)
+    ),
+    "base": ("motion.attachments", "motion.bodies"),
+    "motion": (
+        "motion.bodies", "response.clusters", "step.sleeping", "sync.reader", "sync.registry",
+        "sync.targets",
+    ),
+    **dict.fromkeys(
+        ("swept_min", "swept_max"), ("motion.bodies", "response.separation", "step.edges")
+    ),
+    "turn": ("motion.bodies", "motion.gravity"),
+    "gone": ("motion.bodies", "sync.registry"),
+    "is_turned": ("motion.bodies", "step.timeline"),
+    "on_hold": ("motion.bodies", "response.holding"),
+    "kept": ("response.holding", "step.answering"),
+    "owner": ("motion.attachments", "motion.bodies"),
+    "translation_side": ("motion.bodies", "response.depenetration"),
+}  # fmt: skip
+
 
 INITIAL_ROWS = 64  # rows that there are from the beginning
 
@@ -142,6 +243,8 @@ class Block(NamedTuple):
         The kernel object whose attributes they are: "bodies", "rare", "controls" or "".
     is_cleared : bool
         Whether a new body begins with zeros in them.
+    fill : int
+        The value of rows that no body has had.
     """
 
     names: tuple[str, ...]
@@ -149,6 +252,7 @@ class Block(NamedTuple):
     shape: tuple[int, ...]
     user: str
     is_cleared: bool = True
+    fill: int = 0
 
 
 def blocks_of(dim: int, apart: bool) -> list[Block]:
@@ -201,6 +305,3 @@ def views_of(blocks: list[Block], memory: Memory) -> Views:
     views["seen_mass"] = views["mass"].reshape(-1, 1)
     views["path"] = views["path"].reshape(-1)
     return views
-    fill : int
-        The value of rows that no body has had.
-    fill: int = 0

@@ -14,7 +14,7 @@ from ecs_collide.broadphase.pair_table import (
     PairTable,
 )
 from ecs_collide.motion.attachments import Attachments
-from ecs_collide.motion.bodies import MOTION, RESIZE, Bodies
+from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.contacts import CROSSING, Contacts
 from ecs_collide.narrowphase.event_buffer import ANSWER, CONTACT_KIND, EventBuffer
@@ -214,13 +214,9 @@ class Handover:
 
     def stop(self, i: cython.Py_ssize_t):
         """Let a body that is taken out stay where it is now, to the end of the step."""
-        k: cython.int
-        at: cython.Py_ssize_t = self.bodies.n_path * i
-
         if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.narrowphase.now)
-            for k in range(self.bodies.dim):
-                self.bodies.path[at + 4 * k + MOTION] = self.bodies.path[at + 4 * k + RESIZE] = 0.0
+            self.bodies.end_path(i)
             if self.attachments.n:
                 self.attachments.lead(i)
 

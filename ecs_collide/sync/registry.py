@@ -633,8 +633,7 @@ class BodyRegistry:
         """Put all bodies into the trees of a new timeline, where they were seen last."""
         c, rows = self.table, self.rows
         self._reader.forget(rows.data)
-        c.centre[rows], c.half[rows] = c.seen_centre[rows], c.seen_half[rows]
-        c.velocity[rows], c.growth[rows] = c.seen_velocity[rows], c.seen_growth[rows]
+        c.take_seen(rows)
         placed = (c.quarantined[rows] == 0) & (c.news[rows] & News.NEW == 0)
         self._part()
         self._put_in_trees(rows[placed], rows[placed])

@@ -138,7 +138,7 @@ class SeenBodies:
         for (_, name, _), numbers in zip(used, seen, strict=False):
             getattr(c, name)[rows] = numbers
         reader.forget(rows.data)
-        c.centre[rows], c.half[rows], c.velocity[rows], c.growth[rows] = seen[:4]
+        c.take_seen(rows)
         c.quarantined[rows] = np.where(flags & OFF != 0, Exclusion.DISABLED, flags & LEFT_OUT)
         is_known = flags & (UNSEEN | CHANGED | REPLACED | ALTERED) == 0
         c.news[rows] = np.where(flags & UNSEEN != 0, News.NEW, 0) | np.where(
