@@ -1143,7 +1143,7 @@ class Space(BoxQueries[Filter]):
     # -- invariants --
 
     def check(self) -> None:
-        """Verify the invariants of trees, rows and contacts.
+        """Verify the invariants of trees, rows, pairs and contacts.
 
         Between the stages of a step, or after one that was interrupted, boxes are not compared
         with the trees, because the trees have the paths already.
@@ -1180,6 +1180,10 @@ class Space(BoxQueries[Filter]):
         if not self.is_stepping:
             assert (low[placed] <= c.tight_min[placed]).all(), "a body is outside its bounds"
             assert (high[placed] >= c.tight_max[placed]).all(), "a body is outside its bounds"
+        timeline = self._state.timeline
+        timeline.pairs.check(self.dim)
+        timeline.contacts.check()
+        timeline.contacts_in_step.check()
         for contact in self.contacts():
             assert contact.first in self, f"contact of {contact.first}, which is not a body"
             assert contact.second in self, f"contact of {contact.second}, which is not a body"

@@ -10,6 +10,7 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
+from ecs_collide.narrowphase.contacts_between_steps import KIND, PASSING
 from tests.scenes import Falls, Ledger, Log, box, mover, pairs_inside
 
 
@@ -243,5 +244,5 @@ class Yard:
         self.deeds["asleep"] += self.space.stats.asleep
         self.deeds["carried"] += sum(any(self.space.carried(e)) for e in self.bodies)
         self.deeds["pushed"] += self.space._state.timeline.depenetration.n
-        kept = self.space._state.timeline.contacts
-        self.deeds["passed"] += sum(kept.rows[i, 2] == 2 for i in range(kept.n))
+        kinds = np.asarray(self.space._state.timeline.contacts.rows.arrays()[0])[:, KIND]
+        self.deeds["passed"] += int((kinds == PASSING).sum())

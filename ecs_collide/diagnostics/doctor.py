@@ -55,8 +55,8 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
     table = e.registry.table
     contacts = e.state.timeline.contacts
     ids = table.ids
-    rows = np.asarray(contacts.rows)[: contacts.n].tolist()
-    offsets = np.zeros((contacts.n, e.dim))  # in a world that wraps
+    rows = np.asarray(contacts.rows.arrays()[0]).tolist()
+    offsets = np.zeros((len(rows), e.dim))  # in a world that wraps
     contacts.offsets_into(offsets.data)
     for (i, j, crossing, *_), shift in zip(rows, offsets, strict=True):
         low = np.maximum(table.tight_min[i], table.tight_min[j] + shift).tolist()

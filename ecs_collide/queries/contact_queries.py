@@ -45,12 +45,10 @@ class ContactQueries:
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts of one body or of all, sorted by ids."""
         self._lock.refuse_others()
-        kept = self._state.timeline.contacts
         found: Indices = slice(None)
         if entity is not None:
-            row = self._lookup.row(entity)
-            first, second, *_ = np.asarray(kept.rows)[: kept.n].T
-            found = np.flatnonzero((first == row) | (second == row))
+            rows = self._state.timeline.contacts.rows
+            found = np.array(rows.find(self._lookup.row(entity)), np.int64)
         contacts = self._contacts_at(found)
         allowed = None if filter is None else self._queried.allowed(filter, len(contacts))
         if allowed is not None:
@@ -63,11 +61,11 @@ class ContactQueries:
 
     def _contacts_at(self, found: Indices) -> list[Contact]:
         """Return some of the kernel's contacts, sorted by ids, and by image in a wrapping world."""
-        kept, ids = self._state.timeline.contacts, self._registry.table.ids
-        rows = np.asarray(kept.rows)[: kept.n][found]
-        since = np.asarray(kept.since)[: kept.n][found]
+        ids, kept = self._registry.table.ids, self._state.timeline.contacts.rows
+        arrays = kept.arrays() if isinstance(found, slice) else kept.arrays_of(found.tolist())
+        rows, since, images = map(np.asarray, arrays)
         if self._has_images:
-            order = np.argsort(np.asarray(kept.images)[: kept.n][found], kind="stable")
+            order = np.argsort(images, kind="stable")
             rows, since = rows[order], since[order]
         kinds = kinds_shown(rows)
         shown = kinds < len(ContactKind)
@@ -79,7 +77,7 @@ class ContactQueries:
                 ContactKind(kind),
                 began,
             )
-            for (first, second, _, axis, sign, _), kind, began in zip(
+            for (first, second, _, axis, sign), kind, began in zip(
                 rows[shown].tolist(), kinds[shown].tolist(), since[shown].tolist(), strict=True
             )
         ]

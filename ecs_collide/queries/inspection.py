@@ -269,14 +269,14 @@ class Inspection:
         """Return all contacts as arrays, with where they are; see `contacts`."""
         self._lock.refuse_others()
         kept, c = self._state.timeline.contacts, self._registry.table
-        rows = np.array(kept.rows, np.int64)[: kept.n]
+        rows = np.asarray(kept.rows.arrays()[0])
         kinds = kinds_shown(rows)
         shown = kinds < len(ContactKind)
         rows, kinds = rows[shown], kinds[shown]
         pairs = c.ids[rows[:, :2]]
         order = np.lexsort((pairs.T[1], pairs.T[0]))
-        first, second, _, axes, signs, _ = rows[order].T
-        offsets = np.zeros((kept.n, self._state.dim))  # of the second body's image
+        first, second, _, axes, signs = rows[order].T
+        offsets = np.zeros((len(shown), self._state.dim))  # of the second body's image
         kept.offsets_into(offsets.data)
         offsets = offsets[shown][order]
         low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)

@@ -299,21 +299,19 @@ class Snapshots:
 
     def _kept_contacts(self) -> tuple[NDArray[np.void], Longs]:
         """Return the contacts, and in a world that wraps the image of each."""
-        kept = self._state.timeline.contacts
         ids = self._registry.table.ids
-        contacts, images = none_of(CONTACT_RECORD, kept.n), np.zeros(0, np.int64)
-        if kept.n:
-            first, second, *codes = np.asarray(kept.rows)[: kept.n].T
-            for name, column in zip(
-                _CONTACT_CODES, (ids[first], ids[second], *codes), strict=False
-            ):
+        rows, since, image = map(np.asarray, self._state.timeline.contacts.rows.arrays())
+        contacts, images = none_of(CONTACT_RECORD, len(rows)), np.zeros(0, np.int64)
+        if len(rows):
+            first, second, *codes = rows.T
+            for name, column in zip(_CONTACT_CODES, (ids[first], ids[second], *codes), strict=True):
                 contacts[name] = column
-            contacts["since"] = np.asarray(kept.since)[: kept.n]
+            contacts["since"] = since
             # The order in which they are kept comes from the trees, and says nothing.
-            order = contact_order(kept, ids, self._domain is not None)
+            order = contact_order(rows, image, ids)
             contacts = contacts[order]
             if self._domain is not None:
-                images = np.asarray(kept.images)[: kept.n][order]
+                images = image[order]
         return contacts, images
 
     def _kept_rides(self) -> NDArray[np.void]:
@@ -448,15 +446,17 @@ class Snapshots:
         registry.seen.resume_filters(registry.rows, state.filters)
         first, second, *codes = (state.contacts[name] for name in _CONTACT_CODES)
         rows = registry.index.rows_of(first), registry.index.rows_of(second)
-        contacts = np.stack([*rows, *codes], axis=1)
-        timeline.contacts.recover(contacts.data, np.array(state.contacts["since"], np.float64).data)
+        timeline.contacts.recover(
+            np.stack([*rows, *codes], axis=1).data,
+            np.array(state.contacts["since"], np.float64).data,
+            state.images.data,
+        )
         timeline.carriers.recover(
             registry.index.rows_of(state.rides["entity"]).data,
             np.array(state.rides["carrier_velocity"][:, : step.dim], np.float64).data,
             np.array(state.rides["taken_off"][:, : step.dim], np.float64).data,
         )
         if self._domain is not None:
-            timeline.contacts.recover_images(state.images.data)
             timeline.event_buffer.image = 0  # pending events keep their order
         bodies = np.stack([state.pending["first"], state.pending["second"]], axis=1)
         timeline.event_buffer.recover(

@@ -1,0 +1,467 @@
+"""The contacts of a space, as they are between two steps.
+
+`ContactsInStep` begins a step with them, and leaves those that exist at its end.  Between the two,
+the game ends contacts: it deletes a body, moves it, or lets it fall through a one-way body.
+"""
+
+from __future__ import annotations
+
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise, struct
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
+from ecs_collide._kernel.constants import ENDED
+from ecs_collide.broadphase.images import widths_of
+from ecs_collide.broadphase.pair_table import FIRST, SECOND
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.event_buffer import AT_START, EventBuffer
+
+# `ContactRow.kind`.  Snapshots hold these numbers.
+#
+#                       drop                 step begins
+#             SOLID ------------> LEAVING ----------------> PASSING
+SOLID = 0
+CROSSING = 1
+PASSING = 2  # one falls through the other until they separate; no event reports it
+LEAVING = 3  # solid until the next step, in which one begins to fall through the other
+UNTIL_APART = 4  # crossing until they separate, as a response has decided
+
+# The columns of an array of contacts, beside FIRST and SECOND.
+KIND = 2
+AXIS = 3
+SIGN = 4
+N_COLUMNS = 5
+
+
+@struct
+class ContactRow:
+    """A contact of two bodies."""
+
+    # the rows of its bodies; `first` has the lower entity id
+    first: cython.int
+    second: cython.int
+    kind: cython.schar  # SOLID to UNTIL_APART
+    axis: cython.schar  # of the normal, which points from the second body to the first
+    sign: cython.schar
+    is_handled: cython.schar  # within a step: 1 once the step has dealt with it
+    # in a world that wraps, by which image of the second body they touch; see `broadphase.images`
+    image: cython.longlong
+    since: cython.double  # when it began, in seconds of the space's time
+
+
+@cython.final
+class ContactRows:
+    """An array of contacts that grows."""
+
+    n: ReadOnly[cython.Py_ssize_t]
+    at: cython.pointer[ContactRow]
+    room: cython.Py_ssize_t
+    memory: cython.schar[::1]
+
+    def __init__(self):
+        self.n = 0
+        self.room = 0
+        if cython.compiled:
+            self.memory = zeros(BYTE, 0)
+        else:
+            self.at = []
+        self.reserve(16)
+
+    @may_raise
+    def reserve(self, n: cython.Py_ssize_t) -> cython.void:
+        """Make room for `n` contacts."""
+        if n <= self.room:
+            return
+        if cython.compiled:
+            memory: cython.schar[::1] = grown(self.memory, n * cython.sizeof(ContactRow))
+            self.memory = memory
+            self.at = cython.cast(cython.pointer(ContactRow), cython.address(memory[0]))
+        else:
+            self.at += structs(ContactRow, n - len(self.at))
+        self.room = n  # last: a call that was cut short is repeated
+
+    def clear(self) -> cython.void:
+        """Remove all contacts."""
+        self.n = 0
+
+    def cut(self, n: cython.Py_ssize_t) -> cython.void:
+        """Remove all contacts but the first `n`."""
+        self.n = n
+
+    @may_raise
+    def add(
+        self,
+        first: cython.Py_ssize_t,
+        second: cython.Py_ssize_t,
+        kind: cython.int,
+        axis: cython.int,
+        sign: cython.int,
+        image: cython.longlong,
+        since: cython.double,
+    ) -> cython.void:
+        """Add a contact behind the others."""
+        n: cython.Py_ssize_t = self.n
+
+        if n == self.room:
+            self.reserve(2 * n)
+        self.at[n].first = first
+        self.at[n].second = second
+        self.at[n].kind = kind
+        self.at[n].axis = axis
+        self.at[n].sign = sign
+        self.at[n].is_handled = 0
+        self.at[n].image = image
+        self.at[n].since = since
+        self.n = n + 1
+
+    def move(self, n: cython.Py_ssize_t, to: cython.Py_ssize_t) -> cython.void:
+        """Move a contact to an earlier place."""
+        if n != to:
+            _copy(self.at, n, self.at, to)
+
+    @may_raise
+    def copy_from(self, other: ContactRows) -> cython.void:
+        """Copy the contacts of another array."""
+        n: cython.Py_ssize_t
+
+        self.reserve(other.n)
+        for n in range(other.n):
+            _copy(other.at, n, self.at, n)
+        self.n = other.n
+
+    def swap(self, other: ContactRows) -> cython.void:
+        """Exchange the contacts with those of another array."""
+        if cython.compiled:
+            self.memory, other.memory = other.memory, self.memory
+        self.at, other.at = other.at, self.at
+        self.room, other.room = other.room, self.room
+        self.n, other.n = other.n, self.n
+
+    def body(self, n: cython.Py_ssize_t, side: cython.int) -> cython.Py_ssize_t:
+        """Return the row of the first body of a contact (side 0) or of the second one (1)."""
+        return self.at[n].second if side else self.at[n].first
+
+    def is_of(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
+        """Return whether one of the bodies of a contact is in a row."""
+        return self.at[n].first == row or self.at[n].second == row
+
+    def partner(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the row of the other body of a contact."""
+        return self.at[n].first + self.at[n].second - row
+
+    def face(self, n: cython.Py_ssize_t) -> cython.int:
+        """Return (axis + 1) * sign of the normal of a contact."""
+        return (self.at[n].axis + 1) * self.at[n].sign
+
+    def find(self, row: cython.Py_ssize_t) -> list:
+        """Return the numbers of the contacts of a body."""
+        n: cython.Py_ssize_t
+        found: list = []
+
+        for n in range(self.n):
+            if self.is_of(n, row):
+                found.append(n)
+        return found
+
+    def arrays(self) -> tuple:
+        """Return copies of all contacts as arrays; see `arrays_of`."""
+        return self.arrays_of(range(self.n))
+
+    def arrays_of(self, numbers) -> tuple:
+        """Return copies of some contacts as arrays.
+
+        Parameters
+        ----------
+        numbers : sequence of int
+
+        Returns
+        -------
+        codes : int64 (n, 5)
+            Rows of the first and the second body, kind, axis and sign.
+        since : float64 (n,)
+            When each began, in seconds of the space's time.
+        images : int64 (n,)
+            The image of the second body.
+        """
+        n: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        codes: cython.longlong[:, ::1] = zeros(LONG, len(numbers), N_COLUMNS)
+        since: cython.double[::1] = zeros(DOUBLE, len(numbers))
+        images: cython.longlong[::1] = zeros(LONG, len(numbers))
+
+        for at, n in enumerate(numbers):
+            codes[at, FIRST] = self.at[n].first
+            codes[at, SECOND] = self.at[n].second
+            codes[at, KIND] = self.at[n].kind
+            codes[at, AXIS] = self.at[n].axis
+            codes[at, SIGN] = self.at[n].sign
+            since[at] = self.at[n].since
+            images[at] = self.at[n].image
+        return codes, since, images
+
+
+@cython.cfunc
+@cython.inline
+def _copy(
+    rows: cython.pointer[ContactRow],
+    n: cython.Py_ssize_t,
+    others: cython.pointer[ContactRow],
+    m: cython.Py_ssize_t,
+) -> cython.void:
+    """Copy contact n of an array to place m of another."""
+    others[m].first = rows[n].first
+    others[m].second = rows[n].second
+    others[m].kind = rows[n].kind
+    others[m].axis = rows[n].axis
+    others[m].sign = rows[n].sign
+    others[m].is_handled = rows[n].is_handled
+    others[m].image = rows[n].image
+    others[m].since = rows[n].since
+
+
+@cython.final
+class Contacts:
+    """The contacts of a space."""
+
+    bodies: Bodies
+    event_buffer: EventBuffer
+    rows: ReadOnly[ContactRows]
+    saved: ContactRows  # as they were before the step
+    # list of int: rows of sleeping bodies that have lost a contact; the caller clears it
+    left: ReadOnly[list]
+    # list of int: rows of bodies all of whose contacts were ended before a step; the caller
+    # clears it
+    forgotten: ReadOnly[list]
+    clock: Public[cython.double]  # the space's time at the start of the step, in seconds
+    n_pressed: cython.Py_ssize_t
+    n_free: cython.Py_ssize_t
+    # (n_pressed or more,) and (n_free or more,): rows of the moving bodies that lay against
+    # others at the step's start, where both yield; and of all other moving ones
+    pressed: cython.longlong[::1]
+    free: cython.longlong[::1]
+    is_pressed: cython.schar[::1]
+
+    def __init__(self, bodies: Bodies, event_buffer: EventBuffer):
+        self.bodies = bodies
+        self.event_buffer = event_buffer
+        self.rows = ContactRows()
+        self.saved = ContactRows()
+        self.left = []
+        self.forgotten = []
+        self.clock = 0.0
+        self.n_pressed = self.n_free = 0
+        self.pressed = zeros(LONG, 1)
+        self.free = zeros(LONG, 1)
+        self.is_pressed = zeros(BYTE, 1)
+
+    # -- before a step, and to undo it --
+
+    @may_raise
+    def save(self) -> cython.void:
+        """Copy the contacts before a step, for `saved_arrays`."""
+        self.saved.copy_from(self.rows)
+
+    def saved_arrays(self) -> tuple:
+        """Return the contacts copied by `save`: the arguments of `recover`."""
+        return self.saved.arrays()
+
+    def recover(
+        self,
+        codes: cython.longlong[:, ::1],
+        since: cython.double[::1],
+        images: cython.longlong[::1],
+    ):
+        """Replace all contacts.
+
+        Parameters
+        ----------
+        codes, since, images : as returned by `ContactRows.arrays`
+            Empty images stand for those of a world that does not wrap.
+        """
+        n: cython.Py_ssize_t
+
+        self.rows.clear()
+        for n in range(codes.shape[0]):
+            self.rows.add(
+                codes[n, FIRST], codes[n, SECOND], codes[n, KIND], codes[n, AXIS], codes[n, SIGN],
+                images[n] if images.shape[0] else 0, since[n],
+            )  # fmt: skip
+
+    @cython.ccall
+    @may_raise
+    def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
+        """Find which of some moving bodies are in contact with others where both yield.
+
+        Sets `pressed`, and `free` if there are any.  In a world that wraps none is pressed: there,
+        pairs across an edge are found by the paths alone.
+        """
+        b: Bodies = self.bodies
+        rows: ContactRows = self.rows
+        n: cython.Py_ssize_t
+
+        if self.free.shape[0] < b.centre.shape[0]:
+            self.is_pressed = zeros(BYTE, b.centre.shape[0])
+            self.pressed = zeros(LONG, b.centre.shape[0])
+            self.free = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
+        self.n_pressed = self.n_free = 0
+        if b.wraps or rows.n == 0:
+            return
+        for n in range(rows.n):
+            if rows.at[n].kind != SOLID or not b.yields[rows.at[n].first]:
+                continue
+            if b.yields[rows.at[n].second]:
+                self.is_pressed[rows.at[n].first] = self.is_pressed[rows.at[n].second] = 1
+        for n in range(moving.shape[0]):
+            i: cython.Py_ssize_t = moving[n]
+            if self.is_pressed[i]:
+                self.pressed[self.n_pressed] = i
+                self.n_pressed += 1
+            else:
+                self.free[self.n_free] = i
+                self.n_free += 1
+        for n in range(rows.n):
+            self.is_pressed[rows.at[n].first] = self.is_pressed[rows.at[n].second] = 0
+
+    # -- what the game does between two steps --
+
+    def forget(self, row: cython.Py_ssize_t, reason: cython.int):
+        """End all contacts of a body, for `reason`."""
+        n: cython.Py_ssize_t
+        n_left: cython.Py_ssize_t = 0
+
+        self.forgotten.append(row)
+        for n in range(self.rows.n):
+            if self.rows.is_of(n, row):
+                self.report_end(n, AT_START, 0.0, reason)
+                self._wake_partner(n, row)
+            else:
+                self.rows.move(n, n_left)
+                n_left += 1
+        self.rows.cut(n_left)
+
+    def wake_partners(self, row: cython.Py_ssize_t):
+        """Note the sleeping bodies in contact with a body that the game has moved, to be woken."""
+        n: cython.Py_ssize_t
+
+        for n in range(self.rows.n):
+            if self.rows.is_of(n, row):
+                self._wake_partner(n, row)
+
+    @may_raise
+    def _wake_partner(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
+        """Note the other body of a contact, to be woken, if it sleeps."""
+        if self.bodies.asleep[self.rows.partner(n, row)]:
+            self.left.append(self.rows.partner(n, row))
+
+    def drop(self, row: cython.Py_ssize_t, platform: cython.Py_ssize_t) -> int:
+        """Make a body fall through one-way bodies that it stands on, from the next step on.
+
+        Parameters
+        ----------
+        row, platform : int
+            Rows; a platform of -1 stands for all of them.
+
+        Returns
+        -------
+        int
+            Number of one-way bodies that the body begins to fall through.
+        """
+        rows: ContactRows = self.rows
+        n: cython.Py_ssize_t
+        n_dropped: cython.Py_ssize_t = 0
+
+        for n in range(rows.n):
+            if not rows.is_of(n, row) or rows.at[n].kind not in (SOLID, LEAVING):
+                continue
+            other: cython.Py_ssize_t = rows.partner(n, row)
+            if platform >= 0 and other != platform:
+                continue
+            # Of the second body; the first has the opposite one.
+            face: cython.int = rows.face(n)
+            if self.bodies.rare.one_way[other] != (face if rows.at[n].second == other else -face):
+                continue
+            rows.at[n].kind = LEAVING
+            n_dropped += 1
+            if self.bodies.asleep[row]:  # pressed to the platform
+                self.left.append(row)
+        return n_dropped
+
+    @may_raise
+    def report_end(
+        self,
+        n: cython.Py_ssize_t,
+        phase: cython.int,
+        time: cython.double,
+        reason: cython.int,
+    ) -> cython.void:
+        """Report that a contact ended, unless its begin was not reported."""
+        rows: ContactRows = self.rows
+        kind: cython.int = rows.at[n].kind
+
+        if self.bodies.wraps:
+            self.event_buffer.image = rows.at[n].image
+        if kind == PASSING:
+            return
+        if kind == LEAVING:
+            kind = SOLID
+        elif kind == UNTIL_APART:
+            kind = CROSSING
+        self.event_buffer.add_contact(
+            ENDED, phase, time,
+            self.bodies.ids[rows.at[n].first], self.bodies.ids[rows.at[n].second],
+            rows.at[n].axis, rows.at[n].sign, kind, reason,
+        )  # fmt: skip
+
+    # -- for what lies outside the kernels --
+
+    def until_apart(self) -> set:
+        """Return the rows of the bodies that cross until they separate, each two in both orders."""
+        n: cython.Py_ssize_t
+        found: set = set()
+
+        for n in range(self.rows.n):
+            if self.rows.at[n].kind == UNTIL_APART:
+                found.add((self.rows.at[n].first, self.rows.at[n].second))
+                found.add((self.rows.at[n].second, self.rows.at[n].first))
+        return found
+
+    def shift_images(self, shifts: cython.longlong[::1]):
+        """Update the images after bodies were moved back into the world.
+
+        Parameters
+        ----------
+        shifts : int64 (n_rows,)
+            The image by which each body was moved.
+        """
+        n: cython.Py_ssize_t
+
+        for n in range(self.rows.n):
+            self.rows.at[n].image += shifts[self.rows.at[n].second] - shifts[self.rows.at[n].first]
+
+    def offsets_into(self, offsets: cython.double[:, ::1]):
+        """Write the offset of the image of each contact's second body, float64 (n, dim)."""
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        if self.bodies.wraps:
+            for n in range(self.rows.n):
+                for k in range(self.bodies.dim):
+                    offsets[n, k] = widths_of(self.rows.at[n].image, k) * self.bodies.width[k]
+
+    def check(self) -> None:
+        """Verify the rows; raise AssertionError if one cannot be a contact."""
+        n: cython.Py_ssize_t
+        seen: set = set()
+
+        for n in range(self.rows.n):
+            key = (self.rows.at[n].first, self.rows.at[n].second, self.rows.at[n].image)
+            kind: cython.int = self.rows.at[n].kind
+            axis: cython.int = self.rows.at[n].axis
+            sign: cython.int = self.rows.at[n].sign
+            since: cython.double = self.rows.at[n].since
+            what = f"contact {n} of {key}: {kind=} {axis=} {sign=} {since=}"
+            assert SOLID <= kind <= UNTIL_APART, what
+            assert 0 <= axis < self.bodies.dim, what
+            assert sign in (-1, 1), what
+            assert since == since, what
+            assert key not in seen, f"contact {n} is there twice: {key}"
+            assert (key[1], key[0], -key[2]) not in seen, f"contact {n} is there twice: {key}"
+            seen.add(key)

@@ -1,0 +1,610 @@
+"""The contacts of a step: when they begin and end in it, and which exist at its end.
+
+A solid contact begins with an impact of two bodies that are not in contact.
+Between two changes of a velocity each gap of a pair is linear in time, so when
+a velocity changes, the time at which the first gap opens is known: there the
+contact ends.  It goes on if the velocities change again before that time, or
+if no gap exceeds the slop by then:
+
+    gap ^                                  gap ^             /
+        |                                      |           /
+        |      it stays in contact             |         /   parts
+      0 +______________________> time        0 +_______/______________> time
+        ^        ^ velocities change           ^       ^ an answer
+
+Contacts of a step have numbers: those of its start the numbers of their rows in `Contacts`, and
+solid ones that begin within it those that follow.
+
+Invariant: of a solid pair in contact (`PairTable.has_contact`), `PairImpact.contact` is the number
+of its contact, `opened` has when and on which side it began, and `PairImpact.parts` is when the two
+part.
+"""
+
+from __future__ import annotations
+
+from ecs_collide._kernel import cython, may_raise, struct
+from ecs_collide._kernel.arrays import BYTE, grown, structs, zeros
+from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Touched
+from ecs_collide.broadphase.broadphase import Broadphase
+from ecs_collide.broadphase.pair_table import (
+    CROSS,
+    CROSS_UNTIL_APART,
+    FALL_THROUGH,
+    LASTING,
+    NO_CONTACT,
+    NOT_MET,
+    SOFT,
+    PairTable,
+)
+from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.narrowphase.contacts_between_steps import (
+    CROSSING,
+    LEAVING,
+    PASSING,
+    SOLID,
+    UNTIL_APART,
+    ContactRows,
+    Contacts,
+)
+from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, WITHIN, EventBuffer
+from ecs_collide.narrowphase.placement import (
+    APART,
+    OVERLAPPING,
+    PENETRATING,
+    PositionCorrection,
+    soft_overlap,
+)
+
+# Codes of events.END_REASONS.
+SEPARATED = 0
+FILTER_CHANGED = 3
+DROPPED = 7
+
+NOT_FOUND = 1e300  # in `PairImpact.parts`: not known yet; until then, after the end of the step
+
+
+@struct
+class OpenContact:
+    """The begin of a solid contact, as long as the two are in contact."""
+
+    time: cython.double  # when in this step it began, a fraction of it; -1 if it is older
+    axis: cython.schar  # of the normal at its begin
+    sign: cython.schar
+
+
+@cython.final
+class ContactsInStep:
+    """The contacts of the pairs of a step."""
+
+    bodies: Bodies
+    pairs: PairTable
+    broadphase: Broadphase
+    correction: PositionCorrection
+    event_buffer: EventBuffer
+    contacts: Contacts
+    rows: ContactRows  # of `contacts`
+    next_rows: ContactRows  # at the end of the step: the contacts that exist, in the making
+    n_open: (
+        cython.Py_ssize_t
+    )  # number of contacts at the step's start, and of solid ones begun since
+    opened: cython.pointer[OpenContact]  # by the number of a contact
+    room: cython.Py_ssize_t
+    memory: cython.schar[::1]
+    is_recalled: cython.bint  # whether `PairImpact.parts` may be `NOT_FOUND` yet
+
+    def __init__(
+        self,
+        contacts: Contacts,
+        pairs: PairTable,
+        broadphase: Broadphase,
+        correction: PositionCorrection,
+    ):
+        self.bodies = contacts.bodies
+        self.pairs = pairs
+        self.broadphase = broadphase
+        self.correction = correction
+        self.event_buffer = contacts.event_buffer
+        self.contacts = contacts
+        self.rows = contacts.rows
+        self.next_rows = ContactRows()
+        self.n_open = 0
+        self.room = 0
+        if cython.compiled:
+            self.memory = zeros(BYTE, 0)
+        else:
+            self.opened = []
+        self.is_recalled = False
+        self._make_room(8)
+
+    # -- at its start --
+
+    @may_raise
+    def recall(self) -> cython.void:
+        """Mark the pairs that have been in contact since the step before."""
+        n: cython.Py_ssize_t
+        n_left: cython.Py_ssize_t = 0
+        p: cython.Py_ssize_t = -1
+        rows: ContactRows = self.rows
+
+        self._make_room(rows.n)
+        for n in range(rows.n):
+            i: cython.Py_ssize_t = rows.at[n].first
+            j: cython.Py_ssize_t = rows.at[n].second
+            if rows.at[n].kind == LEAVING:
+                self.contacts.report_end(n, AT_START, 0.0, DROPPED)
+                rows.at[n].kind = PASSING
+            if self.bodies.wraps:
+                p = self.pairs.find_image(i, j, rows.at[n].image)
+            elif self._is_of(n, p + 1):  # mostly pairs come in the order of the step before
+                p += 1
+            else:
+                p = self.pairs.find(i, j)
+            if p >= 0:
+                is_over: cython.bint = self._is_outdated(n, p)
+            else:
+                is_over = not self.broadphase.may_meet(i, j)
+            if is_over:
+                self.contacts.report_end(n, AT_START, 0.0, FILTER_CHANGED)
+                continue
+            rows.move(n, n_left)
+            if p >= 0:
+                self.restore(p, n_left)
+                if rows.at[n_left].kind != PASSING:
+                    self._anchor(p, rows.at[n_left].axis)
+                if rows.at[n_left].kind == SOLID:
+                    self.pairs.impact[p].parts = NOT_FOUND
+            n_left += 1
+        rows.cut(n_left)
+        self.n_open = n_left
+        self.is_recalled = True
+        if self.bodies.rare.any_carrier:  # these ask for it at time 0
+            self.find_partings()
+
+    @cython.cfunc
+    @cython.inline
+    def _is_of(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether there is a pair `p`, and contact n is between its bodies."""
+        return (
+            p < self.pairs.n
+            and self.pairs.at[p].first == self.rows.at[n].first
+            and self.pairs.at[p].second == self.rows.at[n].second
+        )
+
+    def find_partings(self) -> cython.void:
+        """Find when the recalled contacts part, where no change of a path has asked for that.
+
+        In a crowd nearly all paths change at time 0, so this waits until the step goes on.
+        """
+        p: cython.Py_ssize_t
+
+        for p in range(self.pairs.n if self.is_recalled else 0):
+            if self.pairs.at[p].contact == LASTING and self.pairs.impact[p].parts == NOT_FOUND:
+                self.pairs.impact[p].parts = max(self._time_to_parting(p, 0.0), 0.0)
+        self.is_recalled = False
+
+    def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
+        """Put a pair into a contact that existed at the start of the step, both bodies at rest."""
+        self.pairs.restore(p, n)
+        if self.rows.at[n].kind == UNTIL_APART:
+            self.pairs.restore_until_apart(p)
+        elif self.rows.at[n].kind == PASSING:
+            self.pairs.restore_passing(p)
+        elif self.rows.at[n].kind == SOLID:
+            self.pairs.enter(p)
+            self.pairs.impact[p].parts = INF
+            self.opened[n].time = -1.0
+            self.opened[n].axis = self.rows.at[n].axis
+            self.opened[n].sign = self.rows.at[n].sign
+
+    @may_raise
+    def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
+        """Make room for `n` contacts within a step."""
+        if n <= self.room:
+            return
+        if cython.compiled:
+            memory: cython.schar[::1] = grown(self.memory, 2 * n * cython.sizeof(OpenContact))
+            self.memory = memory
+            self.opened = cython.cast(cython.pointer(OpenContact), cython.address(memory[0]))
+        else:
+            self.opened += structs(OpenContact, 2 * n - len(self.opened))
+        self.room = 2 * n  # last: a call that was cut short is repeated
+
+    # -- within a step --
+
+    @may_raise
+    def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
+        """Begin the contact of a solid pair that has an impact, unless it is in contact."""
+        if self.pairs.has_contact(p):
+            return 0
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        if n < 0:
+            n = self.n_open
+            self._make_room(n + 1)
+            self.n_open = n + 1
+            self.pairs.impact[p].contact = n
+        self.pairs.enter(p)
+        self.pairs.impact[p].parts = now + max(self._time_to_parting(p, now), 0.0)
+        self.opened[n].time = now
+        self.opened[n].axis = self.pairs.impact[p].axis
+        self.opened[n].sign = self.pairs.impact[p].sign
+        self._log(p, BEGAN, WITHIN, now, self.opened[n].axis, self.opened[n].sign, -1)
+        return 0
+
+    @may_raise
+    def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
+        """Find when a solid pair in contact parts, now that a path has changed; end it if it has."""
+        rest: cython.double = self._time_to_parting(p, now)
+
+        if rest < 0.0:
+            self.part(p, now)
+        else:
+            self.pairs.impact[p].parts = now + rest
+        return 0
+
+    @may_raise
+    def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """End the contact of a solid pair, at `now` or when its bodies parted before that."""
+        n: cython.Py_ssize_t = self.pairs.impact[p].contact
+
+        self.pairs.part(p)
+        self._log_end(p, n, WITHIN, min(self.pairs.impact[p].parts, now))
+
+    @may_raise
+    def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """Make a solid pair cross: end its contact at `now`, if it is in one."""
+        n: cython.Py_ssize_t = self.pairs.impact[p].contact
+
+        if self.pairs.has_contact(p):
+            self.pairs.part(p)
+            self._log(
+                p, ENDED, WITHIN, now, self.opened[n].axis, self.opened[n].sign, FILTER_CHANGED
+            )
+            if self.pairs.had_contact(p):
+                self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
+        self.forget_former(p)
+
+    def forget_former(self, p: cython.Py_ssize_t) -> cython.void:
+        """Mark the contact that a pair had at the step's start as handled."""
+        if self.pairs.had_contact(p):
+            self.rows.at[self.pairs.impact[p].contact].is_handled = 1
+            self.pairs.forget_former(p)
+
+    @may_raise
+    def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
+        """End the contact of a crossing pair that does not overlap at the step's start."""
+        self.contacts.report_end(self.pairs.impact[p].contact, AT_START, 0.0, SEPARATED)
+        self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
+        self.forget_former(p)
+
+    @may_raise
+    def end_withdrawn(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+        """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
+        if (
+            self.pairs.has_contact(p)
+            and not self.pairs.crosses(p)
+            and self.pairs.impact[p].parts < now
+        ):
+            self.part(p, now)
+
+    def _time_to_parting(self, p: cython.Py_ssize_t, now: cython.double) -> cython.double:
+        """Return how long after `now` the first gap of a pair opens; below 0 if one is open."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        path: cython.p_double = b.flat_path
+        one: cython.Py_ssize_t = b.n_path * i
+        two: cython.Py_ssize_t = b.n_path * j
+        way1: cython.double = now - b.base[i]
+        way2: cython.double = now - b.base[j]
+        k: cython.int
+        wraps: cython.bint = b.wraps
+        resizes: cython.bint = b.any_resize
+        clear: cython.double = b.clear_gap()
+        rest: cython.double = INF
+
+        for k in range(b.dim):
+            centre1: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
+            centre2: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
+            if wraps:
+                centre2 += self.pairs.offset[p, k]
+            half1: cython.double = path[one + HALF]
+            half2: cython.double = path[two + HALF]
+            growth: cython.double = 0.0
+            if resizes:
+                half1 = max(0.0, half1 + path[one + RESIZE] * way1)
+                half2 = max(0.0, half2 + path[two + RESIZE] * way2)
+                growth = path[one + RESIZE] + path[two + RESIZE]
+            gap: cython.double = (centre2 - half2) - (centre1 + half1)
+            plus: cython.double = (centre1 - half1) - (centre2 + half2)
+            nearer: cython.double = max(gap, plus)
+            if nearer > clear or (nearer > 0.0 and nearer > b.slop_between(i, j, k)):
+                return -1.0
+            rate: cython.double = path[one + MOTION] - path[two + MOTION]
+            if -rate - growth > 0.0:
+                rest = min(rest, max(0.0, -gap) / (-rate - growth))
+            if rate - growth > 0.0:
+                rest = min(rest, max(0.0, -plus) / (rate - growth))
+            one += 4
+            two += 4
+        return rest
+
+    @may_raise
+    def _log(
+        self,
+        p: cython.Py_ssize_t,
+        event: cython.int,
+        phase: cython.int,
+        time: cython.double,
+        axis: cython.int,
+        sign: cython.int,
+        reason: cython.int,
+    ) -> cython.void:
+        """Log that the contact of a solid pair began, or that it ended for `reason`."""
+        if self.bodies.wraps:
+            self.event_buffer.image = self.pairs.image[p]
+        self.event_buffer.add_contact(
+            event, phase, time,
+            self.bodies.ids[self.pairs.at[p].first], self.bodies.ids[self.pairs.at[p].second],
+            axis, sign, SOLID, reason,
+        )  # fmt: skip
+
+    @may_raise
+    def _log_end(
+        self,
+        p: cython.Py_ssize_t,
+        n: cython.Py_ssize_t,
+        phase: cython.int,
+        time: cython.double,
+    ) -> cython.void:
+        """Log that the bodies of a solid pair have parted.
+
+        Neither rests in this step: what has held one until now may have been the other.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        self._log(p, ENDED, phase, time, self.opened[n].axis, self.opened[n].sign, SEPARATED)
+        if self.pairs.had_contact(p):
+            self._leave(i, j)
+        if not b.asleep[i]:
+            b.rest_count[i] = b.interrupted[i] = 0
+        if not b.asleep[j]:
+            b.rest_count[j] = b.interrupted[j] = 0
+
+    # -- at its end --
+
+    def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the bodies of a contact now treat each other in another way."""
+        kind: cython.int = self.rows.at[n].kind
+
+        if kind == PASSING:
+            return self.pairs.crosses(p) or not self.bodies.rare.is_one_way(
+                self.pairs.at[p].first, self.pairs.at[p].second
+            )
+        return kind != UNTIL_APART and (kind == CROSSING) != self.pairs.crosses(p)
+
+    def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Anchor what goes along with an immovable body that it lies against."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        if self.pairs.crosses(p) or b.velocity[i, k] != b.velocity[j, k]:
+            return
+        if not b.yields[j]:
+            b.anchor(i, j, k, 0.0)
+        elif not b.yields[i]:
+            b.anchor(j, i, k, 0.0)
+
+    def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair is in contact at the end of the step; set the side in `correction`."""
+        if not self.pairs.crosses(p):
+            if self.pairs.at[p].is_clear:
+                return False
+            relation: cython.int = self.correction.final_placement(p)
+            return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
+        if not self.pairs.has_contact(p):
+            return False
+        relation = self.correction.solid_placement(p)
+        k: cython.int = self.correction.axis
+        if relation == OVERLAPPING or self.correction.gap < 0.0:
+            return True
+        # Entered in the last instant, or about to leave?
+        closing: cython.double = self.bodies.motion_of(self.pairs.at[p].second, k)
+        closing = (
+            closing - self.bodies.motion_of(self.pairs.at[p].first, k)
+        ) * self.correction.sign
+        return closing > 0.0
+
+    @may_raise
+    def compare(self) -> cython.void:
+        """Find the contacts that began and ended in the step, and keep those that exist."""
+        b: Bodies = self.bodies
+        rows: ContactRows = self.rows
+        p: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+
+        self.next_rows.clear()
+        for p in range(self.pairs.n):
+            if self.pairs.at[p].state == SOFT:
+                self._compare_soft(p)
+            elif self.pairs.at[p].state >= CROSS:
+                self._compare_crossing(p)
+            elif self.pairs.at[p].contact != NO_CONTACT or not self.pairs.at[p].is_clear:
+                self._compare_solid(p)
+        for n in range(rows.n):
+            if rows.at[n].is_handled:
+                continue
+            i: cython.Py_ssize_t = rows.at[n].first
+            j: cython.Py_ssize_t = rows.at[n].second
+            if b.wraps:
+                self.event_buffer.image = rows.at[n].image
+                self.broadphase.images.select(rows.at[n].image)
+            if (
+                b.moves[i] or b.moves[j] or (b.touched[i] | b.touched[j]) & Touched.BY_GAME
+            ) and not self._is_left_out(n):
+                self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
+                self._leave(i, j)
+            else:
+                self._keep_as(n, rows.at[n].kind)
+        rows.swap(self.next_rows)
+        if b.wraps:
+            self.broadphase.images.rest()
+
+    def _is_left_out(self, n: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the bodies of a contact are not a pair because there was no room."""
+        i: cython.Py_ssize_t = self.rows.at[n].first
+        j: cython.Py_ssize_t = self.rows.at[n].second
+
+        return self.broadphase.leaves_out(i, j) or (
+            self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
+        )
+
+    @may_raise
+    def _keep(
+        self,
+        p: cython.Py_ssize_t,
+        kind: cython.int,
+        axis: cython.int,
+        sign: cython.int,
+        since: cython.double,
+    ) -> cython.void:
+        """Keep the contact of a pair for the next step."""
+        self.next_rows.add(
+            self.pairs.at[p].first, self.pairs.at[p].second, kind, axis, sign,
+            self.event_buffer.image, since,
+        )  # fmt: skip
+
+    @may_raise
+    def _keep_as(self, n: cython.Py_ssize_t, kind: cython.int) -> cython.void:
+        """Keep a contact of the step's start, as one of a kind, for the next step."""
+        rows: ContactRows = self.rows
+
+        self.next_rows.add(
+            rows.at[n].first, rows.at[n].second, kind, rows.at[n].axis, rows.at[n].sign,
+            self.event_buffer.image, rows.at[n].since,
+        )  # fmt: skip
+
+    @may_raise
+    def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
+        """Update the contact of a solid pair at the end of the step."""
+        b: Bodies = self.bodies
+        s: PositionCorrection = self.correction
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        is_open: cython.bint = self.pairs.has_contact(p)
+
+        if b.wraps:
+            self.event_buffer.image = self.pairs.image[p]
+        if n >= 0:
+            self.rows.at[n].is_handled = 1
+        if self.pairs.at[p].state == FALL_THROUGH:
+            if self.pairs.at[p].is_withdrawn or s.relative_placement(p) != APART:
+                self._keep_as(n, PASSING)
+            return
+        since: cython.double = self.contacts.clock + b.dt
+        if is_open:
+            n = self.pairs.impact[p].contact
+            if self.opened[n].time >= 0.0:
+                since = self.contacts.clock + self.opened[n].time * b.dt
+            else:
+                since = self.rows.at[n].since
+        if self.pairs.at[p].is_withdrawn:
+            if is_open:
+                self._keep(p, SOLID, self.opened[n].axis, self.opened[n].sign, since)
+        elif self._is_contact(p):
+            if not is_open:
+                self._log(p, BEGAN, AT_END, 1.0, s.axis, s.sign, -1)
+            self._keep(p, SOLID, s.axis, s.sign, since)
+        elif is_open:
+            if self.pairs.impact[p].parts < 1.0:
+                self._log_end(p, n, WITHIN, self.pairs.impact[p].parts)
+            else:
+                self._log_end(p, n, AT_END, 1.0)
+
+    @may_raise
+    def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
+        """Update the contact of a crossing pair at the end of the step."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        axis: cython.int = self.pairs.impact[p].axis
+        sign: cython.int = self.pairs.impact[p].sign
+        kind: cython.int = CROSSING
+        began: cython.double = 1.0
+
+        if self.pairs.at[p].state == CROSS_UNTIL_APART:
+            kind = UNTIL_APART
+        if self.pairs.at[p].met != NOT_MET and self.pairs.impact[p].began >= 0.0:
+            began = self.pairs.impact[p].began
+        if b.wraps:
+            self.event_buffer.image = self.pairs.image[p]
+        if n >= 0:
+            self.rows.at[n].is_handled = 1
+        if self.pairs.at[p].is_withdrawn:
+            exists: cython.bint = n >= 0 or self.pairs.has_contact(p)
+        else:
+            exists = self._is_contact(p)
+        if exists and n >= 0:
+            self._keep_as(n, kind)
+        elif exists:
+            self._keep(p, kind, axis, sign, self.contacts.clock + began * b.dt)
+        elif n >= 0:
+            self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
+            self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
+        elif self.pairs.has_contact(p):
+            self.event_buffer.add_contact(
+                ENDED, AT_END, 1.0,
+                b.ids[self.pairs.at[p].first], b.ids[self.pairs.at[p].second],
+                axis, sign, CROSSING, SEPARATED,
+            )  # fmt: skip
+
+    @may_raise
+    def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
+        """Update the contact of two members of soft crowds at the end of the step.
+
+        A begin or an end is reported at time 1: it is not known when in the step it happened.
+        """
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        face: cython.int = soft_overlap(b, i, j, self.pairs.offset, p)
+        axis: cython.int = abs(face) - 1
+        sign: cython.int = 1 if face > 0 else -1
+
+        if b.wraps:
+            self.event_buffer.image = self.pairs.image[p]
+        if n >= 0:
+            self.rows.at[n].is_handled = 1
+            if face != 0 or self.pairs.at[p].is_withdrawn:
+                self._keep_as(n, CROSSING)
+            else:
+                self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
+                self._leave(i, j)
+        elif face != 0 and not self.pairs.at[p].is_withdrawn:
+            self.event_buffer.add_contact(
+                BEGAN, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, -1
+            )
+            self._keep(p, CROSSING, axis, sign, self.contacts.clock + b.dt)
+
+    @may_raise
+    def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Note the sleeping bodies whose support is gone when the contact of two bodies has ended."""
+        if self.bodies.is_held(i) and not self.bodies.yields[j]:
+            self.contacts.left.append(i)
+        if self.bodies.is_held(j) and not self.bodies.yields[i]:
+            self.contacts.left.append(j)
+
+    def check(self) -> None:
+        """Verify the contacts of the pairs; raise AssertionError if a number is wrong."""
+        p: cython.Py_ssize_t
+        seen: set = set()
+
+        for p in range(self.pairs.n):
+            if self.pairs.crosses(p) and not self.pairs.had_contact(p):
+                continue  # it has no number
+            if self.pairs.at[p].contact != NO_CONTACT:
+                n: cython.Py_ssize_t = self.pairs.impact[p].contact
+                assert 0 <= n < self.n_open, f"pair {p}: there is no contact {n}"
+                assert n not in seen, f"contact {n} is that of pair {p} and of another"
+                seen.add(n)
