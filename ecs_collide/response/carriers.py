@@ -18,10 +18,11 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, nones, zeros
-from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import RareColumns
-from ecs_collide.narrowphase.contacts import AXIS, KIND, SIGN, SOLID, Contacts
+from ecs_collide.narrowphase.contacts_between_steps import SOLID, ContactRows
+from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.response.solver import Solver
 
@@ -60,7 +61,7 @@ class Carriers:
     """The riders of a space, before and after a step."""
 
     bodies: Bodies
-    contacts: Contacts
+    contacts: ContactsInStep
     solver: Solver
     n_rows: cython.Py_ssize_t
     # whether the game moves the bodies; then the game also sets velocities along a face
@@ -76,7 +77,7 @@ class Carriers:
     kept_carrier_velocity: cython.double[:, ::1]
     kept_taken_off: cython.double[:, ::1]
 
-    def __init__(self, bodies: Bodies, contacts: Contacts, solver: Solver):
+    def __init__(self, bodies: Bodies, contacts: ContactsInStep, solver: Solver):
         self.bodies = bodies
         self.contacts = contacts
         self.solver = solver
@@ -114,7 +115,7 @@ class Carriers:
         if not t.any_carrier:
             return
         # Bounded: bodies that carry each other in a ring would never end.
-        for _n in range(self.contacts.n + 1):
+        for _n in range(self.contacts.rows.n + 1):
             self.now, self.before = self.before, self.now
             if not self._pass(at_rest):
                 break
@@ -129,19 +130,19 @@ class Carriers:
     @may_raise
     def _pass(self, at_rest: cython.bint) -> cython.bint:
         """Find riders, given those of the pass before; return whether the result differs."""
-        rows: cython.longlong[:, ::1] = self.contacts.rows
+        rows: ContactRows = self.contacts.rows
         new: RiderTable = self.now
         old: RiderTable = self.before
         n: cython.Py_ssize_t
         k: cython.int
 
         self._clear(new)
-        for n in range(self.contacts.n):
-            if rows[n, KIND] == SOLID:
+        for n in range(self.contacts.rows.n):
+            if rows.at[n].kind == SOLID:
                 # The normal points from the second body to the first.
-                side: cython.int = (rows[n, AXIS] + 1) * rows[n, SIGN]
-                self._offer(rows[n, FIRST], rows[n, SECOND], side, at_rest)
-                self._offer(rows[n, SECOND], rows[n, FIRST], -side, at_rest)
+                side: cython.int = rows.face(n)
+                self._offer(rows.at[n].first, rows.at[n].second, side, at_rest)
+                self._offer(rows.at[n].second, rows.at[n].first, -side, at_rest)
         if new.n != old.n:
             return True
         for n in range(new.n):
@@ -217,7 +218,7 @@ class Carriers:
         k: cython.int
 
         self._clear(self.now)
-        self.contacts.forgotten.clear()
+        self.contacts.contacts.forgotten.clear()
         if rows.shape[0] == 0:
             return
         self._make_room(self.bodies.ids.shape[0])
@@ -288,11 +289,11 @@ class Carriers:
         n: cython.Py_ssize_t
         k: cython.int
 
-        for row in self.contacts.forgotten:
+        for row in self.contacts.contacts.forgotten:
             i: cython.Py_ssize_t = row
             if i < self.n_rows:
                 last.carrier[i] = -1
-        self.contacts.forgotten.clear()
+        self.contacts.contacts.forgotten.clear()
         if self.sweeps:  # the game moves the bodies: they keep no velocity from step to step
             return
         for n in range(last.n):

@@ -15,7 +15,7 @@ from ecs_collide.broadphase.pair_table import (
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.contacts import Contacts
+from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.event_buffer import ANSWER, EventBuffer
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
@@ -47,7 +47,7 @@ class Answering:
     pairs: PairTable
     queue: ImpactQueue
     narrowphase: Narrowphase
-    contacts: Contacts
+    contacts: ContactsInStep
     event_buffer: EventBuffer
     log: ImpactLog
     gravity: Gravity

@@ -9,15 +9,8 @@ from ecs_collide._kernel import cython, may_raise
 from ecs_collide._kernel.constants import BEGAN, ENDED
 from ecs_collide.broadphase.pair_table import CROSS, CROSS_UNTIL_APART, SOFT, PairTable
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.narrowphase.contacts import (
-    AXIS,
-    CROSSING,
-    KIND,
-    SEPARATED,
-    SIGN,
-    SOLID,
-    Contacts,
-)
+from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID
+from ecs_collide.narrowphase.contacts_in_step import SEPARATED, ContactsInStep
 from ecs_collide.narrowphase.event_buffer import WITHIN, EventBuffer
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
@@ -33,7 +26,7 @@ class Crossings:
     pairs: PairTable
     queue: ImpactQueue
     narrowphase: Narrowphase
-    contacts: Contacts
+    contacts: ContactsInStep
     event_buffer: EventBuffer
     log: ImpactLog
 
@@ -63,10 +56,10 @@ class Crossings:
                 if self.pairs.at[p].state == CROSS_UNTIL_APART:
                     self.close(p)
                     continue
-            elif n >= 0 and self.contacts.rows[n, KIND] != SOLID and kind != SEPARATE:
+            elif n >= 0 and self.contacts.rows.at[n].kind != SOLID and kind != SEPARATE:
                 self.pairs.enter(p)
-                self.pairs.impact[p].axis = self.contacts.rows[n, AXIS]
-                self.pairs.impact[p].sign = self.contacts.rows[n, SIGN]
+                self.pairs.impact[p].axis = self.contacts.rows.at[n].axis
+                self.pairs.impact[p].sign = self.contacts.rows.at[n].sign
             elif kind == OVERLAP:
                 self.pairs.enter(p)
                 self.narrowphase.note_side(p, kind)
@@ -87,7 +80,7 @@ class Crossings:
         """
         if kind == SEPARATE:
             return self.pairs.at[p].state == CROSS_UNTIL_APART
-        if kind != IMPACT or self.contacts.rows[n, KIND] == SOLID:
+        if kind != IMPACT or self.contacts.rows.at[n].kind == SOLID:
             return False
         return self.narrowphase.is_apart()
 
@@ -111,7 +104,7 @@ class Crossings:
         if self.pairs.has_contact(p):
             self.pairs.part(p)
             self.log.note_image(p)
-            self.contacts.forget_known(p)
+            self.contacts.forget_former(p)
             self.event_buffer.add_contact(
                 ENDED, WITHIN, self.narrowphase.now, self.queue.at[p].low, self.queue.at[p].high,
                 self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, SEPARATED,

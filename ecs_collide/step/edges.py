@@ -7,7 +7,7 @@ from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.images import one_width, whole
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.narrowphase.contacts import Contacts
+from ecs_collide.narrowphase.contacts_between_steps import Contacts
 
 
 @cython.final

@@ -128,14 +128,14 @@ class EntityTypes:
         """Return which of a kernel's contacts are between bodies of wanted types."""
         if wanted is None:
             return slice(None)
-        if not (len(wanted) and contacts.n):
+        if not (len(wanted) and contacts.rows.n):
             return _NONE
         if self._rows is not registry.rows:
             self._rows = registry.rows
             self._row_marks = np.zeros(registry.table.capacity, np.int64)
             self._marks.read_rows(registry.entities.data, self._rows.data, self._row_marks.data)
         select = self._kernels.type_marks.select_contacts
-        found = select(contacts.rows, contacts.n, self._row_marks.data, wanted.data)
+        found = select(contacts.rows, self._row_marks.data, wanted.data)
         return np.array(found, np.int64)
 
 

@@ -156,11 +156,10 @@ def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
     return shown
 
 
-def contact_order(contacts: Any, ids: NDArray[np.int64], has_images: bool) -> NDArray[np.int64]:
+def contact_order(
+    rows: NDArray[np.int64], images: NDArray[np.int64], ids: NDArray[np.int64]
+) -> NDArray[np.int64]:
     """Return the order of a kernel's contacts by ids, and of the same two bodies by image."""
-    first, second, *_ = np.asarray(contacts.rows)[: contacts.n].T
-    keys = [ids[second], ids[first]]
-    if has_images:
-        keys.insert(0, np.asarray(contacts.images)[: contacts.n])
-    order: NDArray[np.int64] = np.lexsort(keys)
+    first, second, *_ = rows.T
+    order: NDArray[np.int64] = np.lexsort([images, ids[second], ids[first]])
     return order

@@ -165,7 +165,7 @@ class Subscribers:
         """Return the present contacts between bodies that have some types now."""
         contacts, ids, types = self._state.timeline.contacts, self._registry.table.ids, self._types
         selected = types.select_contacts(contacts, self._registry, types.wanted((kinds,)))
-        rows = np.asarray(contacts.rows)[: contacts.n][selected]
+        rows = np.asarray(contacts.rows.arrays()[0])[selected]
         reported = rows[kinds_shown(rows) < len(ContactKind), :2]
         found: OpenContacts = {}
         for first, second in ids[reported].tolist():

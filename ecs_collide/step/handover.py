@@ -16,7 +16,8 @@ from ecs_collide.broadphase.pair_table import (
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.contacts import CROSSING, Contacts
+from ecs_collide.narrowphase.contacts_between_steps import CROSSING
+from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.event_buffer import ANSWER, CONTACT_KIND, EventBuffer
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
@@ -37,7 +38,7 @@ class Handover:
     pairs: PairTable
     queue: ImpactQueue
     narrowphase: Narrowphase
-    contacts: Contacts
+    contacts: ContactsInStep
     event_buffer: EventBuffer
     log: ImpactLog
     gravity: Gravity
@@ -100,7 +101,7 @@ class Handover:
             self.answering.n_answers -= 1
             if self.answering.began_at >= 0:  # with this impact: it was no solid contact after all
                 self.event_buffer.contact_codes[self.answering.began_at, CONTACT_KIND] = CROSSING
-                self.contacts.forget_known(p)
+                self.contacts.forget_former(p)
             else:
                 self.contacts.open(p, self.narrowphase.now)
                 self.log.add_entry(p)

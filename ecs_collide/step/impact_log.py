@@ -10,7 +10,8 @@ from ecs_collide._kernel.constants import BEGAN
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import EARLIER, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.contacts import CROSSING, Contacts
+from ecs_collide.narrowphase.contacts_between_steps import CROSSING
+from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.event_buffer import (
     ANSWER,
     EVENT_AXIS,
@@ -43,7 +44,7 @@ class ImpactLog:
     narrowphase: Narrowphase
     clusters: Clusters
     gravity: Gravity
-    contacts: Contacts
+    contacts: ContactsInStep
     event_buffer: EventBuffer
 
     def __init__(
@@ -52,7 +53,7 @@ class ImpactLog:
         queue: ImpactQueue,
         narrowphase: Narrowphase,
         clusters: Clusters,
-        contacts: Contacts,
+        contacts: ContactsInStep,
         event_buffer: EventBuffer,
     ):
         self.bodies = narrowphase.bodies

@@ -330,12 +330,10 @@ class Pipeline:
             return
         self._responses.drop_impact()
         before, registry, state = kept.timeline, self._registry, self._state
-        contacts, rides = before.contacts.kept(), before.carriers.kept()
+        contacts, rides = before.contacts.saved_arrays(), before.carriers.kept()
         timeline = state.new_timeline()
         registry.roll_back(kept.registry, timeline)
-        timeline.contacts.recover(contacts[0], contacts[1])
-        if self._domain is not None:
-            timeline.contacts.recover_images(contacts[2])
+        timeline.contacts.recover(*contacts)
         timeline.carriers.recover(*rides)
         if kept.pending:
             timeline.event_buffer.recover(*(column.data for column in kept.pending))

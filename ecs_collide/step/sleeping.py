@@ -18,18 +18,16 @@ from ecs_collide._kernel import ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, nones, zeros
 from ecs_collide._kernel.constants import SLOP, Leans, SleepState
 from ecs_collide.broadphase.broadphase import Broadphase
-from ecs_collide.broadphase.pair_table import FIRST, SECOND, PairTable
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import ANCHOR_VELOCITY, ANCHORED, EARLIER, Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.contacts import (
-    AXIS,
+from ecs_collide.narrowphase.contacts_between_steps import (
     CROSSING,
-    KIND,
-    SIGN,
     SOLID,
     UNTIL_APART,
-    Contacts,
+    ContactRows,
 )
+from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
 
@@ -41,7 +39,7 @@ class Sleeping:
     bodies: Bodies
     pairs: PairTable
     broadphase: Broadphase
-    contacts: Contacts
+    contacts: ContactsInStep
     correction: PositionCorrection
     narrowphase: Narrowphase
     gravity: Gravity
@@ -70,7 +68,7 @@ class Sleeping:
         bodies: Bodies,
         pairs: PairTable,
         broadphase: Broadphase,
-        contacts: Contacts,
+        contacts: ContactsInStep,
         correction: PositionCorrection,
         narrowphase: Narrowphase,
         gravity: Gravity,
@@ -264,9 +262,9 @@ class Sleeping:
         b: Bodies = self.bodies
 
         return (
-            self.contacts.rows[n, KIND] == SOLID
-            and b.yields[self.contacts.rows[n, FIRST]] != 0
-            and b.yields[self.contacts.rows[n, SECOND]] != 0
+            self.contacts.rows.at[n].kind == SOLID
+            and b.yields[self.contacts.rows.at[n].first] != 0
+            and b.yields[self.contacts.rows.at[n].second] != 0
         )
 
     @cython.cfunc
@@ -277,34 +275,34 @@ class Sleeping:
         sleep; 0 if no member is pressed.
         """
         b: Bodies = self.bodies
-        contacts: cython.longlong[:, ::1] = self.contacts.rows
+        contacts: ContactRows = self.contacts.rows
         n: cython.Py_ssize_t
         m: cython.int
 
         for n in range(rows.shape[0]):
             self.parent[rows[n]] = rows[n]
             self.is_pressed[rows[n]] = 0
-        for n in range(self.contacts.n):
+        for n in range(self.contacts.rows.n):
             for m in range(2):
-                self.parent[contacts[n, m]] = contacts[n, m]
-                self.is_pressed[contacts[n, m]] = 0
-        for n in range(self.contacts.n):
+                self.parent[contacts.body(n, m)] = contacts.body(n, m)
+                self.is_pressed[contacts.body(n, m)] = 0
+        for n in range(self.contacts.rows.n):
             if self._hangs(n):
-                one: cython.Py_ssize_t = self._root(contacts[n, FIRST])
-                other: cython.Py_ssize_t = self._root(contacts[n, SECOND])
+                one: cython.Py_ssize_t = self._root(contacts.at[n].first)
+                other: cython.Py_ssize_t = self._root(contacts.at[n].second)
                 self.parent[max(one, other)] = min(one, other)
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             if b.is_marked[i] and b.turned_at[i] == 0.0:
                 self.is_pressed[self._root(i)] = 1
-        for n in range(self.contacts.n):
+        for n in range(self.contacts.rows.n):
             for m in range(2):
-                i = contacts[n, m]
+                i = contacts.body(n, m)
                 if b.leans[i]:
                     self.is_pressed[self._root(i)] = 1
-        for n in range(self.contacts.n):
+        for n in range(self.contacts.rows.n):
             for m in range(2):
-                i = contacts[n, m]
+                i = contacts.body(n, m)
                 if b.yields[i] and not self.is_reached[i] and not b.asleep[i]:
                     root: cython.Py_ssize_t = self._root(i)
                     if self.is_pressed[root] > 0:
@@ -314,7 +312,7 @@ class Sleeping:
     def _lean(self, chosen: list):
         """Set `leans` of the bodies that fall asleep in islands: the sides on which something holds them."""
         b: Bodies = self.bodies
-        contacts: cython.longlong[:, ::1] = self.contacts.rows
+        contacts: ContactRows = self.contacts.rows
         n: cython.Py_ssize_t
         m: cython.int
         first_island: cython.longlong = self.n_islands + 1
@@ -324,9 +322,9 @@ class Sleeping:
         for row in chosen:
             if self.is_pressed[self._root(row)] > 0:
                 members.append(row)
-        for n in range(self.contacts.n):
+        for n in range(self.contacts.rows.n):
             for m in range(2):  # who sleeps already becomes one of the island
-                i: cython.Py_ssize_t = contacts[n, m]
+                i: cython.Py_ssize_t = contacts.body(n, m)
                 if b.asleep[i] and b.yields[i] and self.is_pressed[self._root(i)] > 0:
                     if not b.leans[i]:
                         self.n_leaning += 1
@@ -358,15 +356,15 @@ class Sleeping:
         O(contacts): a body is looked at again only if it has got a further side.
         """
         b: Bodies = self.bodies
-        contacts: cython.longlong[:, ::1] = self.contacts.rows
+        contacts: ContactRows = self.contacts.rows
         inside: set = self._overlapping()
         m: cython.Py_ssize_t
         n_waiting: cython.Py_ssize_t = 0
 
         self.is_indexed = False  # the contacts are those at the end of the step by now
         self._index()
-        for m in range(2 * self.contacts.n):
-            if not b.yields[contacts[m >> 1, 1 - (m & 1)]]:
+        for m in range(2 * self.contacts.rows.n):
+            if not b.yields[contacts.body(m >> 1, 1 - (m & 1))]:
                 n_waiting = self._hold_on(m, first_island, inside, n_waiting)
         while n_waiting:
             n_waiting -= 1
@@ -392,14 +390,14 @@ class Sleeping:
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t = m >> 1
-        i: cython.Py_ssize_t = self.contacts.rows[n, m & 1]
-        j: cython.Py_ssize_t = self.contacts.rows[n, 1 - (m & 1)]
+        i: cython.Py_ssize_t = self.contacts.rows.body(n, m & 1)
+        j: cython.Py_ssize_t = self.contacts.rows.body(n, 1 - (m & 1))
 
-        if self.contacts.rows[n, KIND] != SOLID or b.leans[i] == 0 or b.island[i] < first_island:
+        if self.contacts.rows.at[n].kind != SOLID or b.leans[i] == 0 or b.island[i] < first_island:
             return n_waiting
         # The normal points from the second to the first, so the first is pressed back.
         side: cython.int = 1 << (
-            2 * self.contacts.rows[n, AXIS] + ((self.contacts.rows[n, SIGN] > 0) == (m & 1))
+            2 * self.contacts.rows.at[n].axis + ((self.contacts.rows.at[n].sign > 0) == (m & 1))
         )
         if (b.yields[j] and not b.leans[j] & side) or b.leans[i] & side:
             return n_waiting
@@ -415,21 +413,21 @@ class Sleeping:
     @cython.cfunc
     def _overlapping(self) -> set:
         """Return the rows of the bodies that overlap a solid body that they touch."""
-        contacts: cython.longlong[:, ::1] = self.contacts.rows
+        contacts: ContactRows = self.contacts.rows
         n: cython.Py_ssize_t
         found: set = set()
 
-        for n in range(self.contacts.n):
-            if contacts[n, KIND] == SOLID and self._overlap(n):
-                found.update((contacts[n, FIRST], contacts[n, SECOND]))
+        for n in range(self.contacts.rows.n):
+            if contacts.at[n].kind == SOLID and self._overlap(n):
+                found.update((contacts.at[n].first, contacts.at[n].second))
         return found
 
     def _overlap(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact are inside each other on its axis."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.contacts.rows[n, FIRST]
-        j: cython.Py_ssize_t = self.contacts.rows[n, SECOND]
-        k: cython.int = self.contacts.rows[n, AXIS]
+        i: cython.Py_ssize_t = self.contacts.rows.at[n].first
+        j: cython.Py_ssize_t = self.contacts.rows.at[n].second
+        k: cython.int = self.contacts.rows.at[n].axis
         apart: cython.double = abs(b.centre_of(i, k) - b.centre_of(j, k))
         size: cython.double = b.half_of(i, k) + b.half_of(j, k)
 
@@ -464,11 +462,11 @@ class Sleeping:
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
-        for n in range(self.contacts.n):
-            i: cython.Py_ssize_t = self.contacts.rows[n, FIRST]
-            j: cython.Py_ssize_t = self.contacts.rows[n, SECOND]
-            k: cython.int = self.contacts.rows[n, AXIS]
-            if self.contacts.rows[n, KIND] != SOLID or b.moves[i] or b.moves[j]:
+        for n in range(self.contacts.rows.n):
+            i: cython.Py_ssize_t = self.contacts.rows.at[n].first
+            j: cython.Py_ssize_t = self.contacts.rows.at[n].second
+            k: cython.int = self.contacts.rows.at[n].axis
+            if self.contacts.rows.at[n].kind != SOLID or b.moves[i] or b.moves[j]:
                 continue
             if (b.leans[i] or b.leans[j]) and self._overlap(n):
                 continue  # a body that is pressed out of another is stopped, but not anchored
@@ -509,9 +507,9 @@ class Sleeping:
 
         for n in range(rows.shape[0]):
             self.is_reached[rows[n]] = 1
-        for n in range(self.contacts.n if rows.shape[0] else 0):
-            i: cython.Py_ssize_t = self.contacts.rows[n, FIRST]
-            j: cython.Py_ssize_t = self.contacts.rows[n, SECOND]
+        for n in range(self.contacts.rows.n if rows.shape[0] else 0):
+            i: cython.Py_ssize_t = self.contacts.rows.at[n].first
+            j: cython.Py_ssize_t = self.contacts.rows.at[n].second
             if self.is_reached[i] and b.is_held(j):
                 found.append(j)
             if self.is_reached[j] and b.is_held(i):
@@ -547,7 +545,7 @@ class Sleeping:
     @may_raise
     def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:
         """Create the pairs of a sleeping body with other bodies at rest."""
-        contacts: Contacts = self.contacts
+        contacts: ContactsInStep = self.contacts
         p: cython.Py_ssize_t
         first_new: cython.Py_ssize_t = self.pairs.n
 
@@ -564,14 +562,14 @@ class Sleeping:
         m: cython.Py_ssize_t = self.head[i]
         while m >= 0:
             n: cython.Py_ssize_t = m >> 1
-            j: cython.Py_ssize_t = contacts.rows[n, 1 - (m & 1)]
+            j: cython.Py_ssize_t = contacts.rows.body(n, 1 - (m & 1))
             p = self.pairs.find(i, j)
             if p >= first_new:
                 contacts.restore(p, n)
-                if self.pairs.crosses(p) and contacts.rows[n, KIND] in (CROSSING, UNTIL_APART):
+                if self.pairs.crosses(p) and contacts.rows.at[n].kind in (CROSSING, UNTIL_APART):
                     self.pairs.enter(p)
-                    self.pairs.impact[p].axis = contacts.rows[n, AXIS]
-                    self.pairs.impact[p].sign = contacts.rows[n, SIGN]
+                    self.pairs.impact[p].axis = contacts.rows.at[n].axis
+                    self.pairs.impact[p].sign = contacts.rows.at[n].sign
             m = self.next[n, m & 1]
 
     @may_raise
@@ -580,17 +578,17 @@ class Sleeping:
 
         A link is twice a contact's number, and 1 more if the body is its second; -1 ends a list.
         """
-        rows: cython.longlong[:, ::1] = self.contacts.rows
+        rows: ContactRows = self.contacts.rows
         m: cython.Py_ssize_t
 
         if self.is_indexed:
             return
-        if self.contacts.n > self.next.shape[0]:
-            self.next = grown(self.next, 2 * self.contacts.n)
+        if self.contacts.rows.n > self.next.shape[0]:
+            self.next = grown(self.next, 2 * self.contacts.rows.n)
         self.head = nones(self.head.shape[0])
-        for m in range(2 * self.contacts.n):
-            self.next[m >> 1, m & 1] = self.head[rows[m >> 1, m & 1]]
-            self.head[rows[m >> 1, m & 1]] = m
+        for m in range(2 * self.contacts.rows.n):
+            self.next[m >> 1, m & 1] = self.head[rows.body(m >> 1, m & 1)]
+            self.head[rows.body(m >> 1, m & 1)] = m
         self.is_indexed = True
 
     @may_raise

@@ -19,7 +19,8 @@ from ecs_collide.broadphase.pair_table import BEGUN, PairTable
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.contacts import Contacts
+from ecs_collide.narrowphase.contacts_between_steps import Contacts
+from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
@@ -102,6 +103,7 @@ class Timeline:
     event_buffer: Public[EventBuffer]
     broadphase: Public[Broadphase]
     contacts: Public[Contacts]
+    contacts_in_step: Public[ContactsInStep]
     narrowphase: Public[Narrowphase]
     closing: ClosingContacts
     separating: Public[Separating]
@@ -134,10 +136,11 @@ class Timeline:
         self.broadphase = Broadphase(
             self.bodies, self.pairs, FoundPairs(self.queue, self.holding, self.separating)
         )
-        self.contacts = Contacts(
-            self.bodies, self.pairs, self.broadphase, self.correction, self.event_buffer
+        self.contacts = Contacts(self.bodies, self.event_buffer)
+        self.contacts_in_step = ContactsInStep(
+            self.contacts, self.pairs, self.broadphase, self.correction
         )
-        self.carriers = Carriers(self.bodies, self.contacts, self.solver)
+        self.carriers = Carriers(self.bodies, self.contacts_in_step, self.solver)
         self.falling = Falling(self.bodies, self.solver, self.carriers)
         self.depenetration = Depenetration(self.bodies, self.broadphase)
         self.narrowphase = Narrowphase(self.bodies, self.pairs, self.queue, self.solver.clusters)
@@ -149,7 +152,7 @@ class Timeline:
             self.queue,
             self.narrowphase,
             self.solver.clusters,
-            self.contacts,
+            self.contacts_in_step,
             self.event_buffer,
         )
         self.edges = Edges(self.bodies, self.attachments, self.broadphase, self.contacts)
@@ -157,7 +160,7 @@ class Timeline:
             self.bodies,
             self.pairs,
             self.broadphase,
-            self.contacts,
+            self.contacts_in_step,
             self.correction,
             self.narrowphase,
             self.gravity,
@@ -205,7 +208,7 @@ class Timeline:
 
     def keep(self) -> int:
         """Keep contacts and riders as they are before a step; return how many events wait."""
-        self.contacts.keep()
+        self.contacts.save()
         self.carriers.keep()
         return self.event_buffer.n_contacts
 
@@ -287,7 +290,7 @@ class Timeline:
         if not self.broadphase.find_pairs(rows, self.sleeping.n, self.sleeping.n_resting):
             return False
         self.separating.separate()
-        self.contacts.recall()
+        self.contacts_in_step.recall()
         return True
 
     def queue_impacts(self, new_rows: cython.longlong[::1]):
@@ -322,7 +325,7 @@ class Timeline:
                 return -1
             self.bodies.tick += 1
             if is_late:
-                self.contacts.find_partings()
+                self.contacts_in_step.find_partings()
                 self.narrowphase.now = self.queue.at[p].time
                 self.narrowphase.instant_tick = self.bodies.tick
                 self.solver.clusters.begin_instant(self.narrowphase.now)
@@ -410,7 +413,7 @@ class Timeline:
             if self.bodies.is_turned[j] == DONE:
                 continue
             if self.pairs.at[p].contact >= BEGUN and not self.pairs.crosses(p):
-                self.contacts.follow(p, self.narrowphase.now)
+                self.contacts_in_step.follow(p, self.narrowphase.now)
             # Asked first: the queue would be another cache miss.
             if self.pairs.may_be_queued(p) and self.queue.is_due(p, self.narrowphase.now):
                 self.pairs.mark_stale(p)
@@ -452,7 +455,7 @@ class Timeline:
         turned them away.  With `correcting`, pairs that rounding has left inside each other by less than the slop
         are snapped outward first.
         """
-        self.contacts.find_partings()
+        self.contacts_in_step.find_partings()
         self.bodies.note_pressed()
         self.bodies.finish_step(rows)
         self.bodies.finish_woken()
@@ -467,7 +470,7 @@ class Timeline:
             self.correction.correct()
             self.correction.is_current = self.attachments.n == 0
         self.attachments.arrive()
-        self.contacts.compare()
+        self.contacts_in_step.compare()
         self.correction.is_current = False
         self.separating.end()
         self.n_held = self.holding.n

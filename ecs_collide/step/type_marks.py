@@ -10,6 +10,7 @@ from __future__ import annotations
 from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import LONG, grown, zeros
 from ecs_collide.broadphase.id_map import IdMap
+from ecs_collide.narrowphase.contacts_between_steps import ContactRows
 
 
 @cython.final
@@ -104,8 +105,7 @@ class TypeMarks:
 
 
 def select_contacts(
-    contacts: cython.longlong[:, ::1],
-    n_contacts: cython.Py_ssize_t,
+    contacts: ContactRows,
     marks: cython.longlong[::1],
     wanted: cython.longlong[:, ::1],
 ) -> list:
@@ -113,8 +113,6 @@ def select_contacts(
 
     Parameters
     ----------
-    contacts : int64 (n_contacts or more, 2 or more)
-        The rows of the first and the second body, and other columns.
     marks : int64 (n_rows,)
         Of each body.
     """
@@ -122,9 +120,9 @@ def select_contacts(
     k: cython.Py_ssize_t
     found: list = []
 
-    for n in range(n_contacts):
-        one: cython.longlong = marks[contacts[n, 0]]
-        other: cython.longlong = marks[contacts[n, 1]]
+    for n in range(contacts.n):
+        one: cython.longlong = marks[contacts.at[n].first]
+        other: cython.longlong = marks[contacts.at[n].second]
         for k in range(wanted.shape[0]):
             if _are_wanted(one, other, wanted[k, 0], wanted[k, 1]):
                 found.append(n)
