@@ -47,11 +47,11 @@ FLAGS = ["-g0", "-ffp-contract=off", "-fno-trapping-math", "-fno-tree-vrp"]
 # that answer impacts 4 % more time in a crowd; others gain nothing by it.
 LONG_LOOPS = {"id_map", "nodes", "pair_cache", "reader", "rebuild"}
 ANSWERS = {
-    "answering", "bodies", "closing", "clusters", "impact_log", "impact_state", "pair_table",
-    "solver", "timeline",
+    "bodies", "closing", "clusters", "impact_loop", "impact_state", "pair_table", "solver",
+    "timeline",
 }  # fmt: skip
 # Compiled with -O1, in half the time: what few steps call, or for few bodies.
-SELDOM = {"attachments", "depenetration", "edges", "handover", "sleeping"}
+SELDOM = {"attachments", "depenetration", "edges", "sleeping"}
 
 
 def read_version(package: Path = PACKAGE) -> str:

@@ -156,7 +156,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "the one it had",
         "motion.attachments": "start of a step and at each turn of the owner",
         "motion.bodies": "within a step: what impacts have made of it",
-        "step.handover": "within an impact: what the game sets for a body on hold",
+        "step.impact_loop": "within an impact: what the game sets for a body on hold",
         "response.clusters": "end of a step: shared by the members of a cluster that lasts",
         "motion.gravity": "end of a step: from the mean over the step to the one at its end",
         "motion.body_table": "a step that failed, or a snapshot: what was seen last",
@@ -181,7 +181,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "seen_centre": ("step.editing", "sync.impact_bodies", "sync.reader"),
     "seen_half": ("step.editing", "sync.reader"),
     "seen_offset": ("step.editing",),
-    **dict.fromkeys(("response", "restitution"), ("step.answering", "sync.reader")),
+    **dict.fromkeys(("response", "restitution"), ("step.impact_loop", "sync.reader")),
     # What becomes of a body between two steps.
     **dict.fromkeys(("ids", "mass"), ("motion.body_table",)),
     "n_filed": ("sync.entity_rows", "sync.reader", "sync.seen"),
@@ -198,11 +198,11 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     **dict.fromkeys(("held", "leans"), ("step.sleeping", "sync.registry", "sync.sleep_list")),
     "island": ("step.sleeping", "sync.sleep_list"),
     "rest_count": (
-        "motion.bodies", "narrowphase.contacts", "step.editing", "step.sleeping", "sync.registry",
+        "motion.bodies", "narrowphase.contacts_in_step", "step.editing", "step.sleeping", "sync.registry",
         "sync.seen", "sync.sleep_list",
     ),
     "interrupted": (
-        "motion.bodies", "narrowphase.contacts", "step.editing", "step.sleeping", "sync.reader",
+        "motion.bodies", "narrowphase.contacts_in_step", "step.editing", "step.sleeping", "sync.reader",
         "sync.registry", "sync.seen", "sync.sleep_list",
     ),
     # Within a step.
@@ -221,7 +221,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "gone": ("motion.bodies", "sync.registry"),
     "is_turned": ("motion.bodies", "step.timeline"),
     "on_hold": ("motion.bodies", "response.holding"),
-    "kept": ("response.holding", "step.answering"),
+    "kept": ("response.holding", "step.impact_loop"),
     "owner": ("motion.attachments", "motion.bodies"),
     "translation_side": ("motion.bodies", "response.depenetration"),
 }  # fmt: skip

@@ -28,6 +28,7 @@ from ecs_collide.broadphase.pair_table import (
 )
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
@@ -75,32 +76,27 @@ class SharedMotion:
 class Narrowphase:
     """Sweeps the pairs of a step."""
 
+    step: Step
     shared: SharedMotion
     bodies: Bodies
     pairs: PairTable
     queue: ReadOnly[ImpactQueue]
     sweeper: Public[Sweeper]
-    now: Public[cython.double]  # the time that the step has reached, a fraction of it
     # number of sweeps in this step; pairs that pass far from each other need none
     n_sweeps: Public[cython.longlong]
-    instant_tick: cython.longlong  # the tick at which the step reached this time; see `Bodies`
 
-    def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue, shared: SharedMotion):
-        self.bodies = bodies
-        self.pairs = pairs
-        self.queue = queue
+    def __init__(self, step: Step, shared: SharedMotion):
+        self.step = step
+        self.bodies = step.bodies
+        self.pairs = step.pairs
+        self.queue = step.queue
         self.shared = shared
-        self.sweeper = Sweeper(bodies.dim)
-        self.now = 0.0
+        self.sweeper = Sweeper(step.bodies.dim)
         self.n_sweeps = 0
-        self.instant_tick = 0
 
     def begin_step(self):
-        """Reset to time 0 with an empty queue."""
-        self.queue.clear()
-        self.now = 0.0
+        """Reset the count of sweeps."""
         self.n_sweeps = 0
-        self.instant_tick = 0
 
     def _misses(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a cheap test shows that a pair has no impact; mark it if it ends clear.
@@ -115,9 +111,9 @@ class Narrowphase:
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
         _k: cython.int
-        way1: cython.double = self.now - b.base[i]
-        way2: cython.double = self.now - b.base[j]
-        rest: cython.double = 1.0 - self.now
+        way1: cython.double = self.step.now - b.base[i]
+        way2: cython.double = self.step.now - b.base[j]
+        rest: cython.double = 1.0 - self.step.now
         margin: cython.double = CLEAR * b.farthest
         least: cython.double = -INF
         end: cython.double = -INF
@@ -153,9 +149,9 @@ class Narrowphase:
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
         k: cython.int
-        way1: cython.double = self.now - b.base[i]
-        way2: cython.double = self.now - b.base[j]
-        rest: cython.double = 1.0 - self.now
+        way1: cython.double = self.step.now - b.base[i]
+        way2: cython.double = self.step.now - b.base[j]
+        rest: cython.double = 1.0 - self.step.now
         wraps: cython.bint = b.wraps
 
         self.n_sweeps += 1
@@ -228,7 +224,7 @@ class Narrowphase:
 
         if b.wraps or b.any_resize or not self.sweeper.press(
             b.flat_path, b.n_path * i, b.n_path * j,
-            self.now - b.base[i], self.now - b.base[j], b.clear_gap(),
+            self.step.now - b.base[i], self.step.now - b.base[j], b.clear_gap(),
         ):  # fmt: skip
             return False
         self.n_sweeps += 1
@@ -283,7 +279,7 @@ class Narrowphase:
         self.pairs.impact[p].kind = kind
         self.pairs.impact[p].axis = self.sweeper.axis
         self.pairs.impact[p].sign = self.sweeper.sign
-        self.pairs.impact[p].exit = self.now + self.sweeper.exit
+        self.pairs.impact[p].exit = self.step.now + self.sweeper.exit
         self.pairs.impact[p].speed = self.closing_speed(p)
 
     def sweep_solid(self) -> cython.void:
@@ -324,7 +320,7 @@ class Narrowphase:
         face: cython.int = self.pairs.at[p].face
         k: cython.int = abs(face) - 1
 
-        if touch != KEEPS and self.pairs.impact[p].tick < self.instant_tick:
+        if touch != KEEPS and self.pairs.impact[p].tick < self.step.instant_tick:
             return False
         closing: cython.double = b.motion_of(self.pairs.at[p].second, k) - b.motion_of(
             self.pairs.at[p].first, k
@@ -400,7 +396,7 @@ class Narrowphase:
             self.pairs.forget_touch(p)
         if self._is_impact_now():
             self.note_side(p, kind)
-            self.queue.put(p, self.now, self.sweeper.corner)
+            self.queue.put(p, self.step.now, self.sweeper.corner)
         elif kind == IMPACT:
             self._queue_impact(p)
         else:
@@ -410,7 +406,7 @@ class Narrowphase:
         """Return whether a sweep is useless: the pair is due already, or has no impacts."""
         if self.pairs.at[p].state != SOLID or self.pairs.at[p].is_withdrawn:
             return True
-        return self.queue.is_due(p, self.now)
+        return self.queue.is_due(p, self.step.now)
 
     def sweep_closing(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair whose touching faces close; queue its impact if it is due at once.
@@ -424,7 +420,7 @@ class Narrowphase:
         self.pairs.impact[p].tick = self.bodies.tick
         if self._is_impact_now():
             self.note_side(p, kind)
-            self.queue.put(p, self.now, self.sweeper.corner)
+            self.queue.put(p, self.step.now, self.sweeper.corner)
         else:
             self.pairs.mark_fresh(p)
             self.pairs.forget_touch(p)
@@ -438,7 +434,7 @@ class Narrowphase:
 
     def _queue_impact(self, p: cython.Py_ssize_t) -> cython.void:
         """Queue the impact that the sweeper found, unless it belongs to the next step."""
-        t: cython.double = self.now + self.sweeper.enter
+        t: cython.double = self.step.now + self.sweeper.enter
 
         if t < 1.0:
             self.note_side(p, IMPACT)
@@ -448,14 +444,14 @@ class Narrowphase:
         """Queue when the swept bodies of a pair will enter or leave each other."""
         self.pairs.impact[p].tick = self.bodies.tick
         if self.pairs.has_contact(p):
-            t: cython.double = self.now + max(self.sweeper.exit, 0.0)
+            t: cython.double = self.step.now + max(self.sweeper.exit, 0.0)
             if t < 1.0:
                 self.queue.put(p, t, CROSSES)
         elif kind == IMPACT:
             self._queue_impact(p)
         elif kind == OVERLAP:
             self.note_side(p, kind)
-            self.queue.put(p, self.now, CROSSES)
+            self.queue.put(p, self.step.now, CROSSES)
 
     def impacts_into(self, numbers: cython.double[:, ::1], codes: cython.longlong[:, ::1]) -> int:
         """Write the next impact of each queued pair; return their number.
@@ -592,7 +588,9 @@ class Narrowphase:
             self.pairs.impact[p].axis, self.pairs.impact[p].sign
         )
         # Never 0: only a closing side is queued, and what has turned since was swept again.
-        until: cython.double = self.now + self.sweeper.slop[self.pairs.impact[p].axis] / closing
+        until: cython.double = (
+            self.step.now + self.sweeper.slop[self.pairs.impact[p].axis] / closing
+        )
         for n in range(2):
             row: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
             if not self.bodies.yields[row]:
@@ -603,7 +601,7 @@ class Narrowphase:
                     self.queue.holds(q)
                     and not self.queue.at[q].rank
                     and not self.pairs.crosses(q)
-                    and self.now < self.queue.at[q].time <= until
+                    and self.step.now < self.queue.at[q].time <= until
                 ):
                     earliest = min(earliest, self.queue.at[q].time)
                 q = self.pairs.next_of(q, row)

@@ -24,6 +24,7 @@ from ecs_collide.motion.rare_columns import RareColumns
 from ecs_collide.narrowphase.contacts_between_steps import SOLID, ContactRows
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.placement import PositionCorrection
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.solver import Solver
 
 
@@ -60,6 +61,7 @@ class RiderTable:
 class Carriers:
     """The riders of a space, before and after a step."""
 
+    step: Step
     bodies: Bodies
     contacts: ContactsInStep
     solver: Solver
@@ -77,7 +79,10 @@ class Carriers:
     kept_carrier_velocity: cython.double[:, ::1]
     kept_taken_off: cython.double[:, ::1]
 
-    def __init__(self, bodies: Bodies, contacts: ContactsInStep, solver: Solver):
+    def __init__(self, step: Step, contacts: ContactsInStep, solver: Solver):
+        bodies: Bodies = step.bodies
+
+        self.step = step
         self.bodies = bodies
         self.contacts = contacts
         self.solver = solver
@@ -442,7 +447,7 @@ class Carriers:
         if self.rode.carrier[i] < 0:
             return False
         p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i])
-        return p >= 0 and pairs.has_contact(p) and pairs.impact[p].parts > self.solver.clusters.now
+        return p >= 0 and pairs.has_contact(p) and pairs.impact[p].parts > self.step.now
 
     # -- at its end --
 

@@ -12,6 +12,7 @@ from ecs_collide._kernel import cython, may_raise
 from ecs_collide.broadphase.pair_table import NO_TOUCH, OVERLAPS, PARTS, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.narrowphase import Narrowphase, rounding_of_faces
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
 
@@ -19,16 +20,16 @@ from ecs_collide.response.clusters import Clusters
 class ClosingContacts:
     """The search for contacts that close at an instant."""
 
+    step: Step
     bodies: Bodies
     pairs: PairTable
     clusters: Clusters
     narrowphase: Narrowphase
 
-    def __init__(
-        self, bodies: Bodies, pairs: PairTable, clusters: Clusters, narrowphase: Narrowphase
-    ):
-        self.bodies = bodies
-        self.pairs = pairs
+    def __init__(self, step: Step, clusters: Clusters, narrowphase: Narrowphase):
+        self.step = step
+        self.bodies = step.bodies
+        self.pairs = step.pairs
         self.clusters = clusters
         self.narrowphase = narrowphase
 
@@ -98,7 +99,7 @@ class ClosingContacts:
             if other and other == root and not c.nodes[root].resizes:
                 continue
             if touch == OVERLAPS or (
-                touch == PARTS and pairs.impact[p].tick < self.narrowphase.instant_tick
+                touch == PARTS and pairs.impact[p].tick < self.step.instant_tick
             ):
                 continue
             is_outside |= other != root or root == 0

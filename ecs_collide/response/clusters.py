@@ -47,6 +47,7 @@ from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
 from ecs_collide.motion.bodies import EARLIER, Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.narrowphase import SharedMotion
+from ecs_collide.narrowphase.step import Step
 
 SPLITTER = 2.0**27 + 1.0
 CLUSTER_ROUNDING = 2.0**-48  # of the velocity and the shifts of two members of one cluster
@@ -116,9 +117,9 @@ def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cy
 class Clusters(SharedMotion):
     """The clusters of a step, on all axes."""
 
+    step: Step
     bodies: Bodies
     gravity: Public[Gravity]  # what has a velocity beside that of its path, see there
-    now: Public[cython.double]  # the instant, as a fraction of the step
     n_merges: Public[cython.longlong]  # merges in this step
     # clusters of this step that came to last; some have merged since
     n_lasting: Public[cython.longlong]
@@ -151,13 +152,15 @@ class Clusters(SharedMotion):
     any_shift: cython.bint  # whether merges of this step have given members a shift
     anchor_velocity: cython.double  # the velocity of the root in the next merge with an anchor
 
-    def __init__(self, bodies: Bodies):
+    def __init__(self, step: Step):
+        bodies: Bodies = step.bodies
+
+        self.step = step
         self.bodies = bodies
-        self.gravity = Gravity(bodies)
+        self.gravity = step.gravity
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
         self.n_changed = self.n_unwritten = self.n_alone = 0
         self.n_merges = 0
-        self.now = 0.0
         self.instant = self.first_instant = 1
         self.turned_in = zeros(LONG, 1, bodies.dim)
         self.alone = zeros(LONG, 1)
@@ -211,12 +214,11 @@ class Clusters(SharedMotion):
         self.n_changed = self.n_unwritten = self.n_alone = 0
         self.n_merges = 0
         self.any_shift = False
-        self.now = 0.0
         self.instant += 1
         self.first_instant = self.instant
 
-    def begin_instant(self, now: cython.double) -> cython.void:
-        """Go on to a later time: dissolve the clusters that do not last.  All must be written."""
+    def end_instant(self) -> cython.void:
+        """Dissolve the clusters that do not last: a later time comes.  All must be written."""
         n: cython.Py_ssize_t
 
         for n in range(self.n_live):
@@ -236,7 +238,6 @@ class Clusters(SharedMotion):
         for n in range(self.n_changed):
             self.nodes[self.changed[n]].is_changed = 0
         self.n_live = self.n_changed = self.n_alone = 0
-        self.now = now
         self.instant += 1
 
     def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
@@ -257,7 +258,7 @@ class Clusters(SharedMotion):
                 self.gravity.hold(i, k)
         elif (
             self.nodes[root].rank == b.controls.rank_of(i)
-            and b.turned_now(i, self.now)
+            and b.turned_now(i, self.step.now)
             and b.turn[i, k, EARLIER] != b.velocity[i, k]
         ):
             self.turned_in[i, k] = self.instant
@@ -316,7 +317,7 @@ class Clusters(SharedMotion):
         while node:
             i = self.nodes[node].body
             if self.node_of[i, k] == node:
-                self.gravity.pull_with(i, k, total / mass, self.now)
+                self.gravity.pull_with(i, k, total / mass, self.step.now)
             node = self.nodes[node].next
 
     def end_step(self) -> cython.void:
@@ -363,7 +364,7 @@ class Clusters(SharedMotion):
             return
         elif self.node_of[i, k]:
             self.leave(i, k)
-        self.bodies.turn_to(i, k, velocity, self.now)
+        self.bodies.turn_to(i, k, velocity, self.step.now)
         if not self.is_alone[i]:
             self.is_alone[i] = 1
             self.alone[self.n_alone] = i
@@ -535,7 +536,7 @@ class Clusters(SharedMotion):
 
         if not self.gravity.acts_on(i) or self.is_anchored(i, k):
             return velocity
-        return self.gravity.velocity_at(i, k, velocity, self.now)
+        return self.gravity.velocity_at(i, k, velocity, self.step.now)
 
     def split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Let the chord of a body begin at this instant; return whether that bends its path.
@@ -544,13 +545,13 @@ class Clusters(SharedMotion):
         """
         if (
             not self.gravity.acts_on(i)
-            or self.gravity.is_split(i, k, self.now)
+            or self.gravity.is_split(i, k, self.step.now)
             or self.bodies.on_hold[i]
             or self.lasting_root(i, k)
         ):
             return False
         before: cython.double = self.velocity_of(i, k)
-        velocity: cython.double = self.gravity.split(i, k, before, self.now)
+        velocity: cython.double = self.gravity.split(i, k, before, self.step.now)
         if velocity == before:
             return False
         self.turn_alone(i, k, velocity)
@@ -852,7 +853,7 @@ class Clusters(SharedMotion):
                         self.nodes[node].body,
                         self.nodes[node].axis,
                         self._velocity_of_member(node, root),
-                        self.now,
+                        self.step.now,
                     )
                 if node == last:
                     break
@@ -877,7 +878,7 @@ class Clusters(SharedMotion):
         if node:
             velocity: cython.double = self._velocity_of_member(node, self.root(node))
             if velocity != self.bodies.velocity[i, k]:  # as most are, and a call costs more
-                self.bodies.turn_to(i, k, velocity, self.now)
+                self.bodies.turn_to(i, k, velocity, self.step.now)
 
     def _append_rim(
         self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t

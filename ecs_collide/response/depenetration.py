@@ -20,6 +20,7 @@ from ecs_collide._kernel.constants import INF, SLOP, Trait
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.step import Step
 
 
 @cython.final
@@ -41,7 +42,9 @@ class Depenetration:
     low: cython.double[::1]
     high: cython.double[::1]
 
-    def __init__(self, bodies: Bodies, broadphase: Broadphase):
+    def __init__(self, step: Step, broadphase: Broadphase):
+        bodies: Bodies = step.bodies
+
         self.bodies = bodies
         self.broadphase = broadphase
         self.n = 0

@@ -13,17 +13,17 @@ from ecs_collide._kernel.arrays import DOUBLE, LONG, as_longs, zeros
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.clusters import Clusters
-from ecs_collide.response.solver import Solver
 
 
 @cython.final
 class Falling:
     """Starts bodies that fall, splits their paths and shows their velocities."""
 
+    step: Step
     bodies: Bodies
-    solver: Solver
     clusters: Clusters
     gravity: Gravity
     carriers: Carriers
@@ -37,11 +37,13 @@ class Falling:
     # `Gravity`
     joined: cython.double[:, ::1]
 
-    def __init__(self, bodies: Bodies, solver: Solver, carriers: Carriers):
+    def __init__(self, step: Step, clusters: Clusters, carriers: Carriers):
+        bodies: Bodies = step.bodies
+
+        self.step = step
         self.bodies = bodies
-        self.solver = solver
-        self.clusters = solver.clusters
-        self.gravity = solver.clusters.gravity
+        self.gravity = step.gravity
+        self.clusters = clusters
         self.carriers = carriers
         self.shown = as_longs([-1, -1])
         self.path_velocity = zeros(DOUBLE, 2, bodies.dim)
@@ -94,7 +96,7 @@ class Falling:
         g: Gravity = self.gravity
         n: cython.Py_ssize_t = self.n_splits
 
-        if g.is_split(i, k, self.clusters.now):
+        if g.is_split(i, k, self.step.now):
             return False
         self.split_of[n, 0] = i
         self.split_of[n, 1] = k
@@ -104,7 +106,7 @@ class Falling:
         self.joined[n, 2] = g.kick[i, k]
         self.joined[n, 3] = g.since[i, k]
         bends: cython.bint = self.clusters.split_path(i, k)
-        if g.since[i, k] == self.clusters.now:
+        if g.since[i, k] == self.step.now:
             self.n_splits += 1
         return bends
 
@@ -175,8 +177,8 @@ class Falling:
         if place >= 0:
             self.hide(place)
         self.clusters.split_path(i, k)
-        self.gravity.free(i, k, self.clusters.now)
-        self.solver.clusters.turn_alone(i, k, velocity + self.gravity.kick[i, k])
+        self.gravity.free(i, k, self.step.now)
+        self.clusters.turn_alone(i, k, velocity + self.gravity.kick[i, k])
         if place >= 0:
             self.clusters.write_body(i)
             self.show(i, place)

@@ -26,8 +26,8 @@ class CoulombFriction:
     # (2,): 0 for a body that does not yield, or that cannot move along the surface
     inverse_mass: cython.double[2]
 
-    def __init__(self, bodies: Bodies, impact: ImpactState):
-        self.bodies = bodies
+    def __init__(self, impact: ImpactState):
+        self.bodies = impact.bodies
         self.clusters = impact.clusters
         self.impact = impact
         if not cython.compiled:

@@ -15,9 +15,10 @@ it moves, 0 unless it is driven, and `Bodies.kept` has its own.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, ReadOnly, cython
+from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.arrays import LONG, grown, zeros
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
 VISITS_PER_PAIR: cython.longlong = 8  # for each pair, and for each answer that a pair may have
@@ -27,22 +28,22 @@ VISITS_PER_PAIR: cython.longlong = 8  # for each pair, and for each answer that 
 class Holding:
     """The bodies that are held in a step, and the visits of all bodies."""
 
+    step: Step
     bodies: Bodies
     clusters: Clusters
     n: ReadOnly[cython.Py_ssize_t]  # number of held bodies
     n_visited: cython.Py_ssize_t
-    pair_limit: Public[cython.longlong]  # answers of one pair in a step
     rows: cython.longlong[::1]  # (n or more,): their rows, in the order in which they were held
     visited: cython.longlong[::1]
     # (n_rows,): of each body: its visits in this step, and its pairs when they were last swept
     visits: cython.longlong[::1]
     n_pairs: cython.longlong[::1]
 
-    def __init__(self, bodies: Bodies, clusters: Clusters):
-        self.bodies = bodies
+    def __init__(self, step: Step, clusters: Clusters):
+        self.step = step
+        self.bodies = step.bodies
         self.clusters = clusters
         self.n = self.n_visited = 0
-        self.pair_limit = 0
         self.rows = zeros(LONG, 1)
         self.visited = zeros(LONG, 1)
         self.visits = zeros(LONG, 1)
@@ -87,15 +88,15 @@ class Holding:
 
     def is_spent(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body that yields and is not held has reached its limit of visits."""
-        if self.visits[i] <= VISITS_PER_PAIR * self.pair_limit:
+        if self.visits[i] <= VISITS_PER_PAIR * self.step.pair_limit:
             return False
         return (
             self.bodies.yields[i] != 0
             and not self.bodies.on_hold[i]
-            and self.visits[i] > VISITS_PER_PAIR * (self.pair_limit + self.n_pairs[i])
+            and self.visits[i] > VISITS_PER_PAIR * (self.step.pair_limit + self.n_pairs[i])
         )
 
-    def hold(self, i: cython.Py_ssize_t, now: cython.double) -> cython.bint:
+    def hold(self, i: cython.Py_ssize_t) -> cython.bint:
         """Hold a body from this instant on; return False if it never yields or is held already."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
@@ -104,7 +105,7 @@ class Holding:
         if not b.yields[i] or b.on_hold[i]:
             return False
         c.write_body(i)
-        b.advance(i, now)
+        b.advance(i, self.step.now)
         self._keep(i)
         for k in range(b.dim):
             if c.node_of[i, k]:

@@ -29,8 +29,8 @@ class ImpactState:
     # twice the kinetic energy that it takes from the two, or inf where nothing needs it
     loss: cython.double
 
-    def __init__(self, bodies: Bodies, clusters: Clusters):
-        self.bodies = bodies
+    def __init__(self, clusters: Clusters):
+        self.bodies = clusters.bodies
         self.clusters = clusters
         self.axis = self.sign = 0
         self.impulse = 0.0

@@ -26,8 +26,8 @@ class ResizingFaces:
     other: cython.Py_ssize_t
     anchor: cython.Py_ssize_t  # the row of the immovable body with which they go, or -1
 
-    def __init__(self, bodies: Bodies, impact: ImpactState):
-        self.bodies = bodies
+    def __init__(self, impact: ImpactState):
+        self.bodies = impact.bodies
         self.clusters = impact.clusters
         self.impact = impact
         self.one = self.other = 0

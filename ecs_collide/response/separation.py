@@ -27,6 +27,7 @@ from ecs_collide._kernel.constants import INF, Trait
 from ecs_collide.broadphase.pair_table import SOFT, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.solver import Solver
 
 N_RELAXATIONS = 8  # looks at all overlaps in a step; with 4 a crowd of 400 is half as wide
@@ -69,9 +70,9 @@ class Separating:
     offset: cython.double[3]
     displacement: cython.double[3]
 
-    def __init__(self, bodies: Bodies, pairs: PairTable):
-        self.bodies = bodies
-        self.pairs = pairs
+    def __init__(self, step: Step):
+        self.bodies = step.bodies
+        self.pairs = step.pairs
         self.n = self.n_pairs = self.n_left_out = 0
         self.soft = zeros(LONG, 1)
         self._make_room(1)

@@ -24,6 +24,7 @@ from math import nextafter
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.constants import INF, ResponseCode
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
@@ -68,13 +69,13 @@ class Solver:
     # whether `impact.loss` is needed: `Stop` and `Push` must not gain energy
     counts_loss: cython.bint
 
-    def __init__(self, bodies: Bodies):
-        self.bodies = bodies
-        self.clusters = Clusters(bodies)
-        self.impact = ImpactState(bodies, self.clusters)
-        self.faces = ResizingFaces(bodies, self.impact)
-        self.tangential = TangentialResponse(bodies, self.impact)
-        self.friction = CoulombFriction(bodies, self.impact)
+    def __init__(self, step: Step):
+        self.bodies = step.bodies
+        self.clusters = Clusters(step)
+        self.impact = ImpactState(self.clusters)
+        self.faces = ResizingFaces(self.impact)
+        self.tangential = TangentialResponse(self.impact)
+        self.friction = CoulombFriction(self.impact)
         self.sum = ProductSum()
         self.first_joins = self.second_joins = False
         self.solid_first = self.solid_second = -1

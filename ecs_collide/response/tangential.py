@@ -41,8 +41,8 @@ class TangentialResponse:
     # (2,): what the energy of each body counts: its mass, 1 beside an immovable partner, or 0
     weight: cython.double[2]
 
-    def __init__(self, bodies: Bodies, impact: ImpactState):
-        self.bodies = bodies
+    def __init__(self, impact: ImpactState):
+        self.bodies = impact.bodies
         self.clusters = impact.clusters
         self.impact = impact
         self.sum = ProductSum()

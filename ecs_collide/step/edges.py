@@ -8,6 +8,7 @@ from ecs_collide.broadphase.images import one_width, whole
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import Contacts
+from ecs_collide.narrowphase.step import Step
 
 
 @cython.final
@@ -19,15 +20,9 @@ class Edges:
     broadphase: Broadphase
     contacts: Contacts
 
-    def __init__(
-        self,
-        bodies: Bodies,
-        attachments: Attachments,
-        broadphase: Broadphase,
-        contacts: Contacts,
-    ):
-        self.bodies = bodies
-        self.attachments = attachments
+    def __init__(self, step: Step, broadphase: Broadphase, contacts: Contacts):
+        self.bodies = step.bodies
+        self.attachments = step.attachments
         self.broadphase = broadphase
         self.contacts = contacts
 

@@ -139,8 +139,8 @@ class Pipeline:
         self._responses.begin_step(self._errors)
         self._subscribers.begin_step(world)
         self._pair_filters.begin_step(self._errors)
-        timeline.answering.rest_speed = self.rest_speed
-        timeline.answering.pair_limit = self.pair_limit
+        timeline.step.rest_speed = self.rest_speed
+        timeline.step.pair_limit = self.pair_limit
         timeline.require(registry.table.capacity)
         timeline.begin()
         timeline.place_still(registry.touched_still.data)
@@ -214,7 +214,7 @@ class Pipeline:
         is_answered = state.phase == ANSWERED
         self.lock.is_changing = True
         self._start_lap()
-        timeline.run(False)
+        timeline.loop.run(False)
         kinematic = registry.kinematic_targets
         timeline.finish(
             registry.moving.data, is_answered, kinematic.rows.data, kinematic.targets.data
@@ -371,8 +371,8 @@ class Pipeline:
         if not entities or state.was_holding:
             return []
         counts = (
-            timeline.answering.n_pair_limit,
-            timeline.answering.n_sweep_limit,
+            timeline.loop.n_pair_limit,
+            timeline.loop.n_sweep_limit,
             timeline.broadphase.n_waiting,
         )
         return [held_report(state.step, entities, *counts)]
@@ -415,8 +415,8 @@ class Pipeline:
             self._state.step + 1, n_bodies, n_movers, n_bodies - n_movers,
             *t.broadphase.count_work(),
             t.pairs.n, t.broadphase.n_left_out, t.narrowphase.n_sweeps,
-            n_collisions, t.answering.n_answers, t.solver.clusters.n_merges,
-            t.answering.n_crushed, t.answering.n_forced, t.answering.n_pair_limit, t.answering.n_sweep_limit, t.broadphase.n_waiting,
+            n_collisions, t.loop.n_answers, t.solver.clusters.n_merges,
+            t.loop.n_crushed, t.loop.n_forced, t.loop.n_pair_limit, t.loop.n_sweep_limit, t.broadphase.n_waiting,
             t.n_held, t.broadphase.moving.depth,
         ]  # fmt: skip
 

@@ -226,15 +226,15 @@ class Responses:
         """Answer all impacts of the step in time order."""
         self._offers = offers
         timeline = self._state.timeline
-        timeline.answering.hand_over = self._want_all()
-        while timeline.run(True) >= 0:
+        timeline.loop.hands_all_over = self._want_all()
+        while timeline.loop.run(True) >= 0:
             self.conclude(self._offer(self._make_impact()))
 
     def _make_impact(self) -> Impact:
         """Make the object for the impact that the timeline has handed over."""
         event_buffer, event = (
             self._state.timeline.event_buffer,
-            self._state.timeline.answering.event,
+            self._state.timeline.loop.event,
         )
         kind, _, axis, sign, *_ = np.asarray(event_buffer.codes)[event].tolist()
         first, second = event_buffer.first[event], event_buffer.second[event]
@@ -309,9 +309,9 @@ class Responses:
         self.drop_impact()
         self._read_changes(impact)
         if impact.crosses is not None:
-            self._state.timeline.handover.cross(impact.crosses == "until_separate")
+            self._state.timeline.loop.cross_pending(impact.crosses == "until_separate")
         else:
-            self._state.timeline.handover.conclude(
+            self._state.timeline.loop.conclude_pending(
                 default and not impact.is_answered, impact.is_answered
             )
 
@@ -320,13 +320,13 @@ class Responses:
         for entity in (impact.first, impact.second):
             row = self._registry.row_of[entity]
             if not self._link.world.exists(entity):
-                self._state.timeline.handover.withdraw(row)
+                self._state.timeline.loop.withdraw(row)
                 continue
             try:
                 if not self._registry.impact_bodies.read(row, self._link.world):
-                    self._state.timeline.handover.withdraw(row)
+                    self._state.timeline.loop.withdraw(row)
                     if self._link.world.component(entity, Disabled) is not None:
-                        self._state.timeline.handover.stop(row)
+                        self._state.timeline.loop.stop(row)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._registry.error_of(entity, error))
 
@@ -334,7 +334,7 @@ class Responses:
         """Answer the impact that is open, by a response component or as its bodies' say."""
         numbers = (0, 0.0) if response is None else response_numbers(response)
         self._read_changes(impact)
-        self._state.timeline.handover.answer_pending(*numbers)
+        self._state.timeline.loop.answer_pending(*numbers)
         for entity in (impact.first, impact.second):
             self._registry.impact_bodies.write(self._registry.row_of[entity])
 
@@ -345,9 +345,7 @@ class Responses:
             return tuple(self._lookup.new_body(entity).centre)
         if not self._state.is_stepping:  # the time reached is still that of the last impact
             return tuple(self._registry.table.seen_centre[row].tolist())
-        return tuple(
-            self._state.timeline.handover.centre_now(row, k) for k in range(self._state.dim)
-        )
+        return tuple(self._state.timeline.loop.centre_now(row, k) for k in range(self._state.dim))
 
     def velocity_of(self, entity: int) -> Vector:
         """Return a body's velocity at the time the step has reached; zeros where it has none."""
@@ -380,4 +378,4 @@ class Responses:
             self._registry.units.set_velocity(component, numbers.tolist())
             return
         for k, value in enumerate(numbers.tolist()):
-            self._state.timeline.handover.set_velocity(row, k, value)
+            self._state.timeline.loop.set_velocity(row, k, value)

@@ -30,6 +30,7 @@ from ecs_collide.narrowphase.contacts_between_steps import (
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
+from ecs_collide.narrowphase.step import Step
 
 
 @cython.final
@@ -65,21 +66,19 @@ class Sleeping:
 
     def __init__(
         self,
-        bodies: Bodies,
-        pairs: PairTable,
+        step: Step,
         broadphase: Broadphase,
         contacts: ContactsInStep,
         correction: PositionCorrection,
         narrowphase: Narrowphase,
-        gravity: Gravity,
     ):
-        self.bodies = bodies
-        self.pairs = pairs
+        self.bodies = step.bodies
+        self.pairs = step.pairs
+        self.gravity = step.gravity
         self.broadphase = broadphase
         self.contacts = contacts
         self.correction = correction
         self.narrowphase = narrowphase
-        self.gravity = gravity
         self.n = 0
         self.n_leaning = 0
         self.n_islands = 0

@@ -1,21 +1,14 @@
-"""One step of a space: candidate pairs, their impacts in time order, contacts at the end.
+"""One step of a space: candidate pairs, their first impacts, and contacts at the end.
 
-`Timeline` holds no body's data; it drives the parts that do: bodies, the two
-trees over them, pairs, the queue of next impacts, the solver and the event buffer.
-
-Each candidate pair has at most one entry in the queue.  The earliest is taken,
-its two bodies are moved to that time, answered, and every body whose velocity
-changed is swept again from there against all that its remaining path may meet.
-An entry queued for the very instant at which a velocity changes is kept and
-checked when its turn comes: a box that lands on two tiles is answered once,
-and both tiles get the event.
+`Timeline` makes the kernels and drives them, from the start of a step to the first impacts and from
+the last impact to the end.  What happens at impacts is in `step/impact_loop.py`.
 """
 
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide.broadphase.broadphase import Broadphase, PairObserver
-from ecs_collide.broadphase.pair_table import BEGUN, PairTable
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
@@ -25,21 +18,17 @@ from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import PositionCorrection
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.carriers import Carriers
-from ecs_collide.response.closing import ClosingContacts
 from ecs_collide.response.depenetration import Depenetration
 from ecs_collide.response.falling import Falling
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.separation import Separating
 from ecs_collide.response.solver import Solver
-from ecs_collide.step.answering import Answering
-from ecs_collide.step.crossings import Crossings
 from ecs_collide.step.edges import Edges
-from ecs_collide.step.handover import Handover
-from ecs_collide.step.impact_log import UNANSWERED, ImpactLog
+from ecs_collide.step.impact_loop import ImpactLoop
 from ecs_collide.step.sleeping import Sleeping
 
-DONE = 2  # all pairs of a body that has turned were swept again
 NO_AXIS = 3
 MAX_VISITS: cython.longlong = 1 << 56  # a larger pair limit has no effect
 
@@ -89,100 +78,77 @@ class FoundPairs(PairObserver):
 class Timeline:
     """The steps of one space.
 
-    A step is `begin`, `find_pairs`, `queue_impacts`, any number of `run` (each
-    of which may stop to hand an impact over, to be taken up by `Handover.conclude`),
-    and `finish`.
+    A step is `begin`, `find_pairs`, `queue_impacts`, any number of `ImpactLoop.run` (each of which
+    may stop to hand an impact over, to be taken up by `ImpactLoop.conclude_pending`), and `finish`.
     """
 
-    bodies: Public[Bodies]
-    holding: Public[Holding]
+    step: Public[Step]
+    bodies: Public[Bodies]  # of the step, like the next five
+    attachments: Public[Attachments]
+    gravity: Public[Gravity]
     pairs: Public[PairTable]
     queue: Public[ImpactQueue]
+    event_buffer: Public[EventBuffer]
     solver: Public[Solver]
     correction: Public[PositionCorrection]
-    event_buffer: Public[EventBuffer]
+    holding: Public[Holding]
+    separating: Public[Separating]
     broadphase: Public[Broadphase]
     contacts: Public[Contacts]
     contacts_in_step: Public[ContactsInStep]
     narrowphase: Public[Narrowphase]
-    closing: ClosingContacts
-    separating: Public[Separating]
-    carriers: Public[Carriers]
-    depenetration: Public[Depenetration]
     sleeping: Public[Sleeping]
-    gravity: Public[Gravity]
+    loop: Public[ImpactLoop]
+    carriers: Public[Carriers]  # of the loop, like the next two
     falling: Falling
-    log: ImpactLog
+    depenetration: Public[Depenetration]
     edges: Public[Edges]
-    attachments: Public[Attachments]
-    crossings: Crossings
-    answering: Public[Answering]
-    handover: Public[Handover]
     n_rows: cython.Py_ssize_t
     n_held: Public[cython.longlong]  # bodies that were held in this step
 
     def __init__(self, bodies: Bodies):
         bodies.start_over()
+        step: Step = Step(bodies)
+        self.step = step
         self.bodies = bodies
-        self.attachments = Attachments(self.bodies)
-        self.pairs = PairTable()
-        self.queue = ImpactQueue()
-        self.solver = Solver(self.bodies)
-        self.gravity = self.solver.clusters.gravity
-        self.correction = PositionCorrection(self.bodies, self.pairs, self.queue)
-        self.event_buffer = EventBuffer(bodies.dim)
-        self.holding = Holding(self.bodies, self.solver.clusters)
-        self.separating = Separating(self.bodies, self.pairs)
+        self.attachments = step.attachments
+        self.gravity = step.gravity
+        self.pairs = step.pairs
+        self.queue = step.queue
+        self.event_buffer = step.event_buffer
+        self.solver = Solver(step)
+        self.correction = PositionCorrection(bodies, step.pairs, step.queue)
+        self.holding = Holding(step, self.solver.clusters)
+        self.separating = Separating(step)
         self.broadphase = Broadphase(
-            self.bodies, self.pairs, FoundPairs(self.queue, self.holding, self.separating)
+            bodies, step.pairs, FoundPairs(step.queue, self.holding, self.separating)
         )
-        self.contacts = Contacts(self.bodies, self.event_buffer)
+        self.contacts = Contacts(bodies, step.event_buffer)
         self.contacts_in_step = ContactsInStep(
-            self.contacts, self.pairs, self.broadphase, self.correction
+            self.contacts, step.pairs, self.broadphase, self.correction
         )
-        self.carriers = Carriers(self.bodies, self.contacts_in_step, self.solver)
-        self.falling = Falling(self.bodies, self.solver, self.carriers)
-        self.depenetration = Depenetration(self.bodies, self.broadphase)
-        self.narrowphase = Narrowphase(self.bodies, self.pairs, self.queue, self.solver.clusters)
-        self.closing = ClosingContacts(
-            self.bodies, self.pairs, self.solver.clusters, self.narrowphase
-        )
-        self.log = ImpactLog(
-            self.pairs,
-            self.queue,
-            self.narrowphase,
-            self.solver.clusters,
-            self.contacts_in_step,
-            self.event_buffer,
-        )
-        self.edges = Edges(self.bodies, self.attachments, self.broadphase, self.contacts)
+        self.narrowphase = Narrowphase(step, self.solver.clusters)
         self.sleeping = Sleeping(
-            self.bodies,
-            self.pairs,
+            step, self.broadphase, self.contacts_in_step, self.correction, self.narrowphase
+        )
+        self.loop = ImpactLoop(
+            step,
             self.broadphase,
             self.contacts_in_step,
-            self.correction,
             self.narrowphase,
-            self.gravity,
-        )
-        self.crossings = Crossings(self.log)
-        self.answering = Answering(
-            self.log,
-            self.crossings,
+            self.sleeping,
             self.solver,
             self.holding,
             self.separating,
-            self.depenetration,
-            self.carriers,
-            self.falling,
-            self.attachments,
-            self.sleeping,
         )
-        self.handover = Handover(self.answering)
+        self.carriers = self.loop.carriers
+        self.falling = self.loop.falling
+        self.depenetration = self.loop.depenetration
+        self.edges = Edges(step, self.broadphase, self.contacts)
         self.n_rows = 0
         self.n_held = 0
         if bodies.wraps:
-            self.pairs.wrap()
+            step.pairs.wrap()
 
     def make_room(self):
         """Have room in all parts for the rows that the table has.
@@ -214,15 +180,15 @@ class Timeline:
 
     def begin(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
-        self.pairs.forget()
+        self.step.begin()
+        self.step.pair_limit = min(self.step.pair_limit, MAX_VISITS)
         self.narrowphase.begin_step()
         self.solver.clusters.begin_step()
         self.holding.begin_step()
-        self.holding.pair_limit = min(self.answering.pair_limit, MAX_VISITS)
         self.sleeping.begin_step()
         self.gravity.begin_step()
         self.broadphase.begin_step()
-        self.answering.begin_step()
+        self.loop.begin_step()
         self.n_held = 0
 
     def place_still(self, rows):
@@ -309,138 +275,7 @@ class Timeline:
             self.carriers.board(new_rows)
             for n in range(new_rows.shape[0]):
                 self.separating.resume(new_rows[n], self.solver)
-        self.crossings.begin()
-
-    def run(self, answering: cython.bint) -> int:
-        """Take impacts in time order; return a pair that is handed over, or -1 at the end.
-
-        Without `answering` each impact is reported and the bodies go on.
-        """
-        while True:
-            p: cython.Py_ssize_t = self.queue.top()
-            is_late: cython.bint = p < 0 or self.queue.at[p].time > self.narrowphase.now
-            if (is_late or self.queue.at[p].rank) and self._find_more_impacts():
-                continue
-            if p < 0:
-                return -1
-            self.bodies.tick += 1
-            if is_late:
-                self.contacts_in_step.find_partings()
-                self.narrowphase.now = self.queue.at[p].time
-                self.narrowphase.instant_tick = self.bodies.tick
-                self.solver.clusters.begin_instant(self.narrowphase.now)
-            self.queue.drop(p)
-            if self.pairs.crosses(p):
-                self.crossings.cross(p, self.answering.is_stale(p))
-            elif not answering:
-                self.log.add(p, UNANSWERED)
-            elif self.answering.reach(p):
-                self.handover.take(p)
-                return p
-
-    @may_raise
-    def _find_more_impacts(self) -> cython.bint:
-        """Look for further impacts of this instant; return False if there can be none.
-
-        First along the faces that touch: a merge makes others close, and each
-        round of them is answered before the next is looked for.  When none
-        closes any more, all pairs of the bodies that have turned are swept.
-        """
-        if self.solver.clusters.has_changed():
-            self.bodies.tick += 1
-            self.closing.find()
-            return True
-        if self.bodies.n_turned or self.solver.clusters.n_unwritten:
-            self.bodies.tick += 1
-            self.solver.clusters.write()
-            if not self._follow_turned():
-                self._sweep_turned()
-            return True
-        return False
-
-    @may_raise
-    def _follow_turned(self) -> cython.bint:
-        """Pair the bodies that have turned with all that their new paths may meet.
-
-        Those that have come to their limit are held instead; return whether there are any.
-        """
-        b: Bodies = self.bodies
-        c: Broadphase = self.broadphase
-        n: cython.Py_ssize_t
-        any_held: cython.bint = False
-
-        if self.attachments.n:
-            self.attachments.lead_turned()
-        for n in range(b.n_turned):
-            i: cython.Py_ssize_t = b.turned[n]
-            if self.answering.hold_if_spent(i):
-                any_held = True
-            b.find_swept_bounds(i)
-            if not c.has_room_to_follow(i) and self.answering.hold(i):
-                c.n_waiting += 1
-                any_held = True
-                b.find_swept_bounds(i)
-            c.follow(i)
-        return any_held
-
-    @may_raise
-    def _sweep_turned(self) -> cython.void:
-        """Sweep all pairs of the bodies that have turned, each once, from now on."""
-        b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-
-        for n in range(b.n_turned):
-            b.is_turned[b.turned[n]] = DONE
-            self._sweep_pairs_of(b.turned[n])
-        for n in range(b.n_turned):
-            b.is_turned[b.turned[n]] = 0
-        b.n_turned = 0
-
-    @may_raise
-    def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.void:
-        """Sweep the pairs of a body that has turned, but for those with a body that is done."""
-        at: cython.Py_ssize_t = self.pairs.head_of(i)
-        n_visits: cython.longlong = 0
-
-        while at >= 0:
-            p: cython.Py_ssize_t = at
-            n_visits += self._may_meet(p)
-            # As `PairTable.partner` and `next_of`, which are calls from here.
-            is_first: cython.int = self.pairs.at[p].first == i
-            j: cython.Py_ssize_t = self.pairs.at[p].first + self.pairs.at[p].second - i
-            at = self.pairs.at[p].next_of_second - 1
-            at += (self.pairs.at[p].next_of_first - self.pairs.at[p].next_of_second) * is_first
-            if self.bodies.is_turned[j] == DONE:
-                continue
-            if self.pairs.at[p].contact >= BEGUN and not self.pairs.crosses(p):
-                self.contacts_in_step.follow(p, self.narrowphase.now)
-            # Asked first: the queue would be another cache miss.
-            if self.pairs.may_be_queued(p) and self.queue.is_due(p, self.narrowphase.now):
-                self.pairs.mark_stale(p)
-            else:
-                self.narrowphase.sweep_again(p)
-        self.holding.count_visits(i, n_visits)
-        self.holding.n_pairs[i] = n_visits
-
-    @cython.cfunc
-    @cython.inline
-    def _may_meet(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the bounds of two paths meet: which other pairs exist depends on margins."""
-        b: Bodies = self.bodies
-        one: cython.Py_ssize_t = b.dim * self.pairs.at[p].first
-        two: cython.Py_ssize_t = b.dim * self.pairs.at[p].second
-        k: cython.int
-        offset: cython.double = 0.0
-
-        for k in range(b.dim):
-            if b.wraps:
-                offset = self.pairs.offset[p, k]
-            if (
-                b.flat_min[one + k] > b.flat_max[two + k] + offset
-                or b.flat_min[two + k] + offset > b.flat_max[one + k]
-            ):
-                return False
-        return True
+        self.loop.sweep_crossings()
 
     def finish(
         self,

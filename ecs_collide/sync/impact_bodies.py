@@ -42,11 +42,11 @@ class ImpactBodies:
         self._targets = targets
         self._start = start
         self._stale = stale
-        self._handover = timeline.handover
+        self._loop = timeline.loop
 
     def use(self, timeline: Any) -> None:
         """Take part in the steps of another timeline."""
-        self._handover = timeline.handover
+        self._loop = timeline.loop
 
     def is_body(self, entity: int, world: World) -> bool:
         """Return whether a known entity is still that body, and not disabled."""
@@ -58,9 +58,9 @@ class ImpactBodies:
         v = self._table.views
         self._keep_box(row)
         for k in range(self._table.dim):
-            centre = self._handover.centre_now(row, k)
+            centre = self._loop.centre_now(row, k)
             if centre != v.seen_centre[row, k]:
-                place = centre + self._leans[k] * self._handover.half_now(row, k)
+                place = centre + self._leans[k] * self._loop.half_now(row, k)
                 self._position.put(row, k, place)
                 v.seen_centre[row, k] = centre
             speed = v.velocity[row, k]
@@ -86,13 +86,13 @@ class ImpactBodies:
         if places:
             self._start.note_relocated(row)
         for k, place in places:
-            centre = place - self._leans[k] * self._handover.half_now(row, k)
+            centre = place - self._leans[k] * self._loop.half_now(row, k)
             v.seen_centre[row, k] = centre
-            self._handover.relocate(row, k, centre)
+            self._loop.relocate(row, k, centre)
             self._targets.release(row)
         speeds = self._accept_changes(self._velocity, row, v.seen_velocity, now)
         for k, speed in speeds:
-            self._handover.set_velocity(row, k, speed)
+            self._loop.set_velocity(row, k, speed)
         if (places or speeds) and not v.moves[row]:
             self._stale.append(np.array([row], np.int64))
         return Disabled not in now

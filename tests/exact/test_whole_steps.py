@@ -205,7 +205,7 @@ class Witness(ec.ResponseSystem):
         """Return what the velocities of all bodies come to at the end of the step, exactly."""
         timeline, axes = self.space._state.timeline, range(self.space.dim)
         return {
-            e: [Fraction(timeline.handover.final_velocity(row, k)) for k in axes]
+            e: [Fraction(timeline.loop.final_velocity(row, k)) for k in axes]
             for e, row in self.space._registry.row_of.items()
         }
 

@@ -1,0 +1,1029 @@
+"""The loop of a step: its impacts in time order, from the queue to the velocities.
+
+A pair has at most one entry in the queue.  `ImpactLoop.run` goes around once for each impact:
+
+1. *take* the earliest one; a later time than the last begins a new instant;
+2. before that, *sweep again* all bodies that have turned in the last instant;
+3. *place* the two bodies face to face, if the impact is still due;
+4. *hold* those that have reached a limit to the end of the step; a pair without a response to
+   give *crosses* instead;
+5. log the impact, and *hand it over* to the game, if it wants it;
+6. *answer* it by the responses of the two bodies, and *resume* the soft crowds that they are in.
+
+An entry that is queued for the very instant at which a velocity changes is kept, and checked when
+its turn comes: a box that lands on two tiles is answered once, and both tiles get the event.
+
+`Timeline` fills the queue before the loop, and ends the step after it.
+"""
+
+from __future__ import annotations
+
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.constants import BEGAN, ENDED, Custom
+from ecs_collide.broadphase.broadphase import Broadphase
+from ecs_collide.broadphase.pair_table import (
+    BEGUN,
+    CROSS,
+    CROSS_ONCE,
+    CROSS_UNTIL_APART,
+    KEEPS,
+    SOFT,
+    STALE,
+    STUCK,
+    PairTable,
+)
+from ecs_collide.motion.attachments import Attachments
+from ecs_collide.motion.bodies import EARLIER, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID
+from ecs_collide.narrowphase.contacts_in_step import SEPARATED, ContactsInStep
+from ecs_collide.narrowphase.event_buffer import (
+    ANSWER,
+    CONTACT_KIND,
+    EVENT_AXIS,
+    EVENT_KIND,
+    EVENT_SIGN,
+    WITHIN,
+    EventBuffer,
+)
+from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.narrowphase import Narrowphase
+from ecs_collide.narrowphase.placement import place
+from ecs_collide.narrowphase.step import Step
+from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
+from ecs_collide.response.carriers import Carriers
+from ecs_collide.response.closing import ClosingContacts
+from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.depenetration import Depenetration
+from ecs_collide.response.falling import Falling
+from ecs_collide.response.holding import Holding
+from ecs_collide.response.separation import Separating
+from ecs_collide.response.solver import Solver
+from ecs_collide.step.sleeping import Sleeping
+
+# Codes of events.Answer.
+ANSWERED = 0
+STOPPED_ALREADY = 1
+CROSSED = 2
+CRUSHED = 3
+FORCED = 4
+UNANSWERED = 5
+
+DONE = 2  # all pairs of a body that has turned were swept again
+
+# Resolutions in one instant, after which a pair only loses its closing velocity.
+INSTANT_LIMIT: cython.longlong = 1
+RESIZING_LIMIT: cython.longlong = 4  # if one of the bodies resizes
+REPEAT_LIMIT: cython.longlong = (
+    32  # answers of one instant after which resizing bodies count as crushed
+)
+
+
+@cython.final
+class ImpactLoop:
+    """Takes the impacts of a step in time order, and answers them or hands them over."""
+
+    step: Step
+    bodies: Bodies  # of the step, like the next five
+    pairs: PairTable
+    queue: ImpactQueue
+    event_buffer: EventBuffer
+    attachments: Attachments
+    gravity: Gravity
+    broadphase: Broadphase
+    contacts: ContactsInStep
+    narrowphase: Narrowphase
+    sleeping: Sleeping
+    solver: Solver
+    clusters: Clusters  # those of the solver
+    holding: Holding
+    separating: Separating
+    closing: ClosingContacts
+    carriers: ReadOnly[Carriers]
+    falling: ReadOnly[Falling]
+    depenetration: ReadOnly[Depenetration]
+    # hand every impact over, not only those that the columns of a body ask for
+    hands_all_over: Public[cython.bint]
+    # of the last impact: its row in the log, and that of the contact that it began, or -1
+    event: ReadOnly[cython.Py_ssize_t]
+    began_at: cython.Py_ssize_t
+    pending: cython.Py_ssize_t  # the pair that the game has in hand, or -1
+    is_set: cython.bint  # whether the game has set a velocity since it was handed over
+    # whether it has changed anything since, or since the pair was given the built-in answer
+    is_changed: cython.bint
+    # answers of this step, and those of these kinds
+    n_answers: ReadOnly[cython.longlong]
+    n_crushed: ReadOnly[cython.longlong]
+    n_forced: ReadOnly[cython.longlong]
+    # pairs and bodies that came to their limits in this step
+    n_pair_limit: ReadOnly[cython.longlong]
+    n_sweep_limit: ReadOnly[cython.longlong]
+
+    def __init__(
+        self,
+        step: Step,
+        broadphase: Broadphase,
+        contacts: ContactsInStep,
+        narrowphase: Narrowphase,
+        sleeping: Sleeping,
+        solver: Solver,
+        holding: Holding,
+        separating: Separating,
+    ):
+        self.step = step
+        self.bodies = step.bodies
+        self.pairs = step.pairs
+        self.queue = step.queue
+        self.event_buffer = step.event_buffer
+        self.attachments = step.attachments
+        self.gravity = step.gravity
+        self.broadphase = broadphase
+        self.contacts = contacts
+        self.narrowphase = narrowphase
+        self.sleeping = sleeping
+        self.solver = solver
+        self.clusters = solver.clusters
+        self.holding = holding
+        self.separating = separating
+        self.closing = ClosingContacts(step, self.clusters, narrowphase)
+        self.carriers = Carriers(step, contacts, solver)
+        self.falling = Falling(step, self.clusters, self.carriers)
+        self.depenetration = Depenetration(step, broadphase)
+        self.hands_all_over = False
+        self.event = self.began_at = self.pending = -1
+        self.is_set = self.is_changed = False
+        self.n_answers = self.n_crushed = self.n_forced = 0
+        self.n_pair_limit = self.n_sweep_limit = 0
+
+    def begin_step(self):
+        """Reset the counts of the step."""
+        self.event = -1
+        self.n_answers = self.n_crushed = self.n_forced = 0
+        self.n_pair_limit = self.n_sweep_limit = 0
+
+    # -- take --
+
+    def run(self, answering: cython.bint) -> int:
+        """Take impacts in time order; return a pair that is handed over, or -1 at the end.
+
+        Without `answering` each impact is reported and the bodies go on.
+        """
+        while True:
+            p: cython.Py_ssize_t = self.queue.top()
+            is_late: cython.bint = p < 0 or self.queue.at[p].time > self.step.now
+            if (is_late or self.queue.at[p].rank) and self._sweep_again():
+                continue
+            if p < 0:
+                return -1
+            self.bodies.tick += 1
+            if is_late:
+                self.contacts.find_partings()
+                self.clusters.end_instant()
+                self.step.now = self.queue.at[p].time
+                self.step.instant_tick = self.bodies.tick
+            self.queue.drop(p)
+            if self.pairs.crosses(p):
+                self._cross(p, self._is_stale(p))
+            elif not answering:
+                self._log(p, UNANSWERED)
+            elif self._reach(p):
+                self._hand_over(p)
+                return p
+
+    # -- sweep again --
+
+    @may_raise
+    def _sweep_again(self) -> cython.bint:
+        """Look for further impacts of this instant; return False if there can be none.
+
+        First along the faces that touch: a merge makes others close, and each
+        round of them is answered before the next is looked for.  When none
+        closes any more, all pairs of the bodies that have turned are swept.
+        """
+        if self.clusters.has_changed():
+            self.bodies.tick += 1
+            self.closing.find()
+            return True
+        if self.bodies.n_turned or self.clusters.n_unwritten:
+            self.bodies.tick += 1
+            self.clusters.write()
+            if not self._follow_turned():
+                self._sweep_turned()
+            return True
+        return False
+
+    @may_raise
+    def _follow_turned(self) -> cython.bint:
+        """Pair the bodies that have turned with all that their new paths may meet.
+
+        Those that have come to their limit are held instead; return whether there are any.
+        """
+        b: Bodies = self.bodies
+        c: Broadphase = self.broadphase
+        n: cython.Py_ssize_t
+        any_held: cython.bint = False
+
+        if self.attachments.n:
+            self.attachments.lead_turned()
+        for n in range(b.n_turned):
+            i: cython.Py_ssize_t = b.turned[n]
+            if self._hold_if_spent(i):
+                any_held = True
+            b.find_swept_bounds(i)
+            if not c.has_room_to_follow(i) and self._hold(i):
+                c.n_waiting += 1
+                any_held = True
+                b.find_swept_bounds(i)
+            c.follow(i)
+        return any_held
+
+    @may_raise
+    def _sweep_turned(self) -> cython.void:
+        """Sweep all pairs of the bodies that have turned, each once, from now on."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+
+        for n in range(b.n_turned):
+            b.is_turned[b.turned[n]] = DONE
+            self._sweep_pairs_of(b.turned[n])
+        for n in range(b.n_turned):
+            b.is_turned[b.turned[n]] = 0
+        b.n_turned = 0
+
+    @may_raise
+    def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.void:
+        """Sweep the pairs of a body that has turned, but for those with a body that is done."""
+        at: cython.Py_ssize_t = self.pairs.head_of(i)
+        n_visits: cython.longlong = 0
+
+        while at >= 0:
+            p: cython.Py_ssize_t = at
+            n_visits += self._may_meet(p)
+            # As `PairTable.partner` and `next_of`, which are calls from here.
+            is_first: cython.int = self.pairs.at[p].first == i
+            j: cython.Py_ssize_t = self.pairs.at[p].first + self.pairs.at[p].second - i
+            at = self.pairs.at[p].next_of_second - 1
+            at += (self.pairs.at[p].next_of_first - self.pairs.at[p].next_of_second) * is_first
+            if self.bodies.is_turned[j] == DONE:
+                continue
+            if self.pairs.at[p].contact >= BEGUN and not self.pairs.crosses(p):
+                self.contacts.follow(p, self.step.now)
+            # Asked first: the queue would be another cache miss.
+            if self.pairs.may_be_queued(p) and self.queue.is_due(p, self.step.now):
+                self.pairs.mark_stale(p)
+            else:
+                self.narrowphase.sweep_again(p)
+        self.holding.count_visits(i, n_visits)
+        self.holding.n_pairs[i] = n_visits
+
+    @cython.cfunc
+    @cython.inline
+    def _may_meet(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the bounds of two paths meet: which other pairs exist depends on margins."""
+        b: Bodies = self.bodies
+        one: cython.Py_ssize_t = b.dim * self.pairs.at[p].first
+        two: cython.Py_ssize_t = b.dim * self.pairs.at[p].second
+        k: cython.int
+        offset: cython.double = 0.0
+
+        for k in range(b.dim):
+            if b.wraps:
+                offset = self.pairs.offset[p, k]
+            if (
+                b.flat_min[one + k] > b.flat_max[two + k] + offset
+                or b.flat_min[two + k] + offset > b.flat_max[one + k]
+            ):
+                return False
+        return True
+
+    # -- place --
+
+    @may_raise
+    def _reach(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Answer the impact whose turn it is; True if it is to be handed over instead."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        if self._is_stale(p) and not self._is_still_due(p):
+            return False
+        if self.queue.at[p].rank and self.narrowphase.waits(p):
+            return False
+        if b.asleep[i] and b.yields[i]:
+            self.sleeping.wake_in_step(i)
+        if b.asleep[j] and b.yields[j]:
+            self.sleeping.wake_in_step(j)
+        met: cython.bint = self._place(p)
+        if met and self._hold_at_limit(p) and not self.narrowphase.meets(p):
+            self._resume(p)
+            return False
+        self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
+        self.event = self._log(p, ANSWERED)
+        if not met:
+            self._resume(p)
+            return False
+        self.n_answers += 1
+        self.pairs.impact[p].answers += 1
+        self.holding.count_visits(i, 1)
+        self.holding.count_visits(j, 1)
+        if (self.hands_all_over or (b.custom[i] | b.custom[j]) & Custom.OFFERED) and (
+            self.pairs.impact[p].answers <= self.step.pair_limit
+        ):
+            return True
+        self._answer(p, False, False)
+        self._resume(p)
+        return False
+
+    def _is_stale(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body of a pair has turned since the pair was swept; write both."""
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        stale: cython.bint = self.pairs.at[p].met == STALE
+
+        if self.clusters.n_unwritten:
+            self.clusters.write_body(i)
+            self.clusters.write_body(j)
+        if self.attachments.n:
+            self.attachments.follow_turned(i)
+            self.attachments.follow_turned(j)
+        self.pairs.mark_fresh(p)
+        return (
+            stale
+            or self.bodies.has_turned_since(i, self.pairs.impact[p].tick)
+            or self.bodies.has_turned_since(j, self.pairs.impact[p].tick)
+        )
+
+    @may_raise
+    def _is_still_due(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Sweep a pair again of which a body has turned; return whether its turn is now.
+
+        If not, report it, unless it was queued again, or was a corner.
+        """
+        if not self.narrowphase.is_due(p):
+            # Queued again: it comes an instant later, by rounding, and is reported then.
+            if not self.queue.at[p].rank and not self.queue.holds(p):
+                self._log(p, STOPPED_ALREADY)
+                if self.pairs.impact[p].kind == IMPACT:
+                    self._touch(p)
+                if self.bodies.rare.any_carrier:
+                    self._suspend(p)
+                    self.carriers.land(p)
+                    self._resume(p)
+            return False
+        if self.narrowphase.sweeper.corner and not self.queue.at[p].rank:
+            self.queue.put(p, self.step.now, 1)
+            return False
+        return True
+
+    @may_raise
+    def _place(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Put the bodies of a pair where they meet; return whether their own velocities close.
+
+        What moves them out of others or out of a soft crowd, or their fall, may have made them meet.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        k: cython.int = self.pairs.impact[p].axis
+        met: cython.bint = True
+
+        if self.pairs.impact[p].kind == IMPACT:
+            self._touch(p)
+            place(
+                b,
+                i,
+                j,
+                k,
+                self.pairs.impact[p].sign,
+                self.step.now,
+                self.pairs.offset_of(p, k),
+            )
+        if b.rare.any_pusher:
+            met = not self._end_pushes(p)
+        if b.rare.any_separator and self._suspend(p):
+            met = met and self.narrowphase.meets(p)
+        if self.gravity.is_on and self._split_paths(p):
+            met = met and (self.narrowphase.meets(p) or self.pairs.impact[p].speed > 0.0)
+            self._find_closing_speed(p)
+        return met
+
+    def _touch(self, p: cython.Py_ssize_t) -> cython.void:
+        """Note that the faces of a pair touch at this instant, on the side of its impact."""
+        self.pairs.note_touch(p, KEEPS, self.pairs.impact[p].sign * (self.pairs.impact[p].axis + 1))
+
+    @may_raise
+    def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
+        """End what pushes the bodies of a pair into each other; return whether nothing else does."""
+        n: cython.int
+        k: cython.int = self.pairs.impact[p].axis
+        ended: cython.bint = False
+
+        for n in range(2):
+            i: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
+            if abs(self.bodies.rare.translation_side[i]) == k + 1:
+                ended = True
+                if self.bodies.on_hold[i]:
+                    self.bodies.kept[i, k] = self.depenetration.stop(i)
+                else:
+                    self.clusters.turn_alone(i, k, self.depenetration.stop(i))
+        return ended and not self.narrowphase.meets(p)
+
+    @may_raise
+    def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Give both members of soft crowds their own velocities; return whether that changes the impact."""
+        s: Separating = self.separating
+        k: cython.int = self.pairs.impact[p].axis
+        first: cython.bint = s.suspend(self.pairs.at[p].first, k, self.solver)
+        second: cython.bint = s.suspend(self.pairs.at[p].second, k, self.solver)
+
+        if first or second:
+            self.pairs.impact[p].speed = self.narrowphase.closing_speed(p)
+        return first or second
+
+    def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Let the paths of two bodies that fall begin anew; return whether that bends one of them.
+
+        The closing speed of the pair is that of this instant from now on.
+        """
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        bends: cython.bint = self.falling.split(i, j, self.pairs.impact[p].axis)
+
+        self._find_closing_speed(p)
+        return bends
+
+    def _find_closing_speed(self, p: cython.Py_ssize_t) -> cython.void:
+        """Find how fast a pair that falls closes at this instant."""
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        speed: cython.double = self.solver.closing_speed(
+            i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign
+        )
+
+        self.pairs.impact[p].speed = max(speed, 0.0) + 0.0
+
+    # -- hold --
+
+    def _hold_at_limit(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Hold the bodies of a pair that is due, as far as limits want it; return whether any is."""
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        if self.pairs.impact[p].answers >= self.step.pair_limit or self._keeps_growing(p):
+            first: cython.bint = self._hold(i)
+            second: cython.bint = self._hold(j)
+            self.n_pair_limit += first or second
+        else:
+            first = self._hold_if_spent(i)
+            second = self._hold_if_spent(j)
+        return first or second
+
+    def _keeps_growing(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair that resizes would be crushed though one of its bodies is held."""
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        k: cython.int = self.pairs.impact[p].axis
+
+        return (
+            (self.bodies.on_hold[i] or self.bodies.on_hold[j])
+            and self.pairs.impact[p].repeats >= REPEAT_LIMIT - 1
+            and self.pairs.impact[p].answered_at == self.step.now
+            and (self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0)
+        )
+
+    def _hold_if_spent(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Hold a body that has had all of its looks; return whether it is held now and was not."""
+        if not self.holding.is_spent(i):
+            return False
+        self.n_sweep_limit += 1
+        return self._hold(i)
+
+    def _hold(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Hold a body from now on, without what moves it out of a soft crowd."""
+        k: cython.int
+
+        if self.bodies.rare.any_separator and not self.bodies.on_hold[i]:
+            for k in range(self.bodies.dim):
+                self.separating.suspend(i, k, self.solver)
+        return self.holding.hold(i)
+
+    # -- cross --
+
+    @may_raise
+    def sweep_crossings(self) -> cython.void:
+        """Sweep all pairs that cross over the whole step; queue when they enter or leave."""
+        p: cython.Py_ssize_t
+
+        for p in range(self.pairs.n):
+            if not CROSS <= self.pairs.at[p].state < SOFT:
+                continue
+            self.narrowphase.aim(p)
+            kind: cython.int = self.narrowphase.sweeper.solve()
+            n: cython.Py_ssize_t = self.pairs.contact_of(p)
+            self._note_image(p)
+            if n >= 0 and self._is_parted(p, n, kind):
+                self.contacts.end_crossing(p)
+                if self.pairs.at[p].state == CROSS_UNTIL_APART:
+                    self._close(p)
+                    continue
+            elif n >= 0 and self.contacts.rows.at[n].kind != SOLID and kind != SEPARATE:
+                self.pairs.enter(p)
+                self.pairs.impact[p].axis = self.contacts.rows.at[n].axis
+                self.pairs.impact[p].sign = self.contacts.rows.at[n].sign
+            elif kind == OVERLAP:
+                self.pairs.enter(p)
+                self.narrowphase.note_side(p, kind)
+                self.pairs.impact[p].began = 0.0
+                self.event_buffer.add_contact(
+                    BEGAN, WITHIN, 0.0, self.queue.at[p].low, self.queue.at[p].high,
+                    self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
+                )  # fmt: skip
+            self.narrowphase.sweep_crossing(p, kind)
+
+    def _is_parted(
+        self, p: cython.Py_ssize_t, n: cython.Py_ssize_t, kind: cython.int
+    ) -> cython.bint:
+        """Return whether the bodies of contact n are apart already: the game has moved one.
+
+        If the two do not meet in this step, their contact ends at its end, as all contacts do that
+        are not found again.  Only that of a pair that crosses until it separates ends at once.
+        """
+        if kind == SEPARATE:
+            return self.pairs.at[p].state == CROSS_UNTIL_APART
+        if kind != IMPACT or self.contacts.rows.at[n].kind == SOLID:
+            return False
+        return self.narrowphase.is_apart()
+
+    @may_raise
+    def _cross(self, p: cython.Py_ssize_t, stale: cython.bint) -> cython.void:
+        """Let the bodies of a pair enter or leave each other, as queued.
+
+        `stale` tells whether one of them has turned since the pair was swept.
+        """
+        if stale:
+            self.narrowphase.aim(p)
+            self.narrowphase.sweeper.solve()
+            if self.pairs.has_contact(p):
+                if self.narrowphase.sweeper.exit > 0.0:
+                    self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
+                    return
+            elif not self.narrowphase.is_due(p):
+                return
+        self.bodies.note_crossing(self.pairs.at[p].first)
+        self.bodies.note_crossing(self.pairs.at[p].second)
+        if self.pairs.has_contact(p):
+            self.pairs.part(p)
+            self._note_image(p)
+            self.contacts.forget_former(p)
+            self.event_buffer.add_contact(
+                ENDED, WITHIN, self.step.now, self.queue.at[p].low, self.queue.at[p].high,
+                self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, SEPARATED,
+            )  # fmt: skip
+            self.pairs.impact[p].began = -1.0
+            if self.pairs.at[p].state == CROSS_UNTIL_APART:
+                self._close(p)
+            return
+        self._log(p, CROSSED)
+        if not self.pairs.had_contact(
+            p
+        ):  # pragma: no branch: but for what was about to enter before
+            self._log_entry(p)
+        self._enter(p)
+
+    @may_raise
+    def _enter(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the bodies of a crossing pair be inside each other, and queue when they leave."""
+        self.pairs.enter(p)
+        self.pairs.impact[p].began = self.step.now
+        self.narrowphase.aim(p)
+        self.narrowphase.sweeper.solve()
+        self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
+
+    @may_raise
+    def _close(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let a pair whose bodies have separated be what its bodies make it again."""
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        self.pairs.close(p, self.broadphase.state_of(i, j))
+        self.narrowphase.sweep_again(p)
+
+    # -- hand over --
+
+    @may_raise
+    def _hand_over(self, p: cython.Py_ssize_t) -> cython.void:
+        """Hand the impact over that was just recorded."""
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        self.clusters.write()
+        # Whatever the game does, they do not rest.
+        self.bodies.end_rest(i)
+        self.bodies.end_rest(j)
+        self.pending = p
+        self.is_set = False
+        self.is_changed = False
+        self._show(p)
+
+    def cross_pending(self, until_apart: cython.bint):
+        """Take up the pair that was handed over, and let its bodies cross on their paths."""
+        p: cython.Py_ssize_t = self.pending
+
+        self.pending = -1
+        self._hide(p)
+        self._join()
+        if not self.pairs.at[p].is_withdrawn:
+            self.event_buffer.codes[self.event, ANSWER] = CROSSED
+            self.n_answers -= 1
+            if self.began_at >= 0:  # with this impact: it was no solid contact after all
+                self.event_buffer.contact_codes[self.began_at, CONTACT_KIND] = CROSSING
+                self.contacts.forget_former(p)
+            else:
+                self.contacts.open(p, self.step.now)
+                self._log_entry(p)
+            self.pairs.cross(p, CROSS_UNTIL_APART if until_apart else CROSS_ONCE)
+            self._enter(p)
+        self._resume(p)
+
+    def conclude_pending(self, default: cython.bint, is_answered: cython.bint):
+        """Take up the pair that was handed over; with `default`, give the built-in answer.
+
+        A pair that the game has left closing is slid, unless it `is_answered` already and the
+        game has changed nothing since.
+        """
+        p: cython.Py_ssize_t = self.pending
+
+        self.pending = -1
+        self._hide(p)
+        if self.pairs.at[p].is_withdrawn or self.pairs.at[p].state == STUCK:
+            self._join()
+        elif default:
+            if self._still_closes(p):
+                self._answer(p, False, False)
+        elif (self.is_changed or not is_answered) and self.narrowphase.meets(p):
+            if self.gravity.is_on:
+                self._find_closing_speed(p)
+            self._answer(p, True, True)
+            if self.gravity.is_on and self.pairs.impact[p].speed == 0.0:
+                pass  # only gravity closes it: the game has answered
+            elif self.event_buffer.codes[self.event, ANSWER] == ANSWERED:
+                self.event_buffer.codes[self.event, ANSWER] = FORCED
+                self.n_forced += 1
+        if self.is_set and self.event_buffer.codes[self.event, ANSWER] != CRUSHED:
+            self.event_buffer.impulse[self.event] = max(
+                self._change_of(p, self.pairs.at[p].first, 0),
+                self._change_of(p, self.pairs.at[p].second, 1),
+            )
+        self._resume(p)
+
+    def answer_pending(self, response: cython.int, restitution: cython.double):
+        """Answer the pair that was handed over, and keep it pending.
+
+        By a code of `Bodies.response`; 0 for the built-in answer.
+        """
+        if not self.pairs.at[self.pending].is_withdrawn:
+            self._hide(self.pending)
+            if self._still_closes(self.pending):
+                self._answer_as(self.pending, response, restitution)
+                self.falling.n_splits = 0
+            self.clusters.write()
+            self.is_changed = False
+            self._show(self.pending)
+
+    def _still_closes(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the pair that was handed over closes after what the game has changed."""
+        if self.is_changed and not self.narrowphase.meets(p):
+            return False
+        if self.gravity.is_on:
+            self._find_closing_speed(p)
+        return True
+
+    def _change_of(
+        self, p: cython.Py_ssize_t, i: cython.Py_ssize_t, place: cython.int
+    ) -> cython.double:
+        """Return how much the momentum of a body of the pending pair has changed on its axis.
+
+        `place` is 0 for the first body, 1 for the second.
+        """
+        b: Bodies = self.bodies
+        k: cython.int = self.pairs.impact[p].axis
+        velocity: cython.double = self.clusters.final_velocity(i, k)
+
+        if not b.yields[i]:
+            return 0.0
+        if b.on_hold[i]:
+            velocity = b.kept[i, k]
+        return b.mass[i] * abs(
+            velocity - self.event_buffer.numbers[self.event, 5 + (3 + place) * b.dim + k]
+        )
+
+    def _show(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the game see the velocities that the bodies of a pair have at this instant."""
+        self.holding.show(self.pairs.at[p].first)
+        self.holding.show(self.pairs.at[p].second)
+        if self.gravity.is_on:
+            self.falling.show(self.pairs.at[p].first, 0)
+            self.falling.show(self.pairs.at[p].second, 1)
+
+    def _hide(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let the bodies of a pair have the velocities of their paths again."""
+        if self.gravity.is_on:
+            self.falling.hide(0)
+            self.falling.hide(1)
+        self.holding.hide(self.pairs.at[p].first)
+        self.holding.hide(self.pairs.at[p].second)
+
+    def _join(self) -> cython.void:
+        """Restore the paths of a pair that was not resolved."""
+        if self.gravity.is_on:
+            self.falling.join()
+
+    # -- answer, and resume --
+
+    @may_raise
+    def _answer_as(
+        self, p: cython.Py_ssize_t, response: cython.int, restitution: cython.double
+    ) -> cython.void:
+        """Answer as if both bodies of a pair had a response in place of their own; 0: their own."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        one: cython.int = b.response[i]
+        other: cython.int = b.response[j]
+        bounce: cython.double = b.restitution[i]
+        other_bounce: cython.double = b.restitution[j]
+
+        if response != 0:
+            b.response[i] = b.response[j] = response
+            b.restitution[i] = b.restitution[j] = restitution
+        self._answer(p, False, False)
+        b.response[i] = one
+        b.response[j] = other
+        b.restitution[i] = bounce
+        b.restitution[j] = other_bounce
+
+    @may_raise
+    def _answer(
+        self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
+    ) -> cython.int:
+        """Give the built-in answer to the impact just recorded."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        k: cython.int = self.pairs.impact[p].axis
+        restitution: cython.double = 0.0
+        gives_way: cython.bint = self.solver.weigh(i, j, k)
+
+        if self.pairs.impact[p].answered_at == self.step.now:
+            self.pairs.impact[p].repeats += 1
+        else:
+            self.pairs.impact[p].repeats = 0
+        if self.pairs.impact[p].answers > self.step.pair_limit + REPEAT_LIMIT or (
+            self.pairs.impact[p].repeats >= REPEAT_LIMIT
+            and (b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0)
+        ):
+            self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
+            return 0
+        if not (self.solver.impact.yields[0] or self.solver.impact.yields[1]):
+            self._crush(p, i, j)  # an immovable body, and one on an axis that is locked
+            return 0
+        self.pairs.impact[p].answered_at = self.step.now
+        if not (
+            inelastic
+            or gives_way
+            or self.pairs.impact[p].kind == OVERLAP
+            or self.pairs.impact[p].speed < self.step.rest_speed
+        ):
+            restitution = self.solver.restitution_of(i, j)
+        resizes: cython.bint = b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0
+        if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if resizes else INSTANT_LIMIT):
+            # A pile that bounces would go on to the limits, a stop between two partners too.
+            normal_only = True
+            if restitution < 1.0:
+                restitution = 0.0
+        normal_only |= gives_way
+        self.solver.may_part = self.pairs.impact[p].repeats == 0
+        if b.rare.any_pusher:  # the velocity along the surface may be that of a pusher
+            normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
+        if not self.solver.answer(i, j, k, self.pairs.impact[p].sign, restitution, normal_only):
+            self._crush(p, self.solver.solid_first, self.solver.solid_second)
+            return 0
+        self.event_buffer.impulse[self.event] += self.solver.impact.impulse
+        if b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
+            self.carriers.land(p)
+        return 0
+
+    def _crush(
+        self, p: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t
+    ) -> cython.void:
+        """Report that a pair cannot be kept apart, and leave it alone to the end of the step.
+
+        It is between two immovable bodies; -1 for one that is not known.
+        """
+        if other >= 0 and (one < 0 or self.bodies.ids[other] < self.bodies.ids[one]):
+            swap: cython.Py_ssize_t = one
+            one = other
+            other = swap
+        self.pairs.crush(p)
+        self.event_buffer.codes[self.event, ANSWER] = CRUSHED
+        if one >= 0:
+            self.event_buffer.solid_first[self.event] = self.bodies.ids[one]
+        if other >= 0:
+            self.event_buffer.solid_second[self.event] = self.bodies.ids[other]
+        self.n_crushed += 1
+
+    @may_raise
+    def _resume(self, p: cython.Py_ssize_t) -> cython.int:
+        """Go on moving the members of soft crowds in a pair along what they have met."""
+        if self.bodies.rare.any_separator:
+            self.clusters.write_body(self.pairs.at[p].first)
+            self.clusters.write_body(self.pairs.at[p].second)
+            self.separating.resume(self.pairs.at[p].first, self.solver)
+            self.separating.resume(self.pairs.at[p].second, self.solver)
+        return 0
+
+    # -- log --
+
+    @may_raise
+    def _log(self, p: cython.Py_ssize_t, answer: cython.int) -> cython.Py_ssize_t:
+        """Log the impact whose turn it is; return its row."""
+        event_buffer: EventBuffer = self.event_buffer
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        k: cython.int
+        now: cython.double = self.step.now
+        n: cython.Py_ssize_t = event_buffer.add_collision()
+        at: cython.int = 5 + b.dim
+        is_plain: cython.bint = not (
+            answer == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
+        )
+
+        event_buffer.time[n] = now
+        event_buffer.exit[n] = self.pairs.impact[p].exit
+        event_buffer.first[n] = self.queue.at[p].low
+        event_buffer.second[n] = self.queue.at[p].high
+        event_buffer.codes[n, EVENT_KIND] = self.pairs.impact[p].kind
+        event_buffer.codes[n, ANSWER] = answer
+        event_buffer.codes[n, EVENT_AXIS] = self.pairs.impact[p].axis
+        event_buffer.codes[n, EVENT_SIGN] = self.pairs.impact[p].sign
+        event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
+        event_buffer.numbers[n, at - 1] = self.pairs.impact[p].speed
+        event_buffer.impulse[n] = 0.0
+        for k in range(b.dim):
+            event_buffer.numbers[n, 4 + k] = (
+                self.pairs.impact[p].sign if k == self.pairs.impact[p].axis else 0.0
+            )
+            self._record_places(n, p, k)
+            if is_plain:
+                event_buffer.numbers[n, at + k + 2 * b.dim] = b.velocity[i, k]
+                event_buffer.numbers[n, at + k + 3 * b.dim] = b.velocity[j, k]
+            else:
+                event_buffer.numbers[n, at + k + 2 * b.dim] = self._velocity_met(i, k, answer)
+                event_buffer.numbers[n, at + k + 3 * b.dim] = self._velocity_met(j, k, answer)
+        if answer != CROSSED:
+            self.contacts.meet(p, now)
+        return n
+
+    @cython.cfunc
+    @cython.inline
+    def _record_places(
+        self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
+    ) -> cython.void:
+        """Log where the two boxes of an impact are on an axis, and what they share.
+
+        What they share is where the first one is, with the second at the image that is met.
+        """
+        b: Bodies = self.bodies
+        path: cython.p_double = b.flat_path
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        one: cython.Py_ssize_t = 4 * (b.dim * i + k)
+        two: cython.Py_ssize_t = 4 * (b.dim * j + k)
+        way1: cython.double = self.step.now - b.base[i]
+        way2: cython.double = self.step.now - b.base[j]
+        centre: cython.double = path[one] + path[one + MOTION] * way1
+        other: cython.double = path[two] + path[two + MOTION] * way2
+        half: cython.double = path[one + HALF]
+        half2: cython.double = path[two + HALF]
+        at: cython.Py_ssize_t = 5 + b.dim + k
+        image: cython.double = other
+
+        if b.any_resize:
+            half = max(0.0, half + path[one + RESIZE] * way1)
+            half2 = max(0.0, half2 + path[two + RESIZE] * way2)
+        if b.wraps:
+            image += self.pairs.offset_of(p, k)
+        low: cython.double = max(centre - half, image - half2)
+        high: cython.double = min(centre + half, image + half2)
+        if k == self.pairs.impact[p].axis and self.pairs.impact[p].kind == IMPACT:
+            low = high = centre + half if self.pairs.impact[p].sign < 0 else centre - half
+        elif low > high:  # a corner, by rounding
+            low, high = high, low
+        if b.wraps:
+            shift: cython.double = b.into_world(k, centre) - centre
+            low += shift
+            high += shift
+            centre = b.into_world(k, centre)
+            other = b.into_world(k, other)
+        self.event_buffer.numbers[n, at] = centre + 0.0
+        self.event_buffer.numbers[n, at + b.dim] = other + 0.0
+        self.event_buffer.numbers[n, at + 4 * b.dim] = low + 0.0
+        self.event_buffer.numbers[n, at + 5 * b.dim] = high + 0.0
+
+    @cython.cfunc
+    @cython.inline
+    def _velocity_met(
+        self, i: cython.Py_ssize_t, k: cython.int, answer: cython.int
+    ) -> cython.double:
+        """Return the velocity with which a body meets another now, as an event reports it."""
+        b: Bodies = self.bodies
+        gravity: Gravity = self.gravity
+
+        if answer == STOPPED_ALREADY and b.turned_now(i, self.step.now):
+            # What it met with, not what stopped it.
+            return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.step.now)
+        if b.on_hold[i]:
+            return b.kept[i, k]
+        if not gravity.is_on or self.clusters.is_anchored(i, k):
+            return b.velocity[i, k]
+        return gravity.velocity_at(i, k, b.velocity[i, k], self.step.now)
+
+    @may_raise
+    def _log_entry(self, p: cython.Py_ssize_t) -> cython.void:
+        """Log that the bodies of a crossing pair have entered each other."""
+        self._note_image(p)
+        self.event_buffer.add_contact(
+            BEGAN, WITHIN, self.step.now, self.queue.at[p].low, self.queue.at[p].high,
+            self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
+        )  # fmt: skip
+
+    def _note_image(self, p: cython.Py_ssize_t) -> cython.void:
+        """Let contact events that are logged be those of the image of a pair."""
+        if self.bodies.wraps:
+            self.event_buffer.image = self.pairs.image[p]
+
+    # -- what the game does to the bodies of the impact that it has --
+
+    def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return where a body is at the time reached."""
+        return self.bodies.into_world(k, self.bodies.centre_at(i, k, self.step.now))
+
+    def half_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return a body's half size at the time reached."""
+        return self.bodies.half_at(i, k, self.step.now)
+
+    def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return the velocity with which a body leaves the step if nothing more happens to it."""
+        return self.clusters.final_velocity(i, k)
+
+    def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
+        """Give a body a new velocity at the instant of the pending impact."""
+        self.is_changed = True
+        self.sleeping.wake_in_step(i)
+        if self.bodies.controls.locks(i, k):
+            return
+        self.is_set = True
+        if self.bodies.on_hold[i]:  # it is shown what it keeps
+            self.bodies.velocity[i, k] = value + 0.0
+        elif self.gravity.acts_on(i):
+            self.falling.set_velocity(i, k, value)
+        else:
+            self.clusters.turn_alone(i, k, value)
+
+    def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
+        """Put a body somewhere else at the instant of the pending impact."""
+        self.is_changed = True
+        self.sleeping.wake_in_step(i)
+        if self.bodies.moves[i] or self.bodies.asleep[i]:
+            self.bodies.advance(i, self.step.now)
+        self.bodies.put(i, k, self.bodies.into_world(k, value))
+        self.bodies.note_turn(i)
+        self._forget_touch(i)
+
+    def _forget_touch(self, i: cython.Py_ssize_t) -> cython.void:
+        """Forget which faces of a body touch: it is somewhere else."""
+        p: cython.Py_ssize_t = self.pairs.head_of(i)
+
+        while p >= 0:
+            self.pairs.forget_touch(p)
+            p = self.pairs.next_of(p, i)
+
+    def withdraw(self, i: cython.Py_ssize_t):
+        """Let a body that a response has deleted have no more impacts in this step."""
+        self.sleeping.wake_in_step(i)
+        p: cython.Py_ssize_t = self.pairs.head_of(i)
+        self.bodies.withdraw(i)
+        while p >= 0:
+            self.contacts.end_withdrawn(p, self.step.now)
+            self.pairs.withdraw(p)
+            self.queue.drop(p)
+            p = self.pairs.next_of(p, i)
+
+    def stop(self, i: cython.Py_ssize_t):
+        """Let a body that is taken out stay where it is now, to the end of the step."""
+        if self.bodies.moves[i] or self.bodies.asleep[i]:
+            self.bodies.advance(i, self.step.now)
+            self.bodies.end_path(i)
+            if self.attachments.n:
+                self.attachments.lead(i)
