@@ -25,6 +25,7 @@ from ecs_collide.narrowphase.contacts_between_steps import SOLID, ContactRows
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.step import Step
+from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.solver import Solver
 
 
@@ -369,13 +370,13 @@ class Carriers:
             self.solver.clusters.turn_alone(i, k, self.own[i, k] + carrier_velocity)
         return True
 
-    def land(self, p: cython.Py_ssize_t) -> cython.void:
-        """Find a rider in a solid pair that has just been answered: one may have landed on the other."""
-        pairs: PairTable = self.contacts.pairs
-        side: cython.int = (pairs.impact[p].axis + 1) * pairs.impact[p].sign  # from second to first
+    def land(self) -> cython.void:
+        """Find a rider in the impact that the solver has: one body may have landed on the other."""
+        m: ImpactState = self.solver.impact
+        side: cython.int = (m.axis + 1) * m.sign  # from second to first
 
-        self._land_on(pairs.at[p].first, pairs.at[p].second, side)
-        self._land_on(pairs.at[p].second, pairs.at[p].first, -side)
+        self._land_on(m.rows[0], m.rows[1], side)
+        self._land_on(m.rows[1], m.rows[0], -side)
 
     def _land_on(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
         """Make body i a rider of j from this instant, if that side of j carries.

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import INF
+from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
 
@@ -13,11 +15,13 @@ class ImpactState:
     """Two bodies, numbered 0 and 1, where they meet, and what they had before the answer."""
 
     bodies: Bodies
+    pairs: PairTable
     clusters: Clusters
     rows: cython.Py_ssize_t[2]  # (2,)
     # the normal, which points from body 1 to body 0
     axis: cython.int
     sign: cython.int
+    resizes: cython.bint  # whether one of the two grows or shrinks along the normal
     yields: cython.bint[2]  # (2,): whether each body yields to the other; see `Solver.weigh`
     # (2, 3): the velocities of this instant, before the answer.  The axes other than `axis` are
     # filled only for `TangentialResponse`
@@ -29,10 +33,12 @@ class ImpactState:
     # twice the kinetic energy that it takes from the two, or inf where nothing needs it
     loss: cython.double
 
-    def __init__(self, clusters: Clusters):
-        self.bodies = clusters.bodies
+    def __init__(self, step: Step, clusters: Clusters):
+        self.bodies = step.bodies
+        self.pairs = step.pairs
         self.clusters = clusters
         self.axis = self.sign = 0
+        self.resizes = False
         self.impulse = 0.0
         self.loss = INF
         if not cython.compiled:
@@ -41,20 +47,21 @@ class ImpactState:
             self.before = [[0.0] * 3, [0.0] * 3]
             self.kick = [0.0] * 2
 
-    def begin(
-        self,
-        i: cython.Py_ssize_t,
-        j: cython.Py_ssize_t,
-        k: cython.int,
-        sign: cython.int,
-    ) -> cython.void:
-        """Begin an impact of two rows, without gravity; `yields` is as the solver has weighed it."""
-        self.rows[0] = i
-        self.rows[1] = j
-        self.axis = k
-        self.sign = sign
-        self.before[0][k] = self.clusters.final_velocity(i, k)
-        self.before[1][k] = self.clusters.final_velocity(j, k)
+    def take(self, p: cython.Py_ssize_t) -> cython.void:
+        """Take the impact of a pair: all parts of the answer read it here from now on."""
+        self.rows[0] = self.pairs.at[p].first
+        self.rows[1] = self.pairs.at[p].second
+        self.axis = self.pairs.impact[p].axis
+        self.sign = self.pairs.impact[p].sign
+        self.resizes = (
+            self.bodies.resize_of(self.rows[0], self.axis) != 0.0
+            or self.bodies.resize_of(self.rows[1], self.axis) != 0.0
+        )
+
+    def note_velocities(self) -> cython.void:
+        """Note the velocities along the normal, without gravity, and reset what the answer finds."""
+        self.before[0][self.axis] = self.clusters.final_velocity(self.rows[0], self.axis)
+        self.before[1][self.axis] = self.clusters.final_velocity(self.rows[1], self.axis)
         self.kick[0] = self.kick[1] = 0.0
         self.impulse = 0.0
         self.loss = INF

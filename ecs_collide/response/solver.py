@@ -53,7 +53,7 @@ class Solver:
 
     bodies: Bodies
     clusters: Public[Clusters]  # the bodies that inelastic answers have merged in this instant
-    impact: ImpactState  # the impact that was weighed or answered last, for the parts of the answer
+    impact: ImpactState  # the one that is being answered, or was last
     faces: ResizingFaces
     tangential: TangentialResponse
     friction: CoulombFriction
@@ -72,7 +72,7 @@ class Solver:
     def __init__(self, step: Step):
         self.bodies = step.bodies
         self.clusters = Clusters(step)
-        self.impact = ImpactState(self.clusters)
+        self.impact = ImpactState(step, self.clusters)
         self.faces = ResizingFaces(self.impact)
         self.tangential = TangentialResponse(self.impact)
         self.friction = CoulombFriction(self.impact)
@@ -82,13 +82,16 @@ class Solver:
         self.may_part = True
         self.counts_loss = False
 
-    def weigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Find which bodies of a pair yield; return whether a held body gives way.
+    def weigh(self) -> cython.bint:
+        """Find which bodies of the impact yield; return whether a held body gives way.
 
         To a body that yields, a held one is a wall, unless an immovable body drives the former.
         """
         b: Bodies = self.bodies
         m: ImpactState = self.impact
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
+        k: cython.int = m.axis
 
         self.first_joins = m.yields[0] = b.yields_along(i, k)
         self.second_joins = m.yields[1] = b.yields_along(j, k)
@@ -126,9 +129,11 @@ class Solver:
 
         return anchor >= 0 and not self.bodies.on_hold[anchor]
 
-    def restitution_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
-        """Return the restitution of a pair that was weighed."""
+    def restitution(self) -> cython.double:
+        """Return the restitution of the impact, which was weighed."""
         b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.impact.rows[0]
+        j: cython.Py_ssize_t = self.impact.rows[1]
         one: cython.double = -1.0
         other: cython.double = -1.0
 
@@ -152,36 +157,31 @@ class Solver:
         )
 
     @may_raise
-    def answer(
-        self,
-        i: cython.Py_ssize_t,
-        j: cython.Py_ssize_t,
-        k: cython.int,
-        sign: cython.int,
-        restitution: cython.double,
-        normal_only: cython.bint,
-    ) -> cython.bint:
-        """Answer an impact of two bodies that were weighed; return False if they cannot be joined."""
+    def answer(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
+        """Answer the impact, which was weighed; return False if its bodies cannot be joined."""
         b: Bodies = self.bodies
+        m: ImpactState = self.impact
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
         press: cython.double = 0.0
 
         self.counts_loss = not normal_only and (
             b.response[i] in (ResponseCode.STOP, ResponseCode.PUSH)
             or b.response[j] in (ResponseCode.STOP, ResponseCode.PUSH)
         )
-        self.impact.begin(i, j, k, sign)
+        m.note_velocities()
         if self.counts_loss:
             self.tangential.begin()
         if self.clusters.gravity.is_on:
-            press = self.impact.find_press()
-        if b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0:
+            press = m.find_press()
+        if m.resizes:
             self._answer_faces(restitution, press)
         elif press != 0.0:
-            if not self._part(restitution, press) and not self._merge(i, j, k):
+            if not self._part(restitution, press) and not self._merge(i, j, m.axis):
                 return False
         elif restitution > 0.0 and self._rebound(restitution):
             pass
-        elif not self._join(i, j, k):
+        elif not self._join(i, j, m.axis):
             return False
         if self.counts_loss:
             self.tangential.turn(restitution)

@@ -57,6 +57,7 @@ from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.depenetration import Depenetration
 from ecs_collide.response.falling import Falling
 from ecs_collide.response.holding import Holding
+from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.separation import Separating
 from ecs_collide.response.solver import Solver
 from ecs_collide.step.sleeping import Sleeping
@@ -367,7 +368,8 @@ class ImpactLoop:
                     self._touch(p)
                 if self.bodies.rare.any_carrier:
                     self._suspend(p)
-                    self.carriers.land(p)
+                    self.solver.impact.take(p)
+                    self.carriers.land()
                     self._resume(p)
             return False
         if self.narrowphase.sweeper.corner and not self.queue.at[p].rank:
@@ -768,23 +770,23 @@ class ImpactLoop:
     ) -> cython.int:
         """Give the built-in answer to the impact just recorded."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-        k: cython.int = self.pairs.impact[p].axis
+        m: ImpactState = self.solver.impact
         restitution: cython.double = 0.0
-        gives_way: cython.bint = self.solver.weigh(i, j, k)
 
+        m.take(p)
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
+        gives_way: cython.bint = self.solver.weigh()
         if self.pairs.impact[p].answered_at == self.step.now:
             self.pairs.impact[p].repeats += 1
         else:
             self.pairs.impact[p].repeats = 0
         if self.pairs.impact[p].answers > self.step.pair_limit + REPEAT_LIMIT or (
-            self.pairs.impact[p].repeats >= REPEAT_LIMIT
-            and (b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0)
+            self.pairs.impact[p].repeats >= REPEAT_LIMIT and m.resizes
         ):
             self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
             return 0
-        if not (self.solver.impact.yields[0] or self.solver.impact.yields[1]):
+        if not (m.yields[0] or m.yields[1]):
             self._crush(p, i, j)  # an immovable body, and one on an axis that is locked
             return 0
         self.pairs.impact[p].answered_at = self.step.now
@@ -794,9 +796,8 @@ class ImpactLoop:
             or self.pairs.impact[p].kind == OVERLAP
             or self.pairs.impact[p].speed < self.step.rest_speed
         ):
-            restitution = self.solver.restitution_of(i, j)
-        resizes: cython.bint = b.resize_of(i, k) != 0.0 or b.resize_of(j, k) != 0.0
-        if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if resizes else INSTANT_LIMIT):
+            restitution = self.solver.restitution()
+        if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
             # A pile that bounces would go on to the limits, a stop between two partners too.
             normal_only = True
             if restitution < 1.0:
@@ -805,12 +806,12 @@ class ImpactLoop:
         self.solver.may_part = self.pairs.impact[p].repeats == 0
         if b.rare.any_pusher:  # the velocity along the surface may be that of a pusher
             normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
-        if not self.solver.answer(i, j, k, self.pairs.impact[p].sign, restitution, normal_only):
+        if not self.solver.answer(restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return 0
-        self.event_buffer.impulse[self.event] += self.solver.impact.impulse
+        self.event_buffer.impulse[self.event] += m.impulse
         if b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
-            self.carriers.land(p)
+            self.carriers.land()
         return 0
 
     def _crush(

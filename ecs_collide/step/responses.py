@@ -123,7 +123,9 @@ class Responses:
 
         Bodies with a component that was handled before and is not any more have no mark then.
         """
-        handled = set(kinds)
+        handled = frozenset(kinds)
+        if handled == self._handled.keys():
+            return
         for kind in self._handled.keys() - handled:
             self._handled.pop(kind)()
         for kind in handled - self._handled.keys():
