@@ -503,8 +503,11 @@ class Carriers:
                     own = self._own_of(i, k, carrier_velocity, abs(self.now.side[i]) - 1)
                     if own == velocity[i, k]:
                         taken_off = 0.0
-                    elif own != velocity[i, k] - carrier_velocity:
-                        taken_off = velocity[i, k] - own
+                    else:
+                        if own != velocity[i, k] - carrier_velocity:
+                            taken_off = velocity[i, k] - own
+                        if self.bodies.asleep[i]:  # a carrier has reached it just now
+                            self.bodies.interrupt_rest(i)
                 velocity[i, k] = own
                 self.now.taken_off[i, k] = taken_off
 

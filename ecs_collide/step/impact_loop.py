@@ -948,7 +948,7 @@ class ImpactLoop:
             return b.kept[i, k]
         if not gravity.is_on or self.clusters.is_anchored(i, k):
             return b.velocity[i, k]
-        return gravity.velocity_at(i, k, b.velocity[i, k], self.step.now)
+        return gravity.velocity_at(i, k, b.velocity[i, k], self.step.now) + 0.0
 
     @may_raise
     def _log_entry(self, p: cython.Py_ssize_t) -> cython.void:

@@ -12,6 +12,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.snapshot import capture, codec
 from tests.exact.worlds import RandomWorld
+from tests.random_worlds import Draw, write
 from tests.scenes import box, gas, mixed_bodies, mover, pile, set_velocity, tile_row
 from tests.volume import further
 
@@ -88,6 +89,7 @@ class Yard:
         self.rng = random.Random(seed)
         self.dim = dim
         self.wild = wild
+        self.draw = Draw(self.rng, dim, speed=2.0)
         self.movers = []
         self.stills = []
         self.may_change = True
@@ -95,7 +97,8 @@ class Yard:
         for k in range(8):
             self.stills.append(box(self.at(4 * k - 14.0, -1.0), self.size(2.0, 1.0)))
         for _ in range(3):
-            self.stills.append(box(self.somewhere(), self.some_size()))
+            place, half = ec.Position(*self.somewhere()), ec.Extents(*self.some_size())
+            self.stills.append(self.draw.body(place, half, moves=False))
         for _ in range(2):
             self.stills.append(box(self.somewhere(), self.some_size(), ec.Sensor()))
         for _ in range(24):
@@ -124,20 +127,12 @@ class Yard:
         return place
 
     def spawn(self):
-        rng = self.rng
-        more = [] if rng.random() < 0.15 else [rng.choice(RESPONSES)()]
-        if rng.random() < 0.1:
-            more = [ec.Deflect(0.5)]
-        if rng.random() < 0.1:
-            more.append(ec.Sensor())
-        if rng.random() < 0.3:
-            more.append(ec.Mass(rng.choice([0.5, 2.0, 3.0])))
-        if rng.random() < 0.15:
-            more.append(ec.Growth(*[0.0] * self.dim))
-        if rng.random() < 0.2:
-            more.append(Own())
-        zero = rng.choice([0.0, 0.0, -0.0])
-        self.movers.append(mover(self.somewhere(), self.some_size(), [zero] * self.dim, *more))
+        own = [Own()] if self.rng.random() < 0.2 else []
+        zero = [self.rng.choice([0.0, 0.0, -0.0])] * self.dim
+        if self.rng.random() < 0.15:
+            own.append(ec.Growth(*zero))
+        place, half = ec.Position(*self.somewhere()), ec.Extents(*self.some_size())
+        self.movers.append(self.draw.body(place, half, ec.Velocity(*zero), *own, moves=False))
 
     def respond(self, impact):
         """Answer in all ways that there are, by what has met."""
@@ -187,24 +182,12 @@ class Yard:
         entity = rng.choice(self.movers)
         still = rng.choice(self.stills)
         either = rng.choice([entity, still])
-        if what == 0:
-            esper.component_for_entity(entity, ec.Position).set(*self.somewhere())
-        elif what == 1:
-            esper.component_for_entity(still, ec.Position).set(*self.somewhere())
+        if what in (0, 1):
+            write((entity, still)[what], ec.Position(*self.somewhere()))
         elif what == 2:
-            esper.component_for_entity(either, ec.Extents).set(*self.some_size())
-        elif what == 3:
-            esper.add_component(entity, ec.Mass(rng.choice([1.0, 4.0])))
-        elif what in (4, 5):
-            if esper.has_component(either, ec.Sensor):
-                esper.remove_component(either, ec.Sensor)
-            else:
-                esper.add_component(either, ec.Sensor())
-        elif what in (6, 7):
-            if esper.has_component(either, ec.Velocity):
-                esper.remove_component(either, ec.Velocity)
-            else:
-                esper.add_component(either, ec.Velocity(*[rng.choice([0.0, 2.0])] * self.dim))
+            write(either, ec.Extents(*self.some_size()))
+        elif what in (3, 4, 5, 6, 7):
+            self.draw.change(either)
         elif what == 8 and len(self.movers) > 12:
             self.movers.remove(entity)
             esper.delete_entity(entity, immediate=True)
@@ -218,17 +201,8 @@ class Yard:
             esper.delete_entity(still, immediate=True)
         elif what == 12:
             self.stills.append(box(self.somewhere(), self.some_size()))
-        elif what == 13:
-            growth = esper.try_component(entity, ec.Growth)
-            if growth is not None:
-                growth.set(*[rng.choice([0.0, 1.0, -2.0])] * self.dim)
-        elif what == 14:
-            for kind in RESPONSES:
-                if esper.has_component(entity, kind):
-                    esper.remove_component(entity, kind)
-                    break
-            else:
-                esper.add_component(entity, rng.choice(RESPONSES)())
+        elif what in (13, 14):
+            self.draw.change(entity)
         elif what == 15:
             place = esper.component_for_entity(entity, ec.Position)
             if place.x == place.x:
@@ -920,3 +894,22 @@ def test_a_row_that_presses_on_a_wall_sleeps_as_a_whole():
         esper.process(1 / 60)
 
     assert space.stats.asleep == len(row)
+
+
+def test_a_sleeping_body_that_a_lift_reaches_at_the_end_of_a_step_wakes(implementation):
+    # Its velocity becomes that which the lift sees: both runs write it in the same step.
+    def build(_space):
+        lift = mover((0.0, -2.0), (2.0, 1.0), (0.0, 0.0), ec.Carry())
+        mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+
+        def play(step):
+            if step == 30:
+                set_velocity(lift, 0.0, 4.0)
+            return 1 / 4
+
+        return play
+
+    asleep = twice(build, 33)
+
+    assert asleep[29] == 2
+    assert asleep[30] == 0
