@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, SHORT, lengthened
+from ecs_collide.components.table import TABLE
 
 Views = dict[str, Any]
 """Arrays, or memoryviews of the same memory, by the names of the columns."""
@@ -92,38 +93,34 @@ _LONGS = (
 _LISTS = ("marked", "woken", "turned")  # rows; `Bodies` has the number of each
 
 _RARE_VECTORS = ("surface",)  # velocity of the carrying face along itself, per second
-_RARE_SCALARS = (
-    "friction",  # -1 for none
-    "push_out",  # how fast it may be pushed out, 0 for not at all
-    "separate",  # how fast it may be moved out of other members, 0 for not at all
-    "gravity_scale",  # 1 for none
-    "damping",  # 0 for none
-)
 _RARE_FLAGS = (
     "one_way",  # the side that is solid, or 0: a code as `RareColumns` has it
     "carries",  # the side that carries, or 0
     "translation_side",  # within a step: the side to which it is pushed out, or 0
 )
 _RARE_ROWS = ("owner",)  # within a step: the row of the body it is attached to, or -1
-_CONTROL_SCALARS = (
-    "limit",  # maximum speed, inf for none
-    "surface_restitution",  # of `Restitution`, -1 for none
-)
 _CONTROL_FLAGS = (
     "lock",  # 1 << axis for each locked axis
     "restitution_rule",  # a code of `CombineCode`, 0 if it is not given
     "friction_rule",
 )
 _CONTROL_LONGS = ("rank",)  # dominance
-_SEEN_SURFACES = {  # by width; 0 for that of a vector.  Only the reader's bindings use them.
-    3: ("seen_filter",),
-    2: ("seen_friction", "seen_surface_restitution"),
-    1: (
-        "seen_push_out", "seen_separate", "seen_gravity_scale", "seen_damping", "seen_dominance",
-        "seen_max_speed",
-    ),
-    0: ("seen_one_way", "seen_normal", "seen_surface", "seen_locked_axes"),
-}  # fmt: skip
+
+
+def _numbers_of(user: str) -> tuple[str, ...]:
+    """Return the columns of floats that `components.table` declares for a kernel object."""
+    return tuple(d.column.name for d in TABLE if d.column and d.column.user == user)
+
+
+def _seen_by_width() -> dict[int, tuple[str, ...]]:
+    """Return the columns of what was seen of rare components by width, 0 for that of a vector."""
+    found: dict[int, tuple[str, ...]] = {}
+    for d in TABLE:
+        for part in d.parts if d.trait else ():
+            width = 0 if part.is_vector else len(part.names)
+            found[width] = (*found.get(width, ()), d.seen(part))
+    return found
+
 
 # The modules that assign to items of a column; `tests/test_architecture.py` compares it with the
 # sources.  Besides these, `sync.bindings` and `sync/slots.h` write the `seen_` columns of the
@@ -165,16 +162,16 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     **dict.fromkeys(("place", "size", "tight_min", "tight_max"), ("sync.reader",)),
     **dict.fromkeys(("bad", "custom", "disabled", "sensor", "yields"), ("sync.reader",)),
     **dict.fromkeys(("has", "attached"), ("sync.entity_rows", "sync.reader")),
-    "traits": ("sync.surface_reader",),
+    "traits": ("sync.rare_reader",),
     **dict.fromkeys(
         ("friction", "push_out", "separate", "gravity_scale", "damping", "one_way", "carries",
          "surface"),
-        ("motion.rare_columns", "sync.surface_reader"),
+        ("motion.rare_columns", "sync.rare_reader"),
     ),
-    "filters": ("motion.rare_columns", "sync.seen", "sync.surface_reader"),
+    "filters": ("motion.rare_columns", "sync.seen", "sync.rare_reader"),
     **dict.fromkeys(
         ("limit", "lock", "rank", "surface_restitution", "friction_rule", "restitution_rule"),
-        ("motion.controls", "sync.surface_reader"),
+        ("motion.controls", "sync.rare_reader"),
     ),
     "half": ("motion.bodies", "motion.body_table", "step.editing", "sync.reader"),
     "growth": ("motion.bodies", "motion.body_table", "response.holding", "sync.reader"),
@@ -273,15 +270,15 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         Block(("kept",), DOUBLE, (2 * dim,), "bodies", False),
         Block(("filters",), LONG, (3,), "rare", False),  # categories, mask, group
         Block(_RARE_VECTORS, DOUBLE, (dim,), "rare", False),
-        Block(_RARE_SCALARS, DOUBLE, (), "rare", False),
+        Block(_numbers_of("rare"), DOUBLE, (), "rare", False),
         Block(_RARE_FLAGS, BYTE, (), "rare", False),
         Block(_RARE_ROWS, LONG, (), "rare", False, -1),
-        Block(_CONTROL_SCALARS, DOUBLE, (), "controls", False),
+        Block(_numbers_of("controls"), DOUBLE, (), "controls", False),
         Block(_CONTROL_FLAGS, BYTE, (), "controls", False),
         Block(_CONTROL_LONGS, LONG, (), "controls", False),
         *(
             Block(names, DOUBLE, (width or dim,), "", False)
-            for width, names in _SEEN_SURFACES.items()
+            for width, names in _seen_by_width().items()
         ),
     ]
 

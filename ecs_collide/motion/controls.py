@@ -25,6 +25,7 @@ class Controls:
     any_rank: Public[cython.bint]
     any_lock: Public[cython.bint]
     any_limit: Public[cython.bint]
+    # numbers, as `components.table` declares them: maximum speed, and restitution of the surface
     limit: Public[cython.double[::1]]
     surface_restitution: Public[cython.double[::1]]
     lock: Public[cython.schar[::1]]
@@ -50,11 +51,9 @@ class Controls:
         self.is_used = True
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body have none of all this."""
+        """Let a body have no dominance, no locked axis and no rules of its own."""
         self.rank[i] = 0
         self.lock[i] = 0
-        self.limit[i] = INF
-        self.surface_restitution[i] = -1.0
         self.restitution_rule[i] = self.friction_rule[i] = 0
 
     @cython.cfunc

@@ -36,6 +36,7 @@ class RareColumns:
     any_owner: Public[cython.bint]  # whether any body was ever attached to another
     filters: Public[cython.longlong[:, ::1]]
     surface: Public[cython.double[:, ::1]]
+    # numbers, as `components.table` declares them
     friction: Public[cython.double[::1]]
     push_out: Public[cython.double[::1]]
     separate: Public[cython.double[::1]]
@@ -61,20 +62,21 @@ class RareColumns:
         i: cython.Py_ssize_t
 
         for i in range(self.bits.shape[0]):
+            self.clear_filter(i)
             self.clear(i)
         self.is_used = True
 
-    def clear(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body have none of all this."""
-        k: cython.int
-
+    def clear_filter(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body meet all whose filters allow it."""
         self.filters[i, CATEGORIES] = 1
         self.filters[i, MASK] = ALL
         self.filters[i, GROUP] = 0
-        self.friction[i] = -1.0
+
+    def clear(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a body be solid on all sides and carry nobody."""
+        k: cython.int
+
         self.one_way[i] = self.carries[i] = 0
-        self.push_out[i] = self.separate[i] = self.damping[i] = 0.0
-        self.gravity_scale[i] = 1.0
         for k in range(self.dim):
             self.surface[i, k] = 0.0
 

@@ -41,8 +41,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from ecs_collide._kernel.constants import ResponseCode
-from ecs_collide.components.basics import Deflect, Push, Slide, Stop
+from ecs_collide.components.basics import Deflect
+from ecs_collide.components.table import TABLE
 
 
 class _Default:
@@ -79,10 +79,5 @@ def response_numbers(response: object) -> tuple[int, float]:
     return code, restitution
 
 
-RESPONSE_CODES: dict[type, int] = {
-    Deflect: ResponseCode.BOUNCE,
-    Slide: ResponseCode.SLIDE,
-    Push: ResponseCode.PUSH,
-    Stop: ResponseCode.STOP,
-}
-"""The response components and their codes in the kernels, by rising precedence."""
+RESPONSE_CODES: dict[type, int] = {d.kind: d.response for d in TABLE if d.response}
+"""The response components and their codes in the kernels, which rise by precedence."""

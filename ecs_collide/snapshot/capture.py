@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel import backend
-from ecs_collide.components import basics, dynamics, filters, surfaces
 from ecs_collide.components.component_map import ROLES, Components
+from ecs_collide.components.table import TABLE
 from ecs_collide.esper_world import Structure, World
 from ecs_collide.snapshot.column_codec import Table, pack_tables
 from ecs_collide.snapshot.own_types import Own, OwnTypes
@@ -32,42 +32,10 @@ from ecs_collide.snapshot.schema import (
 )
 from ecs_collide.sync.quarantine import find_no_number, rules
 
-_XYZ = ("x", "y", "z")
-FIELDS: dict[type, tuple[str, ...]] = {
-    basics.Position: _XYZ,
-    basics.Extents: _XYZ,
-    basics.Velocity: _XYZ,
-    basics.Growth: _XYZ,
-    basics.Mass: ("value",),
-    basics.Deflect: ("restitution",),
-    basics.Push: (),
-    basics.Slide: (),
-    basics.Stop: (),
-    basics.Sensor: (),
-    filters.Filter: ("categories", "mask", "group"),
-    surfaces.Friction: ("value", "code"),
-    surfaces.OneWay: _XYZ,
-    surfaces.Carry: (*_XYZ, "normal_x", "normal_y", "normal_z"),
-    dynamics.PushOut: ("speed",),
-    basics.Fixed: (),
-    dynamics.Separate: ("speed",),
-    dynamics.GravityScale: ("value",),
-    dynamics.Damping: ("value",),
-    dynamics.Dominance: ("level",),
-    surfaces.Restitution: ("value", "code"),
-    dynamics.MaxSpeed: ("speed",),
-    dynamics.LockedAxes: _XYZ,
-    basics.Disabled: (),
-    dynamics.Attached: (*_XYZ, "owner"),
-}
+FIELDS = {d.kind: d.names for d in TABLE}
 """What a snapshot holds of the library's own components."""
 
-_WHOLE = {  # whole numbers
-    filters.Filter: ("categories", "mask", "group"),
-    dynamics.Attached: ("owner",),
-    dynamics.Dominance: ("level",),
-    dynamics.LockedAxes: _XYZ,
-}
+_WHOLE = {d.kind: d.whole for d in TABLE}
 
 _LIBRARY = __name__.split(".")[0]
 KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)

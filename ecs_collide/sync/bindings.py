@@ -55,6 +55,7 @@ class ComponentBinding:
     mark: Public[cython.int]
     response: ReadOnly[cython.int]
     columns: ReadOnly[tuple]
+    column: ReadOnly[Any]
     counts: Public[cython.int]
     items: ReadOnly[list]
     slots: cython.pointer[Slots]
@@ -69,6 +70,12 @@ class ComponentBinding:
     whole: cython.bint[3]
     seen: cython.double[:, ::1]
     now: cython.double[:, ::1]
+    # the kernel object and its column that get the first number; see `components.table.Column`
+    user: object
+    target: cython.double[::1]
+    has_target: cython.bint
+    default: cython.double
+    flag: str  # to be set when a body has the component, "" from then on
     kept_rows: cython.longlong[::1]
     kept: cython.double[:, ::1]
     n_kept: ReadOnly[cython.Py_ssize_t]
@@ -86,12 +93,17 @@ class ComponentBinding:
         response: cython.int,
         columns: tuple = ("seen_mass", "seen_mass"),
         bounds: tuple = (),
+        column: Any = None,
     ):
         self.type = type
         self.names = names  # of its numbers, three at most; see `_attributes`
         self.mark = mark  # the bit that says that a body has it; 0 for those that all bodies have
         self.response = response  # its code among the responses, or 0
         self.columns = columns  # what was seen, and what is to be written; any without numbers
+        self.column = column
+        self.has_target = column is not None
+        self.default = column.default if self.has_target else 0.0
+        self.flag = column.flag if self.has_target else ""
         self.items = []  # the component in each row, or None; empty until there is one
         self.width = len(names)
         self.parts = list(map(part_of, names))
@@ -118,9 +130,13 @@ class ComponentBinding:
         slots_free(self.slots)
 
     def bind(
-        self, n_rows: cython.Py_ssize_t, seen: cython.double[:, ::1], now: cython.double[:, ::1]
+        self,
+        n_rows: cython.Py_ssize_t,
+        seen: cython.double[:, ::1],
+        now: cython.double[:, ::1],
+        user: object = None,
     ):
-        """Use columns of `n_rows` rows: what was seen, and what is to be written."""
+        """Use columns of `n_rows` rows: what was seen, what is to be written, and that of `user`."""
         if min(seen.shape[0], now.shape[0]) < n_rows:
             raise IndexError(f"{n_rows} rows of {self.type.__name__} do not fit into their columns")
         if self.items:
@@ -128,8 +144,28 @@ class ComponentBinding:
         self.n_rows = n_rows
         self.seen = seen
         self.now = now
+        self.user = user
+        if self.has_target:
+            self.target = getattr(user, self.column.name)
         if cython.compiled:
             slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
+
+    @may_raise
+    def clear(self, i: cython.Py_ssize_t) -> cython.int:
+        """Set the column of a kernel to what it is without the component."""
+        if self.has_target:
+            self.target[i] = self.default
+        return 0
+
+    @may_raise
+    def fill(self, i: cython.Py_ssize_t) -> cython.int:
+        """Copy the number that was seen to the column of a kernel."""
+        if self.has_target:
+            self.target[i] = self.seen[i, VALUE]
+            if self.flag:
+                setattr(self.user, self.flag, True)
+                self.flag = ""
+        return 0
 
     @may_raise
     def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:

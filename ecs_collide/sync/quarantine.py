@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 from ecs_collide._kernel.constants import MAX_ROUNDS, NAN, OF_SPACE
 from ecs_collide.components.attributes import read_number
 from ecs_collide.components.component_map import Components
+from ecs_collide.components.table import Bounds, Entry, entries
 from ecs_collide.motion.wrapping import Wrap
-from ecs_collide.sync.component_table import Bounds, Entry, common_entries, rare_entries
 
 N_KEPT = 64  # reports that a space keeps
 N_NAMED = 20  # entities that a report lists by their ids
@@ -17,15 +17,13 @@ N_NAMED = 20  # entities that a report lists by their ids
 
 def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Entry]:
     """Return what must hold for the numbers that collisions depend on."""
-    entries = [
-        entry for entry in (*common_entries(components, dim), *rare_entries(dim)) if entry.names
-    ]
-    return [*box_rules(components, dim, wrap), *entries[2:]]
+    numbered = [entry for some in entries(components, dim) for entry in some if entry.names]
+    return [*box_rules(components, dim, wrap), *numbered[2:]]
 
 
 def box_rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Entry]:
     """Return what must hold for the position and the extents of a body."""
-    position, extents = common_entries(components, dim)[:2]
+    position, extents = entries(components, dim)[0][:2]
     maximum = 1.0 if components.whole_sizes else 0.5
     narrow = [
         Entry(extents.kind, (name,), bounds=(Bounds(

@@ -30,8 +30,8 @@ from ecs_collide._kernel.constants import (
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 from ecs_collide.sync.bindings import VALUE, ComponentBinding
+from ecs_collide.sync.rare_reader import RareReader
 from ecs_collide.sync.slots import Watch, slots_write, watch_run
-from ecs_collide.sync.surface_reader import SurfaceReader
 
 OF_ATTACHED = (
     Has.GROWTH
@@ -51,7 +51,7 @@ class ComponentReader:
 
     bodies: Bodies
     rare: RareColumns
-    surface_reader: ReadOnly[SurfaceReader]
+    rare_reader: ReadOnly[RareReader]
     dim: cython.int
     n_rows: cython.Py_ssize_t
     # The first six are Position, Extents, Velocity, Growth, Mass, Deflect, or play their roles.
@@ -93,11 +93,11 @@ class ComponentReader:
     kept: list  # what the step has overwritten: the object and name of a column, rows, numbers
     writing: cython.longlong[::1]
 
-    def __init__(self, bodies: Bodies, kinds: list, surface_bindings: list):
+    def __init__(self, bodies: Bodies, kinds: list, rare_kinds: list):
         self.bodies = bodies
         self.dim = bodies.dim
         self.rare = bodies.rare
-        self.surface_reader = SurfaceReader(bodies.rare, surface_bindings)
+        self.rare_reader = RareReader(bodies.rare, rare_kinds)
         self.n_rows = 0
         self.any_sensor = False
         self.has_written = False
@@ -144,7 +144,8 @@ class ComponentReader:
             self._watch_columns()
         for kind in self.kinds:
             seen, now = kind.columns
-            kind.bind(self.bodies.capacity, getattr(views, seen), getattr(views, now))
+            user = None if kind.column is None else getattr(self.bodies, kind.column.user)
+            kind.bind(self.bodies.capacity, getattr(views, seen), getattr(views, now), user)
         self.n_rows = self.bodies.capacity
 
     def _watch_columns(self) -> cython.void:
@@ -165,9 +166,9 @@ class ComponentReader:
             self.watch.common[k].slots = kind.slots
             self.watch.common[k].mark = kind.mark & self.watch.common_marks
         self.watch.bits = cython.address(b.traits[0])
-        self.watch.n_rare = len(self.surface_reader.kinds)
+        self.watch.n_rare = len(self.rare_reader.kinds)
         for k in range(self.watch.n_rare):
-            kind = self.surface_reader.kinds[k]
+            kind = self.rare_reader.kinds[k]
             self.watch.rare[k].slots = kind.slots
             self.watch.rare[k].mark = kind.mark >> TRAITS_SHIFT & 0x7FFF
 
@@ -216,7 +217,7 @@ class ComponentReader:
         for kind in self.kinds:
             component = components.get(kind.type)
             if component is not None and kind.mark >> TRAITS_SHIFT and kind.width:
-                self.surface_reader.use()
+                self.rare_reader.use()
             if kind.file(i, component):
                 n_filed += kind.counts
                 has |= kind.mark
@@ -226,7 +227,7 @@ class ComponentReader:
             response = 0
         b.attached[i] = (has & Mark.ATTACHED) != 0
         b.n_filed[i] = n_filed
-        self.surface_reader.file(i, has)
+        self.rare_reader.file(i, has)
         b.response[i] = response
         self.any_sensor |= (has & Has.SENSOR) != 0
         b.sensor[i] = (has & Has.SENSOR) != 0
@@ -356,9 +357,9 @@ class ComponentReader:
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             if b.attached[i]:
-                if self.owner.is_other(i) or self.surface_reader.filter.is_other(i):
+                if self.owner.is_other(i) or self.rare_reader.filter.is_other(i):
                     found.append(i)
-            elif b.traits[i] and self.surface_reader.is_other(i):
+            elif b.traits[i] and self.rare_reader.is_other(i):
                 found.append(i)
         return found
 
@@ -371,7 +372,7 @@ class ComponentReader:
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             if b.traits[i]:
-                self.surface_reader.read(i)
+                self.rare_reader.read(i)
             if b.attached[i]:
                 self.owner.read(i)
             self._check(i)
@@ -383,7 +384,7 @@ class ComponentReader:
 
         self.require(rows)
         for n in range(rows.shape[0]):
-            self.surface_reader.mistrust(rows[n])
+            self.rare_reader.mistrust(rows[n])
             if b.attached[rows[n]]:
                 self.owner.forget(rows[n])
                 self.owner.seen[rows[n], VALUE] = NAN
@@ -530,7 +531,7 @@ class ComponentReader:
             b.news[i] |= News.UNCHECKED
         if b.attached[i] and self.offset.read(i) | self.owner.read(i):
             b.news[i] |= News.UNCHECKED
-        if b.traits[i] and self.surface_reader.read(i):
+        if b.traits[i] and self.rare_reader.read(i):
             b.news[i] |= News.UNCHECKED
             if not b.moves[i]:
                 self.altered.append(i)
@@ -627,7 +628,7 @@ class ComponentReader:
                 abs(b.seen_velocity[i, k]) <= SAFE_LIMIT and abs(b.seen_growth[i, k]) <= SAFE_LIMIT
             )
         if self.rare.is_used:
-            fine &= self._read_surfaces(i)
+            fine &= self._read_rare(i)
         if b.attached[i]:
             fine &= self.owner.allows_all(i) and self.offset.allows_all(i)
         if b.wraps:
@@ -645,14 +646,14 @@ class ComponentReader:
         return 0
 
     @may_raise
-    def _read_surfaces(self, i: cython.Py_ssize_t) -> cython.bint:
+    def _read_rare(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill a body's columns of `RareColumns`, and note whether it meets others than before."""
         b: Bodies = self.bodies
         f: cython.longlong[:, ::1] = self.rare.filters
         categories: cython.longlong = f[i, CATEGORIES]
         mask: cython.longlong = f[i, MASK]
         group: cython.longlong = f[i, GROUP]
-        fine: cython.bint = self.surface_reader.check(i)
+        fine: cython.bint = self.rare_reader.check(i)
         differs: cython.bint = (
             f[i, CATEGORIES] != categories or f[i, MASK] != mask or f[i, GROUP] != group
         )

@@ -25,12 +25,12 @@ from ecs_collide._kernel.constants import (
 )
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.dynamics import Attached
+from ecs_collide.components.table import entries
 from ecs_collide.esper_world import World
 from ecs_collide.events import EndReason, Vector
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.attached import AttachedBoxes
-from ecs_collide.sync.component_table import common_entries, rare_entries
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
 from ecs_collide.sync.quarantine import FieldChecks, Report
@@ -78,8 +78,7 @@ class BodyRegistry:
         table = self.table = BodyTable(timeline.bodies)
         kernels = backend.kernels
         make = kernels.bindings.ComponentBinding
-        common = [make(*entry) for entry in common_entries(components, dim)]
-        rare = [make(*entry) for entry in rare_entries(dim)]
+        common, rare = ([make(*entry) for entry in some] for some in entries(components, dim))
         self.kinds = [*common, *rare]  # and then what is added by `EntityRows.watch`
         self.makers = common[0], common[1]  # the two that make an entity a body
         self.types = {kind.type: kind for kind in reversed(self.kinds)}  # the first of each type
@@ -137,7 +136,7 @@ class BodyRegistry:
     def set_up(self, up: Vector) -> None:
         """Let normals that are not given be this unit vector along an axis."""
         axis = next(k for k, part in enumerate(up) if part)
-        self._reader.surface_reader.up = axis + 1 if up[axis] > 0.0 else -(axis + 1)
+        self._reader.rare_reader.up = axis + 1 if up[axis] > 0.0 else -(axis + 1)
 
     def set_gravity(self, gravity: Vector) -> None:
         """Let bodies fall otherwise from the next step on, those that sleep too."""
@@ -155,7 +154,7 @@ class BodyRegistry:
 
     def _exempt_now(self, kind: type) -> None:
         """Exempt a type once there is gravity: it costs the columns of `RareColumns`."""
-        rare = self._reader.surface_reader
+        rare = self._reader.rare_reader
         if self.types.get(kind) not in rare.exempt:
             self.index.watch(kind, Trait.NO_GRAVITY << TRAITS_SHIFT)
             rare.use()

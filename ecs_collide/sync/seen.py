@@ -103,7 +103,7 @@ class SeenBodies:
     def resume_filters(self, rows: NDArray[np.int64], filters: NDArray[np.void]) -> None:
         """Take filters for what was seen last, as `filters` gives them."""
         if len(filters):
-            self._reader.surface_reader.use()
+            self._reader.rare_reader.use()
         if self._table.bodies.rare.is_used:
             numbers = self._table.filters
             numbers[rows] = _NO_FILTER

@@ -206,7 +206,7 @@ typedef struct {
     Marked common[4];  /* By the bits of `has`. */
     int common_marks;
     const short *bits;
-    Marked rare[16];  /* By those of `bits`, or more than there are. */
+    Marked rare[32];  /* By those of `bits`, or more than there are; `MOST_KINDS`. */
     int n_rare;
 } Watch;
 

@@ -18,7 +18,7 @@ cdef extern from "ecs_collide/sync/slots.h":
         Marked common[4]
         int common_marks
         const short *bits
-        Marked rare[16]
+        Marked rare[32]
         int n_rare
     Py_ssize_t watch_run(
         const Watch *watch, const long long *rows, Py_ssize_t n, Py_ssize_t n_rows

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.constants import ALL, NAN, OF_SPACE, TRAITS_SHIFT, Trait
+from ecs_collide.components.dynamics import Dominance, LockedAxes
+from ecs_collide.components.filters import Filter
+from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.rare_columns import MASK, RareColumns, side_of
 from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
 
+MOST_KINDS = 32  # what `Watch.rare` in slots.h has room for
+
 
 @cython.final
-class SurfaceReader:
+class RareReader:
     """The rarer components of all bodies, and the columns that they are read into."""
 
     rare: RareColumns
@@ -22,21 +27,24 @@ class SurfaceReader:
     one_way: ComponentBinding
     normal: ComponentBinding
     surface: ComponentBinding
-    push_out: ComponentBinding
-    separate: ComponentBinding
-    gravity_scale: ComponentBinding
-    damping: ComponentBinding
     dominance: ComponentBinding
     restitution: ComponentBinding
-    max_speed: ComponentBinding
     locked_axes: ComponentBinding
 
     def __init__(self, rare: RareColumns, kinds: list):
+        if len(kinds) > MOST_KINDS:
+            raise ValueError(
+                f"{len(kinds)} parts of rare components: there is room for {MOST_KINDS}"
+            )
         self.rare = rare
-        self.kinds = kinds  # those of `rare_entries`
-        self.filter, self.friction, self.one_way, self.normal, self.surface = kinds[:5]
-        self.push_out, self.separate, self.gravity_scale, self.damping = kinds[5:9]
-        self.dominance, self.restitution, self.max_speed, self.locked_axes = kinds[9:]
+        self.kinds = kinds  # those of `components.table`
+        by_name: dict = {(kind.type, kind.names[0]): kind for kind in kinds}
+        # Those whose numbers are not, or not only, copied to a column.
+        self.filter = by_name[Filter, "categories"]
+        self.friction, self.restitution = by_name[Friction, "value"], by_name[Restitution, "value"]
+        self.one_way, self.normal = by_name[OneWay, "x"], by_name[Carry, "normal_x"]
+        self.surface, self.dominance = by_name[Carry, "x"], by_name[Dominance, "level"]
+        self.locked_axes = by_name[LockedAxes, "x"]
         self.exempt = []  # bodies that have a component of one of these do not fall by themselves
         self.up = 2  # where normals that are not given point: k + 1, or -(k + 1), for axis k
 
@@ -44,20 +52,37 @@ class SurfaceReader:
     @may_raise
     def use(self) -> cython.int:
         """Use the columns of `RareColumns` from now on."""
+        kind: ComponentBinding
+        i: cython.Py_ssize_t
+
         if not self.rare.is_used:
             self.rare.use()
+            for kind in self.kinds:
+                for i in range(self.rare.bits.shape[0]):
+                    kind.clear(i)
         return 0
 
     @may_raise
     def file(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
-        """Note which of the components a body has, by the marks of all of its kinds."""
+        """Note which of the components a body has, by the marks of all of its kinds.
+
+        What it says is filled in by `check`; until then it has none, but for its last filter.
+        """
         rarest: cython.int = (
             Trait.DOMINANCE | Trait.RESTITUTION | Trait.MAX_SPEED | Trait.LOCKED_AXES
         )
+        kind: ComponentBinding
+        c: Controls = self.rare.controls
 
         self.rare.bits[i] = has >> TRAITS_SHIFT & 0x7FFF
         if self.rare.bits[i] & rarest:
-            self.rare.controls.use()
+            c.use()
+        if self.rare.is_used:
+            self.rare.clear(i)
+            for kind in self.kinds:
+                kind.clear(i)
+        if c.is_used:
+            c.clear(i)
         return 0
 
     def _has(self, i: cython.Py_ssize_t, kind: ComponentBinding) -> cython.bint:
@@ -112,31 +137,34 @@ class SurfaceReader:
         return self.up
 
     def check(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Fill the columns of a body; return whether its numbers can be computed with."""
+        """Fill the columns of a body; return whether its numbers can be computed with.
+
+        Of a body that has none of the components only the filter may have to be cleared: `file`
+        has cleared the other columns.
+        """
         t: RareColumns = self.rare
         c: Controls = t.controls
         kind: ComponentBinding
         k: cython.int
         fine: cython.bint = True
 
-        t.clear(i)
-        if c.is_used:
-            c.clear(i)
+        t.clear_filter(i)
         if t.bits[i] == 0:
             return True
+        if c.is_used:
+            c.clear(i)
         for kind in self.kinds:
             if self._has(i, kind):
                 fine &= kind.allows_all(i)
+                kind.fill(i)
         if self._has(i, self.filter):
             for k in range(3):
                 if self.filter.allows(i, k):
                     t.filters[i, k] = int(self.filter.seen[i, k])
             if t.filters[i, MASK] < 0:
                 t.filters[i, MASK] += ALL + 1  # ~bits: all but these
-        if self._has(i, self.friction):
-            t.friction[i] = self.friction.seen[i, VALUE]
-            if c.is_used and self.friction.allows(i, CODE):
-                c.friction_rule[i] = int(self.friction.seen[i, CODE])
+        if c.is_used and self._has(i, self.friction) and self.friction.allows(i, CODE):
+            c.friction_rule[i] = int(self.friction.seen[i, CODE])
         if self._has(i, self.one_way):
             t.one_way[i] = self.side(self.one_way, i)
             fine &= t.one_way[i] != 0
@@ -145,32 +173,16 @@ class SurfaceReader:
             t.any_carrier = True
             fine &= t.carries[i] != 0
             for k in range(t.dim):  # the part along its normal is ignored: it moves along itself
-                if abs(t.carries[i]) != k + 1:
-                    t.surface[i, k] = self.surface.seen[i, k]
-        if self._has(i, self.push_out):
-            t.push_out[i] = self.push_out.seen[i, VALUE]
-            t.any_pusher = True
-        if self._has(i, self.separate):
-            t.separate[i] = self.separate.seen[i, VALUE]
-            t.any_separator = True
-        if self._has(i, self.gravity_scale):
-            t.gravity_scale[i] = self.gravity_scale.seen[i, VALUE]
+                is_along: cython.bint = abs(t.carries[i]) != k + 1
+                t.surface[i, k] = self.surface.seen[i, k] if is_along else 0.0
         for kind in self.exempt:
             if self._has(i, kind):
                 t.gravity_scale[i] = 0.0
-        if self._has(i, self.damping):
-            t.damping[i] = self.damping.seen[i, VALUE]
-            t.any_damping = True
         if self._has(i, self.dominance) and self.dominance.allows(i, VALUE):
             c.rank[i] = int(self.dominance.seen[i, VALUE])
             c.any_rank |= c.rank[i] != 0
-        if self._has(i, self.restitution):
-            c.surface_restitution[i] = self.restitution.seen[i, VALUE]
-            if self.restitution.allows(i, CODE):
-                c.restitution_rule[i] = int(self.restitution.seen[i, CODE])
-        if self._has(i, self.max_speed):
-            c.limit[i] = self.max_speed.seen[i, VALUE]
-            c.any_limit = True
+        if self._has(i, self.restitution) and self.restitution.allows(i, CODE):
+            c.restitution_rule[i] = int(self.restitution.seen[i, CODE])
         if self._has(i, self.locked_axes):
             for k in range(c.dim):
                 if self.locked_axes.seen[i, k] == 1.0:
