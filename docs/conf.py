@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import html
 import re
+import sys
+from pathlib import Path
 
 import imagesize
 from docutils import nodes
 from sphinx.addnodes import pending_xref
 
 import ecs_collide
+
+sys.path.append(str(Path(__file__).parent))
+from make_reference import expand
 
 project = "ecs_collide"
 author = copyright = "The ecs_collide authors"
@@ -131,7 +136,7 @@ def setup(app) -> None:
     """Tell Sphinx what to mend while it reads."""
 
     def read(app, page, source: list[str]) -> None:
-        source[0] = lead(source[0])
+        source[0] = lead(expand(source[0]))
 
     def include(app, path, parent, content: list[str]) -> None:
         content[0] = lead(content[0])

@@ -19,11 +19,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from ecs_collide.components.table import TABLE
+
 DOCS = Path(__file__).parent
 PAGE = DOCS / "reference.md"
 ORDER = ["api_components", "api_world", "api_events", "api_questions", "api_extras"]
 WIDTH = 88
 WHICH = {"AABBTree": "Callable[[int], object] | None"}  # else a filter is a `Which`
+EXTRA = re.compile(r"ecs_collide\.(levels|character|debug|testing|recording)\.")
 NOT_OURS = {object, tuple, int, str, enum.IntEnum, enum.StrEnum, enum.IntFlag, enum.Flag, enum.Enum}
 HEAD = """# Reference
 
@@ -42,6 +45,46 @@ This page is made from the docstrings by `python docs/make_reference.py`.
 """
 
 
+def expand(text: str) -> str:
+    """Return a page with the names that follow from the library, or from the other pages.
+
+    ``.. autocomponents:: dynamics`` stands for the components of a module, in the order of their
+    table.  In ``api.md`` each section that links another page gets a table of its names.
+    """
+    text = re.sub(r"^\.\. autocomponents:: (\w+)\n", _documented, text, flags=re.M)
+    return re.sub(
+        r"^## \[[^\]]+\]\((api_\w+)\.md\)\n\n.+\n",
+        lambda m: m[0] + _summary(read_page(m[1])),
+        text,
+        flags=re.M,
+    )
+
+
+def read_page(stem: str) -> str:
+    """Return the text of a page of the site, expanded."""
+    return expand((DOCS / f"{stem}.md").read_text("utf-8"))
+
+
+def _documented(match: re.Match[str]) -> str:
+    """Return the directives of the components of a module."""
+    kinds = [d.kind for d in TABLE if d.kind.__module__.endswith(f".{match[1]}")]
+    blocks = (f".. autoclass:: ecs_collide.{kind.__name__}\n   :members:\n" for kind in kinds)
+    return "\n".join(blocks)
+
+
+def _summary(page: str) -> str:
+    """Return tables of the names that a page documents, under its headings."""
+    parts = []
+    for heading, section in re.findall(r"^## (.+)\n((?:(?!## ).*\n)*)", page, re.M):
+        names = [name for _, name in find_directives(section)]
+        if names:
+            short = "" if EXTRA.match(names[0]) else "~"
+            listed = "".join(f"   {short}{name}\n" for name in names)
+            table = f"```{{eval-rst}}\n.. autosummary::\n   :nosignatures:\n\n{listed}```\n"
+            parts.append(f"\n### {heading}\n\n{table}")
+    return "".join(parts)
+
+
 def main() -> None:
     """Write the page."""
     PAGE.write_text(make_page(), "utf-8")
@@ -52,7 +95,7 @@ def make_page() -> str:
     parts: list[str] = []
     contents: list[str] = []
     for stem in ORDER:
-        text = (DOCS / f"{stem}.md").read_text("utf-8")
+        text = read_page(stem)
         title = re.match(r"# (.*)", text)[1]
         names = [name for _, name in find_directives(text)]
         contents.append(f"- **{title}**: {', '.join(f'[`{shown(n)}`]()' for n in names)}")

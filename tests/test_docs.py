@@ -218,9 +218,16 @@ def test_files_that_the_exactness_page_names_are_there():
         assert (ROOT / named).is_file(), named
 
 
+def reference_pages():
+    """Return the pages of the reference by name, as the site has them."""
+    pages = (ROOT / "docs").glob("api_*.md")
+    return {page.stem: script("make_reference").read_page(page.stem) for page in pages}
+
+
 def test_reference_names_each_public_name_once():
-    pages = "".join(page.read_text("utf-8") for page in (ROOT / "docs").glob("api_*.md"))
-    listed = re.findall(r"auto(?:class|function|data):: ecs_collide\.([\w.]+)", pages)
+    listed = re.findall(
+        r"auto(?:class|function|data):: ecs_collide\.([\w.]+)", "".join(reference_pages().values())
+    )
 
     names = [name for name in listed if not name.startswith(EXTRAS)]
 
@@ -236,10 +243,11 @@ def test_reference_names_each_public_name_once():
 
 
 def test_tables_of_the_reference_list_all_that_it_has():
-    summary = (ROOT / "docs" / "api.md").read_text("utf-8")
-    for page in (ROOT / "docs").glob("api_*.md"):
-        text = page.read_text("utf-8")
-        for name in re.findall(r"auto(?:class|function|data):: (ecs_collide\.[\w.]+)", text):
+    pages = reference_pages()
+    summary = script("make_reference").read_page("api")
+
+    for page in pages.values():
+        for name in re.findall(r"auto(?:class|function|data):: (ecs_collide\.[\w.]+)", page):
             assert re.search(rf"^   ~?{name}$", summary, re.M), name
 
 
