@@ -191,6 +191,14 @@ def test_a_space_is_made_of_parts_and_no_part_holds_it():
             assert getattr(value, "__self__", None) is not space, part
 
 
+@pytest.mark.parametrize("kind", [ecs_collide.Space, ecs_collide.AABBTree])
+def test_each_query_is_written_once(kind):
+    queries = {name for name in vars(BoxQueries) if not name.startswith("_")}
+
+    assert {"query", "query_point", "cast_ray", "cast_box", "nearest"} <= queries
+    assert queries.isdisjoint(vars(kind))
+
+
 def test_of_the_core_few_modules_import_esper():
     knowing = {
         name
