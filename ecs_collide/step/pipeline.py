@@ -110,7 +110,7 @@ class Pipeline:
     @_stage
     def update_bounds(self, dt: float, handled: Iterable[type]) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs."""
-        state, world = self._state, self._link.world
+        state, world, registry = self._state, self._link.world, self._registry
         if self.lock.is_nested:
             raise RuntimeError(
                 "a step was begun inside a handler or response of the same space: "
@@ -121,46 +121,60 @@ class Pipeline:
         if self._stopwatch is not None:
             self._stopwatch.seconds.clear()
         self._start_lap()
-        if state.before is not None:  # the step before was never finished: it did not happen
+
+        # 1. Take back a step before that was never finished: it did not happen.
+        if state.before is not None:
             self.lock.is_changing = True
             self.lock.repair()
-        registry, timeline = self._registry, state.timeline
+        timeline = state.timeline  # taking back a step makes another one
+        # 2. Mark what response systems handle, because the reader notes which bodies have it.
         self._responses.handle(handled)
+        # 3. Keep what the space is: from here on this step can be taken back.
         self._keep(timeline)
         self.lock.is_changing = True
         state.moment = object()
         self.lock.begin_step()
+        # 4. Compare the entities first: only bodies with rows can be read.
         registry.compare(world)
         state.new_reports = state.new_reports + registry.read(state.step, dt, self.rest_speed)
         self._end_lap("read")
+        # 5. Prepare what the game calls, once the components are known to be sound.
         state.dt = dt
-        timeline.contacts.clock = state.time
         self._errors = []
         self._responses.begin_step(self._errors)
         self._subscribers.begin_step(world)
         self._pair_filters.begin_step(self._errors)
+        # 6. Empty the kernels: whatever wakes from here on belongs to this step.
+        timeline.require(registry.table.capacity)
         timeline.step.rest_speed = self.rest_speed
         timeline.step.pair_limit = self.pair_limit
-        timeline.require(registry.table.capacity)
+        timeline.contacts.clock = state.time
+        timeline.broadphase.step = state.step
         timeline.begin()
+        # 7. Place what stands somewhere else, and wake who sleeps there or on what is gone.
         timeline.place_still(registry.touched_still.data)
         registry.wake_near()
+        # 8. Restrain velocities before riders get those of their carriers, and wake these riders.
         timeline.restrain(registry.moving.data)
         registry.wake(timeline.carriers.begin())
-        if timeline.broadphase.pair_filter is not None:  # it is not called for sleeping bodies
+        # 9. Wake all for filter_pairs(), which is not called for pairs of sleeping bodies.
+        if timeline.broadphase.pair_filter is not None:
             registry.wake_all()
         state.n_movers = len(registry.moving) + registry.sleep.n
-        timeline.broadphase.step = state.step
+        # 10. Put the paths into the tree, all of them before the first way out is looked for.
         timeline.place_moving(registry.moving.data, dt)
         timeline.push_out(registry.moving.data)
+        # 11. Wake the islands that these paths reach; the ways out are part of them.
         registry.wake_reached()
         self._end_lap("bounds")
-        if not timeline.find_pairs(registry.active.data):  # there may be a crowd
+        # 12. Find the pairs; a crowd is counted from its pairs, so in one nobody sleeps.
+        if not timeline.find_pairs(registry.active.data):
             registry.wake_all()
             timeline.place_moving(registry.moving.data, dt)
             timeline.find_pairs(registry.active.data)
         self._note_crowd()
         self._end_lap("pairs")
+
         state.phase = BOUNDED
         self.lock.is_changing = False
 
