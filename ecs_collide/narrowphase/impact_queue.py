@@ -9,19 +9,26 @@ enter a sensor whose face is flush with the solid one.
 In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  These
 go into a list of their own, which is sorted once by its digits, so that to take one costs nothing.
 
-Invariant: `place` of a queued pair is 1 + its index in `heap`, or -1 - that in `due`; it is 0 for
-all others.
+Invariant: `place` of a queued pair is its index in `heap` or `due`, as `where` says.
 """
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, cython, may_raise, struct
+from ecs_collide._kernel import IntEnum, Public, cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, structs, zeros
 
 NO_ID: cython.longlong = (1 << 63) - 1
 FEW: cython.Py_ssize_t = 64  # so many are sorted by insertion alone
 DIGIT = 11  # bits of an id by which the others are sorted at once
 N_DIGITS: cython.Py_ssize_t = 1 << DIGIT
+
+
+class Where(IntEnum):
+    """Where a pair stands in the queue."""
+
+    NOWHERE = 0  # it is not queued: so zeroed memory says of a new pair
+    HEAP = 1  # in `heap`
+    DUE = 2  # in `due`
 
 
 @struct
@@ -33,7 +40,8 @@ class Queued:
     high: cython.longlong
     image: cython.longlong
     place: cython.int
-    rank: cython.int
+    rank: cython.schar
+    where: cython.schar
 
 
 @struct
@@ -65,7 +73,7 @@ class ImpactQueue:
     spare_bytes: cython.schar[::1]
     # array of Queued: of each pair `low` and `high`, the entity ids, and `image`, which image of
     # the second it is: these are filled by the owner.  `time` and `rank` are those with which it
-    # was queued last; `place` is explained above
+    # was queued last; `where` is a code of `Where`
     at: cython.pointer[Queued]
     # array of Entry: in the order of the heap: the pair, its time, and as `lowest` its lower id,
     # so that nearly all comparisons look at nothing else.  An impact of a rank above 0 has
@@ -121,20 +129,20 @@ class ImpactQueue:
         n: cython.Py_ssize_t
 
         for n in range(self.n_heap):
-            self.at[self.heap[n].pair].place = 0
+            self.at[self.heap[n].pair].where = Where.NOWHERE
         for n in range(self.front, self.n_due):
             if self.due[n].pair >= 0:
-                self.at[self.due[n].pair].place = 0
+                self.at[self.due[n].pair].where = Where.NOWHERE
         self.size = self.n_heap = self.n_due = self.front = 0
         self.is_sorted = False
 
     def holds(self, pair: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is queued."""
-        return self.at[pair].place != 0
+        return self.at[pair].where != Where.NOWHERE
 
     def is_due(self, pair: cython.Py_ssize_t, now: cython.double) -> cython.bint:
         """Return whether a pair is queued for this time."""
-        return self.at[pair].place != 0 and self.at[pair].time == now
+        return self.at[pair].where != Where.NOWHERE and self.at[pair].time == now
 
     def top(self) -> cython.Py_ssize_t:
         """Return the pair with the least key, or -1 if the queue is empty."""
@@ -157,28 +165,31 @@ class ImpactQueue:
         if time == 0.0 and rank == 0 and not self.is_sorted:
             self.due[self.n_due].pair = pair
             self.due[self.n_due].lowest = self.at[pair].low
+            self.at[pair].place = self.n_due
+            self.at[pair].where = Where.DUE
             self.n_due += 1
-            self.at[pair].place = -self.n_due
         else:
+            self.at[pair].where = Where.HEAP
             self.n_heap += 1
             self._rise(self.n_heap - 1, pair, time, self.at[pair].low if rank == 0 else NO_ID)
 
     def drop(self, pair: cython.Py_ssize_t) -> cython.void:
         """Remove a pair if it is queued.  O(log n)."""
         place: cython.int = self.at[pair].place
+        where: cython.int = self.at[pair].where
 
-        if place == 0:
+        if where == Where.NOWHERE:
             return
-        self.at[pair].place = 0
+        self.at[pair].where = Where.NOWHERE
         self.size -= 1
-        if place < 0:
-            self._drop_due(-1 - place)
+        if where == Where.DUE:
+            self._drop_due(place)
             return
         self.n_heap -= 1
         last: cython.Py_ssize_t = self.n_heap
-        if place - 1 != last:
+        if place != last:
             self._rise(
-                self._sink(place - 1),
+                self._sink(place),
                 self.heap[last].pair,
                 self.heap[last].time,
                 self.heap[last].lowest,
@@ -195,7 +206,7 @@ class ImpactQueue:
         if n != self.n_due:
             self.due[n].lowest = self.due[self.n_due].lowest
             self.due[n].pair = self.due[self.n_due].pair
-            self.at[self.due[n].pair].place = -1 - n
+            self.at[self.due[n].pair].place = n
 
     def _sort(self) -> cython.void:
         """Sort what is due at the start, and from now on queue nothing more there.
@@ -212,7 +223,7 @@ class ImpactQueue:
         for n in range(self.n_due):
             self._insert(n)
         for n in range(self.n_due):
-            self.at[self.due[n].pair].place = -1 - n
+            self.at[self.due[n].pair].place = n
 
     def _sort_by_id(self, by_lower: cython.bint) -> cython.void:
         """Sort what is due by the lower or the higher id; equal ones stay in their order."""
@@ -288,7 +299,7 @@ class ImpactQueue:
         self.heap[place].pair = pair
         self.heap[place].time = time
         self.heap[place].lowest = lowest
-        self.at[pair].place = place + 1
+        self.at[pair].place = place
 
     @cython.cfunc
     @cython.inline
