@@ -71,9 +71,9 @@ class PeriodicImages:
     body: cython.Py_ssize_t
     is_clipped: cython.bint
     is_done: cython.bint
-    # (dim,): the same in world units
+    # (3,): the same in world units
     offset: cython.double[::1]
-    # (dim,): corners of the path, or of the part of it, that may meet that image, shifted to
+    # (3,): corners of the path, or of the part of it, that may meet that image, shifted to
     # the positions of the other bodies
     low: cython.double[::1]
     high: cython.double[::1]

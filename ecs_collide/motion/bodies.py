@@ -143,7 +143,9 @@ class Bodies:
     # (capacity * n_path,): of each body and axis: centre and half size at the base time,
     # motion and resize
     path: Public[cython.double[::1]]
+    # (capacity, dim, 3): when a body was anchored, at which velocity, and the one before it turned
     turn: Public[cython.double[:, :, ::1]]
+    # (capacity, 2 * dim): the velocity and the growth that a body on hold will have again
     kept: Public[cython.double[:, ::1]]
     # The same memory as `path` and `swept_min`, `swept_max`, for loops over all bodies.
     flat_path: cython.p_double
@@ -558,7 +560,7 @@ class Bodies:
     ) -> cython.void:
         """Give a body a new velocity on an axis from its base time on.
 
-        `earlier` keeps what it had before the first change of that instant.
+        `turn` keeps the one that it had before the first change of that instant.
         """
         axis: cython.int
 

@@ -135,8 +135,8 @@ class Clusters(SharedMotion):
     # (n_rows, dim): the last instant, of any step, in which merges have turned a body on an axis;
     # 0 if none has
     turned_in: cython.longlong[:, ::1]
-    alone: cython.longlong[::1]
-    is_alone: cython.schar[::1]
+    alone: cython.longlong[::1]  # (n_rows,): `n_alone` rows, see `turn_alone`
+    is_alone: cython.schar[::1]  # (n_rows,): 1 for each of them
     capacity: cython.Py_ssize_t
     # (capacity,): of each node, another of its cluster, or itself where it is the root.  Apart
     # from the nodes: to find a root, nothing else is looked at

@@ -56,13 +56,15 @@ class Separating:
     soft: cython.longlong[::1]
     reach: cython.double[::1]  # (n_rows,): how far each may be moved in the step; 0 for all others
     size: cython.double[::1]  # (n_rows,): of a member its largest side
+    # (n_rows, dim): where a member is at the end of its path, displaced, and its half sizes there
     place: cython.double[:, ::1]
     half: cython.double[:, ::1]
     push: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): its displacement
-    total: cython.double[:, ::1]
-    count: cython.longlong[::1]
+    total: cython.double[:, ::1]  # (n_rows, dim): the sum of the displacements by its pairs
+    count: cython.longlong[::1]  # (n_rows,): the number of displacements in `total`
+    # (n_rows, dim) and (n_rows,): the same of pairs for which there was no room
     total_left_out: cython.double[:, ::1]
-    count_left_out: cython.longlong[::1]
+    count_left_out: cython.longlong[::1]  # (n_rows,)
     active: cython.schar[::1]  # (n_rows,): 1 << axis where the displacement is part of its path
     # (n_rows, dim): its own velocity, and that with the displacement
     before: cython.double[:, ::1]

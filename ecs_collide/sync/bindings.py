@@ -6,7 +6,7 @@ the very object that held it.  Numbers never change: where a component still
 holds the same object there is nothing to read, and bodies at rest cost next
 to nothing.
 
-An attribute that is no slot may round what is written into it; `_attributes` keeps
+An attribute that is no slot may round what is written into it; `components.attributes` keeps
 the exact number then, and only attributes that may do so are read back.
 """
 
@@ -96,7 +96,7 @@ class ComponentBinding:
         column: Any = None,
     ):
         self.type = type
-        self.names = names  # of its numbers, three at most; see `_attributes`
+        self.names = names  # of its numbers, three at most; see `components.attributes`
         self.mark = mark  # the bit that says that a body has it; 0 for those that all bodies have
         self.response = response  # its code among the responses, or 0
         self.columns = columns  # what was seen, and what is to be written; any without numbers

@@ -1,4 +1,4 @@
-"""The exact numbers of components that round, as snapshots hold them; see `_attributes`."""
+"""The exact numbers of components that round, as snapshots hold them; see `components.attributes`."""
 
 from __future__ import annotations
 
