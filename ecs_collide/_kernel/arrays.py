@@ -38,9 +38,12 @@ def nones(n: int) -> Any:
     return np.full(n, -1, LONG).data
 
 
-def grown(view: Any, n_rows: int, fill: int = 0) -> Any:
-    """Return a copy of an array with its first axis lengthened to `n_rows` by zeros, or `fill`."""
-    old = np.asarray(view)
+def grown(view: Any, n_rows: int, fill: int = 0, n_kept: int | None = None) -> Any:
+    """Return a copy of an array with its first axis lengthened to `n_rows` by zeros, or `fill`.
+
+    With `n_kept` only the first rows are copied.  The pages of the others stay untouched.
+    """
+    old = np.asarray(view)[:n_kept]
     shape = (n_rows, *old.shape[1:])
     new = np.full(shape, fill, old.dtype) if fill else np.zeros(shape, old.dtype)
     new[: len(old)] = old

@@ -106,9 +106,12 @@ class ImpactQueue:
         """Make room for pairs 0 to `n_pairs` - 1."""
         if cython.compiled:
             pairs: cython.schar[::1] = grown(self.pair_bytes, n_pairs * cython.sizeof(Queued))
-            heap: cython.schar[::1] = grown(self.heap_bytes, n_pairs * cython.sizeof(Entry))
-            due: cython.schar[::1] = grown(self.due_bytes, n_pairs * cython.sizeof(Entry))
-            spare: cython.schar[::1] = grown(self.spare_bytes, n_pairs * cython.sizeof(Entry))
+            size: cython.Py_ssize_t = cython.sizeof(Entry)
+            heap: cython.schar[::1] = grown(
+                self.heap_bytes, n_pairs * size, n_kept=self.n_heap * size
+            )
+            due: cython.schar[::1] = grown(self.due_bytes, n_pairs * size, n_kept=self.n_due * size)
+            spare: cython.schar[::1] = grown(self.spare_bytes, n_pairs * size, n_kept=0)
             self.pair_bytes = pairs
             self.heap_bytes = heap
             self.due_bytes = due

@@ -33,6 +33,8 @@ from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweepe
 
 CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
+LEAST_MOVE: cython.double = 1e-100  # times the least gap that counts it is no denormal number
+
 # The first columns of `numbers`, and those of `codes` after two ids, in `impacts_into`.
 IMPACT_TIME = 0
 IMPACT_EXIT = 1
@@ -103,7 +105,7 @@ class Narrowphase:
 
         The test covers most pairs.  It compares one of the two sides of each axis, without a
         branch: if its gap is open now, and still is after a whole step at its rate, by more than
-        all rounding, there is no impact.
+        all rounding, there is no impact.  Pairs that pass diagonally are left to `_passes_by`.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -115,6 +117,7 @@ class Narrowphase:
         way2: cython.double = self.step.now - b.base[j]
         rest: cython.double = 1.0 - self.step.now
         margin: cython.double = CLEAR * b.farthest
+        widest: cython.double = -INF
         least: cython.double = -INF
         end: cython.double = -INF
         wraps: cython.bint = b.wraps
@@ -133,13 +136,61 @@ class Narrowphase:
             rate: cython.double = side * (b.path[two + MOTION] - b.path[one + MOTION]) - (
                 b.path[two + RESIZE] + b.path[one + RESIZE]
             )
+            widest = max(widest, gap)
             least = max(least, min(gap, gap + rate))
             end = max(end, gap + rate * rest)
             one += 4
             two += 4
         if end > margin:
             self.pairs.mark_clear(p)
-        return least > margin
+        return least > margin or (widest > margin and self._passes_by(p))
+
+    def _passes_by(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a diagonal relative path leads past at a distance, however long it is.
+
+            +-----+    /         Relative to the first box the centre of the second one is at d
+            |  h  |   / m        and moves by m.  They never meet if its line passes beside the
+            +-----+  d           sum of both boxes, which has the half size h:
+
+                                 | d x m | > h.x * | m.y | + h.y * | m.x |
+
+        The distance must exceed all rounding.  A pair that passes does not touch.
+        """
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        one: cython.Py_ssize_t = b.n_path * i
+        two: cython.Py_ssize_t = b.n_path * j
+        k: cython.int
+        way1: cython.double = self.step.now - b.base[i]
+        way2: cython.double = self.step.now - b.base[j]
+        distance: cython.double = b.clear_gap()
+        last_apart: cython.double = 0.0
+        last_size: cython.double = 0.0
+        last_move: cython.double = 0.0
+        passes: cython.bint = False
+
+        if b.any_resize:
+            return False
+        for k in range(b.dim):
+            move: cython.double = b.path[two + MOTION] - b.path[one + MOTION]
+            if abs(move) < LEAST_MOVE:
+                return False
+            apart: cython.double = (b.path[two + CENTRE] + b.path[two + MOTION] * way2) - (
+                b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            )
+            if b.wraps:
+                apart += self.pairs.offset[p, k]
+            size: cython.double = b.path[two + HALF] + b.path[one + HALF] + distance
+            passes |= abs(last_apart * move - apart * last_move) > (
+                last_size * abs(move) + size * abs(last_move)
+            )
+            last_apart, last_size, last_move = apart, size, move
+            one += 4
+            two += 4
+        if passes:
+            self.pairs.forget_touch(p)
+        return passes
 
     def aim(self, p: cython.Py_ssize_t) -> cython.void:
         """Aim the sweeper at a pair, from now to the end of the step."""

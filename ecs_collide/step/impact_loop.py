@@ -27,6 +27,8 @@ from ecs_collide.broadphase.pair_table import (
     CROSS_ONCE,
     CROSS_UNTIL_APART,
     KEEPS,
+    NO_TOUCH,
+    NOT_MET,
     SOFT,
     STALE,
     STUCK,
@@ -256,16 +258,22 @@ class ImpactLoop:
         """Sweep the pairs of a body that has turned, but for those with a body that is done."""
         at: cython.Py_ssize_t = self.pairs.head_of(i)
         n_visits: cython.longlong = 0
+        clear: cython.double = self.bodies.clear_gap()
 
         while at >= 0:
             p: cython.Py_ssize_t = at
-            n_visits += self._may_meet(p)
+            gap: cython.double = self._gap_of_paths(p, clear)
+            # By the bounds of paths: which other pairs exist depends on margins.
+            n_visits += gap <= 0.0
             # As `PairTable.partner` and `next_of`, which are calls from here.
             is_first: cython.int = self.pairs.at[p].first == i
             j: cython.Py_ssize_t = self.pairs.at[p].first + self.pairs.at[p].second - i
             at = self.pairs.at[p].next_of_second - 1
             at += (self.pairs.at[p].next_of_first - self.pairs.at[p].next_of_second) * is_first
             if self.bodies.is_turned[j] == DONE:
+                continue
+            if gap > clear and self._is_idle(p):
+                self.pairs.mark_clear(p)
                 continue
             if self.pairs.at[p].contact >= BEGUN and not self.pairs.crosses(p):
                 self.contacts.follow(p, self.step.now)
@@ -279,23 +287,40 @@ class ImpactLoop:
 
     @cython.cfunc
     @cython.inline
-    def _may_meet(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the bounds of two paths meet: which other pairs exist depends on margins."""
+    def _is_idle(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair that stays apart has nothing noted that this would change."""
+        pairs: PairTable = self.pairs
+
+        return (
+            pairs.is_solid(p)
+            and pairs.at[p].contact < BEGUN
+            and pairs.at[p].met == NOT_MET
+            and pairs.at[p].touch == NO_TOUCH
+            and not pairs.at[p].is_withdrawn
+        )
+
+    @cython.cfunc
+    @cython.inline
+    def _gap_of_paths(self, p: cython.Py_ssize_t, enough: cython.double) -> cython.double:
+        """Return the largest gap on an axis between the bounds of two paths, or one above `enough`.
+
+        0 or less: they meet.
+        """
         b: Bodies = self.bodies
         one: cython.Py_ssize_t = b.dim * self.pairs.at[p].first
         two: cython.Py_ssize_t = b.dim * self.pairs.at[p].second
         k: cython.int
         offset: cython.double = 0.0
+        gap: cython.double = -INF
 
         for k in range(b.dim):
             if b.wraps:
                 offset = self.pairs.offset[p, k]
-            if (
-                b.flat_min[one + k] > b.flat_max[two + k] + offset
-                or b.flat_min[two + k] + offset > b.flat_max[one + k]
-            ):
-                return False
-        return True
+            gap = max(gap, b.flat_min[one + k] - (b.flat_max[two + k] + offset))
+            gap = max(gap, (b.flat_min[two + k] + offset) - b.flat_max[one + k])
+            if gap > enough:
+                break
+        return gap
 
     # -- place --
 

@@ -407,6 +407,30 @@ def test_bodies_of_mixed_scale_take_no_more_sweeps_than_their_pairs_allow():
         esper.process(1 / 60)
         assert space.stats.pairs <= most_pairs(space)
         assert space.stats.sweeps <= most_sweeps(space)
+        # The bounds of diagonal paths meet, and the paths pass each other.
+        assert space.stats.sweeps < space.stats.pairs / 2
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("beside", [1.99, 2.01])
+def test_boxes_whose_diagonal_paths_pass_each_other_are_not_swept(dim, beside):
+    #
+    #        / /
+    #       / / B      both go along a diagonal, `beside` above one another at the sum of
+    #    A / /         half sizes 2; the bounds of their paths meet
+    #
+    flat = [0.0] * (dim - 2)
+    slow = [0.5] * (dim - 2)
+    half = [1.0] * dim
+    first = mover((0, 0, *flat), half, (40, 40, *slow), ec.Slide())
+    mover((40, 40 + 2 * beside, *flat), half, (-40, -40, *(-part for part in slow)), ec.Slide())
+    space = ec.install(dim=dim)
+
+    esper.process(1.0)
+
+    assert space.stats.pairs == 1
+    assert (space.stats.sweeps == 0) == (beside > 2.0)
+    assert bool(space.collisions_of(first)) == (beside < 2.0)
 
 
 # The pairs of a step -------------------------------------------------------------------
