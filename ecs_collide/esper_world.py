@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from types import FrameType
 from typing import Any, NamedTuple
 
@@ -42,21 +42,54 @@ def require_order(who: str, priority: int) -> None:
     """Raise RuntimeError if a system of a priority would run before the running processor.
 
     esper iterates over its list by index.  A system that is inserted before the running processor
-    moves it back, and it runs again.
+    moves it back, and it runs again.  If the running processor has removed itself, esper skips one.
     """
+    for running in _running_processors():
+        if not any(running is other for listed in _processors_of_worlds() for other in listed):
+            name = type(running).__name__
+            raise RuntimeError(
+                f"{who} was called in {name}, a processor that was removed while it runs, so esper "
+                f"would skip a system: call it before esper.process(), or remove {name} after it"
+            )
+        listed = getattr(esper, "_processors", ())
+        if any(running is other for other in listed) and running.priority < priority:
+            raise RuntimeError(
+                f"{who} was called in {type(running).__name__}, a processor of priority "
+                f"{running.priority}, and adds systems that run before it, up to priority "
+                f"{priority}: call it before esper.process(), or in a processor of priority "
+                f"{priority} or more"
+            )
+
+
+def is_skipped(name: str) -> bool:
+    """Return whether esper runs a processor that stands behind one of this name.
+
+    If that one did not run, esper skipped it, because a processor before it was removed.
+    """
+    running = next(_running_processors(), None)
+    for processor in getattr(esper, "_processors", ()):
+        if processor is running:
+            return False
+        if type(processor).__name__ == name:
+            return running is not None
+    return False
+
+
+def _running_processors() -> Iterator[esper.Processor]:
+    """Yield the processors that `esper.process` runs now, the innermost first."""
     frame: FrameType | None = sys._getframe()
     while frame is not None:
         if frame.f_globals is vars(esper) and "processor" in frame.f_locals:
-            running = frame.f_locals["processor"]
-            listed = getattr(esper, "_processors", ())
-            if any(running is other for other in listed) and running.priority < priority:
-                raise RuntimeError(
-                    f"{who} was called in {type(running).__name__}, a processor of priority "
-                    f"{running.priority}, and adds systems that run before it, up to priority "
-                    f"{priority}: call it before esper.process(), or in a processor of priority "
-                    f"{priority} or more"
-                )
+            yield frame.f_locals["processor"]
         frame = frame.f_back
+
+
+def _processors_of_worlds() -> Iterator[Sequence[esper.Processor]]:
+    """Yield the processors of each world."""
+    yield getattr(esper, "_processors", ())
+    for parts in getattr(esper, "_context_map", {}).values():
+        if len(parts) > 6:  # other worlds keep all that esper has of them in this order
+            yield parts[6]
 
 
 class World:

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character, CharacterSystem, install_characters
 from tests.scenes import (
     Falls,
     Gravity,
@@ -676,6 +676,48 @@ def test_install_in_a_processor_that_runs_later_is_refused_by_name(priority):
     with pytest.raises(RuntimeError, match=f"install.. was called in Late, .* priority {priority}"):
         esper.process(1 / 60)
     assert esper.get_processor(ec.BroadphaseSystem) is None
+
+
+@pytest.mark.parametrize("priority", [0, 200])
+def test_install_in_a_processor_that_has_removed_itself_is_refused_with_the_way_out(priority):
+    def boot():
+        esper.remove_processor(Late)
+        ec.install()
+
+    esper.add_processor(Late(boot), priority)
+
+    with pytest.raises(RuntimeError, match=r"called in Late, .* removed while it runs.* after it"):
+        esper.process(1 / 60)
+    assert esper.get_processor(ec.BroadphaseSystem) is None
+
+
+def test_a_processor_that_removes_itself_is_named_as_the_cause_of_a_skipped_system():
+    body = falling()
+    ec.install()
+    esper.add_processor(Late(lambda: esper.remove_processor(Late)), 200)
+
+    with pytest.raises(RuntimeError, match=r"needs BroadphaseSystem .*esper skipped that one"):
+        esper.process(1 / 60)
+    esper.process(1 / 60)
+    assert esper.component_for_entity(body, ec.Position).x == pytest.approx(8 / 60)
+
+
+def test_systems_in_a_wrong_order_are_not_taken_for_skipped_ones():
+    space = ec.Space()
+    for system in (ec.NarrowphaseSystem, ec.BroadphaseSystem):
+        esper.add_processor(system(space))
+
+    with pytest.raises(RuntimeError, match=r"needs BroadphaseSystem before it in the same step$"):
+        esper.process(1 / 60)
+
+
+def test_install_characters_refuses_a_swept_space():
+    space = ec.install(motion="swept")
+
+    with pytest.raises(ValueError, match=r"install\(motion='velocity'\)"):
+        install_characters(space)
+
+    assert esper.get_processor(CharacterSystem) is None
 
 
 def test_install_characters_in_a_processor_that_runs_later_is_refused_by_name():

@@ -31,7 +31,7 @@ class CharacterSystem(esper.Processor):
         if space.motion != "velocity":
             raise ValueError(
                 f"CharacterSystem(space={space!r}) writes velocities, and this space is moved by "
-                "positions: it needs Space(motion='velocity')"
+                "positions: make it with install(motion='velocity'), the default"
             )
         self.space = space
         space.leave_gravity_to(Character)
@@ -79,8 +79,8 @@ def install_characters(space: ec.Space) -> CharacterSystem:
         found: CharacterSystem = known
         return found
     require_order("install_characters()", first.priority + 1)
+    system = CharacterSystem(space)  # first: it refuses a space that is moved by positions
     register(space)
-    system = CharacterSystem(space)
     esper.add_processor(system, priority=first.priority + 1)
     return system
 
@@ -99,7 +99,13 @@ def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield the findings about an entity with a `Character`, for `Space.doctor`."""
     found = partial(finding_about, entity)
     runs: Any = esper.get_processor(CharacterSystem)
-    if runs is None or runs.space is not e.space:
+    if e.sweeps:
+        yield found(
+            "no_character_system",
+            f"has Character, which a space with motion='swept' does not move: {e.space!r} needs "
+            "install(motion='velocity'), the default",
+        )
+    elif runs is None or runs.space is not e.space:
         yield found(
             "no_character_system",
             f"has Character, and no CharacterSystem of {e.space!r} is in {e.world}: nothing moves "

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeVar, TypeVarTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide.esper_world import is_skipped
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.step.coming import no_impacts, read_impacts
@@ -310,9 +311,13 @@ class Pipeline:
     ) -> None:
         self._link.world.require_current()
         if not least <= self._state.phase <= limit or self.lock.is_nested:
-            raise RuntimeError(
-                f"{who} was run out of order: it needs {before} before it in the same step"
-            )
+            message = f"{who} was run out of order: it needs {before} before it in the same step"
+            if self._state.phase < least and is_skipped(before):
+                message += (
+                    ", and esper skipped that one, because a processor was removed while "
+                    "esper.process() ran: remove it after esper.process()"
+                )
+            raise RuntimeError(message)
         self.lock.require_own_step(who)
         if dt is not None and _checked_dt(dt) != self._state.dt:
             raise ValueError(

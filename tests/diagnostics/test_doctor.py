@@ -706,6 +706,18 @@ def test_findings_print_as_a_line_each():
     assert str(many).endswith("\n... 10 more")
 
 
+def test_a_character_in_a_swept_space_is_told_which_space_it_needs():
+    space = ec.install(motion="swept")
+    hero = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    esper.add_component(hero, Character())
+
+    (found,) = (each for each in space.doctor() if each.cause == "no_character_system")
+
+    assert "motion='swept' does not move" in found.message
+    assert "install(motion='velocity')" in found.message
+    assert "install_characters" not in found.message
+
+
 def test_a_character_without_its_system_or_without_slide_is_found():
     space = ec.install(up=(0, 1))
     body = [ec.Position(0, 0), ec.Extents(1, 1)]
