@@ -19,7 +19,7 @@ its turn comes: a box that lands on two tiles is answered once, and both tiles g
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide._kernel.constants import BEGAN, ENDED, Custom
+from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Custom
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import (
     BEGUN,
