@@ -86,7 +86,7 @@ _WIDE_FLAGS = (
 )
 _LONGS = (
     "ids",  # the entity
-    "n_filed",  # how many components are filed; -1 to file them anew
+    "n_filed",  # how many components are filed; -1 if that is not known, so they are filed again
     "island",  # of one that leans: a number for each island
     "turned_tick",  # of a marked body: the tick at which it last turned
 )
