@@ -26,6 +26,7 @@ from ecs_collide.components.filters import are_names
 from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.snapshot.column_codec import pack_tables, read_description, unpack_tables
+from ecs_collide.snapshot.rounding import ROUNDED_NUMBER
 from ecs_collide.snapshot.schema import (
     CONTACT_RECORD,
     MISMATCH_RECORD,
@@ -39,7 +40,6 @@ from ecs_collide.snapshot.schema import (
 )
 from ecs_collide.step.handlers import Altered
 from ecs_collide.sync.quarantine import Report, as_reported
-from ecs_collide.sync.rounding import ROUNDED_NUMBER
 from ecs_collide.sync.seen import (
     CHANGED,
     DISTURBED,

@@ -31,6 +31,7 @@ from ecs_collide.snapshot.capture import (
     WorldContents,
 )
 from ecs_collide.snapshot.own_types import Load, Own, Save, Update
+from ecs_collide.snapshot.rounding import RoundedNumbers
 from ecs_collide.snapshot.schema import (
     CONTACT_RECORD,
     MISMATCH_RECORD,
@@ -104,6 +105,7 @@ class Snapshots:
         self._pipeline = pipeline
         self._schema = schema
         self._subscribers = subscribers
+        self._rounded = RoundedNumbers(registry.components, state.dim)
         # The state before the restore under way, or before one that was cut short.
         self._before: _Before | None = None
         self.is_used = False  # whether the game has asked for a snapshot
@@ -234,7 +236,7 @@ class Snapshots:
             "altered": self._subscribers.altered(world),
             "wrap": self._wrap,
             "images": images,
-            "rounded": self._registry.rounded.kept(world),
+            "rounded": self._rounded.kept(world),
             "pending": self._pending_events(),
             "collisions": step.events.collision_array,
             "contact_events": step.events.contact_array,
@@ -380,7 +382,7 @@ class Snapshots:
         self._before = before
         CATEGORY_NAMES.adopt(state.category_names)
         self._schema.apply(world, state, loaded, before.components)
-        self._registry.rounded.resume(world, state.rounded)
+        self._rounded.resume(world, state.rounded)
         self._resume(world, state)
         self._before = None  # the restore is complete
         self._lock.is_changing = False
@@ -410,7 +412,7 @@ class Snapshots:
         self._start_over()
         if state is not None:
             try:
-                self._registry.rounded.resume(world, state.rounded)
+                self._rounded.resume(world, state.rounded)
                 self._resume(world, state)
             except MemoryError:
                 raise

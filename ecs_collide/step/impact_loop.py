@@ -1,14 +1,17 @@
 """The loop of a step: its impacts in time order, from the queue to the velocities.
 
-A pair has at most one entry in the queue.  `ImpactLoop.run` goes around once for each impact:
+A pair has at most one entry in the queue.  `ImpactLoop.run` takes them one by one, and this file
+goes through the life of an impact from top to bottom:
 
-1. *take* the earliest one; a later time than the last begins a new instant;
-2. before that, *sweep again* all bodies that have turned in the last instant;
-3. *place* the two bodies face to face, if the impact is still due;
-4. *hold* those that have reached a limit to the end of the step; a pair without a response to
-   give *crosses* instead;
-5. log the impact, and *hand it over* to the game, if it wants it;
-6. *answer* it by the responses of the two bodies, and *resume* the soft crowds that they are in.
+- *take*: the earliest impact; if it is later than the last, a new instant begins;
+- *sweep again*: before that, sweep the bodies that have turned in the last instant;
+- *place*: put the two bodies face to face, if the impact is still due;
+- *hold*: stop bodies that have reached a limit to the end of the step;
+- *cross*: let the bodies of a pair that is not solid enter or leave each other;
+- *hand over*: let the game see the two bodies at this instant, change them, and decide;
+- *answer*: change the velocities by the responses of the two;
+- *resume*: move members of soft crowds on along what they have met;
+- *log*: write the impact into the event buffer, before it is answered.
 
 An entry that is queued for the very instant at which a velocity changes is kept, and checked when
 its turn comes: a box that lands on two tiles is answered once, and both tiles get the event.
@@ -174,24 +177,74 @@ class ImpactLoop:
         while True:
             p: cython.Py_ssize_t = self.queue.top()
             is_late: cython.bint = p < 0 or self.queue.at[p].time > self.step.now
+            # Before the time goes on, or a corner is taken: this instant may have more impacts.
             if (is_late or self.queue.at[p].rank) and self._sweep_again():
                 continue
             if p < 0:
                 return -1
             self.bodies.tick += 1
             if is_late:
-                self.contacts.find_partings()
-                self.clusters.end_instant()
-                self.step.now = self.queue.at[p].time
-                self.step.instant_tick = self.bodies.tick
+                self._begin_instant(self.queue.at[p].time)
             self.queue.drop(p)
             if self.pairs.crosses(p):
                 self._cross(p, self._is_stale(p))
             elif not answering:
                 self._log(p, UNANSWERED)
-            elif self._reach(p):
+            elif self._place_and_answer(p):
                 self._hand_over(p)
                 return p
+
+    @cython.cfunc
+    @cython.inline
+    @may_raise
+    def _begin_instant(self, time: cython.double) -> cython.int:
+        """Go on to a later time."""
+        self.contacts.find_partings()
+        self.clusters.end_instant()
+        self.step.now = time
+        self.step.instant_tick = self.bodies.tick
+        return 0
+
+    @may_raise
+    def _place_and_answer(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Answer the impact that was taken, if it is still due; return True if the game gets it."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        # Still due: neither body has turned away since, and no face impact comes before a corner.
+        if self._is_stale(p) and not self._is_still_due(p):
+            return False
+        if self.queue.at[p].rank and self.narrowphase.waits(p):
+            return False
+        # Awake: from here on the pairs of the two count.
+        if b.asleep[i] and b.yields[i]:
+            self.sleeping.wake_in_step(i)
+        if b.asleep[j] and b.yields[j]:
+            self.sleeping.wake_in_step(j)
+        # Placed, and held if a limit is reached: a held body may not be met any more.
+        met: cython.bint = self._place(p)
+        if met and self._hold_at_limit(p) and not self.narrowphase.meets(p):
+            self._resume(p)
+            return False
+        # Logged with the velocities before the answer.
+        self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
+        self.event = self._log(p, ANSWERED)
+        if not met:
+            self._resume(p)
+            return False
+        self.n_answers += 1
+        self.pairs.impact[p].answers += 1
+        self.holding.count_visits(i, 1)
+        self.holding.count_visits(j, 1)
+        # Handed over, or answered.
+        if (self.hands_all_over or (b.custom[i] | b.custom[j]) & Custom.OFFERED) and (
+            self.pairs.impact[p].answers <= self.step.pair_limit
+        ):
+            return True
+        self._answer(p, False, False)
+        self._resume(p)
+        return False
 
     # -- sweep again --
 
@@ -323,42 +376,6 @@ class ImpactLoop:
         return gap
 
     # -- place --
-
-    @may_raise
-    def _reach(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Answer the impact whose turn it is; True if it is to be handed over instead."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
-
-        if self._is_stale(p) and not self._is_still_due(p):
-            return False
-        if self.queue.at[p].rank and self.narrowphase.waits(p):
-            return False
-        if b.asleep[i] and b.yields[i]:
-            self.sleeping.wake_in_step(i)
-        if b.asleep[j] and b.yields[j]:
-            self.sleeping.wake_in_step(j)
-        met: cython.bint = self._place(p)
-        if met and self._hold_at_limit(p) and not self.narrowphase.meets(p):
-            self._resume(p)
-            return False
-        self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
-        self.event = self._log(p, ANSWERED)
-        if not met:
-            self._resume(p)
-            return False
-        self.n_answers += 1
-        self.pairs.impact[p].answers += 1
-        self.holding.count_visits(i, 1)
-        self.holding.count_visits(j, 1)
-        if (self.hands_all_over or (b.custom[i] | b.custom[j]) & Custom.OFFERED) and (
-            self.pairs.impact[p].answers <= self.step.pair_limit
-        ):
-            return True
-        self._answer(p, False, False)
-        self._resume(p)
-        return False
 
     def _is_stale(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body of a pair has turned since the pair was swept; write both."""
@@ -765,7 +782,7 @@ class ImpactLoop:
         if self.gravity.is_on:
             self.falling.join()
 
-    # -- answer, and resume --
+    # -- answer, resume --
 
     @may_raise
     def _answer_as(
@@ -989,7 +1006,7 @@ class ImpactLoop:
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
 
-    # -- what the game does to the bodies of the impact that it has --
+    # -- the bodies of the impact that the game has --
 
     def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return where a body is at the time reached."""

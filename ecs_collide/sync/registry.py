@@ -34,7 +34,6 @@ from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
 from ecs_collide.sync.quarantine import FieldChecks, Report
-from ecs_collide.sync.rounding import RoundedNumbers
 from ecs_collide.sync.seen import CHANGED, LEFT_OUT, NO_ROWS, PUT, UNSEEN, SeenBodies
 from ecs_collide.sync.sleep_list import KeptSleep, Sleep
 from ecs_collide.sync.step_start import StepStart
@@ -95,7 +94,6 @@ class BodyRegistry:
         self.attached = AttachedBoxes(table, domain)
         self.sleep = Sleep(table, timeline)
         self.seen = SeenBodies(table, reader)
-        self.rounded = RoundedNumbers(components, dim)
         self._stale: list[RowArray] = []  # whose boxes the queries have not seen yet
         self.start = StepStart(table, self.kinematic_targets, self.attached, domain)
         self.impact_bodies = ImpactBodies(

@@ -17,7 +17,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.snapshot import capture, codec, column_codec, plain, schema
-from ecs_collide.sync.rounding import ROUNDED_NUMBER
+from ecs_collide.snapshot.rounding import ROUNDED_NUMBER
 from tests.scenes import box, gas, mixed_bodies, mover
 from tests.snapshot.test_snapshots import Score
 from tests.snapshot.test_snapshots_of_own import Health, remember_health
