@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mixed_log, mover, position, velocity
+from tests.scenes import box, mixed_log, mover, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -321,6 +321,29 @@ def test_other_impacts_do_not_leave_the_kernel():
     esper.process(1.0)
 
     assert (len(taken), len(space.collisions)) == (1, 2)
+
+
+def test_impacts_do_not_leave_the_kernel_once_the_system_that_handles_them_is_removed():
+    ball, _ = ball_and_wall(ec.Slide(), Portal())
+    space = ec.install()
+    taken = []
+    take = space._responses._make_impact
+    space._responses._make_impact = lambda: taken.append(None) or take()
+    portals = system("Portals", [], handles=Portal)
+    esper.add_processor(portals(space), priority=115)
+    counts = []
+
+    for is_added in (True, False, True):
+        if not is_added:
+            esper.remove_processor(portals)
+        elif counts:
+            esper.add_processor(portals(space), priority=115)
+        set_velocity(ball, 8, 0)
+        esper.process(1.0)
+        counts.append(len(taken))
+        assert len(space.collisions) == 1
+
+    assert counts == [1, 1, 2]
 
 
 @pytest.mark.parametrize("handles", ["Portal", (Portal, 3), 7, ()])
