@@ -676,6 +676,8 @@ class Broadphase:
                 self.pairs.offset[p, k] = sign * self.images.offset[k]
         return p
 
+    @cython.cfunc
+    @cython.inline
     def state_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return how two bodies treat each other by their components, as `Pair.state`."""
         b: Bodies = self.bodies

@@ -27,6 +27,7 @@ from ecs_collide._kernel.arrays import BYTE, grown, structs, zeros
 from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Touched
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import (
+    BEGUN,
     CROSS,
     CROSS_UNTIL_APART,
     FALL_THROUGH,
@@ -214,7 +215,7 @@ class ContactsInStep:
     @may_raise
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
         """Begin the contact of a solid pair that has an impact, unless it is in contact."""
-        if self.pairs.has_contact(p):
+        if self.pairs.at[p].contact >= BEGUN:
             return 0
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         if n < 0:
@@ -254,7 +255,7 @@ class ContactsInStep:
         """Make a solid pair cross: end its contact at `now`, if it is in one."""
         n: cython.Py_ssize_t = self.pairs.impact[p].contact
 
-        if self.pairs.has_contact(p):
+        if self.pairs.at[p].contact >= BEGUN:
             self.pairs.part(p)
             self._log(
                 p, ENDED, WITHIN, now, self.opened[n].axis, self.opened[n].sign, FILTER_CHANGED
@@ -280,8 +281,8 @@ class ContactsInStep:
     def end_withdrawn(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
         if (
-            self.pairs.has_contact(p)
-            and not self.pairs.crosses(p)
+            self.pairs.at[p].contact >= BEGUN
+            and self.pairs.at[p].state < CROSS
             and self.pairs.impact[p].parts < now
         ):
             self.part(p, now)
@@ -379,10 +380,10 @@ class ContactsInStep:
         kind: cython.int = self.rows.at[n].kind
 
         if kind == PASSING:
-            return self.pairs.crosses(p) or not self.bodies.rare.is_one_way(
+            return self.pairs.at[p].state >= CROSS or not self.bodies.rare.is_one_way(
                 self.pairs.at[p].first, self.pairs.at[p].second
             )
-        return kind != UNTIL_APART and (kind == CROSSING) != self.pairs.crosses(p)
+        return kind != UNTIL_APART and (kind == CROSSING) != (self.pairs.at[p].state >= CROSS)
 
     def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Anchor what goes along with an immovable body that it lies against."""
@@ -390,7 +391,7 @@ class ContactsInStep:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if self.pairs.crosses(p) or b.velocity[i, k] != b.velocity[j, k]:
+        if self.pairs.at[p].state >= CROSS or b.velocity[i, k] != b.velocity[j, k]:
             return
         if not b.yields[j]:
             b.anchor(i, j, k, 0.0)
@@ -399,12 +400,12 @@ class ContactsInStep:
 
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is in contact at the end of the step; set the side in `correction`."""
-        if not self.pairs.crosses(p):
+        if self.pairs.at[p].state < CROSS:
             if self.pairs.at[p].is_clear:
                 return False
             relation: cython.int = self.correction.final_placement(p)
             return relation != APART and (relation != PENETRATING or self.correction.n_near == 1)
-        if not self.pairs.has_contact(p):
+        if self.pairs.at[p].contact < BEGUN:
             return False
         relation = self.correction.solid_placement(p)
         k: cython.int = self.correction.axis
@@ -492,7 +493,7 @@ class ContactsInStep:
         b: Bodies = self.bodies
         s: PositionCorrection = self.correction
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
-        is_open: cython.bint = self.pairs.has_contact(p)
+        is_open: cython.bint = self.pairs.at[p].contact >= BEGUN
 
         if b.wraps:
             self.event_buffer.image = self.pairs.image[p]
@@ -541,7 +542,7 @@ class ContactsInStep:
         if n >= 0:
             self.rows.at[n].is_handled = 1
         if self.pairs.at[p].is_withdrawn:
-            exists: cython.bint = n >= 0 or self.pairs.has_contact(p)
+            exists: cython.bint = n >= 0 or self.pairs.at[p].contact >= BEGUN
         else:
             exists = self._is_contact(p)
         if exists and n >= 0:
@@ -551,7 +552,7 @@ class ContactsInStep:
         elif n >= 0:
             self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
             self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
-        elif self.pairs.has_contact(p):
+        elif self.pairs.at[p].contact >= BEGUN:
             self.event_buffer.add_contact(
                 ENDED, AT_END, 1.0,
                 b.ids[self.pairs.at[p].first], b.ids[self.pairs.at[p].second],
@@ -601,7 +602,7 @@ class ContactsInStep:
         seen: set = set()
 
         for p in range(self.pairs.n):
-            if self.pairs.crosses(p) and not self.pairs.had_contact(p):
+            if self.pairs.at[p].state >= CROSS and not self.pairs.had_contact(p):
                 continue  # it has no number
             if self.pairs.at[p].contact != NO_CONTACT:
                 n: cython.Py_ssize_t = self.pairs.impact[p].contact

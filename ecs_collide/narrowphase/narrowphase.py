@@ -248,7 +248,7 @@ class Narrowphase:
 
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
         """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
-        is_one_way: cython.bint = not self.pairs.crosses(p) and self.bodies.rare.is_one_way(
+        is_one_way: cython.bint = self.pairs.at[p].state < CROSS and self.bodies.rare.is_one_way(
             self.pairs.at[p].first, self.pairs.at[p].second
         )
 
@@ -478,7 +478,7 @@ class Narrowphase:
 
     def sweep_at_rest(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a new pair whose bodies have been at rest in this step, to see whether it touches."""
-        if not self.pairs.crosses(p):
+        if self.pairs.at[p].state < CROSS:
             self.solve(p)
             self.pairs.impact[p].tick = self.bodies.tick
             self._note_touch(p)
@@ -489,12 +489,14 @@ class Narrowphase:
 
         if t < 1.0:
             self.note_side(p, IMPACT)
-            self.queue.put(p, t, CROSSES if self.pairs.crosses(p) else self.sweeper.corner)
+            self.queue.put(
+                p, t, CROSSES if self.pairs.at[p].state >= CROSS else self.sweeper.corner
+            )
 
     def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Queue when the swept bodies of a pair will enter or leave each other."""
         self.pairs.impact[p].tick = self.bodies.tick
-        if self.pairs.has_contact(p):
+        if self.pairs.at[p].contact >= BEGUN:
             t: cython.double = self.step.now + max(self.sweeper.exit, 0.0)
             if t < 1.0:
                 self.queue.put(p, t, CROSSES)
@@ -527,7 +529,9 @@ class Narrowphase:
         n: cython.Py_ssize_t = 0
 
         for p in range(self.pairs.n):
-            if not self.queue.holds(p) or (self.pairs.crosses(p) and self.pairs.has_contact(p)):
+            if not self.queue.holds(p) or (
+                self.pairs.at[p].state >= CROSS and self.pairs.at[p].contact >= BEGUN
+            ):
                 continue
             i: cython.Py_ssize_t = self.pairs.at[p].first
             j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -551,7 +555,7 @@ class Narrowphase:
             codes[n, IMPACT_KIND] = self.pairs.impact[p].kind
             codes[n, IMPACT_AXIS] = self.pairs.impact[p].axis
             codes[n, IMPACT_SIGN] = self.pairs.impact[p].sign
-            codes[n, IMPACT_CROSSES] = self.pairs.crosses(p)
+            codes[n, IMPACT_CROSSES] = self.pairs.at[p].state >= CROSS
             n += 1
         return n
 
@@ -600,7 +604,7 @@ class Narrowphase:
         """
         k: cython.int = self.pairs.impact[p].axis
 
-        if self.pairs.impact[p].kind != IMPACT or self.pairs.crosses(p):
+        if self.pairs.impact[p].kind != IMPACT or self.pairs.at[p].state >= CROSS:
             return True
         closing: cython.double = self.bodies.motion_of(self.pairs.at[p].second, k)
         closing -= self.bodies.motion_of(self.pairs.at[p].first, k)
@@ -651,7 +655,7 @@ class Narrowphase:
                 if (
                     self.queue.holds(q)
                     and not self.queue.at[q].rank
-                    and not self.pairs.crosses(q)
+                    and self.pairs.at[q].state < CROSS
                     and self.step.now < self.queue.at[q].time <= until
                 ):
                     earliest = min(earliest, self.queue.at[q].time)

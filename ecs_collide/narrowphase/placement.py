@@ -13,7 +13,7 @@ from math import nextafter
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF
-from ecs_collide.broadphase.pair_table import SOLID, PairTable
+from ecs_collide.broadphase.pair_table import CROSS, SOLID, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 
@@ -243,7 +243,11 @@ class PositionCorrection:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         relation: cython.int = self.relative_placement(p)
 
-        if relation == APART or self.pairs.crosses(p) or not self.bodies.rare.is_one_way(i, j):
+        if (
+            relation == APART
+            or self.pairs.at[p].state >= CROSS
+            or not self.bodies.rare.is_one_way(i, j)
+        ):
             return relation
         if relation == OVERLAPPING or self.bodies.rare.is_passable(i, j, self.axis, self.sign):
             return APART

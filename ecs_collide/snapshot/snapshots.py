@@ -105,7 +105,7 @@ class Snapshots:
         self._pipeline = pipeline
         self._schema = schema
         self._subscribers = subscribers
-        self._rounded = RoundedNumbers(registry.components, state.dim)
+        self._rounded = RoundedNumbers(self._registry.components, self._state.dim)
         # The state before the restore under way, or before one that was cut short.
         self._before: _Before | None = None
         self.is_used = False  # whether the game has asked for a snapshot
