@@ -328,10 +328,13 @@ class ImpactLoop:
             if gap > clear and self._is_idle(p):
                 self.pairs.mark_clear(p)
                 continue
-            if self.pairs.at[p].contact >= BEGUN and not self.pairs.crosses(p):
+            if self.pairs.at[p].contact >= BEGUN and self.pairs.at[p].state < CROSS:
                 self.contacts.follow(p, self.step.now)
-            # Asked first: the queue would be another cache miss.
-            if self.pairs.may_be_queued(p) and self.queue.is_due(p, self.step.now):
+            # First as `PairTable.may_be_queued`: the queue would be another cache miss.
+            may_be_queued: cython.bint = (
+                self.pairs.at[p].met != NOT_MET or self.pairs.at[p].state >= CROSS
+            )
+            if may_be_queued and self.queue.is_due(p, self.step.now):
                 self.pairs.mark_stale(p)
             else:
                 self.narrowphase.sweep_again(p)
