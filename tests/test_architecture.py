@@ -15,8 +15,12 @@ import pytest
 import ecs_collide
 from ecs_collide.motion.columns import WRITERS
 from ecs_collide.queries.boxes import BoxQueries
-from tests import column_writers
+from tests import column_writers, plain
 from tests.build import declare_kernels
+
+Pair = plain.kernel("broadphase.pair_table").Pair
+ContactRow = plain.kernel("narrowphase.contacts_between_steps").ContactRow
+Queued = plain.kernel("narrowphase.impact_queue").Queued
 
 PACKAGE = Path(ecs_collide.__file__).parent
 
@@ -281,3 +285,37 @@ def test_every_public_name_is_documented():
         value = getattr(ecs_collide, name)
         if isinstance(value, type) or callable(value):
             assert (value.__doc__ or "").strip(), f"{name} has no docstring"
+
+
+# Who writes the fields of structs with states: `x.at[n].field = ...`.
+WRITERS = {
+    Pair: {"broadphase.pair_table"},
+    ContactRow: {"narrowphase.contacts_between_steps", "narrowphase.contacts_in_step"},
+}
+
+
+def struct_writes(tree: ast.Module) -> Iterator[str]:
+    """Yield the fields of `x.at[n]` that a module assigns."""
+    for node in ast.walk(tree):
+        if (
+            isinstance(node, ast.Attribute)
+            and isinstance(node.ctx, ast.Store)
+            and isinstance(node.value, ast.Subscript)
+            and ast.unparse(node.value.value).rpartition(".")[2] == "at"
+        ):
+            yield node.attr
+
+
+def test_states_of_pairs_and_contacts_are_written_in_one_place():
+    found = {(name, field) for name, tree in modules().items() for field in struct_writes(tree)}
+    allowed = {
+        (name, field)
+        for struct, names in WRITERS.items()
+        for field in struct.__annotations__
+        for name in names
+    }
+    fields = {field for _, field in allowed} - set(Queued.__annotations__)
+
+    assert {(name, field) for name, field in found if field in fields} <= allowed
+    assert ("broadphase.pair_table", "state") in found
+    assert ("narrowphase.contacts_between_steps", "kind") in found

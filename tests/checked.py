@@ -1,0 +1,29 @@
+"""A fixture for folders whose tests run whole steps: each step ends with checks of its states."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+import ecs_collide as ec
+
+
+@pytest.fixture(scope="package", autouse=True)
+def checked_steps() -> Iterator[None]:
+    """Verify the states of pairs and contacts after each step that does not fail."""
+    finish_step = ec.Space.finish_step
+
+    @functools.wraps(finish_step)
+    def checked(self: ec.Space, *arguments: Any) -> None:
+        finish_step(self, *arguments)
+        timeline = self._state.timeline
+        timeline.pairs.check(self.dim)
+        timeline.contacts.check()
+        timeline.contacts_in_step.check()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(ec.Space, "finish_step", checked)
+        yield

@@ -1,0 +1,5 @@
+"""Each step in this folder ends with checks."""
+
+from tests.checked import checked_steps
+
+__all__ = ["checked_steps"]
