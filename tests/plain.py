@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
+from typing import Any
 from unittest import mock
 
 from ecs_collide._kernel import backend
@@ -18,3 +19,8 @@ def run(source: str, module: ModuleType) -> None:
 def kernel(name: str) -> ModuleType:
     """Return a kernel as pure Python, by its name below the package."""
     return backend.load_all(compiled=False)[f"ecs_collide.{name}"]
+
+
+def names(kernel_name: str, wanted: str) -> list[Any]:
+    """Return what some names, separated by spaces, stand for in a kernel as pure Python."""
+    return [getattr(kernel(kernel_name), each) for each in wanted.split()]

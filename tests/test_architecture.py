@@ -288,7 +288,7 @@ def test_every_public_name_is_documented():
 
 
 # Who writes the fields of structs with states: `x.at[n].field = ...`.
-WRITERS = {
+STATE_WRITERS = {
     Pair: {"broadphase.pair_table"},
     ContactRow: {"narrowphase.contacts_between_steps", "narrowphase.contacts_in_step"},
 }
@@ -310,7 +310,7 @@ def test_states_of_pairs_and_contacts_are_written_in_one_place():
     found = {(name, field) for name, tree in modules().items() for field in struct_writes(tree)}
     allowed = {
         (name, field)
-        for struct, names in WRITERS.items()
+        for struct, names in STATE_WRITERS.items()
         for field in struct.__annotations__
         for name in names
     }

@@ -10,8 +10,10 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from ecs_collide.narrowphase.contacts_between_steps import KIND, PASSING
+from tests import plain
 from tests.scenes import Falls, Ledger, Log, box, mover, pairs_inside
+
+KIND, PASSING = plain.names("narrowphase.contacts_between_steps", "KIND PASSING")
 
 
 class Tag:

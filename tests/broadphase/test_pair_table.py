@@ -5,7 +5,9 @@ import random
 
 import pytest
 
-from ecs_collide.broadphase.pair_table import (
+from tests import plain
+
+(
     BEGUN,
     CROSS,
     CROSS_ONCE,
@@ -24,6 +26,10 @@ from ecs_collide.broadphase.pair_table import (
     STALE,
     STUCK,
     PairTable,
+) = plain.names(
+    "broadphase.pair_table",
+    "BEGUN CROSS CROSS_ONCE CROSS_UNTIL_APART FALL_THROUGH FORMER KEEPS LASTING MET "
+    "NO_CONTACT NO_TOUCH NOT_MET PARTS SOFT SOLID STALE STUCK PairTable",
 )
 
 

@@ -12,13 +12,15 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide._kernel.constants import CONTROL
+from ecs_collide._kernel.constants import Trait
 from ecs_collide.components import basics, dynamics, filters, surfaces
 from ecs_collide.components.base import Component
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.table import TABLE, Bounds, Column, Declaration, Part, entries
-from ecs_collide.sync.rare_reader import MOST_KINDS
+from tests import plain
 from tests.scenes import mover
+
+(MOST_KINDS,) = plain.names("sync.rare_reader", "MOST_KINDS")
 
 ROOT = Path(__file__).parents[2]
 KERNELS = {"rare": "motion/rare_columns.py", "controls": "motion/controls.py"}
@@ -88,7 +90,7 @@ def test_every_place_that_a_new_component_lacks_is_named():
     speed = Part(("speed",), (Bounds(0.0, 1.0, "must be within 0 ... 1"),), False)
     column = Column("controls", "unheard", 0.0, "any_unheard")
 
-    missing = [*missing_places(Unheard, Declaration(Unheard, (speed,), column, trait=CONTROL))]
+    missing = [*missing_places(Unheard, Declaration(Unheard, (speed,), column, trait=Trait.MAX_SPEED))]
 
     assert [place.partition(":")[0] for place in missing] == [
         "ecs_collide/components/table.py",

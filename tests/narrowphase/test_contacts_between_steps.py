@@ -5,16 +5,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from ecs_collide.narrowphase.contacts_between_steps import (
-    CROSSING,
-    LEAVING,
-    PASSING,
-    SOLID,
-    UNTIL_APART,
-    ContactRows,
-    Contacts,
+from tests import plain
+
+CROSSING, LEAVING, PASSING, SOLID, UNTIL_APART, ContactRows, Contacts = plain.names(
+    "narrowphase.contacts_between_steps",
+    "CROSSING LEAVING PASSING SOLID UNTIL_APART ContactRows Contacts",
 )
-from ecs_collide.narrowphase.event_buffer import EventBuffer
+(EventBuffer,) = plain.names("narrowphase.event_buffer", "EventBuffer")
+
 
 N_BODIES = 60
 

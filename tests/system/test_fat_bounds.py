@@ -6,9 +6,14 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.broadphase.dynamic_tree import FEW, ITEMS_PER_ESCAPE, MIN_ESCAPES
+from tests import plain
 from tests.scenes import Log, gas
 from tests.system.test_sameness import FATNESS
+
+FEW, ITEMS_PER_ESCAPE, MIN_ESCAPES = plain.names(
+    "broadphase.dynamic_tree",
+    "FEW ITEMS_PER_ESCAPE MIN_ESCAPES",
+)
 
 pytestmark = pytest.mark.usefixtures("world")
 
