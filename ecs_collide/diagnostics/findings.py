@@ -15,7 +15,7 @@ import numpy as np
 
 from ecs_collide._kernel.constants import LARGEST, Exclusion, Has
 from ecs_collide.components.attributes import read_number
-from ecs_collide.components.basics import Disabled, Fixed
+from ecs_collide.components.basics import Disabled, Fixed, Sensor
 from ecs_collide.components.dynamics import (
     Attached,
     Dominance,
@@ -137,8 +137,8 @@ class Examination:
         self.dim = examined.state.dim
         self.sweeps = examined.registry.sweeps
         self.kinds = examined.registry.kinds
-        self.position, self.extents, self.velocity, self.growth = self.kinds[:4]
-        self.mass, self.sensor = self.kinds[4], self.kinds[6]
+        self.position, self.extents, self.velocity, self.growth, self.mass = self.kinds[:5]
+        self.sensor = examined.registry.types[Sensor]
         self.responses = sorted(
             (kind for kind in self.kinds if kind.response), key=lambda kind: -kind.response
         )
