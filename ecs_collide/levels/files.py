@@ -15,17 +15,17 @@ from pathlib import Path
 from typing import BinaryIO
 
 LARGEST_FILE = 2**28
-"""How many bytes of a file are read at most: some files, as those in /proc, never end."""
+"""The most bytes read from a file: some files, such as /proc/kmsg, never end."""
 
-_PIECE = 2**20  # bytes that are read at once, as reading makes room for all that it may get
-_LONGEST_NAME = 4096  # characters, as on Linux; to resolve a path takes time with its square
+_PIECE = 2**20  # bytes read at once: `read` allocates as many as it is asked for
+_LONGEST_NAME = 4096  # characters, as on Linux; resolving a path takes time quadratic in its length
 
 
 class LevelFiles:
-    """The files of one level: its own, and those that it names.
+    """The files of one level: its own, and the files that it names.
 
-    `level` is the path of its file as the game has it, `folder` that of its folder, and `root`
-    that of the folder in which all files must lie, both without symbolic links.
+    `level` is the path as the game gave it.  `folder` contains the level, and all files must lie
+    in `root`; both are paths without symbolic links.
     """
 
     def __init__(self, level: Path, root: str | Path | None) -> None:
@@ -37,10 +37,10 @@ class LevelFiles:
         self._roots = (self.root, Path(os.path.abspath(given)))
         self._found: dict[tuple[Path, str], Path] = {}
         if root is not None and not self.root.is_dir():
-            raise ValueError(f"root={root!r} must be a folder: that of the level, or one above it")
+            raise ValueError(f"root={root!r} must be the folder of the level, or one above it")
 
     def read_level(self) -> bytes:
-        """Return what is in the level's own file, which must not lead out of the root either."""
+        """Return the content of the level's file, which must not lead out of the root either."""
         path = Path(os.path.realpath(self.level))
         if not path.is_relative_to(self.root):
             raise ValueError(f"{self.level} leads to {path}, {self._outside()}")
@@ -56,12 +56,12 @@ class LevelFiles:
         if not name or "\0" in name or len(name) > _LONGEST_NAME:
             shown = name if len(name) < 100 else f"{name[:100]}..."
             raise ValueError(
-                f"{what} has the name {shown!r}; it must be that of a file, relative to {folder}"
+                f"{what} has the name {shown!r}; it must name a file, relative to {folder}"
             )
         known = self._found.get((folder, name))
         if known is not None:
             return known
-        # As it is written first: the bare look at a path may mount a disk or call a server.
+        # The path as written comes first: resolving it may mount a disk or call a server.
         written = Path(os.path.normpath(folder / name))
         if not any(written.is_relative_to(root) for root in self._roots):
             raise ValueError(f"{what} {name!r} is {self._outside()}")
@@ -72,7 +72,7 @@ class LevelFiles:
         return path
 
     def check_picture(self, name: object, folder: Path, what: str) -> Path:
-        """Do as `find` for a picture: if it is there, it must be a regular file."""
+        """Return the path of a picture like `find`; if it exists, it must be a regular file."""
         path = self.find(name, folder, what)
         try:
             _require_regular(os.stat(path), path)
@@ -83,14 +83,14 @@ class LevelFiles:
         return path
 
     def read(self, path: Path) -> bytes:
-        """Return what is in a file that was found.
+        """Return the content of a file that was found.
 
         Raises
         ------
         FileNotFoundError
             The file does not exist.
         ValueError
-            It is no regular file, too large, or cannot be read.
+            It is not a regular file, is too large, or cannot be read.
         """
         try:
             _require_regular(os.stat(path), path)  # opening a device can already do something
@@ -120,7 +120,7 @@ class LevelFiles:
 
 
 def _pieces(file: BinaryIO) -> Iterator[bytes]:
-    """Yield what is in a file, up to the first piece with which it is too large."""
+    """Yield a file piece by piece, up to the first piece that makes it too large."""
     n_bytes = 0
     while n_bytes <= LARGEST_FILE and (piece := file.read(_PIECE)):
         n_bytes += len(piece)

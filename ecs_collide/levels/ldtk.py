@@ -4,9 +4,9 @@
 >>> level = ldtk.load("world.ldtk", "Cellar", cells={"water": {"sensor": True}})  # doctest: +SKIP
 >>> made = level.create({"Coin": (ec.Sensor, Coin), "Start": None})  # doctest: +SKIP
 
-What comes out is the `Level` of `ecs_collide.levels.tiled`, upwards from the level's bottom-left
-corner, one unit a pixel; its objects have the type and the fields of LDtk's entities,
-and are named by their `iid`, so that references lead to them.
+The result is a `Level`, as from `ecs_collide.levels.tiled`.  Its y grows upwards from the
+bottom-left corner, one unit a pixel.  Its objects have the type and the fields of LDtk's entities,
+and their name is the `iid`, so that references lead to them.
 """
 
 from __future__ import annotations
@@ -48,33 +48,33 @@ def load(
     path : str or Path
         The project; levels in separate files are found beside it.
     level : str
-        Its name in LDtk, in whichever world; may be left out where there is only one.
+        Its name in LDtk, in any world; optional if there is only one level.
     cells : mapping
-        What the cells of IntGrid layers are, by the name of their value, or its number
-        where it has none: the properties of `ecs_collide.levels.tiled.load`, as
-        ``{"platform": {"one_way": True}, "grass": {"solid": False}}``.  All other values are
+        The properties of the cells of IntGrid layers, by the name of their value, or by its
+        number if it has no name: ``{"platform": {"one_way": True}, "grass": {"solid": False}}``.
+        The properties are the ones of `ecs_collide.levels.tiled.load`.  All other values are
         walls.  The name is the type of the box.
     merge : bool
         Join cells of the same value into few boxes; if false, each is a box.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path
-        The folder that holds, itself or below it, every file that the level names: its own, and
-        the pictures of its layers and its background; also after symbolic links.  If left out,
-        that of the project.  A level's own file must be a regular file.  Pictures are opened by
-        the game, if at all, and need not be there.
+        The folder in or below which every file lies that the level names: its own, and the
+        pictures of its layers and its background, even after symbolic links.  By default the
+        folder of the project.  A level's own file must be a regular file.  Pictures are opened
+        by the game, if at all, and need not exist.
 
     Raises
     ------
     FileNotFoundError
         The project or the level's own file is missing.
     ValueError
-        The file is no project, or a part of it is damaged; a file lies outside of `root`, or is
-        no regular file; there is no such level; `cells`
-        names a value that is not there, or a property that does not exist; or a property
-        has a value that says nothing.  The message names the file, or the argument.
+        The file is not a project, or a part of it is damaged; a file lies outside of `root`, or
+        is not a regular file; there is no such level; `cells` names a value or a property that
+        does not exist; or a property has an invalid value.  The message names the file or the
+        argument.
     TypeError
-        `cells` or `categories` is no mapping, or one of other things.
+        `cells` or `categories` is not a mapping, or has values of a wrong type.
     """
     file = Path(path)
     cells = {} if cells is None else cells
@@ -117,7 +117,7 @@ def load(
 
 
 def _check_pictures(raw: dict[str, Any], files: LevelFiles) -> None:
-    """Refuse a level whose pictures are elsewhere; a layer, and the background, may have none."""
+    """Raise ValueError if a picture lies outside; a layer or the background may have none."""
     named = [(raw.get("bgRelPath"), "the background")]
     named += [
         (layer.get("__tilesetRelPath"), f"the tileset of layer {layer.get('__identifier')!r}")
@@ -129,7 +129,7 @@ def _check_pictures(raw: dict[str, Any], files: LevelFiles) -> None:
 
 
 def _name(values: _Values, uid: int, number: int) -> str:
-    """Return what a value of an IntGrid layer is called."""
+    """Return the name of a value of an IntGrid layer."""
     return values[uid].get(number, {}).get("identifier") or str(number)
 
 
@@ -145,7 +145,7 @@ def _read(
     check_numbers("the level", width=width, height=height)
     solids: list[SolidBox] = []
     objects: list[LevelObject] = []
-    for layer in reversed(raw["layerInstances"]):  # the file begins with what is in front
+    for layer in reversed(raw["layerInstances"]):  # the file begins with the front layer
         x, y, grid = layer["__pxTotalOffsetX"], layer["__pxTotalOffsetY"], layer["__gridSize"]
         where = f"layer {layer['__identifier']!r}"
         check_numbers(where, x=x, y=y, width=grid)

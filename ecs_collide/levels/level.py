@@ -16,7 +16,7 @@ from ecs_collide.components.basics import Extents, Fixed, Position
 from ecs_collide.levels.properties import Factory
 
 Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
-"""What a table has for a type: see `Level.create`."""
+"""The entry of a table for a type: see `Level.create`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,9 +30,9 @@ class SolidBox:
     type : str
         The type of its tiles; empty if they have none.
     properties : mapping
-        The custom properties that all of its tiles have, and those that their layers hand down.
+        The custom properties that its tiles share, and the properties that their layers hand down.
     traits : tuple of callables
-        Make the components that the properties ask for.
+        Functions that make the components for the properties.
     """
 
     centre: tuple[float, float]
@@ -42,7 +42,7 @@ class SolidBox:
     traits: tuple[Factory, ...] = ()
 
     def components(self) -> tuple[object, ...]:
-        """Return new components for an entity that fills the box, and is what it says."""
+        """Return new components for an entity that fills the box and has its properties."""
         return Position(*self.centre), Extents(*self.half), *(make() for make in self.traits)
 
     def __str__(self) -> str:
@@ -65,13 +65,13 @@ class LevelObject:
     centre, half : tuple of 2 floats
         In world units (pixels, upwards).  A point has half sizes of zero.
     properties : mapping
-        Custom properties by name; those of its tile where it has none itself.
+        Custom properties by name; the object's own precede the properties of its tile.
     tile : int
         The tile's number in the map (see `tile_number`), 0 if it is no tile.
     traits : tuple of callables
-        Make the components that its properties, its tile's and its layer's ask for.
+        Functions that make the components for its properties, its tile's and its layer's.
     solid : bool
-        Whether these say that it is a body.
+        Whether these properties make it a body.
     """
 
     id: int
@@ -91,9 +91,9 @@ class LevelObject:
         return self.half == (0.0, 0.0)
 
     def components(self) -> tuple[object, ...]:
-        """Return new components for an entity that fills the object, and is what it says.
+        """Return new components for an entity that fills the object and has its properties.
 
-        For a point there are no `Extents` among them: they are the game's to give.
+        For a point there are no `Extents` among them: the game gives them.
         """
         size = () if self.is_point else (Extents(*self.half),)
         return Position(*self.centre), *size, *(make() for make in self.traits)
@@ -107,7 +107,7 @@ Thing = SolidBox | LevelObject
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """What a game needs to know of a map.
+    """A map as a game needs it: size, solid boxes, objects and properties.
 
     Attributes
     ----------
@@ -123,7 +123,7 @@ class Level:
     map : object
         The parsed file: layers, pictures, colours.
     skipped : tuple of str
-        What was left out because it is no box, each in a sentence.
+        The objects that were skipped because they are not boxes, a sentence for each.
     """
 
     size: tuple[float, float]
@@ -170,11 +170,11 @@ class Level:
         return x, self.size[1] - y
 
     def create_solids(self) -> list[int]:
-        """Create an entity for each box of `solids`, with what its properties ask for.
+        """Create an entity for each box of `solids`, with the components for its properties.
 
-        They go into the current esper world and are `Fixed`: walls, whose components are
-        read once.  Give them more components by the ids that are returned.  Remove `Fixed`
-        from boxes that the game moves or changes.
+        They are created in the current esper world and are `Fixed`: walls, whose components are
+        read once.  Use the returned ids to add components.  Remove `Fixed` from boxes that the
+        game moves or changes.
         """
         return [esper.create_entity(*box.components(), Fixed()) for box in self.solids]
 
@@ -189,39 +189,39 @@ class Level:
         Parameters
         ----------
         table : mapping
-            What entities of each type have beside a body, one of
+            The components of each type's entities, in addition to a body, as one of
 
             - a class, called without arguments: ``"coin": Coin``,
             - a function, called with the `LevelObject` or `SolidBox`, that returns a
               component, several of them in a tuple or list, or None to make no entity,
             - several classes and functions in a tuple or list,
-            - None: nothing is made of this type.
+            - None: no entity is made for this type.
 
-            What is made has the components of `LevelObject.components` first: of two of the
-            same type the table's counts.
+            An entity gets the components of `LevelObject.components` too; the table's component
+            replaces one of the same type.
         unknown : "refuse" or "skip"
-            What to do with an object whose type the table does not have.  One without a type,
-            unless the table has `""`, is a plain body if its properties or its layer's
-            say `solid`, `one_way`, `sensor` or `carry`, and nothing if not.  Tiles need no
-            place in the table: those that have none are `Fixed`.
+            Whether to raise or to skip an object whose type is not in the table.  An object
+            without a type, unless the table has `""`, is a plain body if its properties or its
+            layer's include `solid`, `one_way`, `sensor` or `carry`; otherwise it is ignored.
+            Tiles need no entry in the table: without one they are `Fixed`.
 
         Returns
         -------
         list of (SolidBox or LevelObject, int)
-            What was made, and the id of its entity: tiles first, then the objects in the
+            Each box or object with the id of its entity: tiles first, then the objects in the
             order of the file.
 
         Raises
         ------
         ValueError
-            A type is not in the table, or a point is to be a body and the table gives no
+            A type is not in the table, or a point should be a body and the table gives it no
             `Extents`.
         TypeError
-            The table has something else for a type, such as a component; or what it has
-            for a type returns something else than components, such as a class.
+            An entry of the table is something else, such as a component; or a function of the
+            table returns something other than components, such as a class.
         Exception
-            Whatever the classes and functions of the table raise, with a note that names the
-            type and the thing.  In all these cases nothing has been made.
+            Any exception of the table's classes and functions, with a note that names the type
+            and the thing.  In all these cases no entity has been created.
         """
         if unknown not in ("refuse", "skip"):
             raise ValueError(f"unknown={unknown!r} must be 'refuse' or 'skip'")
@@ -238,7 +238,7 @@ class Level:
             elif thing.type and unknown == "refuse":
                 raise ValueError(
                     f"{thing} has the type {thing.type!r}, which the table does not have: it has "
-                    f"{sorted(table)}; None leaves a type out, unknown='skip' all that are unknown"
+                    f"{sorted(table)}; None skips a type, unknown='skip' skips all unknown ones"
                 )
             else:
                 more = [] if thing.solid and not thing.type else None
@@ -258,7 +258,7 @@ def _made_by(entry: Entry, thing: Thing) -> list[object] | None:
     """Return the components that an entry of a table makes, or None for no entity."""
     if entry is None:
         return None
-    what = f"what the table has for {thing.type!r}, for {thing},"
+    what = f"the component of the table for {thing.type!r}, for {thing},"
     made: list[object] = []
     makers = tuple(entry) if isinstance(entry, (tuple, list)) else (entry,)
     for make in makers:

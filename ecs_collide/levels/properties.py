@@ -12,7 +12,7 @@ from ecs_collide.components.basics import Sensor
 from ecs_collide.components.filters import NAMES, Filter
 from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 
-# All that layers and groups hand down to what is in them.
+# The properties that layers and groups hand down to their contents.
 HANDED_DOWN = (
     "solid",
     "one_way",
@@ -27,7 +27,7 @@ HANDED_DOWN = (
     "group",
 )
 
-# Where it points on the screen, in a world where y grows upwards.
+# Directions on the screen, in a world where y grows upwards.
 _NORMALS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
 
 _LONGEST_NAMES = 4096  # characters, of names of categories together
@@ -46,12 +46,12 @@ def checked_categories(names: Mapping[str, int] | None) -> Mapping[str, int]:
 
 
 def check_names(properties: object, argument: str) -> None:
-    """Refuse what is no mapping, or has a name that is not in `HANDED_DOWN`."""
+    """Raise unless the argument is a mapping whose names are all in `HANDED_DOWN`."""
     if not isinstance(properties, Mapping):
         raise TypeError(f"{argument} is {properties!r}; it must be a mapping of properties")
     for name in properties:
         if name not in HANDED_DOWN:
-            raise ValueError(f"{argument} says {name!r}; what it can say is {list(HANDED_DOWN)}")
+            raise ValueError(f"{argument} has {name!r}; it may have {list(HANDED_DOWN)}")
 
 
 def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:
@@ -61,9 +61,9 @@ def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict
 
 
 def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
-    """Return whether properties make a layer, tile or object a body; None if none of them does.
+    """Return whether properties make a layer, tile or object a body; None if they do not say.
 
-    Those of a platform, a sensor or a lift do so too.
+    The properties of a platform, a sensor or a lift make it one too.
     """
     value = properties.get("solid")
     if isinstance(value, bool):

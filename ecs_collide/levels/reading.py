@@ -1,4 +1,4 @@
-"""What the readers of Tiled and LDtk share: errors, checks, and the boxes of cells."""
+"""Errors, checks and boxes of cells, shared by the readers of Tiled and LDtk."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from ecs_collide._kernel.constants import LARGEST
 from ecs_collide.levels.level import SolidBox, Thing
 
 NESTED = "its parts are nested too deep; some hundred levels can be read"
-"""What is wrong with a file that leads to a RecursionError."""
+"""The error text for a file that leads to a RecursionError."""
 
 
 @contextmanager
 def refuse_damage(path: Path, kind: str, named: str = "") -> Iterator[None]:
-    """Raise whatever a damaged file leads to as a ValueError that names it.
+    """Turn any error that a damaged file leads to into a ValueError that names the file.
 
     `kind` is "map that Tiled", for example; `named` says which level names the file.
     """
@@ -33,7 +33,7 @@ def refuse_damage(path: Path, kind: str, named: str = "") -> Iterator[None]:
 
 
 def check_numbers(owner: str, **numbers: object) -> None:
-    """Refuse positions, angles and sizes that are not finite, and sizes below zero."""
+    """Raise ValueError for positions, angles and sizes that are not finite, or sizes below 0."""
     for name, value in numbers.items():
         if not isinstance(value, (int, float)) or not math.isfinite(value):
             raise ValueError(f"{owner} has {name}={value!r}; it must be a finite number")
@@ -42,7 +42,7 @@ def check_numbers(owner: str, **numbers: object) -> None:
 
 
 def check_place(thing: Thing) -> None:
-    """Refuse a box that lies too far out for a body, whatever numbers have led to it."""
+    """Raise ValueError for a box that lies too far out for a body."""
     for name, numbers in (("centre", thing.centre), ("half size", thing.half)):
         for number in numbers:
             if not abs(number) <= LARGEST:  # not so for nan
@@ -62,8 +62,8 @@ def solid_boxes(
 ) -> Iterator[SolidBox]:
     """Yield the boxes of cells, given by column and row, checked; `merge` joins neighbours.
 
-    `cell` is the size of a cell, `corner` the top left corner of the grid, downwards, and `height`
-    that of the map.  Each box has the type, the properties and the traits of `what`.
+    `cell` is the size of a cell, `corner` the top left corner of the grid with y downwards, and
+    `height` the height of the map.  Each box has the type, the properties and the traits of `what`.
     """
     for column, row, n_columns, n_rows in (_rectangles if merge else _singles)(cells):
         half = (n_columns * cell[0] / 2, n_rows * cell[1] / 2)

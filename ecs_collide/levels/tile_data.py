@@ -10,14 +10,14 @@ import zlib
 import numpy as np
 
 _BYTES = 4  # of a tile's number
-_AUTO_WBITS = 47  # zlib finds out whether data are its own or those of gzip, as in Tiled
+_AUTO_WBITS = 47  # zlib detects zlib and gzip headers, as in Tiled
 _ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
 
 def unpack(text: str, compression: str, n_tiles: int) -> list[int]:
     """Return the numbers of the tiles of a block of data in base64.
 
-    They are `n_tiles + 1` at most; another number than `n_tiles` is the caller's to refuse.
+    At most `n_tiles + 1` numbers are returned; the caller must refuse any number but `n_tiles`.
     `compression` is "zlib", "gzip", "zstd" or "".  A ValueError is raised for damaged data.
     """
     data = base64.b64decode(text)
@@ -36,7 +36,7 @@ def unpack(text: str, compression: str, n_tiles: int) -> list[int]:
 
 
 def _inflated(data: bytes, compression: str, limit: int) -> bytes:
-    """Return what is in data of zlib or gzip, at most the first `limit` bytes."""
+    """Return the unpacked zlib or gzip data, at most the first `limit` bytes."""
     stream = zlib.decompressobj(_AUTO_WBITS)
     try:
         found = stream.decompress(data, limit)
@@ -66,7 +66,7 @@ def _zstd(data: bytes, size: int) -> bytes:
 
 
 def _zstd_size(data: bytes) -> int:
-    """Return how many bytes one frame of zstd says it holds.
+    """Return how many bytes one frame of zstd declares.
 
     Notes
     -----

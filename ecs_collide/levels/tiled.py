@@ -1,12 +1,12 @@
-"""Load levels drawn with Tiled: tiles become few boxes, objects become what the game says.
+"""Load levels drawn with Tiled: tiles become few boxes, objects become entities of the game.
 
 >>> from ecs_collide import tiled                           # doctest: +SKIP
 >>> level = tiled.load("level.tmx")                         # doctest: +SKIP
 >>> made = level.create({"coin": (ec.Sensor, Coin), "start": None})  # doctest: +SKIP
 
-Tiled counts downwards from the map's top, in pixels.  Everything that comes out
-of here counts upwards from the map's bottom-left corner, one unit a pixel.
-Drawing is left to the game; `Level.map` holds all that the file says.
+Tiled counts downwards from the map's top, in pixels.  All results count upwards from the map's
+bottom-left corner, one unit a pixel.  The game draws the level; `Level.map` holds the whole
+parsed file.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ MAX_TILES = 2**20
 The worst map with this number of tiles takes about 5 seconds and 320 MB.
 """
 
-# Characters of the properties of all tiles in all layers: each combination of what a layer hands
-# down and what a tile says itself is written out, and a small map can have very many.
+# Characters of the properties of all tiles in all layers: each combination of the properties of a
+# layer and of a tile is written out, and a small map can have very many.
 _LARGEST_KINDS = 2**26
 
 _MAX_NAMED = 20  # tiles, in a warning
 
-# Of one kind are tiles of the same type and properties: they merge.
+# Tiles of the same type and properties are of one kind: they merge.
 _Kind = tuple[str, str]
 
 
@@ -84,31 +84,32 @@ def load(
 ) -> Level:
     """Read a Tiled map: TMX or JSON, infinite or not, with embedded or external tilesets.
 
-    Which tiles are bodies is said by the property `solid` (type bool) of a tile
-    layer or group, and of a tile in its tileset:
+    The property `solid` (type bool) of a tile layer or group, and of a tile in its tileset,
+    decides which tiles are bodies:
 
     ============  ==========================================
-    of the layer  a body is
+    of the layer  bodies are
     ============  ==========================================
-    true          every tile but those that say false
-    not there     only tiles that say true
-    false         nothing
+    true          all tiles except tiles with false
+    not there     only tiles with true
+    false         no tiles
     ============  ==========================================
 
-    A solid tile fills its cell of the map's grid, however large its picture.  Shapes from Tiled's
-    tile collision editor are left out, with a warning.  Hidden layers and objects count as all
-    others do.  An object made from a template is what Tiled shows: the template, but for what has
-    been changed in it.
+    A solid tile fills its cell of the map's grid, even if its picture is larger or smaller.
+    Shapes from Tiled's tile collision editor are ignored, with a warning.  Hidden layers and
+    objects count like all others.  An object made from a template is read as Tiled shows it: the
+    template, with the object's changes.
 
-    A map may come from a stranger: what it can open, unpack and repeat is bounded by `root` and
-    `max_tiles`, and reading takes time and memory in proportion to them and to its files.
+    A map may come from a stranger: `root` and `max_tiles` bound the files that it can open and
+    the data that it can unpack and repeat.  Reading takes time and memory in proportion to them
+    and to its files.
 
-    Other properties say what kind of body a tile or an object is; the nearest says:
-    an object's own, its tile's, its layer's, its group's.  What has one of the first three
-    need not say `solid`.
+    Other properties give a tile or an object its components.  The nearest one counts: an object's
+    own, its tile's, its layer's, its group's.  A thing with one of the first three need not be
+    `solid`.
 
     ==================  =====================  =================================================
-    property            type                   what it gives
+    property            type                   component
     ==================  =====================  =================================================
     `one_way`           bool, or string        `OneWay`; up (as true), down, left, right
     `sensor`            bool                   `Sensor`
@@ -130,15 +131,15 @@ def load(
         Join tiles of the same type and properties into as few boxes as a greedy search finds;
         if false, each is a box.  In both cases the same points are solid.
     no_box : "refuse" or "skip"
-        What to do with an object that is no upright box (rotated, an ellipse, a capsule, a
-        polygon or a line): raise, or leave it out and say so in `Level.skipped`.
+        Whether to raise for an object that is not an upright box (rotated, an ellipse, a capsule,
+        a polygon or a line), or to skip it and report it in `Level.skipped`.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path
-        The folder that holds, itself or below it, every file that the map names: tilesets,
-        templates and pictures; also after symbolic links.  If left out, that of the map.
-        Tilesets and templates are opened here, and must be regular files.  Pictures are opened
-        by the game, if at all, and need not be there.
+        The folder in or below which every file lies that the map names, even after symbolic
+        links: tilesets, templates and pictures.  By default the folder of the map.  Tilesets and
+        templates are opened here, and must be regular files.  Pictures are opened by the game, if
+        at all, and need not exist.
     max_tiles : int
         How many tiles all layers and chunks may have together, with empty cells.
 
@@ -153,14 +154,14 @@ def load(
     FileNotFoundError
         The map, one of its tilesets or a template is missing.
     ValueError
-        The file is no map, or a part of it is damaged; a file that it names lies outside of
-        `root`, or is no regular file; layers have more tiles than `max_tiles` or than they
+        The file is not a map, or a part of it is damaged; a file that it names lies outside of
+        `root`, or is not a regular file; layers have more tiles than `max_tiles` or than they
         declare; XML defines entities; the map is not orthogonal; it uses a tile that no tileset
-        has; a template is saved as XML and the map as JSON, or the reverse; a property has a
-        value that says nothing; or an object is no upright box.  The message names the file, and
-        the layer and the object where it is their fault.
+        has; a template is saved as XML and the map as JSON, or the reverse; a property has an
+        invalid value; or an object is not an upright box.  The message names the file, and the
+        layer and the object if one of them is at fault.
     TypeError
-        `categories` is no mapping of names to numbers, or `max_tiles` no number.
+        `categories` does not map names to numbers, or `max_tiles` is not a number.
     """
     path = Path(path)
     if no_box not in ("refuse", "skip"):
@@ -173,7 +174,7 @@ def load(
         raise ValueError(
             f"{path} is {parsed.orientation}; only the cells of an orthogonal map are boxes"
         )
-    with refuse_damage(path, "map that Tiled"):  # the parser hands on whatever JSON has
+    with refuse_damage(path, "map that Tiled"):  # the parser passes on any value of JSON
         level = _Reader(parsed, capsules, merge, no_box == "skip", categories).read()
         dropped = list(_shapes_left_out(parsed))
     for what in dropped:
@@ -187,7 +188,7 @@ def tile_number(gid: int) -> int:
 
 
 class _Reader:
-    """Turns one parsed map into a level."""
+    """A reader that turns one parsed map into a level."""
 
     def __init__(
         self,
@@ -216,11 +217,11 @@ class _Reader:
         self.height = parsed.map_size.height * self.cell[1]
         self.skipped: list[str] = []
         self.n_written = 0  # characters of kinds
-        self.known: dict[str, dict[int, _Kind | None]] = {}  # by what layers hand down
+        self.known: dict[str, dict[int, _Kind | None]] = {}  # by the properties of the layers
         self.kinds: dict[_Kind, tuple[str, dict[str, Any], tuple[Any, ...]]] = {}
 
     def read(self) -> Level:
-        """Return the level."""
+        """Return the level of the map."""
         cells: dict[tuple[tuple[float, float], _Kind], set[tuple[int, int]]] = {}
         objects: list[LevelObject] = []
         for layer, offset, stated in self.layers(self.parsed.layers):
@@ -252,7 +253,7 @@ class _Reader:
         offset: tuple[float, float] = (0.0, 0.0),
         above: Mapping[str, Any] | None = None,
     ) -> Iterator[tuple[Any, tuple[float, float], dict[str, Any]]]:
-        """Yield the layers inside all groups with their offset and what they hand down."""
+        """Yield the layers inside all groups, with their offset and inherited properties."""
         for layer in layers:
             stated = handed_down(above or {}, layer.properties)
             called = f"layer {layer.name!r}"
@@ -323,7 +324,7 @@ class _Reader:
         return kind
 
     def tile(self, gid: int, user: str) -> tuple[Any, Any]:
-        """Return the tileset that holds a tile, and what it says about it: maybe None."""
+        """Return the tileset that holds a tile, and its entry for the tile or None."""
         if not isinstance(gid, int) or gid < 0:
             raise ValueError(f"{user} has {gid!r} for a tile")
         number = tile_number(gid)
@@ -342,7 +343,7 @@ class _Reader:
         offset: tuple[float, float],
         stated: dict[str, Any],
     ) -> LevelObject | None:
-        """Return an object as a box of the world, or None if it is to be skipped."""
+        """Return an object as a box of the world, or None to skip it."""
         called = f"object {thing.id} ({thing.name or 'no name'}) in layer {layer!r}"
         width, height = thing.size
         x, y = thing.coordinates
@@ -350,7 +351,7 @@ class _Reader:
         fault = "is a capsule" + _BOXES if str(thing.id) in self.capsules else _no_box(thing)
         if fault:
             if not self.skip:
-                raise ValueError(f"{called} {fault}; load(..., no_box='skip') leaves it out")
+                raise ValueError(f"{called} {fault}; load(..., no_box='skip') skips it")
             self.skipped.append(f"{called} {fault}")
             return None
 
@@ -363,7 +364,7 @@ class _Reader:
             if tile is not None:
                 type_ = type_ or tile.class_ or ""
                 properties = {**(tile.properties or {}), **properties}
-            # One without a size has that of its picture.
+            # A tile without a size is as large as its picture.
             width = width or (tile and tile.width) or tileset.tile_width
             height = height or (tile and tile.height) or tileset.tile_height
 
@@ -392,7 +393,7 @@ def _written(properties: Mapping[str, Any]) -> str:
 
 
 def _shapes_left_out(parsed: pytiled_parser.TiledMap) -> Iterator[str]:
-    """Yield, for each tileset, which of its tiles have shapes that no body gets."""
+    """Yield a warning for each tileset whose tiles have shapes that no body gets."""
     files = {id(tileset.tiles): tileset for tileset in parsed.tilesets.values()}
     for tileset in files.values():
         tiles = [
@@ -404,8 +405,8 @@ def _shapes_left_out(parsed: pytiled_parser.TiledMap) -> Iterator[str]:
             named = ", ".join(map(str, tiles[:_MAX_NAMED]))
             more = len(tiles) - _MAX_NAMED
             yield (
-                f"the shapes of tileset {tileset.name!r} from the tile collision editor are left "
-                f"out, of {'tile' if len(tiles) == 1 else 'tiles'} {named}"
+                f"the shapes of tileset {tileset.name!r} from the tile collision editor are "
+                f"ignored, of {'tile' if len(tiles) == 1 else 'tiles'} {named}"
                 f"{f' and {more} more' if more > 0 else ''}: a solid tile fills its cell, and "
                 "smaller boxes are drawn as objects"
             )

@@ -1,4 +1,4 @@
-"""Hand what is in memory to pytiled_parser, and name the smallest part that it cannot read."""
+"""Parse a map in memory with pytiled_parser, and name the smallest part that it cannot read."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ _Parsed = TypeVar("_Parsed")
 
 
 class PartError(ValueError):
-    """Says already which part of a file cannot be read."""
+    """An error whose text already names the part of a file that cannot be read."""
 
 
 @contextmanager
 def refused(what: str) -> Iterator[None]:
-    """Raise whatever goes wrong as a `PartError`; only that a file is missing stays as it is."""
+    """Turn any error into a `PartError`, except FileNotFoundError."""
     try:
         yield
     except (PartError, FileNotFoundError):
         raise
-    except Exception as error:  # the parser raises much, and asserts
-        if isinstance(error, OSError):  # of the copies, which is no fault of the map
+    except Exception as error:  # the parser raises many types, and asserts
+        if isinstance(error, OSError):  # from the copies: not a fault of the map
             raise
         cause: BaseException = error
         if isinstance(error, pytiled_parser.UnknownFormat):
@@ -43,12 +43,12 @@ def refused(what: str) -> Iterator[None]:
 
 
 def called(layer: Raw) -> str:
-    """Return what errors call a layer."""
+    """Return the name of a layer for errors."""
     return f"layer {layer.get('name') or ''!r}"
 
 
 def called_in(layer: Raw, thing: Raw) -> str:
-    """Return what errors call an object in a layer."""
+    """Return the name of an object in a layer for errors."""
     named = repr(thing)
     if hasattr(thing, "get"):
         named = f"{thing.get('id')} ({thing.get('name') or 'no name'})"
@@ -56,7 +56,7 @@ def called_in(layer: Raw, thing: Raw) -> str:
 
 
 def parse_map(form: Format, root: Raw, path: Path) -> pytiled_parser.TiledMap:
-    """Return what the parser makes of a map, or raise for the smallest part that it cannot read."""
+    """Return the parsed map, or raise for the smallest part that the parser cannot read."""
     try:
         return parse_part(form, root)
     except Exception:
@@ -65,12 +65,12 @@ def parse_map(form: Format, root: Raw, path: Path) -> pytiled_parser.TiledMap:
 
 
 def parse_part(form: Format, root: Raw) -> pytiled_parser.TiledMap:
-    """Return what the parser makes of a map, or of a part of it."""
+    """Return a parsed map, or a parsed part of it."""
     return parse(form, root, pytiled_parser.parse_map)
 
 
 def parse(form: Format, root: Raw, parser: Callable[[Path], _Parsed]) -> _Parsed:
-    """Return what a parser makes of a copy of what is in memory."""
+    """Return the result of a parser for a file written from memory."""
     with TemporaryDirectory() as folder:
         path = Path(folder, f"copy{form.suffix}")
         form.write(root, path)
@@ -80,7 +80,7 @@ def parse(form: Format, root: Raw, parser: Callable[[Path], _Parsed]) -> _Parsed
 def _find_fault(form: Format, root: Raw, path: Path) -> None:
     """Raise a `PartError` for the first part that the parser cannot read by itself, if any.
 
-    Takes about as long as to parse the map a few times.
+    It takes about as long as parsing the map a few times.
     """
     parse_part(form, form.without_layers(root))  # if the map is wrong, no layer is to blame
 
@@ -106,9 +106,10 @@ def _find_fault(form: Format, root: Raw, path: Path) -> None:
 def _first_fault(
     parts: list[Raw], parse: Callable[[Sequence[Raw]], object], weight: Callable[[Raw], int]
 ) -> Any:
-    """Return the first part without which parsing might do, or None if none is at fault.
+    """Return the first part that the parser fails on, or None if none is at fault.
 
-    It halves what is left by weight, so all that is parsed weighs a few times all parts at most.
+    Each round halves the remaining parts by weight, so at most a few times the weight of all parts
+    is parsed.
     """
 
     def fails(some: Sequence[Raw]) -> bool:

@@ -1,12 +1,12 @@
-"""Read the files of Tiled with pytiled_parser, and put right what it would lose or stumble over.
+"""Read the files of Tiled with pytiled_parser, and correct the data that it would misread.
 
-A map is opened here as XML or JSON, mended as raw data, and handed to the parser as a copy.
-What is mended: objects made from templates are written out, with the tilesets these bring;
-sizes of zero, empty tile layers and image layers without a picture are as Tiled means them.
+A map is opened here as XML or JSON, mended as raw data, and passed to the parser as a copy.
+Objects made from templates are written out, with the tilesets of the templates.  Sizes of zero,
+empty tile layers and image layers without a picture are written as Tiled means them.
 
-The parser opens every file that a map names, and unpacks all that it holds.  So it gets no names
-of files and no packed data.  External tilesets are opened here and parsed one by one, from copies
-too; and tiles are unpacked here, never more of them than their layer declares.
+The parser opens every file that a map names, and unpacks all its data.  So it gets no file names
+and no packed data.  External tilesets are opened here and parsed one by one, also from copies.
+Tiles are unpacked here, at most as many as their layer declares.
 """
 
 from __future__ import annotations
@@ -34,25 +34,25 @@ from ecs_collide.levels.tiled_formats import Format, Raw, format_of
 # The four highest bits of a tile number say how the tile is flipped.
 FLIPS = 0xF0000000
 
-# Bytes of the templates of all instances together: each instance copies all that its template
-# says, so that a small map could name a large template very often.
+# Bytes of the templates of all instances together: each instance copies its whole template, and a
+# small map could name a large template very often.
 _LARGEST_COPIES = 2**26
 
 _TEXTS = {"name", "type", "class"}
 
 
 def read_map(files: LevelFiles, max_tiles: int) -> tuple[pytiled_parser.TiledMap, frozenset[str]]:
-    """Read a map, and the ids of its capsules, of which the parser makes rectangles.
+    """Read a map, and the ids of its capsules, which the parser turns into rectangles.
 
-    All layers together may have `max_tiles` tiles.
+    All layers together may have at most `max_tiles` tiles.
 
     Raises
     ------
     FileNotFoundError
         The map, a tileset or a template is missing.
     ValueError
-        The file is no map, or a part of it cannot be read: it names the tileset, or the layer
-        and the object.
+        The file is not a map, or a part of it cannot be read: the message names the tileset, or
+        the layer and the object.
     """
     try:
         with refused(f"{files.level} cannot be opened"):
@@ -66,7 +66,7 @@ def read_map(files: LevelFiles, max_tiles: int) -> tuple[pytiled_parser.TiledMap
 
 
 def n_places(tileset: pytiled_parser.Tileset) -> int:
-    """Return how many tile numbers a tileset takes: one of single pictures may have gaps."""
+    """Return how many tile numbers a tileset takes; there are gaps if it has single pictures."""
     return max(tileset.tile_count, max(tileset.tiles or (), default=-1) + 1)
 
 
@@ -74,7 +74,8 @@ def n_places(tileset: pytiled_parser.Tileset) -> int:
 class _File:
     """A map, a tileset or a template as it is saved.
 
-    Names in it begin in `folder`; `size` is in bytes, and `fault` says that it cannot be read.
+    Its names are relative to `folder`, `size` is in bytes, and `fault` is the error text if it
+    cannot be read.
     """
 
     path: Path
@@ -94,7 +95,7 @@ def _file_of(content: bytes, path: Path, folder: Path, kind: str, named: str = "
 
 
 class _Mender:
-    """Mends one map, with what it has come across so far."""
+    """The mender of one map, with its tilesets and counts so far."""
 
     def __init__(self, files: LevelFiles, max_tiles: int, map: _File) -> None:
         self.files, self.max_tiles, self.map, self.form = files, max_tiles, map, map.format
@@ -112,7 +113,7 @@ class _Mender:
         return _file_of(content, path, path.parent, kind, named)
 
     def mend(self) -> frozenset[str]:
-        """Complete what a map leaves out, as Tiled does; return the ids of capsules."""
+        """Add the values that a map omits, as Tiled does; return the ids of capsules."""
         form, path = self.form, self.map.path
         with refused(self.map.fault):
             layers = list(form.layers(self.map.root))
@@ -145,7 +146,7 @@ class _Mender:
         return frozenset(capsules)
 
     def parsed(self) -> pytiled_parser.TiledMap:
-        """Return the map as the parser reads it, or raise for the smallest part that it cannot."""
+        """Return the parsed map, or raise for the smallest part that the parser cannot read."""
         external = self.parsed_external()
         with refused(self.map.fault):
             parsed = parse_map(self.form, self.map.root, self.map.path)
@@ -163,7 +164,7 @@ class _Mender:
     def mend_tileset(self, file: _File, tileset: Raw) -> None:
         """Check the pictures of a tileset, and complete its shapes.
 
-        The pictures of an external tileset become absolute paths, those of an embedded one stay.
+        The paths of an external tileset's pictures become absolute; an embedded tileset keeps its.
         """
         form = file.format
         tiles = form.tiles(tileset)
@@ -201,7 +202,7 @@ class _Mender:
         if picture:
             self.files.check_picture(picture, self.files.folder, "its picture")
         elif picture is None:
-            self.form.set_picture(layer, "")  # what JSON has where none is chosen
+            self.form.set_picture(layer, "")  # as in JSON if none is chosen
 
     def unpack(self, layer: Raw) -> None:
         """Unpack the tiles of a layer, no more of them than it declares."""
@@ -292,7 +293,7 @@ class _Mender:
         return template
 
     def shift(self, template: _File) -> int:
-        """Return what to add to a template's tile number; bring in its tileset if need be."""
+        """Return the offset of a template's tile numbers; add its tileset to the map if needed."""
         if template.path in self.shifts:
             return self.shifts[template.path]
         with refused(template.fault):
@@ -313,7 +314,7 @@ class _Mender:
 
     @cached_property
     def free(self) -> int:
-        """The first tile number behind those of all tilesets."""
+        """The first tile number after all tilesets."""
         embedded = parse_part(self.form, self.form.without_layers(self.map.root)).tilesets
         known = {**embedded, **self.parsed_external()}
         return max((first + n_places(known[first]) for first in known), default=1)
@@ -333,6 +334,6 @@ def _whole_number(raw: Raw, word: str) -> int:
 
 
 def _has_value(thing: Raw, word: str) -> bool:
-    """Return whether an object has a value that is not empty, and no size or tile of zero."""
+    """Return whether an object has a value: not empty, and not a size or tile of zero."""
     stated = thing.get(word)
     return stated not in (None, "") and (word in _TEXTS or stated not in ("0", 0))

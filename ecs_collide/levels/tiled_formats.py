@@ -1,6 +1,6 @@
-"""The two formats of Tiled, XML and JSON, behind one face: where a file has what.
+"""The two formats of Tiled, XML and JSON, behind one interface to the parts of a file.
 
-Elements and dicts have the same `get`, which is why only this much differs.
+Elements and dicts have the same `get`, so only these methods differ.
 """
 
 from __future__ import annotations
@@ -16,24 +16,24 @@ from xml.parsers import expat
 Raw = Any
 """A part of a map as its file has it: an XML element, or a dict."""
 
-# Characters of the tag of an element, and bytes before the first.  Older versions of expat take
-# time with the square of it where they read in pieces, as the parser lets them.
+# Most characters of the tag of an element, and most bytes before the first element.  Older
+# versions of expat that read in pieces, as the parser does, take time quadratic in it.
 _MAX_TAG = 2**20
 
 _LEAVES = ("layer", "objectgroup", "imagelayer")
 _SHAPES = ("ellipse", "point", "polygon", "polyline", "text", "capsule")
-# Where these are empty or zero in an object, Tiled takes those of its template.
+# If one of these is empty or zero in an object, Tiled takes it from the object's template.
 _WEAK = {"name", "type", "class", "gid", "width", "height"}
 
 
 class Xml:
-    """Read and change the parts of TMX, TSX and TX files."""
+    """A reader and writer of the parts of TMX, TSX and TX files."""
 
     name = "XML"
     suffix = ".tmx"
 
     def read(self, content: bytes, kind: str) -> Raw:
-        """Return what a file of that kind has."""
+        """Return the parsed content of a file of this kind."""
         _require_no_definitions(content)
         root = ElementTree.fromstring(content)
         if root.tag != kind:
@@ -48,7 +48,7 @@ class Xml:
         return root
 
     def write(self, root: Raw, path: Path) -> None:
-        """Save what is in memory."""
+        """Save a map in memory to a file."""
         ElementTree.ElementTree(root).write(path, encoding="utf-8")
 
     def tilesets(self, root: Raw) -> list[Raw]:
@@ -89,11 +89,11 @@ class Xml:
                 yield child
 
     def kind(self, layer: Raw) -> str:
-        """Return what a layer is: "tiles", "picture" or something else."""
+        """Return the kind of a layer: "tiles", "picture" or something else."""
         return {"layer": "tiles", "imagelayer": "picture"}.get(layer.tag, "")
 
     def blocks(self, layer: Raw) -> list[tuple[Raw, Raw]]:
-        """Return what holds the tiles of a layer, each with what declares its size."""
+        """Return the parts that hold the tiles of a layer, each with the part of its size."""
         data = layer.find("data")
         if data is None:
             return []
@@ -112,23 +112,23 @@ class Xml:
         return [(data, layer)]
 
     def packing(self, layer: Raw) -> tuple[str, str]:
-        """Return how the tiles of a layer are encoded, and how that is compressed."""
+        """Return the encoding and the compression of a layer's tiles."""
         data = layer.find("data")
         if data is None:
             return "csv", ""
         return data.get("encoding") or "csv", data.get("compression") or ""
 
     def n_plain(self, block: Raw) -> int:
-        """Return how many tiles a block has that is not packed."""
+        """Return how many tiles an unpacked block has."""
         text = block.text or ""
         return text.count(",") + 1 if text.strip() else 0
 
     def packed(self, block: Raw) -> str:
-        """Return the text of a block that is packed."""
+        """Return the text of a packed block."""
         return block.text or ""
 
     def set_plain(self, layer: Raw, block: Raw, numbers: list[int]) -> None:
-        """Give a block its tiles, not packed."""
+        """Set the tiles of a block, unpacked."""
         block.text = ",".join(map(str, numbers))
         layer.find("data").attrib = {"encoding": "csv"}
 
@@ -137,7 +137,7 @@ class Xml:
         return list(layer.findall("object"))
 
     def set_things(self, layer: Raw, things: Sequence[Raw]) -> None:
-        """Let a layer have these objects."""
+        """Replace the objects of a layer."""
         layer[:] = [child for child in layer if child.tag != "object"] + list(things)
 
     def pattern(self, root: Raw) -> Raw:
@@ -164,7 +164,7 @@ class Xml:
     def with_sizes(self, thing: Raw) -> Raw:
         """Return an object with all attributes that the parser requires."""
         for word in ("width", "height"):
-            thing.set(word, thing.get(word, "0"))  # Tiled leaves out what is zero
+            thing.set(word, thing.get(word, "0"))  # Tiled omits zeros
         return thing
 
     def without_layers(self, root: Raw) -> Raw:
@@ -180,12 +180,12 @@ class Xml:
         return part
 
     def weight(self, part: Raw) -> int:
-        """Return about how long a layer or an object is in a file."""
+        """Return about how long a layer or an object is in a file, in characters."""
         return sum(1 + len(element.text or "") for element in part.iter())
 
 
 class Json:
-    """Do as `Xml` for TMJ, TSJ and TJ files."""
+    """A reader and writer like `Xml`, for TMJ, TSJ and TJ files."""
 
     name = "JSON"
     suffix = ".tmj"
@@ -200,7 +200,7 @@ class Json:
         path.write_text(json.dumps(root), "utf-8")
 
     def tilesets(self, root: Raw) -> list[Raw]:
-        single = [root["tileset"]] if "tileset" in root else []  # that of a template
+        single = [root["tileset"]] if "tileset" in root else []  # in a template
         return list(root.get("tilesets", single))
 
     def drop_tilesets(self, root: Raw, dropped: Sequence[Raw]) -> None:
@@ -246,7 +246,7 @@ class Json:
         if layer.get("data") is not None:
             blocks.append((layer, layer))
         if layer.get("encoding") == "csv":
-            del layer["encoding"]  # the parser takes every one that is named for base64
+            del layer["encoding"]  # the parser takes any encoding for base64
         return blocks
 
     def packing(self, layer: Raw) -> tuple[str, str]:
@@ -311,20 +311,19 @@ XML, JSON = Xml(), Json()
 
 
 def format_of(content: bytes) -> Format:
-    """Return the format that a file is in."""
+    """Return the format of a file."""
     is_xml = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
     return XML if is_xml else JSON
 
 
 class _RootReachedError(Exception):
-    """End the definitions of a document: they come before its first element."""
+    """The end of the definitions of a document, which come before its first element."""
 
 
 def _require_no_definitions(content: bytes) -> None:
-    """Refuse XML that defines entities or default attributes, of which few bytes make very many.
+    """Raise ValueError for XML that defines entities or default attributes: few bytes make many.
 
-    Tiled writes none.  A document type without them, as Tiled's first versions had, is nothing
-    but a name.
+    Tiled writes none.  A document type without them, as in Tiled's first versions, is only a name.
     """
 
     def refuse(name: str, system: str | None, public: str | None, has_definitions: int) -> None:

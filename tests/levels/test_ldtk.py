@@ -189,7 +189,7 @@ def test_levels_of_several_worlds_are_found(save: Save) -> None:
         (
             {"cells": {"walls": {"oneway": True}}},
             ValueError,
-            r"cells\['walls'\] says 'oneway'; .* 'one_way'",
+            r"cells\['walls'\] has 'oneway'; .* 'one_way'",
         ),
         ({"categories": {"red": "4"}}, TypeError, "categories=.* must map names to bits"),
     ],

@@ -391,7 +391,7 @@ def test_picture_that_is_missing_is_the_games_to_miss(save: Save, tmp_path: Path
 def test_root_that_is_no_folder_is_refused(save: Save, tmp_path: Path, root: str) -> None:
     path = save(tmx())
 
-    with pytest.raises(ValueError, match=r"^root=.* must be a folder"):
+    with pytest.raises(ValueError, match=r"^root=.* must be the folder"):
         tiled.load(path, root=tmp_path / root)
 
 
@@ -879,7 +879,7 @@ def test_shapes_of_the_tile_collision_editor_are_not_dropped_in_silence(
 
     (warning,) = caught
     assert str(warning.message) == (
-        f"{path}: the shapes of tileset 'bricks' from the tile collision editor are left out, of "
+        f"{path}: the shapes of tileset 'bricks' from the tile collision editor are ignored, of "
         "tiles 0, 3: a solid tile fills its cell, and smaller boxes are drawn as objects"
     )
     assert warning.filename == __file__

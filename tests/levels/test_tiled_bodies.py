@@ -334,11 +334,13 @@ def test_errors_of_the_table_keep_their_class_and_name_type_and_object(
     with pytest.raises(error) as info:
         level.create({"coin": entry, "w": ()})
     (note,) = info.value.__notes__
-    assert note.startswith("what the table has for 'coin', for object 7 ")
+    assert note.startswith("the component of the table for 'coin', for object 7 ")
     with pytest.raises(ZeroDivisionError) as info:
         level.create({"coin": None, "w": lambda wall: Worth(1 // 0)})
     (note,) = info.value.__notes__
-    assert note.startswith("what the table has for 'w', for the box of tiles around (5.0, 25.0)")
+    assert note.startswith(
+        "the component of the table for 'w', for the box of tiles around (5.0, 25.0)"
+    )
     assert list(esper.get_component(ec.Position)) == []
 
 
