@@ -1,8 +1,7 @@
 """The pytest plugin of ecs_collide: fixtures and options for tests of games.
 
-It is a module beside the package, because to import any module of a package imports the
-package: pytest imports its plugins in every run, and this one imports nothing but pytest until
-a test uses it.
+It is a module beside the package, because importing a module of a package imports the package.
+pytest imports its plugins in every run, and this one imports only pytest until a test uses it.
 """
 
 from __future__ import annotations
@@ -19,12 +18,12 @@ if TYPE_CHECKING:
     from ecs_collide.testing.places import Places
     from ecs_collide.testing.sim import Sim
 
-_CHECKS = pytest.StashKey[list[Any]]()  # of an item: the checks that run in it
-_COUNTS = pytest.StashKey[dict[str, int]]()  # of the session: how much each option has checked
+_CHECKS = pytest.StashKey[list[Any]]()  # for an item: the checks that run in it
+_COUNTS = pytest.StashKey[dict[str, int]]()  # for the session: how often each option checked
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Offer the checks that need no code."""
+    """Add the options for checks that need no code."""
     group = parser.getgroup("ecs_collide", "tests of games")
     group.addoption(
         "--physics-heavy",
@@ -42,19 +41,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--physics-record",
         choices=("none", "failed", "all"),
         default="none",
-        help="record the worlds of tests, and keep the recordings of those that fail, or of all",
+        help="record the worlds of tests, and keep the recordings of failed tests, or of all",
     )
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Refuse a rollback of less than no steps."""
+    """Raise UsageError for a negative number of steps."""
     if config.getoption("--physics-rollback") < 0:
         raise pytest.UsageError("--physics-rollback=STEPS must be 1 or more")
     config.stash[_COUNTS] = {}
 
 
 def _checks(config: pytest.Config) -> list[Any]:
-    """Return the checks that the options ask for."""
+    """Return the checks of the given options."""
     heavy = config.getoption("--physics-heavy")
     distance = config.getoption("--physics-rollback")
     records = config.getoption("--physics-record") != "none"
@@ -92,7 +91,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Keep the recordings of a test, and count what was checked."""
+    """Keep the recordings of a test, and count its checks."""
     report = yield
     if call.when != "call":
         return report
@@ -109,7 +108,7 @@ def pytest_runtest_makereport(
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_testnodedown(node: Any) -> None:
-    """Add up what the workers of xdist have checked."""
+    """Add up the counts of the workers of xdist."""
     theirs = getattr(node, "workeroutput", {}).get("ecs_collide", {})
     counts = node.config.stash[_COUNTS]
     for option, n in theirs.items():
@@ -117,14 +116,14 @@ def pytest_testnodedown(node: Any) -> None:
 
 
 def pytest_sessionfinish(session: pytest.Session) -> None:
-    """Pass what was checked to the controller of xdist."""
+    """Pass the counts to the controller of xdist."""
     output = getattr(session.config, "workeroutput", None)
     if output is not None:
         output["ecs_collide"] = session.config.stash[_COUNTS]
 
 
 def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
-    """Say how much the options have checked: nothing, if no test stepped a world."""
+    """Print how often the options checked: never, if no test stepped a world."""
     names = {
         "--physics-heavy": config.getoption("--physics-heavy"),
         f"--physics-rollback={config.getoption('--physics-rollback')}": config.getoption(
@@ -151,7 +150,7 @@ def sim() -> Iterator[Sim]:
 
 @pytest.fixture
 def golden_log(request: pytest.FixtureRequest) -> GoldenLog:
-    """Compare a run with the log that is kept for this test: ``golden_log(sim)``."""
+    """Compare a run with the log that is stored for this test: ``golden_log(sim)``."""
     if importlib.util.find_spec("syrupy") is None:
         pytest.fail(
             "the fixture golden_log needs syrupy: pip install 'ecs_collide[testing]'",
@@ -173,6 +172,6 @@ def _places() -> Iterator[Places]:
 
 @pytest.fixture
 def world_at(_places: Places) -> Iterator[Callable[[str], Sim]]:
-    """Return a function: ``world_at("boss_door")`` is a sim there; see `testing.leads_to`."""
+    """Return a function: ``world_at("boss_door")`` returns a sim there; see `testing.leads_to`."""
     yield _places.at
     _places.leave()

@@ -1,6 +1,6 @@
 """A kit for testing games and simulations: ``from ecs_collide import testing``.
 
-Plain functions, which need no pytest.  The strategies and `level_machine` need Hypothesis:
+Its functions need no pytest.  The strategies and `level_machine` need Hypothesis:
 ``pip install "ecs_collide[testing]"``.
 """
 

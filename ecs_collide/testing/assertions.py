@@ -1,7 +1,7 @@
 """Assertions about what happened in a step, and about stretches of steps.
 
-Those about a stretch are context managers: they look after each `esper.process` within
-their block, from any caller.
+Assertions about a stretch are context managers: they check the world after each `esper.process`
+within their block, from any caller.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from ecs_collide.testing.selectors import Selector, name_of, selects
 from ecs_collide.testing.sim import DT, current_sim
 from ecs_collide.testing.watch import require_space, watch
 
-TOUCH_SLOP = 4 * 2.0**-44  # of the largest coordinate: the gap that still counts as touching
+TOUCH_SLOP = 4 * 2.0**-44  # times the largest coordinate: the widest gap that counts as touching
 _KEPT_STEPS = 120  # steps of a recording that an assertion makes
 _CHUNK = 256  # bodies that are compared with all others at once
 _MAY_OVERLAP = BodyKind.SENSOR | BodyKind.ONE_WAY | BodyKind.QUARANTINED | BodyKind.DISABLED
@@ -44,12 +44,13 @@ def assert_hit(
     first, second : int, type or None
         An entity, a component that it has, or None for any body.
     at : float, optional
-        The time of the collision as a fraction of the step; anything that compares, so
-        `pytest.approx` too.
+        The time of the collision as a fraction of the step; any object that compares, such as
+        `pytest.approx`.
     normal : sequence of float, optional
-        Which way `first` is pushed: the unit vector from the second body towards the first.
+        The direction in which `first` is pushed: the unit vector from the second body towards
+        the first.
     space : Space, optional
-        By default that of the current world.
+        By default the space of the current world.
 
     Raises
     ------
@@ -93,12 +94,12 @@ def assert_reaches(
     within : int
         Steps.
     step : callable, optional
-        Does a step; by default that of the running `Sim`, or ``esper.process(1 / 60)``.
+        Does a step; by default the running `Sim`, or ``esper.process(1 / 60)``.
 
     Raises
     ------
     AssertionError
-        It did not get there, or was deleted on the way.
+        It did not reach the box, or was deleted on the way.
     """
     __tracebackhide__ = True
     sim = current_sim()
@@ -109,7 +110,7 @@ def assert_reaches(
     for n in range(within + 1):
         if not esper.entity_exists(entity):
             raise failure(
-                f"entity {entity} was deleted after {n} steps, before it came to {box}", space
+                f"entity {entity} was deleted after {n} steps, before it reached {box}", space
             )
         mins, maxs = (np.array(corner) for corner in space.bounds(entity))
         gap = float(np.maximum(low - maxs, mins - high).max())
@@ -119,7 +120,7 @@ def assert_reaches(
         if n < within:
             advance()
     raise failure(
-        f"entity {entity} does not come to {box} within {within} steps: "
+        f"entity {entity} does not reach {box} within {within} steps: "
         f"it is {gap:.6g} away, and was never nearer than {nearest:.6g}",
         space,
         (entity,),
@@ -127,7 +128,7 @@ def assert_reaches(
 
 
 class _Stretch(Recordings):
-    """Records the steps of a block, and looks at the world after each."""
+    """A recorder of the steps of a block, which checks the world after each."""
 
     def __init__(self, look: Callable[[Space], None]) -> None:
         super().__init__(_KEPT_STEPS)
@@ -140,7 +141,7 @@ class _Stretch(Recordings):
 
 @contextmanager
 def _looking(name: str, look: Callable[[Space], None]) -> Iterator[None]:
-    """Look at the world after each step of a block, of which there must be one."""
+    """Check the world after each step of a block, which must do at least one."""
     __tracebackhide__ = True
     stretch = _Stretch(look)
     end = watch(stretch)
@@ -162,15 +163,15 @@ def assert_never_inside(
 ) -> Iterator[None]:
     """Assert for each step of a block that no solid body is inside another.
 
-    Bodies that are inside each other at its beginning are left out, and so are pairs that
-    may pass through each other: sensors, one-way platforms, filtered pairs, soft crowds.
+    Bodies that are inside each other at its beginning are ignored, and so are pairs that may
+    pass through each other: sensors, one-way platforms, filtered pairs, soft crowds.
 
     Parameters
     ----------
     first, second : int, type or None
         Only pairs of these: an entity, a component that it has, or None for any body.
     space : Space, optional
-        By default that of the current world.
+        By default the space of the current world.
 
     Raises
     ------
@@ -201,7 +202,7 @@ def require_outside(
     first: Selector = None,
     second: Selector = None,
 ) -> None:
-    """Raise AssertionError where two solid bodies are inside each other now."""
+    """Raise AssertionError if two solid bodies are inside each other now."""
     __tracebackhide__ = True
     for pair, depth in overlapping_pairs(space):
         if pair in allowed or not _is_pair_of(pair, first, second):
@@ -221,9 +222,9 @@ def _is_pair_of(pair: tuple[int, int], first: Selector, second: Selector) -> boo
 
 
 def overlapping_pairs(space: Space) -> Iterator[tuple[tuple[int, int], float]]:
-    """Yield the pairs whose boxes overlap by more than the slop, and how far; no sensors.
+    """Yield the pairs whose boxes overlap by more than the slop, with the depth; no sensors.
 
-    Every box is compared with every box that moves: the tree takes no part in it.
+    Every box is compared with every moving box, without the tree.
     """
     mins, maxs = space.boxes()
     kinds = space.body_kinds()
@@ -251,8 +252,8 @@ def assert_contacts_balanced(space: Space | None = None) -> Iterator[None]:
     Raises
     ------
     AssertionError
-        A contact begins twice or ends without a begin; `Space.contacts` lists others than
-        those that have begun and not ended; or the block did no step.
+        A contact begins twice or ends without a start; `Space.contacts` differs from the
+        contacts that have begun and not ended; or the block did no step.
     """
     __tracebackhide__ = True
     start = require_space(space)

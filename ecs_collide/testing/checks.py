@@ -1,4 +1,4 @@
-"""What the options of the pytest plugin do in every step of a test."""
+"""The checks that options of the pytest plugin run in every step of a test."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class _Moment(NamedTuple):
 
 
 def _structure(frame: Frame) -> dict[int, tuple[str, ...]]:
-    """Return which entities have which components."""
+    """Return the names of the components of each entity."""
     return {entity: tuple(sorted(parts)) for entity, parts in frame.entities.items()}
 
 
@@ -39,7 +39,7 @@ def _moment(space: Space, step: int, option: str) -> _Moment:
 
 
 def _require(space: Space, expected: Frame, words: str) -> None:
-    """Raise AssertionError unless the world is what it was; show it where it differs."""
+    """Raise AssertionError unless the world equals a frame; show the first difference."""
     __tracebackhide__ = True
     divergence = divergence_from(expected, space)
     if divergence is not None:
@@ -48,10 +48,11 @@ def _require(space: Space, expected: Frame, words: str) -> None:
 
 
 class HeavyCheck:
-    """``--physics-heavy``: saves, restores and compares the world after each step.
+    """The check of ``--physics-heavy``: save, restore and compare the world after each step.
 
-    It also goes back to the step before, which shows what a snapshot does not hold, unless
-    entities or components came or went between the two: those would come back as other objects.
+    It also goes back to the step before, which reveals state that a snapshot does not hold.  It
+    does not if entities or components came or went between the two: they would come back as
+    other objects.
     """
 
     option = "--physics-heavy"
@@ -62,9 +63,9 @@ class HeavyCheck:
         self._last: WeakKeyDictionary[Space, _Moment] = WeakKeyDictionary()
 
     def before(self, space: Space, dt: float) -> None:
-        """Check what the step before has left, and what the game has made of it."""
+        """Check the world after the previous step, and after the game's changes to it."""
         __tracebackhide__ = True
-        if space.is_stepping:  # a step of the game's own is under way
+        if space.is_stepping:  # the game called esper.process in a step
             return
         step = self._steps.setdefault(space, 0)
         now, last = _moment(space, step, self.option), self._last.get(space)
@@ -87,11 +88,11 @@ class HeavyCheck:
         self.n_checks += 1
 
     def after(self, space: Space, dt: float) -> None:
-        """Count the step."""
+        """Count a step."""
         self._steps[space] = self._steps.get(space, 0) + 1
 
     def finish(self) -> None:
-        """Check what the last step has left."""
+        """Check the world after the last step."""
         __tracebackhide__ = True
         space = find_space()
         if space is not None and self._steps.get(space):
@@ -100,7 +101,7 @@ class HeavyCheck:
 
 
 class _Step(NamedTuple):
-    """A step that may be done again."""
+    """A step that may be repeated."""
 
     before: _Moment
     dt: float
@@ -109,11 +110,10 @@ class _Step(NamedTuple):
 
 
 class RollbackCheck:
-    """``--physics-rollback``: goes back `distance` steps after each one, and does them again.
+    """The check of ``--physics-rollback``: go back `distance` steps after each, and repeat them.
 
-    What the test did to components between the steps is done again too, and what was pressed
-    in the inputs of a `Sim`.  It does not go back over steps in which entities or components
-    came or went.
+    The test's changes to components between the steps are repeated too, and the pressed inputs of
+    a `Sim`.  It does not go back over steps in which entities or components came or went.
     """
 
     def __init__(self, distance: int) -> None:
@@ -127,7 +127,7 @@ class RollbackCheck:
     def before(self, space: Space, dt: float) -> None:
         """Remember the world before a step."""
         number = self._numbers.setdefault(space, 0)
-        if space.is_stepping:  # a step of the game's own is under way
+        if space.is_stepping:  # the game called esper.process in a step
             self._begun = None
             return
         moment = _moment(space, number, self.option)
@@ -142,7 +142,7 @@ class RollbackCheck:
         self._begun = space, moment, inputs
 
     def after(self, space: Space, dt: float) -> None:
-        """Go back, and do the last steps again."""
+        """Go back, and repeat the last steps."""
         __tracebackhide__ = True
         if self._begun is None or self._begun[0] is not space or space.is_stepping:
             return
@@ -176,7 +176,7 @@ class RollbackCheck:
         _press(sim, pressed)
 
     def finish(self) -> None:
-        """Nothing is left to check."""
+        """Check nothing: each step was checked when it was done."""
 
 
 def _press(sim: Any, inputs: dict[str, Any]) -> None:
@@ -188,7 +188,7 @@ def _press(sim: Any, inputs: dict[str, Any]) -> None:
 
 
 def _put(space: Space, differences: list[Difference]) -> None:
-    """Set the fields of components to what they were changed to between two steps."""
+    """Repeat the changes to the fields of components between two steps."""
     world = space.world
     for difference in differences:
         if difference.entity is None or difference.second is ABSENT:
@@ -205,7 +205,7 @@ def _put(space: Space, differences: list[Difference]) -> None:
 
 
 class Recordings:
-    """``--physics-record``: records every world of a test, the last `limit` steps."""
+    """The recorder of ``--physics-record``: the last `limit` steps of every world of a test."""
 
     option = "--physics-record"
 
@@ -215,7 +215,7 @@ class Recordings:
         self._own: dict[Space, Recorder] = {}
 
     def before(self, space: Space, dt: float) -> None:
-        """Begin to record a world that is not recorded yet, and read the inputs."""
+        """Start recording a world that is not recorded yet, and read the inputs."""
         if space not in RECORDERS:
             self._own[space] = RECORDERS[space] = Recorder(space, limit=self._limit)
         if space in self._own:

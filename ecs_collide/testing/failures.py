@@ -1,4 +1,4 @@
-"""What a failed assertion leaves behind: a report, a recording and a picture of the step."""
+"""The report, the recording and the picture of the step that a failed assertion leaves."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ RECORDERS: dict[Space, Recorder] = {}
 """The active recorders by space; the code that adds one removes it."""
 
 _EVENTS = 10  # of a report
-_SLOTS = 4  # files that a test leaves, one that is tried with many examples too
+_SLOTS = 4  # files that a test leaves, even if it is tried with many examples
 _numbers: Counter[str] = Counter()
 
 
 def output_path(suffix: str) -> Path:
     """Return a path in the folder for recordings, named after the test that runs.
 
-    Of a test that fails for many examples the last four stay.
+    If a test fails for many examples the last four files stay.
     """
     name = os.environ.get("PYTEST_CURRENT_TEST", "run").rpartition(" (")[0] or "run"
     name = re.sub(r"[^\w.\-]+", "_", name.rpartition("/")[2])[-100:]
@@ -45,8 +45,8 @@ def failure(
 ) -> AssertionError:
     """Return an AssertionError with a report: why, the last events, a picture, a recording.
 
-    The report explains the two entities of `pair`, or draws the one around which it is.  The
-    default of `recordings` is what the recorder of the space has.
+    The report explains the two entities of `pair`; if `pair` has one entity, the picture is drawn
+    around it.  The default of `recordings` is the recording of the space's recorder.
     """
     lines = [message]
     if space is not None:

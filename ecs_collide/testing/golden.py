@@ -1,4 +1,4 @@
-"""Golden logs, kept by syrupy: one file for each test, renewed by ``--snapshot-update``."""
+"""Golden logs, stored by syrupy: one file for each test, updated by ``--snapshot-update``."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ecs_collide.testing.sim import Sim
 
 
 class GoldenLogs(SingleFileSnapshotExtension):
-    """Keeps logs as text, and reports the first difference instead of all."""
+    """A syrupy extension that stores logs as text and reports only the first difference."""
 
     _write_mode = WriteMode.TEXT
     file_extension = "log"
@@ -27,7 +27,7 @@ class GoldenLogs(SingleFileSnapshotExtension):
 
 
 class GoldenLog:
-    """Compares a run with the log that is kept for the test."""
+    """A comparison of a run with the log that is stored for the test."""
 
     def __init__(self, snapshot: SnapshotAssertion) -> None:
         self._snapshot = snapshot.use_extension(GoldenLogs)
@@ -38,8 +38,8 @@ class GoldenLog:
         Raises
         ------
         AssertionError
-            They differ: the step, the entity and the field of the first difference are named.
-            Or there is no golden log yet; or nothing moved or nothing met in the run.
+            They differ: the message names the step, the entity and the field of the first
+            difference.  Or there is no golden log yet; or nothing moved or nothing met in the run.
         """
         __tracebackhide__ = True
         recording = recording_of(run)

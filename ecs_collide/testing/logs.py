@@ -1,7 +1,7 @@
-"""Logs of runs as text: readable, exact, and of nothing but what the library promises.
+"""Logs of runs as text: readable, exact, and limited to results that the library promises.
 
-A log has the numbers of the components that the library writes, as far as a step changes
-them, and the events.  The numbers are written so that they read back to the same bits.
+A log has the events, and the changed numbers of components that the library writes.  The numbers
+are written so that they read back to the same bits.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ def recording_of(run: Recording | Sim) -> Recording:
 
 
 class NothingHappensError(AssertionError):
-    """Nothing moved, or nothing met, in a run that was to be compared."""
+    """An error for comparing a run in which nothing moved, or nothing met."""
 
 
 def require_live(recording: Recording) -> None:
-    """Raise an error if nothing moved or nothing met in a run: a test of it tests nothing."""
+    """Raise NothingHappensError if nothing moved or nothing met in a run."""
     __tracebackhide__ = True
     written = recording.about.get("written", ())
     frames = recording.frames

@@ -1,4 +1,4 @@
-"""A state machine that plays a level at random, and looks for places where it breaks."""
+"""A state machine that plays a level at random to find places where it breaks."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ def level_machine(
     build : callable
         Builds the game in the current world, as for `Sim.build`.
     inputs : sequence of str
-        What can be pressed.
+        The inputs that can be pressed.
     player : type, optional
         The component of the player; without it, being stuck is not checked.
     bounds : (min, max), optional
-        Two corners of the map; by default those of all bodies as they are built.
+        Two corners of the map; by default the bounds of all bodies as they are built.
     stuck_after : float
-        Seconds.  A player is stuck if none of the inputs, held for so long, moves it.
+        Seconds.  A player is stuck if none of the inputs, held for this time, moves it.
     most_steps : int
         Steps that one rule waits at most.
 
@@ -102,7 +102,7 @@ def level_machine(
 
 
 def _require_not_stuck(sim: Sim, kind: type, inputs: Sequence[str], seconds: float) -> None:
-    """Raise if none of the inputs, held for some time each, moves a body that has a component."""
+    """Raise if no input, held for some time, moves any body that has a component."""
     sim.release(" ".join(inputs))
     start = _places(kind)
     for name in inputs:

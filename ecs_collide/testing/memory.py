@@ -1,9 +1,9 @@
-"""Save a whole game and bring it back: its bodies, and what the game keeps in Python.
+"""Save a whole game and restore it: its bodies, and its state in Python objects.
 
-`Space.snapshot` holds what is the library's.  What is the game's own, such as the score, the
+`Space.snapshot` holds the state of the library.  The state of the game, such as the score, the
 wait of a gun or the dice of a bot, is found by following every reference from the game, its
-processors and its components.  If that leads to an object that cannot be brought back, nothing
-is saved.
+processors and its components.  If that leads to an object that cannot be restored, nothing is
+saved.
 """
 
 from __future__ import annotations
@@ -25,42 +25,42 @@ from ecs_collide.recording.frames import LIBRARY
 from ecs_collide.space import Space, take_snapshot
 from ecs_collide.testing.watch import processors
 
-# What is what it is, or holds only what is looked at by itself.
+# Types whose objects never change, or whose contents are visited separately.
 PLAIN_TYPES: tuple[type, ...] = (
     *(type, str, bytes, int, float, complex, type(None), Enum, PurePath, range, tuple, frozenset),
     *(np.generic, np.dtype, ModuleType, BuiltinFunctionType, MethodType),
 )
-# What is all in what it is, unless a class of the demo's is made from it and adds attributes.
+# Types whose objects have no state but their content, unless a subclass of the game adds some.
 VALUES = (str, bytes, int, float, complex, tuple, frozenset, dict, list, set, deque, np.ndarray)
 
 
 class Memory:
-    """Saves a game at some steps, within one process.
+    """The saved states of a game at some steps, within one process.
 
-    Objects are changed back in place: references to them stay good.  An object of the game
-    may have a method `remember` that says how: it returns a function that brings the object
-    back, or None if there is no way.
+    Objects are restored in place, so references to them stay valid.  An object of the game may
+    have a method `remember` that returns a function which restores the object, or None if that
+    is not possible.
 
     Closures, generators and objects of other packages cannot be saved: `take` then sets
-    `obstacle`.  What a step changes in a class, a function or an array of objects is not seen.
-    Snapshots of the space hold the game's own components as numbers from then on, which have a
-    meaning only for this memory.
+    `obstacle`.  Changes of a step to a class, a function or an array of objects are not noticed.
+    Snapshots of the space then hold the custom components as numbers, which have a meaning only
+    for this memory.
 
-    `roots` are the objects where the game keeps its state, and `packages` the top packages of the
-    game's own objects.
+    `roots` are the objects where the game keeps its state, and `packages` the top packages of its
+    classes.
     """
 
     def __init__(
         self, space: Space, roots: Iterable[Any] = (), packages: Iterable[str] = ()
     ) -> None:
-        self.obstacle: type | None = None  # of the object for which `take` saved nothing
+        self.obstacle: type | None = None  # the type of the object for which `take` saved nothing
         self._space = space
         self._roots = list(roots)
         of_roots = {type(root).__module__.partition(".")[0] for root in self._roots}
         self._packages = (of_roots - {"builtins", "ecs_collide"}) | set(packages)
         self._components: list[Any] = []  # as snapshots number them
         self._numbers: dict[int, int] = {}
-        self.kinds: set[type] = set()  # of the game's own components so far
+        self.kinds: set[type] = set()  # of custom components so far
         self._moments: dict[int, tuple[bytes, list[tuple[Any, Any]]]] = {}
 
     @property
@@ -69,8 +69,8 @@ class Memory:
         return sorted(self._moments)
 
     def register(self, kinds: Iterable[type]) -> None:
-        """Let snapshots hold components of these types from now on."""
-        # Snapshots include those of the library, and characters, already.
+        """Add types of components to the snapshots from now on."""
+        # Snapshots include the library's components, and characters, already.
         new = {kind for kind in kinds if not kind.__module__.startswith(LIBRARY)} - self.kinds
         for kind in sorted(new, key=lambda kind: (kind.__module__, kind.__qualname__)):
             name = f"{kind.__module__}.{kind.__qualname__}"
@@ -94,7 +94,7 @@ class Memory:
         self._moments[step] = take_snapshot(self._space), contents
 
     def bring_back(self, step: int) -> None:
-        """Make everything what it was when a step was saved."""
+        """Restore the game to a saved step."""
         data, contents = self._moments[step]
         self._space.restore(data)
         for thing, content in contents:
@@ -110,9 +110,9 @@ class Memory:
         return self._components[int.from_bytes(data, "little")]
 
     def _collect(self, roots: list[Any], held: Iterable[int]) -> list[tuple[Any, Any]]:
-        """Return everything that may change and can be reached, with what is in it now.
+        """Return every mutable object that can be reached, with its present content.
 
-        It leaves out what the snapshot holds: `held` has the ids of those objects.
+        Objects that the snapshot holds are skipped: `held` has their ids.
         """
         found: list[tuple[Any, Any]] = []
         seen = set(held)
@@ -137,10 +137,10 @@ class Memory:
         return found
 
     def _content(self, thing: Any) -> Any:
-        """Return what is in a thing, as a copy; None where that never changes."""
+        """Return a copy of the content of an object; None if it never changes."""
         has_more = getattr(thing, "__dict__", None) and not isinstance(thing, Enum)
         if isinstance(thing, VALUES) and has_more:
-            raise _StrangeError(type(thing))  # of what it holds besides nothing would be remembered
+            raise _StrangeError(type(thing))  # its other attributes would be lost
         if isinstance(thing, PLAIN_TYPES) or _is_frozen(thing):
             return None
         if isinstance(thing, (dict, list, set, deque)):
@@ -163,13 +163,13 @@ class Memory:
         return None
 
     def _is_own(self, thing: Any) -> bool:
-        """Return whether a thing is an object of the game, or one of its components."""
+        """Return whether an object belongs to the game, or is one of its components."""
         kind = type(thing)
         return kind in self.kinds or kind.__module__.partition(".")[0] in self._packages
 
 
 class _StrangeError(Exception):
-    """A thing of this type cannot be brought back."""
+    """An error for an object whose type cannot be restored."""
 
     def __init__(self, kind: type) -> None:
         super().__init__(kind)
@@ -177,7 +177,7 @@ class _StrangeError(Exception):
 
 
 def _is_held(thing: Any) -> bool:
-    """Return whether the snapshot has all of a thing, or it never changes."""
+    """Return whether the snapshot holds all of an object, or the object never changes."""
     if isinstance(thing, FunctionType):
         return thing.__closure__ is None
     return _is_of_library(thing) and isinstance(thing, (Space, esper.Processor))
@@ -188,13 +188,13 @@ def _is_of_library(thing: Any) -> bool:
 
 
 def _is_frozen(thing: Any) -> bool:
-    """Return whether a thing is of a dataclass whose fields cannot be set."""
+    """Return whether an object is of a frozen dataclass."""
     kind = type(thing)
     return is_dataclass(kind) and bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]
 
 
 def _fields(thing: Any) -> dict[str, Any]:
-    """Return the attributes of an object, wherever they are kept."""
+    """Return the attributes of an object, from its dict and its slots."""
     fields = dict(getattr(thing, "__dict__", {}))
     for kind in type(thing).__mro__:
         slots = kind.__dict__.get("__slots__", ())
@@ -207,7 +207,7 @@ def _fields(thing: Any) -> dict[str, Any]:
 
 
 def _put_back(thing: Any, content: Any) -> None:
-    """Let a thing have what was in it, without becoming another."""
+    """Restore the content of an object in place."""
     if callable(content):
         content()
     elif isinstance(thing, (dict, set)):

@@ -1,7 +1,7 @@
-"""Worlds that are built once, at a place in the game that takes long to get to.
+"""Worlds that are built once, at a place in the game that takes long to reach.
 
-`leads_to` marks a function, or a test, that plays there.  `Places` does it once, keeps the
-world, and brings it back for each test that starts there.
+`leads_to` marks a function, or a test, that plays to the place.  `Places` calls it once, keeps the
+world, and restores it for each test that starts there.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Way = TypeVar("Way", bound=Callable[..., Any])
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """How to get to a place: play to `start` first, if there is one, then call `way`."""
+    """The way to a place: play to `start` first, if there is one, then call `way`."""
 
     name: str
     way: Callable[[Sim], Any]
@@ -35,7 +35,7 @@ PLACES: dict[str, Place] = {}
 
 
 def leads_to(name: str, *, start: str | None = None) -> Callable[[Way], Way]:
-    """Mark a function that takes a `Sim`, and plays to a place in the game.
+    """Mark a function that takes a `Sim` and plays to a place in the game.
 
     It may be a test whose only argument is the fixture `sim`; other tests then start where it
     ends.  The state of the game must be in its components and in what `Sim.build` returned.
@@ -43,7 +43,7 @@ def leads_to(name: str, *, start: str | None = None) -> Callable[[Way], Way]:
     Parameters
     ----------
     name : str
-        Of the place, for the fixture `world_at`.
+        The name of the place, for the fixture `world_at`.
     start : str, optional
         Another place, where the function begins.
     """
@@ -75,7 +75,7 @@ def _handlers(sim: Sim) -> list[str]:
 
 
 class Places:
-    """Keeps a world for each place."""
+    """The worlds that are kept, one for each place."""
 
     def __init__(self) -> None:
         self.n_built = 0  # worlds
@@ -83,14 +83,14 @@ class Places:
         self._visited: list[str] = []
 
     def at(self, name: str) -> Sim:
-        """Return a sim at a place, as it was when the place was reached first.
+        """Return a sim at a place, as it was when the place was first reached.
 
         Raises
         ------
         LookupError
             No function `leads_to` this place.
         AssertionError
-            The game holds something that cannot be brought back: what it is, is said.
+            The game holds an object that cannot be restored; the message names its type.
         """
         __tracebackhide__ = True
         kept = self._kept.get(name)

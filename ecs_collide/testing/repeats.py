@@ -1,4 +1,4 @@
-"""Runs that are done again in other ways, and with rollbacks, and must come to the same."""
+"""Runs that are repeated in other ways, and with rollbacks, and must give the same result."""
 
 from __future__ import annotations
 
@@ -27,8 +27,8 @@ from ecs_collide.testing.sim import DT, Script, Sim, steps_of
 Build = Callable[[], Any]
 
 VARIANTS = ("again", "order", "margins", "kernels", "hash seed")
-"""What `assert_repeats` changes: nothing; the order in which entities and components were added;
-the margins and the lookahead of the tree; pure Python and compiled; the seed of hashes."""
+"""The changes that `assert_repeats` tries: none; the order in which entities and components were
+added; the margins and the lookahead of the tree; pure Python or compiled; the seed of hashes."""
 
 _CANNOT_IMPORT = 3  # the exit status of a process that cannot unpickle build()
 _MARGINS = ((0.0, 0.0), (50.0, 8.0))
@@ -42,27 +42,27 @@ def assert_repeats(
     dt: float = DT,
     variants: Sequence[str] | None = None,
 ) -> list[str]:
-    """Assert that a game does the same in every run, bit for bit; return what was changed.
+    """Assert that a game does the same in every run, bit for bit; return the variants tried.
 
     Parameters
     ----------
     build : callable
         Builds the game in the current world, as for `Sim.build`.
     inputs : script, or number of steps
-        What is pressed: ``[("right", 30), ("right jump", 5)]``.
+        The inputs to press: ``[("right", 30), ("right jump", 5)]``.
     dt : float
         Length of a step, in seconds.
     variants : some of `VARIANTS`, optional
-        The variants to try.  By default all that are possible, with a warning for each other
-        one.  "order" needs a `build` that does no step, and "kernels" needs compiled kernels.
-        "hash seed" runs in another process, so it needs a `build` that can be imported, such
-        as a function of a module other than the script.
+        The variants to try.  By default all that are possible, with a warning for each of the
+        others.  "order" needs a `build` that does no step, and "kernels" needs compiled kernels.
+        "hash seed" runs in another process, so it needs a `build` that can be imported, such as
+        a function of a module other than the script.
 
     Raises
     ------
     AssertionError
-        A run differs: the first step that does is named, with the differences by field, and
-        both recordings are kept.  Or nothing moved, or nothing met.
+        A run differs: the message names the first step that differs and the fields, and both
+        recordings are kept.  Or nothing moved, or nothing met.
     ValueError
         A variant does not exist, or is not possible.
     """
@@ -89,7 +89,7 @@ def assert_repeats(
 
 
 class _VariantError(ValueError):
-    """A variant cannot be tried; the text gives the reason and the requirement."""
+    """An error for a variant that cannot be tried; its text gives reason and requirement."""
 
 
 def _require_equal(reference: Recording, other: Recording, words: str) -> None:
@@ -214,7 +214,7 @@ def reorder(space: Space) -> None:
 
 @contextmanager
 def _spaces_made_with(**settings: Any) -> Iterator[None]:
-    """Let every new space have some settings."""
+    """Give every new space some settings."""
     original = Space.__init__
 
     def changed(self: Space, *args: Any, **kwargs: Any) -> None:
@@ -230,10 +230,10 @@ def _spaces_made_with(**settings: Any) -> Iterator[None]:
 def assert_rollback_safe(
     build: Build, inputs: Script, distance: int = 8, *, dt: float = DT
 ) -> None:
-    """Assert that a game which goes back some steps and does them again comes to the same.
+    """Assert that a game which goes back some steps and repeats them gets the same result.
 
-    After each step the space is restored to what it was `distance` steps before, by
-    `Space.snapshot` alone, and the steps are done again with the same inputs.
+    After each step the space is restored to its state `distance` steps before, by
+    `Space.snapshot` alone, and the steps are repeated with the same inputs.
 
     Parameters
     ----------
@@ -245,7 +245,7 @@ def assert_rollback_safe(
     Raises
     ------
     AssertionError
-        It came to something else: the step, the entity and the field are named.  Or nothing
+        The result differs: the message names the step, the entity and the field.  Or nothing
         moved, or nothing met.
     """
     __tracebackhide__ = True

@@ -1,4 +1,4 @@
-"""Which bodies an assertion is about: an entity, those that have a component, or any."""
+"""Selectors for the bodies of an assertion: an entity, all with a component, or any."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ Selector = int | type | None
 
 
 def having(selector: Selector) -> set[int]:
-    """Return the entities that have a component; none for other selectors."""
+    """Return the entities that have the selector's component; no entities for other selectors."""
     if not isinstance(selector, type):
         return set()
     found: list[tuple[int, Any]] = esper.get_component(selector)

@@ -1,4 +1,4 @@
-"""A world for a test: built, stepped by what the player presses, watched, and cleaned up."""
+"""A world for a test: built, stepped with the player's inputs, watched, and cleaned up."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from ecs_collide.testing.watched import Watched, name_of_watched, reader
 Game = TypeVar("Game")
 Event = TypeVar("Event", Collision, ContactBegan, ContactEnded)
 Script = int | Sequence[tuple[str, int]]
-"""What is pressed: ``[("right", 30), ("right jump", 5), ("", 60)]``; a number of steps: nothing."""
+"""Inputs to press: ``[("right", 30), ("right jump", 5), ("", 60)]``; a number is steps without."""
 
 DT = 1 / 60  # seconds
-KEPT = 3600  # steps that a recording goes back
+KEPT = 3600  # steps that a recording keeps
 AT_MOST = 600  # steps that a test waits for something
 
 _numbers = itertools.count(1)
@@ -36,7 +36,7 @@ _running: list[Sim] = []  # the last one is the innermost
 
 
 class Inputs:
-    """Inputs by name, for a game that has no object for them: what was never pressed is False."""
+    """Inputs by name, for a game that has no object for them; unknown inputs are False."""
 
     def __getattr__(self, name: str) -> bool:
         if name.startswith("_"):
@@ -55,16 +55,16 @@ class Sim:
     dt : float
         Length of a step, in seconds.
     keep : int or None
-        How many steps the recording goes back; None keeps all.
+        How many steps the recording keeps; None for all.
 
     Attributes
     ----------
     dt, keep
         As the parameters.  `keep` may be set until the first step.
     game : object
-        What `build` got, or None.
+        The game that `build` made, or None.
     inputs : object
-        What the player presses: an attribute or an item for each input.
+        The player's inputs: an attribute or an item for each.
     n_steps : int
         Steps so far.
     """
@@ -90,7 +90,7 @@ class Sim:
         self.close()
 
     def close(self) -> None:
-        """Delete the world, and go back to the one that was current before."""
+        """Delete the world, and switch back to the previous one."""
         if self.world not in esper.list_worlds():
             return
         if esper.current_world == self.world or self in _running:
@@ -99,7 +99,7 @@ class Sim:
         NAMES.names[:], NAMES.is_closed = self._names
 
     def resume(self) -> None:
-        """Make this world current again, and count, record and trace from now on."""
+        """Make this world current again, and continue to count, record and trace."""
         if self not in _running:
             _running.append(self)
         if esper.current_world != self.world:
@@ -110,7 +110,7 @@ class Sim:
         self._stop_recording()
 
     def leave(self) -> None:
-        """Go back to the world that was current before, and keep this one."""
+        """Switch back to the previous world, and keep this one."""
         self._stop_recording()
         if self in _running:
             _running.remove(self)
@@ -129,14 +129,14 @@ class Sim:
 
     @property
     def recording(self) -> Recording:
-        """The last steps, to save or to compare."""
+        """The recording of the last steps, to save or to compare."""
         return self._recorder_now().recording
 
     def build(self, build: Callable[..., Game], *args: Any, **kwargs: Any) -> Game:
-        """Build a game in this world and play that; return what `build` returned.
+        """Build a game in this world to play; return the result of `build`.
 
-        If that has an attribute `inputs`, or else `keys`, it is what the player presses.
-        If it has a method `step`, that is called for each step, in place of `esper.process`.
+        If the result has an attribute `inputs`, or else `keys`, the player presses these.  If it
+        has a method `step`, that is called for each step instead of `esper.process`.
         """
         game = build(*args, **kwargs)
         self.game = game
@@ -199,7 +199,7 @@ class Sim:
             self.release(names)
 
     def play(self, script: Script) -> None:
-        """Do what a script says: pairs of inputs and for how many steps they are held."""
+        """Do the steps of a script: pairs of inputs and of the steps for which they are held."""
         for names, n in steps_of(script):
             self.hold(names, n)
 
@@ -215,12 +215,12 @@ class Sim:
     # -- waiting --
 
     def until(self, condition: Callable[[], object], at_most: int = AT_MOST) -> int:
-        """Do steps until a function returns something true; return how many it took.
+        """Do steps until a function returns a true value; return how many it took.
 
         Raises
         ------
         AssertionError
-            It was not after `at_most` steps.
+            The function returned no true value within `at_most` steps.
         """
         __tracebackhide__ = True
         for n in range(at_most + 1):
@@ -245,7 +245,7 @@ class Sim:
         event : type
             `Collision`, `ContactBegan` or `ContactEnded`.
         first, second : int, type or None
-            Between which bodies: an entity, or a component that it has.
+            The bodies of the event: an entity, or a component that it has.
         at_most : int
             Steps.
 
@@ -258,7 +258,7 @@ class Sim:
         for _ in range(at_most):
             had = having(first), having(second)
             self.step()
-            # A body may have been deleted in the step, or made and deleted in it.
+            # A body may have been deleted in the step, even if it was created in it.
             firsts, seconds = had[0] | having(first), had[1] | having(second)
             for found in _events_of(self.space, event):
                 for each in (found, found.swapped()):
@@ -272,7 +272,7 @@ class Sim:
     # -- watching --
 
     def trace(self, watched: Iterable[Watched] | Mapping[str, Watched]) -> Trace:
-        """Write down some values after each step from now on.
+        """Record some values after each step from now on.
 
         Parameters
         ----------
@@ -284,7 +284,7 @@ class Sim:
         Returns
         -------
         Trace
-            A table: its first row is the world as it is now.
+            A table whose first row is the present world.
         """
         trace = Trace(self, watched)
         self._traces.append(trace)
@@ -297,7 +297,7 @@ class Trace:
     Attributes
     ----------
     names : list of str
-        Of the columns: "step" and what is watched.
+        The names of the columns: "step" and the watched values.
     rows : list of dict
     """
 
@@ -316,7 +316,7 @@ class Trace:
         self.take()
 
     def take(self) -> None:
-        """Add a row."""
+        """Add a row for the present world."""
         row = {name: read() for name, read in self._readers.items()}
         self.rows.append({"step": self._sim.n_steps, **row})
 

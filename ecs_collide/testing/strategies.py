@@ -19,14 +19,14 @@ RESPONSES = (Deflect, Push, Slide, Stop)
 
 
 class Box(NamedTuple):
-    """A box by its centre and its half size, in world units."""
+    """A box: its centre and its half size, in world units."""
 
     centre: Vector
     half: Vector
 
 
 class Mover(NamedTuple):
-    """A box that moves: its velocity in units per second, and the type of its response."""
+    """A moving box: its velocity in units per second, and the type of its response."""
 
     box: Box
     velocity: Vector
@@ -35,7 +35,7 @@ class Mover(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SampleWorld:
-    """Static boxes and movers, of which no two overlap; `build` makes them in the current world."""
+    """Static boxes and movers, no two of which overlap; `build` makes them in the current world."""
 
     solids: tuple[Box, ...]
     movers: tuple[Mover, ...]
@@ -56,7 +56,7 @@ def boxes(
 ) -> st.SearchStrategy[Box]:
     """Return boxes within `reach` of the origin, with half sizes from `smallest` to `largest`.
 
-    Half of them lie on whole numbers, where boxes touch exactly.
+    Half of them have whole numbers, so that boxes touch exactly.
     """
 
     def numbers(low: float, high: float) -> st.SearchStrategy[float]:
@@ -72,16 +72,16 @@ def boxes(
 def tile_floors(
     draw: st.DrawFn, *, tile: float = 16.0, most: int = 12, highest: int = 3
 ) -> tuple[Box, ...]:
-    """Return floors of separate square tiles that lie flush: steps, and no gaps.
+    """Return floors of separate square tiles with steps but no gaps.
 
     Parameters
     ----------
     tile : float
-        The side of a tile.  The first tile has its upper left corner in the origin.
+        The side of a tile.  The upper left corner of the first tile is the origin.
     most : int
         Tiles side by side.
     highest : int
-        Tiles that a step goes up or down at most.
+        The most tiles that a step goes up or down.
     """
     steps = draw(st.lists(st.integers(-highest, highest), min_size=1, max_size=most))
     half = tile / 2
@@ -103,7 +103,7 @@ def crowds(
     speed: float = 500.0,
     responses: Sequence[type] = RESPONSES,
 ) -> tuple[Mover, ...]:
-    """Return up to `most` boxes that move, each in a different cell: no two overlap."""
+    """Return up to `most` moving boxes, each in a different cell: no two overlap."""
     side = max(2, int(most ** (1 / dim)) + 1)
     cells = draw(st.lists(st.integers(0, side**dim - 1), min_size=1, max_size=most, unique=True))
     halves = st.integers(1, int(cell // 2)).map(float)
@@ -141,7 +141,7 @@ def _centres(side: float, cell: float) -> list[float]:
 def input_scripts(
     draw: st.DrawFn, names: Sequence[str], *, steps: int = 120, most: int = 8
 ) -> list[tuple[str, int]]:
-    """Return scripts for `Sim.play`: up to `most` parts, of `steps` steps in all at most.
+    """Return scripts for `Sim.play`: at most `most` parts and `steps` steps in all.
 
     Parameters
     ----------

@@ -15,13 +15,13 @@ from ecs_collide.systems import BroadphaseSystem
 
 
 class Observer(Protocol):
-    """Is notified of each step of the worlds that have a space."""
+    """An object that is notified of each step of the worlds that have a space."""
 
     def before(self, space: Space, dt: float) -> None:
-        """Look at the world before `esper.process`; entities that were deleted are gone."""
+        """Inspect the world before `esper.process`; deleted entities are gone."""
 
     def after(self, space: Space, dt: float) -> None:
-        """Look at the world after `esper.process`."""
+        """Inspect the world after `esper.process`."""
 
 
 def processors() -> list[Any]:
@@ -38,7 +38,7 @@ def find_space() -> Space | None:
 
 
 def require_space(space: Space | None = None) -> Space:
-    """Return a space, by default that of the current world, or raise a RuntimeError."""
+    """Return a space, by default the current world's, or raise a RuntimeError."""
     found = find_space() if space is None else space
     if found is None:
         raise RuntimeError(
@@ -48,7 +48,7 @@ def require_space(space: Space | None = None) -> Space:
 
 
 class _Watched:
-    """Stands in for `esper.process` while there are observers."""
+    """The replacement of `esper.process` while there are observers."""
 
     def __init__(self, process: Callable[..., None]) -> None:
         self.process = process

@@ -1,4 +1,4 @@
-"""What a trace reads after each step: a component's field, or what a function returns."""
+"""The values that a trace reads after each step: a component's field or a function's result."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def name_of_watched(watched: Watched) -> str:
 
 
 def reader(watched: Watched) -> Callable[[], Any]:
-    """Return a function that reads a watched value; None while its entity is not there."""
+    """Return a function that reads a watched value; it returns None while the entity is missing."""
     if callable(watched):
         return watched
     if isinstance(watched, tuple):

@@ -382,7 +382,7 @@ def test_body_that_is_deleted_on_its_way_does_not_reach(sim, game):
     game.space.on_collision(lambda event: esper.delete_entity(game.player), Player, Coin)
     sim.press("right")
 
-    with pytest.raises(AssertionError, match="was deleted after 23 steps, before it came to"):
+    with pytest.raises(AssertionError, match="was deleted after 23 steps, before it reached"):
         testing.assert_reaches(game.player, ((80, 0), (90, 8)), within=60)
 
 
