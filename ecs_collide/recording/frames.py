@@ -1,7 +1,7 @@
 """A world after one step, as plain numbers and names, and the differences between two of them.
 
-A frame holds what a component's fields say, not what the library keeps of them.  So a
-difference between two frames can be named: the entity, the component and the field.
+A frame holds the fields of components, not the internal state of the library.  So a difference
+between two frames has a name: the entity, the component and the field.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Components = dict[str, Fields]  # by the name of their type
 _Equal = Callable[[Any, Any], bool]
 
 ABSENT = "absent"
-"""What stands in a difference for an entity, a component or a field that one side lacks."""
+"""The value in a difference for an entity, a component or a field that one side lacks."""
 
 LIBRARY = "ecs_collide."
 _PLAIN = (bool, int, float, str, type(None))
@@ -40,27 +40,27 @@ class Frame:
     step: int  # steps since the recording began; 0 for the frame before the first of them
     dt: float  # length of the step, in seconds; 0.0 in frame 0
     time: float  # `Space.time`, in seconds
-    inputs: Fields  # what was pressed for the step
-    # Fields that hold anything but numbers, text, enums and short lists of these are left out.
+    inputs: Fields  # the inputs of the step
+    # Only fields with numbers, text, enums and short lists of these.
     entities: dict[int, Components]
     contacts: tuple[Fields, ...]  # at the end of the step, with the fields of `Contact`
     events: tuple[Fields, ...]  # the collisions, begun and ended contacts of the step
     digest: str  # `Space.state_hash`, as 32 hexadecimal digits
-    snapshot: bytes = b""  # `Space.snapshot`, or nothing where it was not taken
+    snapshot: bytes = b""  # `Space.snapshot`, or empty if none was taken
 
     def label(self, entity: int) -> str:
-        """Return an entity as "7 (Player)", with its components of the game's own."""
+        """Return an entity as "7 (Player)", with its custom components."""
         own = [name for name in self.entities.get(entity, ()) if name not in _OF_LIBRARY]
         return f"{entity} ({', '.join(sorted(own)[:3])})" if own else str(entity)
 
 
 class Difference(NamedTuple):
-    """One thing that two frames say differently."""
+    """A value that differs between two frames."""
 
-    entity: int | None  # None where it is no entity's
-    label: str  # what it is about: "entity 7 (Player)", "contacts", "events", "inputs"
+    entity: int | None  # None if it belongs to no entity
+    label: str  # its subject: "entity 7 (Player)", "contacts", "events", "inputs"
     name: str  # the component and the field, as "Velocity.x"; empty for a whole entity
-    first: Any  # the value on either side, `ABSENT` for what it lacks
+    first: Any  # the value on either side, or `ABSENT`
     second: Any
 
     def __str__(self) -> str:
@@ -69,12 +69,12 @@ class Difference(NamedTuple):
 
 
 def show(value: Any) -> str:
-    """Return a value as text: what it was read from for numbers, the bare word for text."""
+    """Return a value as text: numbers so that they read back exactly, text without quotes."""
     return value if isinstance(value, str) else repr(value)
 
 
 def printable(text: str) -> str:
-    """Return a text whose control characters cannot command a terminal; lines stay lines."""
+    """Return a text whose control characters cannot command a terminal; line ends stay."""
     if text.replace("\n", "").isprintable():
         return text
     return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
@@ -90,7 +90,7 @@ def read_frame(
     inputs: Mapping[str, Any] | None = None,
     before: Frame | None = None,
 ) -> Frame:
-    """Return what a world is now; what is as in the frame `before` is shared with that."""
+    """Return a frame of the present world; unchanged parts are shared with the frame `before`."""
     world = space.world
     world.require_current()
     events = [*space.collisions, *space.contacts_began, *space.contacts_ended]
@@ -113,7 +113,7 @@ def _read_entities(
     dim: int,
     known: Mapping[int, Components],
 ) -> dict[int, Components]:
-    """Return the fields of all components of the entities that are not dead, sorted by id."""
+    """Return the fields of all components of the living entities, sorted by id."""
     found = {}
     for entity in sorted(entities):
         if entity in dead:
@@ -131,10 +131,10 @@ def _read_entities(
 
 
 def read_fields(component: Any, dim: int = 3, before: Fields | None = None) -> Fields:
-    """Return the fields of an object that hold plain values, `before` itself where they are those.
+    """Return the fields of an object that hold plain values; `before` itself if it is equal.
 
-    In 2 dimensions the z of the library's vectors is left out.  A field that holds the same
-    object as before has not changed, because numbers and texts cannot.
+    In 2 dimensions the z of the library's vectors is skipped.  A field that holds the same object
+    as before has not changed, because numbers and texts are immutable.
     """
     kind: Any = type(component)
     names = _names(kind, dim)
@@ -158,7 +158,7 @@ _OF_LIBRARY = frozenset({*(kind.__name__ for kind in FIELDS), "Character", "Rand
 
 @cache
 def _names(kind: type, dim: int) -> tuple[str, ...] | None:
-    """Return the names of the fields of a type; None where each object may have others."""
+    """Return the names of the fields of a type; None if they may differ between its objects."""
     if kind in FIELDS:
         return FIELDS[kind][:dim] if kind in _VECTORS else FIELDS[kind]
     if is_dataclass(kind):
@@ -178,7 +178,7 @@ def _slots(kind: type) -> tuple[str, ...]:
 
 @cache
 def _keys(kinds: tuple[type, ...]) -> tuple[str, ...]:
-    """Return the names of types; with their modules where several have the same name."""
+    """Return the names of types, with their modules if several have the same name."""
     names = [kind.__name__ for kind in kinds]
     return tuple(
         name if names.count(name) == 1 else f"{kind.__module__}.{kind.__qualname__}"
@@ -187,7 +187,7 @@ def _keys(kinds: tuple[type, ...]) -> tuple[str, ...]:
 
 
 def plain(value: Any, depth: int = 0) -> Any:
-    """Return a value as JSON can hold it, or a marker that it cannot."""
+    """Return a value that JSON can hold, or a marker if it cannot."""
     if type(value) in _PLAIN:
         return value
     if type(value) is tuple and all(type(part) is float for part in value):
@@ -212,7 +212,7 @@ def plain(value: Any, depth: int = 0) -> Any:
 
 
 def same(first: Any, second: Any) -> bool:
-    """Return whether two plain values are the same, numbers in every bit; any NaN is another."""
+    """Return whether two plain values are the same, numbers in every bit; a NaN equals none."""
     if first is second:
         return True
     if type(first) is not type(second):
@@ -231,7 +231,7 @@ def same(first: Any, second: Any) -> bool:
 
 
 def as_floats(value: Any) -> Any:
-    """Return a plain value with a float for each number that a float holds exactly.
+    """Return a plain value, with each number as a float if a float holds it exactly.
 
     Functions that save components may return 1.0 for 1 or True, which are equal numbers.
     """
@@ -258,7 +258,7 @@ def compare_frames(
     *,
     types: bool = True,
 ) -> list[Difference]:
-    """Return what two frames say differently, entities first, by rising id.
+    """Return the differences of two frames, entities first, by rising id.
 
     Parameters
     ----------
@@ -283,7 +283,7 @@ def compare_frames(
             elif one != other:
                 texts = (ABSENT if one is None else describe(one) for one in (one, other))
                 found.append(Difference(None, what, "", *texts))
-                break  # those that follow are in other places
+                break  # the events after it have moved to other places
     if not found and chosen is None and first.digest != second.digest:
         found.append(Difference(None, "the space", "state_hash", first.digest, second.digest))
     return found

@@ -1,4 +1,4 @@
-"""Record a world while it runs: `record` adds two processors that look, and change nothing."""
+"""Record a world while it runs: `record` adds two processors that only read."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FIRST, LAST = 2**31, -(2**31)  # priorities: before and after all systems of a g
 
 
 class Recorder:
-    """Records a world step by step.
+    """A recorder of a world, step by step.
 
     `ecs_collide.record` creates one that follows `esper.process`.  For a recorder that is created
     directly, call `begin` before each step and `take` after it.
@@ -28,19 +28,19 @@ class Recorder:
     ----------
     space : Space
     inputs : object, mapping or callable, optional
-        What the player presses: a dict, an object with attributes, or a function that
-        returns one of these.  It is read before each step.
+        The player's inputs: a dict, an object with attributes, or a function that returns one of
+        these.  They are read before each step.
     limit : int, optional
         Number of the last steps to keep; by default all.
     snapshots : bool
-        Keep `Space.snapshot` too, which the viewer shows.  Where the space cannot be
-        saved, the recording has none.
+        Keep `Space.snapshot` too, for the viewer.  If the space cannot be saved, the recording
+        has none.
 
     Attributes
     ----------
     frames : deque of Frame
     n_steps : int
-        Steps so far, also those that are no longer kept.
+        Steps so far, including steps that are no longer kept.
     """
 
     def __init__(
@@ -65,7 +65,7 @@ class Recorder:
         self._pressed = read_inputs(self.inputs)
 
     def take(self, dt: float) -> Frame:
-        """Record what the world is after a step of `dt` seconds."""
+        """Record the world after a step of `dt` seconds."""
         self.n_steps += 1
         return self._append(dt)
 
@@ -90,13 +90,13 @@ class Recorder:
         self._stops += [partial(esper.remove_processor, type(each)) for each in (before, after)]
 
     def stop(self) -> None:
-        """Record nothing more.  The world of the space must be current."""
+        """Stop recording.  The world of the space must be current."""
         while self._stops:
             self._stops.pop()()
 
     @property
     def recording(self) -> Recording:
-        """What was recorded so far."""
+        """The recording so far."""
         space = self.space
         roles = ("position", "extents", "velocity", "growth")
         about = {
@@ -131,7 +131,7 @@ class _Processor(esper.Processor):
 
 
 def read_inputs(inputs: Any) -> dict[str, Any]:
-    """Return inputs by name, those that are plain values."""
+    """Return the inputs that are plain values, by name."""
     if callable(inputs) and not isinstance(inputs, Mapping):
         inputs = inputs()
     if inputs is None:
@@ -146,20 +146,20 @@ def record(
 ) -> Recorder:
     """Record every step of the current world, until `Recorder.stop`.
 
-    Two processors are added: the first of all reads the inputs, the last of all the world.
-    Each step takes about 12 microseconds longer for each entity.
+    Two processors are added: one before all others reads the inputs, and one after all others
+    reads the world.  Each step takes about 12 microseconds longer for each entity.
 
     Parameters
     ----------
     space : Space
-        Of the current world.
+        The space of the current world.
     inputs : object, mapping or callable, optional
-        What the player presses: a dict, an object with attributes, or a function that
-        returns one of these.
+        The player's inputs: a dict, an object with attributes, or a function that returns one of
+        these.
     limit : int, optional
         Number of the last steps to keep; by default all.
     snapshots : bool
-        Keep `Space.snapshot` too, which the viewer shows.
+        Keep `Space.snapshot` too, for the viewer.
 
     Returns
     -------
@@ -169,7 +169,7 @@ def record(
     Raises
     ------
     TypeError
-        `space` is no Space.
+        `space` is not a Space.
     RuntimeError
         Another world is current.
 

@@ -1,7 +1,7 @@
-"""A recording: the frames of a run, kept in a file of text, and where two runs part.
+"""Recordings: the frames of a run, files of them, and the first difference between two runs.
 
-The file is JSON, one line for each frame, packed with gzip.  A line holds only what differs
-from the frame before it.  It holds no code: to load a recording runs nothing.
+The file is JSON, one line for each frame, packed with gzip.  A line holds only the differences
+from the previous frame.  It holds no code, and loading a recording runs none.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SHOWN = 12  # differences, and events, in a text
 
 
 class RecordingError(ValueError):
-    """A file is no recording, or it is damaged."""
+    """An error for a file that is not a recording, or is damaged."""
 
 
 @dataclass(slots=True)
@@ -59,11 +59,11 @@ class Recording:
     Attributes
     ----------
     frames : list of Frame
-        The world as the recording began and after each step; the first ones may be missing
-        where only the last steps were kept.
+        The world at the start of the recording and after each step; the first frames are missing
+        if only the last steps were kept.
     about : dict
-        What a space needs to show the frames, `dim`, `wrap` and `up`; and `written`, the
-        names of the component types that the library writes.
+        `dim`, `wrap` and `up` of a space that shows the frames; and `written`, the names of the
+        component types that the library writes.
     """
 
     frames: list[Frame] = field(default_factory=list)
@@ -71,7 +71,7 @@ class Recording:
 
     @property
     def n_steps(self) -> int:
-        """The number of steps that were recorded."""
+        """The number of recorded steps."""
         return sum(1 for frame in self.frames if frame.step)
 
     def frame(self, step: int) -> Frame:
@@ -110,9 +110,9 @@ class Recording:
         Raises
         ------
         RecordingError
-            The file is no recording, or it is damaged.
+            The file is not a recording, or is damaged.
         OSError
-            It cannot be read.
+            The file cannot be read.
         """
         try:
             with Path(path).open("rb") as file, gzip.open(file) as unpacked:
@@ -134,12 +134,12 @@ class Recording:
             raise RecordingError(f"{path} is no recording, or it is damaged: {words}") from error
 
     def without_snapshots(self) -> Recording:
-        """Return the recording without what only the viewer needs."""
+        """Return the recording without the snapshots, which only the viewer needs."""
         return Recording([replace(frame, snapshot=b"") for frame in self.frames], self.about)
 
 
 def _lines(frames: Iterable[Frame]) -> Iterator[dict[str, Any]]:
-    """Yield for each frame what differs from the one before."""
+    """Yield the differences of each frame from the previous one."""
     known: dict[int, Components] = {}
     for frame in frames:
         changed = {}
@@ -202,7 +202,7 @@ def _check_about(about: dict[str, Any]) -> None:
 
 
 def _frames(lines: Iterable[Any], room: _Room) -> Iterator[Frame]:
-    """Yield the frames of the lines, which may come from `_lines` or from a stranger."""
+    """Yield the frames of lines that may come from `_lines` or from a stranger."""
     entities: dict[int, Components] = {}
     last = None
     for line in lines:
@@ -233,7 +233,7 @@ def _next_entities(
     require(isinstance(gone, list) and isinstance(changed, dict), "its entities")
     found = dict(before)
     for entity in gone:  # type: ignore[attr-defined]
-        require(type(entity) is int and found.pop(entity, None) is not None, "who is gone")
+        require(type(entity) is int and found.pop(entity, None) is not None, "the deleted entities")
     last, rises = next(reversed(found), -1), True
     for text, content in changed.items():  # type: ignore[attr-defined]
         entity = read_id(text)
@@ -261,11 +261,11 @@ def _read_snapshot(packed: object, room: _Room) -> bytes:
 
 @dataclass(frozen=True, slots=True)
 class Divergence:
-    """The first step after which two runs are not the same; `str` of it is a report."""
+    """The first step after which two runs differ; `str` of it is a report."""
 
     step: int  # 0: they began differently
     differences: list[Difference]
-    first: Frame | None  # after that step, as `second`; None for a run that has ended before
+    first: Frame | None  # after that step, like `second`; None for a run that ended before
     second: Frame | None
 
     def __str__(self) -> str:

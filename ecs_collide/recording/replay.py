@@ -1,7 +1,7 @@
 """Play a recording, and compare two: ``python -m ecs_collide.recording FILE``.
 
-A window shows the bodies and what the step did, with the overlay of `ecs_collide.debug`.  Space
-plays and pauses, the arrows go a step or a second back and forth, F1 to F9 choose what is shown.
+A window shows the bodies and the work of the step, with the overlay of `ecs_collide.debug`.  Space
+plays and pauses, the arrows go a step or a second back and forth, F1 to F9 control the overlay.
 It needs pyglet; ``--text`` and ``--step`` need no window.
 """
 
@@ -26,7 +26,7 @@ from ecs_collide.snapshot.plain import stand_in
 from ecs_collide.space import Space
 from ecs_collide.systems import install
 
-SECOND = 60  # steps that shift and an arrow go
+SECOND = 60  # steps for shift and an arrow
 SIZE = (960, 540)  # pixels of the window
 KEYS_HELP = "space: play   left, right: a step   up, down: a second   home, end   F1-F9: overlay"
 
@@ -34,17 +34,17 @@ _numbers = itertools.count(1)
 
 
 class _Saved:
-    """A component of the game, as the bytes that it was saved as."""
+    """A component of the game, as the bytes of the snapshot."""
 
     def __init__(self, data: bytes) -> None:
         self.data = data
 
 
 class Player:
-    """Shows the frames of a recording in a world made for it, forwards and backwards.
+    """A player that shows the frames of a recording in a separate world, forwards and backwards.
 
-    The world has the bodies and the library's components.  Those of the game are only named:
-    its code is not run.
+    The world has the bodies and the library's components.  Custom components are only named, and
+    code of the game is not run.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Player:
     Attributes
     ----------
     space : Space
-        What the space of the game was after `step`.
+        The space of the game as it was after `step`.
     step : int
     is_playing : bool
 
@@ -69,7 +69,7 @@ class Player:
         if not all(frame.snapshot for frame in recording.frames):
             raise RecordingError(
                 "the recording has no snapshots to show: --text and --step need none; "
-                "Space.snapshot_with lets the space save the game's own components"
+                "Space.snapshot_with lets the space save custom components"
             )
         self.recording = recording
         self.is_playing = False
@@ -89,7 +89,7 @@ class Player:
             raise
 
     def seek(self, step: int) -> None:
-        """Show the world after a step, or after the nearest one that there is.
+        """Show the world after a step, or after the nearest recorded one.
 
         Raises
         ------
@@ -99,7 +99,7 @@ class Player:
         self.step = min(max(step, self.first), self.last)
         try:
             self._restore(self.frame.snapshot)
-        except Exception as error:  # a forged one may fail wherever it makes types or sets fields
+        except Exception as error:  # a forged one may fail in making types or setting fields
             raise RecordingError(f"step {self.step} cannot be shown: {error}") from error
 
     def _restore(self, data: bytes) -> None:
@@ -119,23 +119,23 @@ class Player:
 
     @property
     def frame(self) -> Frame:
-        """What was recorded after the step."""
+        """The recorded frame of the step."""
         return self.recording.frame(self.step)
 
     def advance(self) -> None:
-        """Show the next step, if it plays; at the end it stops."""
+        """Show the next step if it plays; stop at the end."""
         if self.is_playing:
             self.seek(self.step + 1)
             self.is_playing = self.step < self.last
 
     def toggle(self) -> None:
-        """Play or pause; at the end begin anew."""
+        """Play or pause; at the end start again."""
         if not self.is_playing and self.step == self.last:
             self.seek(self.first)
         self.is_playing = not self.is_playing
 
     def status(self) -> str:
-        """Return in one line where it is, and what is pressed."""
+        """Return a line with the step, the time and the pressed inputs."""
         frame = self.frame
         pressed = _pressed(frame)
         words = [f"step {self.step} of {self.last}", f"{frame.time:.3f} s"]
@@ -144,7 +144,7 @@ class Player:
         return "   ".join(words)
 
     def close(self) -> None:
-        """Delete the world, and go back to the one that was current before."""
+        """Delete the world, and switch back to the previous one."""
         if self.world in esper.list_worlds():
             there = self._before if self._before in esper.list_worlds() else "default"
             esper.switch_world(there)
@@ -157,7 +157,7 @@ def _pressed(frame: Frame) -> str:
 
 
 def draw_frame(recording: Recording, step: int, around: Sequence[int] = ()) -> str:
-    """Return a picture of one step as text, as `draw_text`; nothing without a snapshot."""
+    """Return a picture of one step as text, like `draw_text`; empty without a snapshot."""
     frame = recording.frame(step)
     if not frame.snapshot:
         return ""
@@ -193,7 +193,7 @@ def format_recording(recording: Recording) -> list[str]:
 
 
 def compare(first: Recording, second: Recording) -> tuple[str, bool]:
-    """Return in words whether two runs are the same, and whether they are."""
+    """Return a report of the first difference between two runs, and whether they are the same."""
     divergence = first_difference(first, second)
     if divergence is not None:
         return str(divergence), False
@@ -201,7 +201,7 @@ def compare(first: Recording, second: Recording) -> tuple[str, bool]:
 
 
 class Viewer:
-    """A window in which a player is watched.
+    """A window that shows a player.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class Viewer:
         self.window.push_handlers(self.on_key_press, self.on_draw)
 
     def on_key_press(self, symbol: int, modifiers: int) -> bool:
-        """Go where a key leads; return whether it was for anything."""
+        """Handle a key; return whether it has a meaning."""
         from pyglet.window import key
 
         player = self.player
@@ -280,7 +280,7 @@ class Viewer:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Do what the command line says; return the exit status."""
+    """Run the command line; return the exit status."""
     parser = ArgumentParser(
         "python -m ecs_collide.recording",
         description=__doc__,

@@ -1,15 +1,15 @@
-"""Rollback for games over a network: play on with predicted inputs, go back where they were wrong.
+"""Rollback for games over a network: play on with predicted inputs, go back if they were wrong.
 
-Each player runs the whole game.  Own inputs take part some frames later (`delay`); those of the
-others are predicted to stay as they are until they arrive.  If they were others, the session
-restores the world to the frame in which they differ first, and does the steps since then again.
+Each player runs the whole game.  Own inputs take part some frames later (`delay`).  The inputs of
+the others are predicted to stay the same until they arrive.  If a prediction was wrong, the session
+restores the world to the first frame with a wrong input, and repeats the steps from there.
 This is the scheme of GGPO (Tony Cannon, "Fight the Lag", Game Developer, 2012) and of GGRS.  It
 also compares fields after a desync, and names the first one that differs.
 
-A session neither sends nor waits: it makes packets and takes them, so any transport serves.  A
+A session neither sends nor waits: it makes and receives packets, so any transport works.  A
 packet may be lost, doubled or late, and may come from a stranger.  It consists of a seal, which
 reveals damage or a wrong key, and a list in JSON.  Bounds on sizes follow from the distance between
-honest players.  A player that has our inputs up to frame h has given its own up to at most
+honest players: a player that has our inputs up to frame h has sent its own up to at most
 h + window + delay.
 """
 
@@ -41,7 +41,7 @@ from ecs_collide.recording.recording import Divergence
 from ecs_collide.space import Space
 
 _VERSION = 2  # packet format
-_KEPT_CHECKS = 8  # checks that are kept for comparison with those of the others
+_KEPT_CHECKS = 8  # checks that are kept for comparison with the other players
 _SEAL, _DIGEST = 16, 16  # seal length in bytes; digest length in hexadecimal digits
 _LEAST_KEY = 16  # bytes
 _LARGEST_INPUT = 256  # characters of an input in JSON
@@ -66,7 +66,7 @@ class _Packet(NamedTuple):
 
 
 class _Refusal(Exception):  # noqa: N818 - it never leaves this module
-    """A packet is refused; the text is one of a fixed set of reasons."""
+    """The refusal of a packet; its text is one of a fixed set of reasons."""
 
 
 class Session:
@@ -75,22 +75,22 @@ class Session:
     Parameters
     ----------
     space : Space
-        Of the current world, which is the same for all players at first.
+        The space of the current world, which is the same for all players at first.
     step : callable
-        Does one step with the inputs of all players, by their numbers: it sets what they
-        press and calls `esper.process`.  What it changes must be in components that snapshots
-        hold; `testing.assert_rollback_safe` finds out.
+        Does one step with the inputs of all players, by their numbers: it sets the inputs and
+        calls `esper.process`.  It may change only components that snapshots hold;
+        `testing.assert_rollback_safe` checks it.
     n_players : int
     local : int
         The number of this player, from 0.
     delay : int
-        Frames until an own input takes part: each hides so much of the way to the others.
+        Frames until an own input takes part; they hide the latency to the other players.
     window : int
-        How many frames it plays ahead of the last one whose inputs are all known.
+        The most frames that it plays ahead of the last one whose inputs are all known.
     check_every : int
         Number of frames after which the players compare their worlds.
     default : plain value
-        What everybody presses before the first input.
+        The input of all players before their first one.
     check : callable, optional
         Given an input, returns whether it is possible in the game.  Packets with other inputs, or
         with inputs for which it raises, are refused.  By default an input must have the shape
@@ -98,17 +98,17 @@ class Session:
         same length, a dict with the same keys.
     key : bytes, optional
         A secret that the players share for one game, 16 bytes or more, such as
-        ``secrets.token_bytes(32)``.  Without it anybody who can send a packet can play.
+        ``secrets.token_bytes(32)``.  Without it everybody able to send a packet can play.
 
     Attributes
     ----------
     frame : int
         Steps so far.
     n_rollbacks, n_repeated : int
-        How often it went back, and steps that were done again.
+        The number of rollbacks, and of repeated steps.
     desync : Divergence or None
-        Where the worlds of two players differ first, by field as soon as the other's frame is
-        here: `first` is ours, `second` theirs.
+        The first difference between the worlds of two players, with fields as soon as the other
+        player's frame is here: `first` is ours, `second` theirs.
     refused : Counter
         How many packets were refused, by reason.
 
@@ -190,27 +190,27 @@ class Session:
 
     @property
     def confirmed(self) -> int:
-        """How many frames' inputs are known of all players."""
+        """The number of frames for which the inputs of all players are known."""
         return min(self._n_known)
 
     @property
     def n_predicted(self) -> int:
-        """How many of the last frames rest on predicted inputs."""
+        """The number of the last frames that used predicted inputs."""
         return max(0, self.frame - self.confirmed)
 
     def advance(self, pressed: Any) -> bool:
-        """Do the next step, after putting right what was predicted wrongly.
+        """Do the next step, after correcting wrong predictions.
 
         Parameters
         ----------
         pressed : plain value
-            What this player presses: a number, a text, or a list of these.
+            The input of this player: a number, a text, or a list of these.
 
         Returns
         -------
         bool
-            False if it is too far ahead of another player: nothing was done, and `pressed` is
-            to be given again when a packet has come.
+            False if it is too far ahead of another player: nothing was done.  Call it again with
+            `pressed` after the next packet.
 
         Raises
         ------
@@ -230,7 +230,7 @@ class Session:
         return True
 
     def settle(self) -> None:
-        """Put right what was predicted wrongly, and compare the worlds, without a new step."""
+        """Correct wrong predictions and compare the worlds, without a new step."""
         self._go_back()
         self._compare()
 
@@ -275,7 +275,7 @@ class Session:
         return [self._n_known[n] for n in self._others] or [self.frame]
 
     def _input(self, player: int, frame: int) -> Any:
-        """Return a player's input: what is known, or else the last that is."""
+        """Return a player's input for a frame: the known one, or else the last known one."""
         return self._inputs[player].get(min(frame, self._n_known[player] - 1), self._default)
 
     def _add_input(self, player: int, value: Any) -> None:
@@ -301,7 +301,7 @@ class Session:
             self._digests[frame + 1] = _digest(check)
 
     def _go_back(self) -> None:
-        """Do the steps again from the first on whose inputs were predicted wrongly."""
+        """Repeat the steps from the first one with a wrongly predicted input."""
         first = self._first_wrong()
         if first < self.frame:
             self.n_rollbacks += 1
@@ -314,7 +314,7 @@ class Session:
         self._drop_inputs()
 
     def _first_wrong(self) -> int:
-        """Return the first frame whose inputs were predicted wrongly, or else the next one."""
+        """Return the first frame with a wrongly predicted input, or else the next frame."""
         wrong = (
             frame
             for frame, used in sorted(self._used.items())
@@ -337,7 +337,7 @@ class Session:
     # -- packets --
 
     def packet(self, player: int) -> bytes:
-        """Return what another player is to be sent: inputs it lacks, and a check of the world."""
+        """Return a packet for another player: inputs that it lacks, and a check of the world."""
         if player not in self._others:
             raise ValueError(f"packet({player!r}) must be for one of {sorted(self._others)}")
         mine, first = self._inputs[self._local], self._acknowledged[player]
@@ -361,7 +361,7 @@ class Session:
         return sealed.digest()[:_SEAL]
 
     def receive(self, data: bytes, sender: int | EllipsisType | None = ...) -> bool:
-        """Take a packet of another player; return whether it was one.
+        """Receive a packet of another player; return whether it was valid.
 
         It never raises.  A packet that is refused changes only `refused`.  No step is done here;
         the next `advance` corrects wrong predictions.
@@ -421,7 +421,7 @@ class Session:
         if type(packet.inputs) is not list or len(packet.inputs) > self._most_inputs:
             raise _Refusal("it has more inputs than a player can be ahead")
         if packet.have > self._n_known[self._local] or packet.first > known:
-            raise _Refusal("its inputs do not follow those that are known")
+            raise _Refusal("its inputs do not follow the known ones")
         if packet.first + len(packet.inputs) > packet.have + self._window + self._delay:
             raise _Refusal("it has more inputs than a player can be ahead")
         new = packet.inputs[known - packet.first :]
@@ -434,7 +434,7 @@ class Session:
     # -- are the worlds the same? --
 
     def _compare(self) -> None:
-        """Compare what is final of our world with what the others have sent."""
+        """Compare our final checks with the checks of the other players."""
         final = self._final_checks()
         for frame in final[:-_KEPT_CHECKS]:
             if self.desync is None or frame != self.desync.step:
@@ -548,7 +548,7 @@ def _are_checks(checks: object) -> bool:
 
 
 def _is_piece(piece: object) -> bool:
-    """Return whether this is a piece of a frame: step, number, how many, the text."""
+    """Return whether a value is a piece of a frame: step, index, number of pieces, text."""
     if piece is None:
         return True
     if type(piece) is not list or [type(part) for part in piece] != [int, int, int, str]:
