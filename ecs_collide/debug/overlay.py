@@ -1,18 +1,17 @@
 """An overlay for pyglet games that shows how collisions come about.
 
-Two lines, after the window and the space are made::
+Two lines, after the window and the space are created::
 
     overlay = DebugDraw(space)
     overlay.attach(window)
 
-or, where the game draws with a camera and resets it afterwards, a call within
+or, if the game draws with a camera and resets it afterwards, a call within
 `on_draw` while the camera is set::
 
     overlay.draw()
 
-F1 shows and hides it, F2 to F9 what it shows, F10 pauses, F11 does a single
-step and F12 slows down, where the game steps with `DebugDraw.process` in
-place of ``esper.process``.
+F1 shows and hides the overlay, F2 to F9 its parts.  F10 pauses, F11 does a single step and F12
+slows down, if the game steps with `DebugDraw.process` instead of ``esper.process``.
 
 pyglet is imported when something is drawn, not before.
 """
@@ -34,8 +33,8 @@ from ecs_collide.step.stats import StageTimes
 
 __all__ = ["COLOURS", "KEYS", "DebugDraw", "Show"]
 
-# The codes of the function keys; pyglet.window.key.F1 is the first.  To import that
-# module is to open a display.
+# The codes of the function keys; pyglet.window.key.F1 is the first.  Importing that module
+# opens a display.
 _F1 = 0xFFBE
 
 KEYS: dict[int, Show | str] = {
@@ -45,40 +44,39 @@ KEYS: dict[int, Show | str] = {
     _F1 + 10: "step",
     _F1 + 11: "slow",
 }
-"""What each key does: F1 to F12.  `DebugDraw.keys` is a copy that a game may change."""
+"""The actions of the keys F1 to F12.  `DebugDraw.keys` is a copy that a game may change."""
 
 SLOW = 8  # in slow motion one step in 8 is done
 TEXT_EVERY = 15  # draws until the numbers change, so that they can be read
 
 
 class DebugDraw:
-    """Shows the boxes of a space, and what the last step did with them, in a pyglet window.
+    """An overlay on a pyglet window: the boxes of a space and the work of the last step.
 
-    It draws in world units, with the projection and view that the window has
-    when `draw` is called: under any camera, with y up or down.  Of a 3D space
-    it shows the first two axes; of one that wraps, what lies across an edge on both
-    sides.  It looks and changes nothing, except that it turns
-    `Space.timing` on while it shows times.
+    It draws in world units, with the projection and view that the window has when `draw` is
+    called: under any camera, with y up or down.  It shows the first two axes of a 3D space.  In a
+    space that wraps, boxes across an edge are shown on both sides.  It changes nothing, except
+    that it turns `Space.timing` on while it shows times.
 
     Parameters
     ----------
     space : Space
     show : Show
-        What is shown at first.
+        The parts that are shown at first.
     visible : bool
-        Whether anything is.
+        Whether anything is shown.
 
     Attributes
     ----------
     visible, paused : bool
     keys : dict
-        What each key does: a `Show` is switched on or off; ``"visible"``,
-        ``"pause"``, ``"step"`` and ``"slow"`` say themselves.  At first as `KEYS`.
+        The action of each key: a `Show` to switch on or off, or ``"visible"``, ``"pause"``,
+        ``"step"`` or ``"slow"``.  At first as `KEYS`.
 
     Raises
     ------
     TypeError, ValueError
-        `space` is no space, `show` no `Show`, or `slow` no whole number from 1 on.
+        `space` is not a space, `show` not a `Show`, or `slow` not a whole number from 1 on.
 
     Examples
     --------
@@ -103,15 +101,15 @@ class DebugDraw:
         self._is_due = False  # a single step
         self._n_calls = 0
         self._hook: _Hook | None = None
-        self._window: Callable[[], Any] = lambda: None  # that of `attach`, if it is still there
+        self._window: Callable[[], Any] = lambda: None  # the window of `attach`, if it still exists
         self._view: Callable[[], Any] | None = None
         self._draws = False
         self._canvases: weakref.WeakKeyDictionary[Any, _Canvas] = weakref.WeakKeyDictionary()
-        self._timed: Space | None = None  # whose timing this overlay has turned on
+        self._timed: Space | None = None  # the space whose timing this overlay has turned on
 
     @property
     def space(self) -> Space:
-        """Whose boxes are shown; another one may be set."""
+        """The space whose boxes are shown; another one may be set."""
         return self._space
 
     @space.setter
@@ -124,7 +122,7 @@ class DebugDraw:
 
     @property
     def show(self) -> Show:
-        """What is shown."""
+        """The parts that are shown."""
         return self._show
 
     @show.setter
@@ -152,11 +150,10 @@ class DebugDraw:
     # -- the clock --
 
     def may_step(self) -> bool:
-        """Return whether a step is due now: call it in front of each, and leave it out if not.
+        """Return whether a step is due now: call it before each step, and skip the step if not.
 
-        Of a game that does its steps itself; `process` calls it.  The length of steps
-        is never changed: slow motion leaves some out, so that all of
-        them do what they would have done.
+        It is for games that do their steps themselves; `process` calls it.  The length of steps
+        never changes: slow motion delays steps, so each gives the same result.
         """
         if self.paused:
             due, self._is_due = self._is_due, False
@@ -165,20 +162,20 @@ class DebugDraw:
         return self._n_calls % self.slow == 0
 
     def process(self, dt: float, *args: object, **kwargs: object) -> bool:
-        """Call ``esper.process(dt)``, unless paused or slowed down; return whether it was."""
+        """Call ``esper.process(dt)``, unless paused or slowed down; return whether it did."""
         if not self.may_step():
             return False
         esper.process(dt, *args, **kwargs)
         return True
 
     def step_once(self) -> None:
-        """Pause, and let the next call to `process` do one step."""
+        """Pause, but do one step in the next call to `process`."""
         self.paused = self._is_due = True
 
     # -- keys --
 
     def on_key_press(self, symbol: int, modifiers: int = 0) -> bool:
-        """Do what a key is for; return whether it is for anything.
+        """Do the action of a key; return whether it has one.
 
         pyglet's handler: `attach` pushes it, or ``window.push_handlers(overlay.on_key_press)``.
         """
@@ -225,7 +222,7 @@ class DebugDraw:
         Raises
         ------
         ImportError
-            pyglet is not installed, or neither 2.1 nor later, before 3.
+            pyglet is not installed, or is older than 2.1, or 3 or newer.
         TypeError
             `window` is not a window, or `view` is not a function.
         """
@@ -242,7 +239,7 @@ class DebugDraw:
         self._hook.overlays.append(self)
 
     def detach(self) -> None:
-        """Leave the window alone again."""
+        """Stop drawing on the window and handling its keys."""
         if self._hook is not None:
             self._hook.overlays.remove(self)
         self._hook, self._window = None, lambda: None
@@ -261,18 +258,18 @@ class DebugDraw:
             window.view = before
 
     def draw(self, window: Any = None) -> None:
-        """Draw what is to be seen, over what there is, with the view that is set.
+        """Draw the shown parts over the window's content, with the view that is set.
 
         Parameters
         ----------
         window : pyglet.window.Window, optional
-            Whose context is current; by default that of `attach`, else the
-            only one, or the first, that the game has open.
+            The window whose context is current; by default the window of `attach`, else the first
+            open window of the game.
 
         Raises
         ------
         ImportError
-            pyglet is not installed, or neither 2.1 nor later, before 3.
+            pyglet is not installed, or is older than 2.1, or 3 or newer.
         RuntimeError
             There is no window.
         """
@@ -291,7 +288,7 @@ class DebugDraw:
         return self.visible and Show.STATS in self.show
 
     def _time(self, space: Space | None) -> None:
-        """Have the timing on of a space, and off again of one where it was turned on here."""
+        """Turn on the timing of a space, and off for a space where it was turned on here."""
         if self._timed is not None and self._timed is not space:
             self._timed.timing, self._timed = False, None
         if space is not None and not space.timing:
@@ -319,16 +316,16 @@ class DebugDraw:
         canvas.note.draw(window, self._above(window))
 
     def _above(self, window: Any) -> int:
-        """Return how many pixels the lines take of overlays that were attached earlier."""
+        """Return the height in pixels of the lines of overlays that were attached earlier."""
         if self._hook is None or window is not self._window():
             return 0
         others = self._hook.overlays[: self._hook.overlays.index(self)]
         return sum(other.note_height(window) for other in others)
 
     def note_height(self, window: Any = None) -> int:
-        """Return how many pixels at the upper edge of a window the lines of numbers take now.
+        """Return the height in pixels of the lines of numbers at the upper edge of a window.
 
-        A game may write its own below them.  `window` as in `draw`.
+        A game may write its own lines below them.  `window` as in `draw`.
         """
         canvas = self._canvases.get(self._find_window(window))
         return canvas.note.height if canvas is not None and self._writes() else 0
@@ -357,7 +354,7 @@ _EVERYTHING = ~Show(0)
 
 
 class _Hook:
-    """Passes the events of a window on to the overlays that are attached to it.
+    """A hook that passes the events of a window on to the overlays that are attached to it.
 
     Its handlers are in a separate frame of the event stack, below an empty one, so handlers that
     the game sets later do not replace them.  They are functions, because the window holds methods
@@ -384,7 +381,7 @@ class _Hook:
 
     @classmethod
     def of(cls, window: Any) -> _Hook:
-        """Return the one of a window; it stays until the game pops its handlers."""
+        """Return the hook of a window; it stays until the game pops its handlers."""
         hook = _HOOKS.get(window)
         if hook is None or not hook._is_in(window):
             hook = _HOOKS[window] = cls(window)
@@ -398,7 +395,7 @@ _HOOKS: weakref.WeakKeyDictionary[Any, _Hook] = weakref.WeakKeyDictionary()
 
 
 class _Canvas:
-    """What an overlay draws with in one window: it belongs to the window's context."""
+    """The shapes and lines of an overlay in one window; they belong to its OpenGL context."""
 
     def __init__(self) -> None:
         self._boxes, self._lines, self.note = BoxList(), LineList(), Note()
@@ -406,7 +403,7 @@ class _Canvas:
         self._state: object = None
 
     def draw(self, window: Any, space: Space, show: Show) -> None:
-        """Draw boxes and lines with the projection and view that a window has."""
+        """Draw boxes and lines with the projection and view of a window."""
         from pyglet.math import Mat4, Vec3
 
         projection, view = window.projection, window.view
@@ -415,7 +412,7 @@ class _Canvas:
             shapes.begin(camera.middle)
         collect(space, show, camera, self._boxes, self._lines)
         to_middle = Mat4.from_translation(Vec3(camera.middle[0], camera.middle[1], 0.0))
-        try:  # as one matrix: here it is multiplied with more digits than OpenGL has
+        try:  # one matrix: the product here has more digits than in OpenGL
             window.projection, window.view = projection @ view @ to_middle, Mat4()
             self._boxes.draw()
             self._lines.draw()
@@ -423,7 +420,7 @@ class _Canvas:
             window.projection, window.view = projection, view
 
     def is_due(self, *state: object) -> bool:
-        """Return whether the lines are to be written anew: to set them up takes long."""
+        """Return whether the lines must be written again, which takes long."""
         self._age += 1
         if self._age < TEXT_EVERY and state == self._state:
             return False

@@ -28,8 +28,8 @@ def draw_text(space: Space, around: Sequence[int] = ()) -> str:
     ----------
     space : Space
     around : up to two entity ids
-        They are drawn with the letters A and B, and the picture shows their neighbourhood;
-        by default it shows the whole world.
+        Bodies that are drawn with the letters A and B; the picture shows their neighbourhood.
+        By default it shows the whole world.
     """
     named = [entity for entity in around if entity in space][: len(_NAMED)]
     seen = _view(space, named)
@@ -71,9 +71,9 @@ def _mark(kind: int) -> str:
 
 
 def _view(space: Space, named: Sequence[int]) -> tuple[Doubles, Doubles] | None:
-    """Return the corners of what a picture shows, on the first two axes.
+    """Return the corners of the area of a picture, on the first two axes.
 
-    Around the smaller one of two bodies, so wide that the near side of the other is seen.
+    It lies around the smaller of two bodies, and contains the near side of the other.
     """
     mins, maxs = space.boxes(named or None)
     if len(named) == 2 and np.isfinite([mins, maxs]).all():
@@ -92,7 +92,7 @@ def _view(space: Space, named: Sequence[int]) -> tuple[Doubles, Doubles] | None:
 
 
 def draw_svg(space: Space, path: Path | str, around: Sequence[int] = ()) -> Path:
-    """Write a picture of the first two axes of a world as SVG; arguments as in `draw_text`."""
+    """Write an SVG of the first two axes of a world; arguments as in `draw_text`."""
     path = Path(path)
     seen = _view(space, [entity for entity in around if entity in space])
     low, high = (np.zeros(2), np.ones(2)) if seen is None else seen

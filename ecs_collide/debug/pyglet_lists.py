@@ -1,4 +1,4 @@
-"""Boxes, lines and writing of an overlay as pyglet draws them; vertex lists are filled by numpy."""
+"""Boxes, lines and text of an overlay as pyglet vertex lists that numpy fills."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from ecs_collide.debug.shapes import Colours, Doubles
 
-LINES = 1  # what OpenGL calls them
-FARTHEST = 1e30  # what single precision holds, and more than is ever seen
+LINES = 1  # GL_LINES
+FARTHEST = 1e30  # single precision holds it, and it is never seen
 
-# What is drawn lies nearer than all that a game draws, and what is drawn later lies nearer still:
-# a game's depth test changes nothing.
+# The overlay lies nearer than all drawings of a game, and its later shapes lie nearer still, so a
+# game's depth test does not hide them.
 VERTEX_SHADER = """#version 150 core
 in vec2 position;
 in vec4 colors;
@@ -83,7 +83,7 @@ class VertexList:
     def reserve(self, n: int) -> tuple[NDArray[np.float32], NDArray[np.uint32]]:
         """Return the memory of n shapes: coordinates (n, n_vertices * 2), colours (n, n_vertices).
 
-        It holds what was drawn last; shapes beyond n are hidden.
+        It holds the shapes of the last draw; shapes beyond n are hidden.
         """
         if n > self._capacity:
             self._grow(n)
@@ -93,19 +93,19 @@ class VertexList:
         return corners[:n], self.memory("colors", np.uint32)[:n]
 
     def memory(self, name: str, kind: Any) -> NDArray[Any]:
-        """Return the memory of one attribute of all shapes; it will be sent at the draw."""
+        """Return the memory of one attribute of all shapes; the next draw sends it."""
         return np.frombuffer(getattr(self._list, name), kind).reshape(self._capacity, -1)
 
     def draw(self) -> None:
-        """Draw what the memory holds."""
+        """Draw the shapes in memory."""
         self._batch.draw()
 
     def _grow(self, n: int) -> None:
-        """Make room for a number of shapes and some more."""
+        """Allocate room for a number of shapes and some more."""
         if self._list is not None:
             self._list.delete()
         self._capacity = n + n // 4 + 64
-        self._n_drawn = self._capacity  # whatever the room holds now
+        self._n_drawn = self._capacity  # the new room has arbitrary content
         starts = np.arange(0, self.n_vertices * self._capacity, self.n_vertices)
         self._list = self._program.vertex_list_indexed(
             self.n_vertices * self._capacity,
@@ -118,10 +118,10 @@ class VertexList:
 
 
 class ShapeList(VertexList):
-    """Shapes of lines that are given by two corners.
+    """A list of shapes of lines, each given by two corners.
 
-    Their places are stored from a middle on, which is where the camera looks at:
-    single precision suffices far from the origin too.
+    Coordinates are stored relative to the middle of the view, so that single precision suffices
+    even far from the origin.
     """
 
     mode = LINES
@@ -135,14 +135,14 @@ class ShapeList(VertexList):
         self._parts: list[tuple[NDArray[np.float32], NDArray[np.uint32]]] = []
 
     def begin(self, middle: Doubles) -> None:
-        """Forget what was added; what will be is stored from this point on."""
+        """Remove all shapes; further shapes are stored relative to this point."""
         self._middle = middle
         self._parts.clear()
 
     def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
         """Add shapes by two corners, float64 (n, 2 or more), in one colour or one (n, 4) each.
 
-        Shapes with NaN or infinite numbers are left out.
+        Shapes with NaN or infinite numbers are skipped.
         """
         low, high = low[:, :2], high[:, :2]
         if isinstance(colours, tuple):
@@ -164,7 +164,7 @@ class ShapeList(VertexList):
         return rects
 
     def draw(self) -> None:
-        """Draw what was added, with a view that is moved to the middle."""
+        """Draw the shapes, with a view that is moved to the middle."""
         n = sum(len(tints) for _, tints in self._parts)
         if n == 0 and self._n_drawn == 0:
             return
@@ -179,7 +179,7 @@ class ShapeList(VertexList):
 
 
 class BoxList(ShapeList):
-    """Outlines of boxes by their min and max corners."""
+    """A list of outlines of boxes, by their min and max corners."""
 
     n_vertices = 4
     indices = (0, 1, 1, 2, 2, 3, 3, 0)
@@ -188,7 +188,7 @@ class BoxList(ShapeList):
 
 
 class LineList(ShapeList):
-    """Lines by their two ends."""
+    """A list of lines, by their two ends."""
 
     n_vertices = 2
     indices = (0, 1)
@@ -197,7 +197,7 @@ class LineList(ShapeList):
 
 
 class Note:
-    """Lines of writing at the upper edge of a window, on something dark."""
+    """Lines of text at the upper edge of a window, on a dark ground."""
 
     SIZE, MARGIN, NARROWEST = 10, 6, 120
 
@@ -212,7 +212,7 @@ class Note:
         self.height = 0  # pixels
 
     def set_lines(self, lines: list[str], width: int) -> None:
-        """Set the lines up, broken where they are wider than a window; this takes long."""
+        """Set the lines, broken if they are wider than a window; this takes long."""
         self._label.width = max(width - 2 * self.MARGIN, self.NARROWEST)
         self._label.text = "\n".join(lines)
         self.height = round(self._label.content_height) + 2 * self.MARGIN
@@ -227,7 +227,7 @@ class Note:
         width, height = window.get_size()
         top = height - above
         try:
-            # Near as the boxes are, the writing before its ground.
+            # As near as the boxes, and the text nearer than its ground.
             window.projection = Mat4.orthogonal_projection(0, width, 0, height, 0, 1)
             window.view = Mat4.from_translation(Vec3(0.0, 0.0, -0.001))
             self._back.position = (0, top - self.height)

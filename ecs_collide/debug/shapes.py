@@ -1,4 +1,4 @@
-"""What an overlay shows of a space: boxes and lines in world units, from below to above."""
+"""Boxes and lines of an overlay in world units, from the lowest to the topmost."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Colours = NDArray[np.uint8] | Colour
 
 
 class Show(PrintsItsName, IntFlag):
-    """What an overlay shows, as bits."""
+    """The parts of an overlay, as bits."""
 
     BOXES = 1
     """The boxes of all bodies, in a colour for each kind."""
@@ -36,9 +36,9 @@ class Show(PrintsItsName, IntFlag):
     GHOSTS = 32
     """The boxes of each collision where they met."""
     CONTACTS = 64
-    """A cross at each contact, and its normal: up from the ground to what stands on it."""
+    """A cross at each contact, and its normal: up from the ground to the body that stands on it."""
     STATS = 128
-    """Two lines: what the last step did, and how long each stage took."""
+    """Two lines of text: the numbers of the last step, and the time of each stage."""
 
 
 COLOURS: dict[str, Colour] = {
@@ -57,7 +57,7 @@ COLOURS: dict[str, Colour] = {
     "branch of still": (128, 108, 200),
     "branch of moving": (232, 104, 176),
 }
-"""The colour of each thing that is shown.  Of a body that is several, the last of its kinds."""
+"""The colour of each thing that is shown.  A body of several kinds has the last one's colour."""
 
 _DRAWN_KINDS = (
     ("moving", BodyKind.MOVES),
@@ -70,23 +70,23 @@ _CROSS, _NORMAL = 3.0, 12.0  # half the width of a cross and the length of a nor
 
 
 class Shapes(Protocol):
-    """Takes shapes that are given by two corners, or ends."""
+    """A list that takes shapes by two corners, or ends."""
 
     def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
         """Add shapes by two corners, float64 (n, 2 or more), in one colour or one (n, 4) each."""
 
 
 class Camera:
-    """How a window sees the plane in which the first two axes of a space lie.
+    """The view of a window onto the plane of the first two axes of a space.
 
-    `matrix` has 16 numbers, column by column, from the world to what OpenGL clips; `size` is that
-    of the window in pixels.  `middle`, float64 (2,), is the point in the middle of the window, or
-    the origin if the matrix has no inverse.
+    `matrix` has 16 numbers, column by column, from the world to OpenGL's clip coordinates; `size`
+    is the size of the window in pixels.  `middle`, float64 (2,), is the world point in the middle
+    of the window, or the origin if the matrix has no inverse.
     """
 
     def __init__(self, matrix: Sequence[float], size: tuple[int, int]) -> None:
         columns = np.array(matrix, np.float64).reshape(4, 4)
-        right, up, _, origin = columns  # what they become: x, y, z and the depth w
+        right, up, _, origin = columns  # the images of the axes: x, y, z and the depth w
         across, self._depth = columns[:2, :2].T, np.array([right[3], up[3], origin[3]])
         pixels = np.hypot(*(right[:2] * size / 2))
         self._pixel = 1.0 / pixels if pixels > 0.0 and np.isfinite(pixels) else 1.0
@@ -97,20 +97,20 @@ class Camera:
         self.middle: Doubles = np.nan_to_num(middle, posinf=0.0, neginf=0.0)
 
     def pixel(self, points: Doubles) -> Doubles:
-        """Return how many world units a pixel is wide at each of some points (n, 2), about."""
+        """Return the approximate width of a pixel in world units at each of some points (n, 2)."""
         pixels: Doubles = self._pixel * abs(points @ self._depth[:2] + self._depth[2])
         return pixels
 
 
 def collect(space: Space, show: Show, camera: Camera, boxes: Shapes, lines: Shapes) -> None:
-    """Add all that is shown of a space to boxes and lines."""
+    """Add the shown parts of a space to boxes and lines."""
     domain = None if space.wrap is None else PeriodicDomain(space.wrap)
     if domain is not None:
         boxes, lines = _WithImages(domain, boxes), _WithImages(domain, lines)
     kinds = space.body_kinds()
     if Show.TREE in show:
         branches = space.branches()
-        order = np.argsort(-branches.depths, kind="stable")  # the root is seen above the others
+        order = np.argsort(-branches.depths, kind="stable")  # the root is drawn above the others
         boxes.add(branches.mins[order], branches.maxs[order], _of_branches(branches, order))
     if Show.FAT in show:
         boxes.add(*space.fat_bounds(), COLOURS["fat"])
@@ -156,9 +156,8 @@ def _add_contacts(space: Space, camera: Camera, lines: Shapes) -> None:
 def shown_normals(space: Space, contacts: ContactPoints) -> Doubles:
     """Return the normals of contacts, float64 (n, dim), as they are drawn.
 
-    A normal points from an immovable body to the one that yields, whichever has the lower id:
-    the one of the ground is drawn upwards.  Between two bodies that both yield it points
-    from the second to the first.
+    A normal points from an immovable body to the body that yields, so the ground's points
+    upwards.  Between two bodies that both yield it points from the second to the first.
     """
     kinds = space.body_kinds(contacts.pairs.ravel()).reshape(-1, 2)
     first_yields, second_yields = (kinds & BodyKind.YIELDS != 0).T
@@ -167,13 +166,13 @@ def shown_normals(space: Space, contacts: ContactPoints) -> Doubles:
 
 
 class _WithImages:
-    """Adds shapes as a world shows them that wraps: on both sides of an edge."""
+    """A list that adds shapes in a world that wraps: on both sides of an edge."""
 
     def __init__(self, domain: PeriodicDomain, shapes: Shapes) -> None:
         self._domain, self._shapes = domain, shapes
 
     def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
-        """Add shapes, and those that reach beyond an edge of the world once more."""
+        """Add shapes, twice if they reach beyond an edge of the world."""
         self._add(low, high, colours, [k for k in self._domain.axes if k < 2])
 
     def _add(self, low: Doubles, high: Doubles, colours: Colours, axes: list[int]) -> None:
@@ -194,7 +193,7 @@ class _WithImages:
 
 
 def _visible(low: Doubles, high: Doubles, camera: Camera) -> tuple[Doubles, Doubles]:
-    """Return boxes with those widened to a pixel that are thinner."""
+    """Return boxes, each widened to at least a pixel."""
     low, high = low[:, :2], high[:, :2]
     pixel = camera.pixel(camera.middle[None])[0]
     thin = high - low < pixel
@@ -215,7 +214,7 @@ def _palette() -> NDArray[np.uint8]:
 
 
 def _of_branches(branches: Branches, order: NDArray[np.int64]) -> NDArray[np.uint8]:
-    """Return the colours of branches: those of the root full, a third less with each level."""
+    """Return the colours of branches: full for the root, a third less with each level."""
     names = ("branch of still", "branch of moving")
     bright = np.array([COLOURS[name] for name in names])[branches.moving[order].astype(np.int64)]
     colours = np.full((len(order), 4), 255, np.uint8)
