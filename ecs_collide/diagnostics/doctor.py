@@ -1,4 +1,4 @@
-"""List what is odd in a world."""
+"""List the faults and oddities of a world."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RESPONSE = 2  # which of them is the ResponseSystem
 
 
 def examine(examined: Examined) -> Findings:
-    """Return what is odd, first about the world, then by cause."""
+    """Return the findings: first about the world, then by cause."""
     e = Examination(examined)
     by_cause: dict[str, list[Finding]] = {}
     for entity in sorted(set(e.components) - e.dead):
@@ -38,7 +38,7 @@ def examine(examined: Examined) -> Findings:
 
 
 def _grouped(findings: list[Finding]) -> Finding:
-    """Return one finding for all entities of which the same is true."""
+    """Return one finding for all entities with the same finding."""
     first, *others = findings
     if not others:
         return first
@@ -51,7 +51,7 @@ def _grouped(findings: list[Finding]) -> Finding:
 
 
 def _inside_each_other(e: Examination) -> Iterator[Finding]:
-    """Yield the solid pairs that the last step has left inside each other."""
+    """Yield the solid pairs that were inside each other at the end of the last step."""
     table = e.registry.table
     contacts = e.state.timeline.contacts
     ids = table.ids
@@ -76,7 +76,7 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
 
 
 def _shared(e: Examination) -> Iterator[Finding]:
-    """Yield the components with numbers of which several entities have the same instance."""
+    """Yield the components with numbers that several entities share."""
     for kind in dict.fromkeys(kind.type for kind in e.kinds if kind.names):
         holders: dict[int, list[int]] = {}
         for entity in e.components:
@@ -91,19 +91,19 @@ def _shared(e: Examination) -> Iterator[Finding]:
                 yield Finding(
                     "shared",
                     tuple(entities),
-                    f"entities {named} share one instance of {kind.__name__}: what a step or the "
-                    "game sets for one is set for all of them; give each a different instance",
+                    f"entities {named} share one instance of {kind.__name__}: a number that "
+                    "a step or the game sets for one is set for all; give each its own",
                 )
 
 
 def _odd_about_world(e: Examination) -> Iterator[Finding]:
-    """Yield what is odd about the world as a whole."""
+    """Yield the findings about the world as a whole."""
     for rival in e.world.rivals(e.space):
         yield Finding(
             "two_spaces",
             (),
             f"{e.world} has the systems of {e.space!r} and of {rival}, which would move every "
-            "body twice: remove those of one space with esper.remove_processor()",
+            "body twice: remove the systems of one space with esper.remove_processor()",
         )
     yield from (Finding(cause, (), text) for cause, text in _odd_systems(e))
     lost = sorted(e.world.lost())
@@ -128,7 +128,7 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
 
 
 def _odd_about_last_step(stats: Stats) -> Iterator[tuple[str, str]]:
-    """Yield what is odd about the work of the last step, as cause and text."""
+    """Yield the findings about the work of the last step, as cause and text."""
     if stats.sweeps > MANY_SWEEPS * max(stats.pairs, MANY_SWEEPS):
         yield (
             "many_sweeps",
@@ -157,15 +157,15 @@ def _odd_about_last_step(stats: Stats) -> Iterator[tuple[str, str]]:
     if stats.left_out:
         yield (
             "crowd",
-            f"{stats.left_out} pairs of bodies that lie inside each other were left out of the "
-            "last step, for which there was no room: spread them out",
+            f"{stats.left_out} pairs of bodies that lie inside each other were skipped in the last "
+            "step, because there was no room for them: spread the bodies out",
         )
     if stats.crushed:
         yield ("crushed", f"{stats.crushed} pair(s) were crushed in the last step")
 
 
 def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
-    """Yield what is odd about the systems of the space, as cause and text."""
+    """Yield the findings about the systems of the space, as cause and text."""
     running = e.world.systems(e.space)
     stages = [stage for stage, _ in running if stage is not None]
     if not stages:
@@ -180,7 +180,7 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
         elif number not in stages and name == "ResponseSystem":
             yield (
                 "no_response_system",
-                "ResponseSystem is left out: impacts are reported and not answered",
+                "ResponseSystem is missing: impacts are reported and not answered",
             )
         elif number not in stages:
             yield "system_missing", f"{name} is not in {e.world}: each step raises a RuntimeError"
@@ -206,6 +206,6 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
             yield (
                 "system_between",
                 f"{name} runs between the systems of the space: it may read, and decide about "
-                "Space.impacts, but what it sets in components is seen a step late, or written "
-                "over",
+                "Space.impacts, but values that it sets in components are read a step late, or "
+                "overwritten",
             )

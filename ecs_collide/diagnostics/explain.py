@@ -26,18 +26,18 @@ from ecs_collide.sweep import SweepKind, sweep
 
 
 class Verdict(NamedText):
-    """What the next step does about a pair."""
+    """The treatment of a pair by the next step."""
 
     IGNORED = "cannot collide"
-    """It does not look at them."""
+    """The step ignores the pair."""
     CROSSING = "cross each other freely"
-    """It reports when they enter and leave each other, and changes nothing."""
+    """The step reports when they enter and leave each other, and changes nothing."""
     SOLID = "collide when they meet"
-    """It answers their impacts."""
+    """The step answers their impacts."""
 
 
 class Explanation(NamedTuple):
-    """Why two entities do or do not collide; `str` of it is the sentence.
+    """The reasons why two entities do or do not collide; `str` of it is the sentence.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ class Explanation(NamedTuple):
         The lower and the higher entity id.
     verdict : Verdict
     findings : tuple of Finding
-        Why, and how they stand to each other.
+        The reasons, and the placement of the two.
     """
 
     first: int
@@ -80,7 +80,7 @@ def explain(examined: Examined, first: int, second: int) -> Explanation:
 
 
 def _missing(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield whether an entity is not there, or not there yet."""
+    """Yield a finding if an entity does not exist, or is new to the space."""
     found = partial(finding_about, entity)
     if entity not in e.components and not e.world.exists(entity):
         yield found("no_entity", "does not exist")
@@ -88,11 +88,9 @@ def _missing(e: Examination, entity: int) -> Iterator[Finding]:
         yield found("deleted", "is deleted, and gone with the next esper.process()")
     elif not e.is_body(entity):
         if not any(e.has(entity, kind) for kind in e.kinds):
-            yield found("no_body", "has no component that the space looks at")
+            yield found("no_body", "has no component that the space reads")
     elif Disabled in e.of(entity):
-        yield found(
-            "disabled", "has Disabled, which switches it off: steps and queries leave it out"
-        )
+        yield found("disabled", "has Disabled, which switches it off: steps and queries skip it")
     elif e.row(entity) is None:
         yield found("not_yet_seen", "is new since the last step; the next one takes it over")
     elif e.is_changed(entity):
@@ -119,7 +117,7 @@ def _odd_about_owner(e: Examination, entity: int) -> Iterator[Finding]:
 
 
 def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, list[Finding]]:
-    """Return what a step does with two sound bodies, and why not more."""
+    """Return how a step treats two sound bodies, and why."""
     both = (first, second)
     kept_apart = _kept_apart(e, first, second)
     if kept_apart is not None:
@@ -130,8 +128,8 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
         resting = Finding(
             "at_rest",
             both,
-            f"both are without {names}: a pair that does not move is not looked at, but in the "
-            "step after the game has moved or resized one of them, or made one where the other "
+            f"both are without {names}: a pair that does not move is not tested, except in the "
+            "step after the game has moved or resized one of them, or created one where the other "
             "is a Sensor",
         )
         if not any(e.is_moved_by_the_game(entity) for entity in both):
@@ -171,7 +169,7 @@ def _crossed(e: Examination, first: int, second: int) -> Finding | None:
 
 
 def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
-    """Yield what of the game's own answers the impacts of two solid bodies, if anything does."""
+    """Yield the custom responses and decisions for the impacts of two solid bodies."""
     both = (first, second)
     names = e.own_responses.offered_to(first, second)
     if names:
@@ -219,19 +217,19 @@ def _kept_apart(e: Examination, first: int, second: int) -> Finding | None:
 
 
 def _owner_of(e: Examination, entity: int) -> int | None:
-    """Return the entity that another is attached to, None for one that is not."""
+    """Return the entity that another is attached to, or None."""
     attached = e.of(entity).get(Attached)
     return None if attached is None else attached.owner
 
 
 def _named(bits: int) -> str:
-    """Return the bits of categories, and their names where they have any."""
+    """Return the bits of categories as text, and their names if they have any."""
     names = NAMES.shown(bits)
     return f"{bits:#x}" if names is None else f"{bits:#x} ({names})"
 
 
 def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
-    """Yield from which side two solid bodies may meet, where that is one side only."""
+    """Yield the side from which two solid bodies meet, if it is one side only."""
     for platform, other in ((first, second), (second, first)):
         one_way = e.of(platform).get(OneWay)
         if one_way is None:
@@ -245,13 +243,13 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
         yield Finding(
             "one_way",
             (first, second),
-            f"entity {platform} is OneWay: solid for what is fully on the side to which "
+            f"entity {platform} is OneWay: solid for a body fully on the side to which "
             f"{'-' if normal[k] < 0.0 else ''}{'xyz'[k]} points; entity {other}: {where}",
         )
 
 
 def _who_pushes(e: Examination, first: int, second: int) -> Iterator[Finding]:
-    """Yield which of two solid bodies does not move for the other, though it yields."""
+    """Yield why one of two solid bodies does not move for the other, though it yields."""
     both = [entity for entity in (first, second) if e.yields(entity)]
     levels = {entity: int(e.of(entity).get(Dominance, Dominance(0)).level) for entity in both}
     if len(set(levels.values())) == 2:
@@ -273,7 +271,7 @@ def _who_pushes(e: Examination, first: int, second: int) -> Iterator[Finding]:
 def _describe_placement(
     e: Examination, first: int, second: int, verdict: Verdict
 ) -> Iterator[Finding]:
-    """Yield how two sound bodies stand to each other now."""
+    """Yield the present placement of two sound bodies."""
     both = (first, second)
     for entity in both:
         if e.is_moved_by_the_game(entity):
@@ -333,7 +331,7 @@ def _describe_placement(
 
 
 def _past(e: Examination, first: int, second: int) -> Iterator[Finding]:
-    """Yield what the last step found about the two."""
+    """Yield the results of the last step for the two."""
     events = [
         hit for hit in e.state.events.collisions if (hit.first, hit.second) == (first, second)
     ]
@@ -345,7 +343,7 @@ def _past(e: Examination, first: int, second: int) -> Iterator[Finding]:
 
 
 def _images(e: Examination, centre: list[float]) -> Iterator[list[float]]:
-    """Yield where a body is, and in a world that wraps where one width off on each side."""
+    """Yield the centre of a body, and in a world that wraps its images one width away."""
     widths = e.wrap or (None,) * e.dim
     for at in product(*((0.0,) if width is None else (-width, 0.0, width) for width in widths)):
         yield [here + off for here, off in zip(centre, at, strict=True)]
@@ -356,7 +354,7 @@ def _faces(box: Box, k: int) -> tuple[float, float]:
 
 
 def _gap(one: Box, two: Box, k: int) -> float:
-    """Return how far two boxes are apart on an axis; negative: how deep they are inside."""
+    """Return the gap between two boxes on an axis; if negative, their depth."""
     (min1, max1), (min2, max2) = _faces(one, k), _faces(two, k)
     return max(min2 - max1, min1 - max2)
 
@@ -366,7 +364,7 @@ def _slop(one: Box, two: Box, k: int) -> float:
 
 
 def _falling(box: Box, acceleration: list[float]) -> Box:
-    """Return a box that has no motion but the speed that gravity gives it in a second."""
+    """Return a box whose only motion is the speed that gravity gives it in a second."""
     return box._replace(velocity=acceleration, growth=[0.0] * len(acceleration))
 
 

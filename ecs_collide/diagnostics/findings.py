@@ -1,7 +1,6 @@
-"""Examine the entities of a world and report what is odd about each.
+"""Examine the entities of a world and report faults and oddities of each.
 
-All is read from the components as they are now, and from what the last step
-left behind; nothing is changed.
+It reads the components as they are now and the results of the last step, and changes nothing.
 """
 
 from __future__ import annotations
@@ -50,16 +49,16 @@ _N_LINES = 20  # findings that are printed
 
 
 class Finding(NamedTuple):
-    """Something that would puzzle the maker of a game.
+    """A fault or an oddity that would puzzle the maker of a game.
 
     Attributes
     ----------
     cause : str
         A short name for it, the same in every version: ``"no_extents"``.
     entities : tuple of int
-        Of whom it is true, by rising id; empty where it is true of the world.
+        The entities that it is about, by rising id; empty if it is about the world.
     message : str
-        The same in a sentence, with what would have been right.
+        A sentence about the fault and its correction.
     """
 
     cause: str
@@ -84,7 +83,7 @@ def finding_about(entity: int, cause: str, text: str) -> Finding:
 
 
 class Findings(list[Finding]):
-    """What is odd in a world, a list; prints as one line for each finding, 20 at most."""
+    """A list of findings; prints as one line for each, 20 at most."""
 
     def __repr__(self) -> str:
         if not self:
@@ -105,7 +104,7 @@ class Box(NamedTuple):
 
 
 class Examined(NamedTuple):
-    """What an examination looks at.
+    """The parts of a world and a space that an examination reads.
 
     Attributes
     ----------
@@ -128,7 +127,7 @@ class Examined(NamedTuple):
 
 
 class Examination:
-    """One look at a world and its space."""
+    """One examination of a world and its space."""
 
     def __init__(self, examined: Examined) -> None:
         self.space, self.world, self.state, self.registry, self.pair_filters = examined[:5]
@@ -157,7 +156,7 @@ class Examination:
         return kind_type in self.of(entity)
 
     def is_body(self, entity: int) -> bool:
-        """Return whether an entity has what makes a body."""
+        """Return whether an entity has the components of a body."""
         return self.has(entity, self.position) and self.has(entity, self.extents)
 
     def is_sound(self, entity: int) -> bool:
@@ -194,7 +193,7 @@ class Examination:
         )
 
     def acceleration(self, entity: int) -> list[float]:
-        """Return what gravity does to a body, by axis, in units per second squared."""
+        """Return the acceleration of a body by gravity, by axis, in units per second squared."""
         of = self.of(entity)
         if not self.yields(entity) or self.has(entity, self.sensor):
             return [0.0] * self.dim
@@ -210,7 +209,7 @@ class Examination:
         ]
 
     def is_moving(self, entity: int) -> bool:
-        """Return whether a step looks for what an entity may meet."""
+        """Return whether a step searches for bodies that an entity may meet."""
         moves = self.has(entity, self.velocity) or self.has(entity, self.growth)
         moves = moves or Attached in self.of(entity)
         return moves or (self.sweeps and bool(self.answers(entity)))
@@ -220,7 +219,7 @@ class Examination:
         return self.registry.row_of.get(entity)
 
     def box(self, entity: int) -> Box:
-        """Return where a body that has all of its numbers is, and how it moves."""
+        """Return the box and the motion of a body that has all of its numbers."""
         if self.is_held_fixed(entity):
             zeros = [0.0] * self.dim
             return Box(*self.registry.units.box_of(*self._seen(entity)), zeros, zeros)
@@ -232,7 +231,7 @@ class Examination:
             at = self.box(owner)
             centre = [a + b for a, b in zip(at.centre, attached.offset, strict=False)]
             return Box(centre, half, at.velocity, growth)
-        if self.sweeps:  # the game moves it, by what it sets
+        if self.sweeps:  # the game moves it by its position
             velocity = [0.0] * self.dim
         return Box(*self.registry.units.box_of(place, size), velocity, growth)
 
@@ -244,7 +243,7 @@ class Examination:
         return owner
 
     def _numbers_of(self, entity: int) -> list[list[float]]:
-        """Return what position, extents, velocity and growth say; NaN for what is no number."""
+        """Return the numbers of position, extents, velocity and growth; NaN for anything else."""
         found: list[list[float]] = []
         for kind in (self.position, self.extents, self.velocity, self.growth):
             item = self.of(entity).get(kind.type)
@@ -253,7 +252,7 @@ class Examination:
         return found
 
     def is_changed(self, entity: int) -> bool:
-        """Return whether the components of a body of the last step are others than then."""
+        """Return whether the components of a body have changed since the last step."""
         row = self.row(entity)
         assert row is not None
         holder, of = self.registry.index.holder, self.of(entity)
@@ -298,7 +297,7 @@ EXAMINERS: dict[type, Callable[[Examination, int], Iterator[Finding]]] = {}
 
 
 def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield what is odd about one entity."""
+    """Yield the findings about one entity."""
     found = partial(finding_about, entity)
     known = [kind.type for kind in e.kinds]
     for own, component in e.of(entity).items():
@@ -325,8 +324,8 @@ def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
     if not any(has) and others:
         yield found(
             "no_body",
-            f"has {others[0].type.__name__} but neither {names[0]} nor {names[1]}: it is no body, "
-            "and nothing moves it",
+            f"has {others[0].type.__name__} but neither {names[0]} nor {names[1]}: it is not a "
+            "body, and nothing moves it",
         )
     for kind, examine in EXAMINERS.items():
         if kind in e.of(entity):
@@ -340,7 +339,7 @@ def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
 
 
 def _hidden(e: Examination, entity: int) -> Iterator[tuple[type, type]]:
-    """Yield component types, and a subclass that an entity has in place of each."""
+    """Yield component types, and for each the subclass that an entity has instead."""
     known = [kind.type for kind in e.kinds]
     of = e.of(entity)
     for own in of:
@@ -352,7 +351,7 @@ def _hidden(e: Examination, entity: int) -> Iterator[tuple[type, type]]:
 
 
 def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield what a body's components say that cannot be computed with."""
+    """Yield the numbers of a body's components that cannot be computed with."""
     if e.is_held_fixed(entity):
         yield from _quarantined(e, entity, "; Space.teleport lets the next step read it again")
         return
@@ -368,7 +367,7 @@ def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
         yield finding_about(
             entity,
             "wrong_number",
-            f"is left out by the next step: {wrong.field} is {wrong.value!r}, it {wrong.text}",
+            f"is skipped by the next step: {wrong.field} is {wrong.value!r}, it {wrong.text}",
         )
     if e.dim == 2:
         for kind in (e.position, e.velocity, e.growth):
@@ -378,15 +377,15 @@ def _odd_numbers(e: Examination, entity: int) -> Iterator[Finding]:
                 yield finding_about(
                     entity,
                     "z_in_2d",
-                    f"has {kind.type.__name__}.z = {z!r}, at which a space of 2 "
-                    "axes does not look: Space(dim=3)",
+                    f"has {kind.type.__name__}.z = {z!r}, which a space of 2 "
+                    "axes does not read: Space(dim=3)",
                 )
 
 
 def _quarantined(
     e: Examination, entity: int, more: str, wrong: Wrong | None = None
 ) -> Iterator[Finding]:
-    """Yield whether the last step left a body out, and more about that."""
+    """Yield a finding if the last step skipped a body, with the reason."""
     row = e.row(entity)
     if row is None or e.registry.table.quarantined[row] != Exclusion.INVALID:
         return
@@ -405,7 +404,7 @@ def _quarantined(
 
 
 def _says(e: Examination, entity: int, report: Report) -> bool:
-    """Return whether a body is ignored because it still leads too far."""
+    """Return whether a body is ignored because its path still leads too far."""
     fields = fields_of(e.registry.checks.rules, e.of(entity).get)
     return report.field != OWNER and any(
         wrong.field == report.field and wrong.value == report.value for _, _, wrong in fields
@@ -423,7 +422,7 @@ def _wrong_owner(e: Examination, entity: int) -> Wrong | None:
 
 
 def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield which of a body's components have no effect, or not the one they seem to have."""
+    """Yield the components of a body that have no effect, or not the one they seem to have."""
     found = partial(finding_about, entity)
     answers = e.answers(entity)
     builtin = [kind.type.__name__ for kind in e.responses if e.has(entity, kind)]
@@ -450,7 +449,7 @@ def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
 
 
 def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield which of a body's traits have no effect."""
+    """Yield the traits of a body that have no effect."""
     of, found = e.of(entity), partial(finding_about, entity)
     its = of.get(Filter)
     try:
@@ -461,7 +460,7 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
         yield found("meets_nobody", f"has {its!r}: it meets no other body")
     if PushOut in of and not e.yields(entity):
         yield found("push_out_idle", "has PushOut and does not yield: nothing pushes it out")
-    # What stands still, and has it, is a tower among the members.
+    # A still body with Separate is a tower among the members.
     if Separate in of and e.is_moving(entity) and not e.yields(entity):
         yield found("separate_idle", "has Separate and does not yield: other members never move it")
     if GravityScale in of and not e.yields(entity):
@@ -488,7 +487,7 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
 
 
 def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield whether the game moves a body that the library moves already."""
+    """Yield a finding if the game moves a body that the library moves already."""
     n = e.registry.teleports.get(entity, 0)
     if n >= N_TELEPORTS and e.has(entity, e.velocity):
         position, velocity = e.position.type.__name__, e.velocity.type.__name__
@@ -497,12 +496,12 @@ def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:
             "teleports",
             f"has {velocity}, and the game has set its {position} before each of "
             f"the last {n} steps: each is a teleport, and nothing is swept in between; the "
-            f"library moves what has {velocity}, do not add it to the {position} yourself",
+            f"library moves bodies with {velocity}, do not add it to the {position} yourself",
         )
 
 
 def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield why a body that is declared fixed is not, or that it was changed."""
+    """Yield why a body that is declared fixed is not, or that the game has changed it."""
     if Fixed not in e.of(entity):
         return
     if e.is_moving(entity):

@@ -100,7 +100,7 @@ def test_a_gap_names_the_axis_and_whether_it_closes(runner, space):
         ((ec.Position(5, 0),), "no_extents", "has Position but no Extents"),
         ((ec.Extents(1, 1), ec.Stop()), "no_position", "has Extents but no Position"),
         ((ec.Slide(),), "no_body", "has Slide but neither Position nor Extents"),
-        ((Tagged(),), "no_body", "has no component that the space looks at"),
+        ((Tagged(),), "no_body", "has no component that the space reads"),
     ],
 )
 def test_what_is_no_body(components, cause, text, runner, space):
@@ -233,7 +233,7 @@ def test_a_quarantine_from_its_cause_to_its_end(runner, wall, space):
     esper.process(0.0)
 
     assert [a.verdict for a in (before, during)] == [ec.Verdict.IGNORED] * 2
-    assert "is left out by the next step: Velocity.x is nan, it must be finite" in str(before)
+    assert "is skipped by the next step: Velocity.x is nan, it must be finite" in str(before)
     assert f"entity {runner} is quarantined: Velocity.x is nan since step 1" in str(during)
     assert "was put right since" in str(mended)
     assert space.explain(runner, wall).verdict is ec.Verdict.SOLID
@@ -344,7 +344,7 @@ def test_a_game_that_moves_what_the_library_moves(runner, wall, space):
 def test_z_in_a_flat_space(runner, space):
     of(runner, ec.Position).z = 2.0
 
-    assert "Position.z = 2.0, at which a space of 2 axes does not look" in str(space.doctor()[0])
+    assert "Position.z = 2.0, which a space of 2 axes does not read" in str(space.doctor()[0])
 
 
 def test_a_limit_that_was_reached(space):
@@ -392,7 +392,7 @@ def test_a_step_with_many_sweeps_for_each_pair(space):
         (
             lambda: esper.remove_processor(ec.ResponseSystem),
             "no_response_system",
-            "ResponseSystem is left out: impacts are reported and not answered",
+            "ResponseSystem is missing: impacts are reported and not answered",
         ),
         (lambda: esper.add_processor(Other(), 115), "system_between", "Other runs between"),
     ],
@@ -682,7 +682,7 @@ def test_an_instance_that_two_entities_share_is_found(space):
 
     (finding,) = found
     assert finding.entities == (one, two, three)
-    assert f"entities {one}, {two} share one instance of Position: what a step" in str(finding)
+    assert f"entities {one}, {two} share one instance of Position: a number" in str(finding)
     esper.add_component(two, ec.Position(5, 5))
     esper.add_component(three, ec.Extents(1, 1))
     assert "shared" not in causes(space.doctor())
