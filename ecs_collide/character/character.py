@@ -10,15 +10,15 @@
 ... )
 >>> space = ec.install()
 >>> system = install_characters(space)
->>> keys.walk = 1.0                       # in each frame, by what the player presses
+>>> keys.walk = 1.0                       # in each frame, from the player's inputs
 >>> for _ in range(60):
 ...     esper.process(1 / 60)
 >>> esper.component_for_entity(hero, ec.Velocity)
 Velocity(240.0, 0.0)
 
 It uses public functions only: queries for the surroundings of a character.  It writes the
-`Velocity` of the character, never its `Position`, so the step decides how it moves: the character
-passes through nothing, and has the events of any body.
+`Velocity` of the character, never its `Position`, so the step moves it: the character passes
+through nothing, and has the same events as any body.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NUMBERS = (
     *("corner", "walk", "across", "facing", "air_time"),
 )
 _SAVED_FLAGS = ("jump", "drop", "on_ground", "jumping")
-# Of its `Memory`.
+# Fields of its `Memory`.
 _KEPT_NUMBERS = ("since_press", "last_dt", "air_dt")
 _KEPT_VECTORS = ("own", "written", "frame")
 _KEPT_FLAGS = ("held", "gone", "stepping", "rode")
@@ -48,9 +48,9 @@ Vector3 = tuple[float, float, float]
 
 @dataclass(slots=True, eq=False)
 class Memory:
-    """What a stride leaves for the next one; `Character.to_bytes` saves it."""
+    """The state that a stride leaves for the next one; `Character.to_bytes` saves it."""
 
-    own: Vector3 = (0.0, 0.0, 0.0)  # its velocity as its ground sees it
+    own: Vector3 = (0.0, 0.0, 0.0)  # its velocity relative to its ground
     frame: Vector3 = (0.0, 0.0, 0.0)  # the velocity of its ground
     written: Vector3 = (math.nan, math.nan, math.nan)  # the last `Velocity` that was written
     since_press: float = math.inf  # seconds since a press whose jump is still due; inf if none is
@@ -59,11 +59,11 @@ class Memory:
     held: bool = False  # whether the button was down in the last step
     gone: bool = True  # whether it left the ground by itself: there is no coyote time
     stepping: bool = False  # whether it rises, or has risen, onto a step
-    rode: bool = False  # whether the space took it along with its ground
+    rode: bool = False  # whether the space carried it with its ground
 
 
 class Character:
-    """What a character can do, what it is to do now, and how it stands.
+    """The abilities of a character, its present wishes, and its state.
 
     Its entity is a body with `Velocity` and `Slide`.  All lengths are in world
     units, all times in seconds; the defaults suit a figure about 32 units high.
@@ -73,27 +73,27 @@ class Character:
     walk_speed : float
         How fast it walks.
     acceleration, deceleration : float
-        How fast its speed grows towards `walk_speed`, and dwindles when it is to stand,
-        per second; ``math.inf`` for at once.
+        How fast its speed grows towards `walk_speed`, and shrinks when it should stand, per
+        second; ``math.inf`` for at once.
     air_control : float
         The part of both that it has in the air: 0 for none, 1 for all.
     jump_height, time_to_top : float
-        How high it jumps, and how long it takes to the top.  They give
-        `gravity` and `jump_speed`; `with_jump_speed` takes those instead.
+        The height of a jump, and the time to its top.  They give `gravity` and `jump_speed`;
+        `with_jump_speed` takes those instead.
     fall_speed : float
-        The most at which it falls.
+        The largest speed at which it falls.
     jump_cut : float
-        The part of `jump_speed` that is left at most when the button is let go while it
-        rises: 0.5 makes a short press a low jump, 1 makes all jumps the same.
+        The largest part of `jump_speed` that is left when the button is released while it rises:
+        0.5 makes a short press a low jump, 1 makes all jumps the same.
     coyote_time : float
-        For how long after it has walked off an edge it may still jump.
+        How long after it has walked off an edge it may still jump.
     jump_buffer : float
         How long before it lands the button may be pressed for a jump.
     step_height : float
         How high a step it walks up without a jump, if that is at least a quarter as deep.
     snap_distance : float, optional
-        How far below its feet the ground may be, as on stairs that lead down, for
-        it to stay on it; by default `step_height`.
+        It stays on ground that is at most this far below its feet, as on stairs that lead down;
+        by default `step_height`.
     corner : float
         How far its head may be pushed aside to slip past the corner of a ceiling, and
         how far below the edge of a ledge its feet may be to be lifted onto it.
@@ -103,17 +103,17 @@ class Character:
     Attributes
     ----------
     walk, across : float
-        The wish: from -1 to 1, along the first axis of the ground and in 3D along the
-        second, such as x and z.  Together they are no more than 1 long.
+        The wish: from -1 to 1, along the first axis of the ground and in 3D along the second,
+        such as x and z.  The length of both together is limited to 1.
     jump : bool
         The wish: whether the button is down.
     drop : bool
-        The wish: to let go of every `OneWay` platform that it stands on.
+        The wish: whether to drop through the `OneWay` platforms that it stands on.
     on_ground : bool
         Whether it stood on ground when the last step began: on a contact, or within
         `snap_distance` of it while it walks.  It does not flicker on stairs and lifts.
     ground : int or None
-        What it stood on.
+        The entity that it stood on.
     facing : float
         -1 or 1: where it last wanted to go along `walk`.
     air_time : float
@@ -121,9 +121,9 @@ class Character:
     jumping : bool
         Whether it rises by a jump that may still be cut.
     gravity, jump_speed : float
-        Made of `jump_height` and `time_to_top`.
+        Computed from `jump_height` and `time_to_top`.
     memory : Memory
-        What it keeps from step to step; not for the game.
+        State from step to step; not for the game.
 
     Examples
     --------
@@ -184,12 +184,12 @@ class Character:
 
     @classmethod
     def with_jump_speed(cls, jump_speed: float, gravity: float, **others: Any) -> Self:
-        """Return a character from how fast it leaves the ground, and gravity.
+        """Return a character by the speed of its jump and its gravity.
 
         Parameters
         ----------
         jump_speed : float
-            In world units per second.
+            The speed at which it leaves the ground, in world units per second.
         gravity : float
             In world units per second, per second, above 0.
         **others
@@ -209,17 +209,17 @@ class Character:
 
     @property
     def jump_height(self) -> float:
-        """How high it jumps, in world units."""
+        """The height of a jump, in world units."""
         return self.jump_speed * self.jump_speed / (2.0 * self.gravity)
 
     @property
     def time_to_top(self) -> float:
-        """How long a jump takes to the top, in seconds."""
+        """The time that a jump takes to its top, in seconds."""
         return self.jump_speed / self.gravity
 
     @property
     def up(self) -> tuple[float, ...] | None:
-        """Which way is up: a unit vector along an axis, of three numbers; None: as the space."""
+        """The unit vector of up, along an axis, of three numbers; None for the up of the space."""
         if self._up == 0:
             return None
         axis = abs(self._up) - 1
@@ -247,7 +247,7 @@ class Character:
     # -- saving --
 
     def to_bytes(self) -> bytes:
-        """Return all that it is, as bytes, for `Space.snapshot_with` and saved games."""
+        """Return the whole character as bytes, for `Space.snapshot_with` and saved games."""
         memory = self.memory
         numbers = [float(getattr(self, name)) for name in _NUMBERS]
         numbers += [float(getattr(memory, name)) for name in _KEPT_NUMBERS]
@@ -258,12 +258,12 @@ class Character:
         return _FORM.pack(self._up, -1 if self.ground is None else self.ground, *numbers, *flags)
 
     def set_bytes(self, data: bytes) -> None:
-        """Become what `to_bytes` gave.
+        """Set everything from the bytes of `to_bytes`.
 
         Raises
         ------
         ValueError
-            These are no such bytes.
+            `data` has another length.
         """
         if len(data) != _FORM.size:
             raise ValueError(f"a Character has {_FORM.size} bytes, not {len(data)}")
@@ -281,13 +281,13 @@ class Character:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Return a character that is what `to_bytes` gave."""
+        """Return a character from the bytes of `to_bytes`."""
         character = cls()
         character.set_bytes(data)
         return character
 
     def require_sense(self, entity: int, dim: int) -> None:
-        """Raise if what a game has set makes no sense; a comparison each."""
+        """Raise ValueError if a setting of the game is invalid; one comparison each."""
         for name, wish in (("walk", self.walk), ("across", self.across)):
             if not -math.inf < wish < math.inf:
                 raise ValueError(

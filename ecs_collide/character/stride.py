@@ -1,13 +1,12 @@
 """One step of a character: from its input and its surroundings to a velocity.
 
-A path within a step is straight, and going up a step is not: up, then on.  Setting a
-position would do both, but that is a teleport.  So a character looks ahead two steps: where
-it would be stopped in the next one, it rises in this one, by exactly the height
-that is missing, and then goes on as if it walked on a plane.  Corners of ceilings are
-passed in the same way, with up and aside exchanged.
+A path within a step is straight, but the way up a stair is not: up, then on.  Setting a position
+would do both, but that is a teleport.  So a character looks ahead two steps.  If it would be
+stopped in the next one, it rises in this one by exactly the missing height, and then continues as
+on a plane.  Corners of ceilings are passed in the same way, with up and aside exchanged.
 
-All is reckoned in the frame of what the character stands on.  On a `Carry` the space adds
-its velocity; off it, in the air or above a step of a lift, it is added here.
+All velocities are relative to the ground of the character (its frame).  On a `Carry` the space
+adds the velocity of the ground; in the air or above a step of a lift, it is added here.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ if TYPE_CHECKING:
     Components: TypeAlias = tuple[Character, ec.Position, ec.Extents, ec.Velocity]
 
 STEPS_AHEAD = 2.01  # steps that it looks ahead: two, and some for rounding
-SAME = 2.0**-20  # of a speed: closer ones are the same
-LENGTH_ROUNDING = 2.0**-40  # of a length
-TREAD = 0.25  # of the height of a step: as deep it must be
-TRIES = 32  # bodies, of which a way up or past a corner may consist
+SAME = 2.0**-20  # relative: closer speeds are the same
+LENGTH_ROUNDING = 2.0**-40  # relative to a length
+TREAD = 0.25  # relative to the height of a step: its least depth
+TRIES = 32  # the most bodies on a way up or past a corner
 
 Vector = tuple[float, ...]
 
 
 def take_stride(space: ec.Space, entity: int, components: Components, dt: float) -> None:
-    """Write the velocity of a character for a step of `dt` seconds, and how it stands."""
+    """Write the velocity and the state of a character for a step of `dt` seconds."""
     character, _, _, velocity = components
     stride = Stride(space, entity, components, dt)
     stride.find_ground(velocity)
@@ -56,7 +55,7 @@ def take_stride(space: ec.Space, entity: int, components: Components, dt: float)
 
 
 class Stride:
-    """One step of one character, while it is thought out."""
+    """The computation of one step of one character."""
 
     def __init__(self, space: ec.Space, entity: int, components: Components, dt: float) -> None:
         character, place, half, _ = components
@@ -67,18 +66,18 @@ class Stride:
         self.half: Vector = half.xyz[: self.dim]
         upwards = character.up or space.up
         self.up = next(k for k in range(self.dim) if upwards[k])  # the axis
-        self.sign = 1 if upwards[self.up] > 0.0 else -1  # which way along it
+        self.sign = 1 if upwards[self.up] > 0.0 else -1  # the direction along it
         self.level = [k for k in range(self.dim) if k != self.up]
-        self.own = [0.0] * self.dim  # its velocity as its ground sees it, along the world's axes
-        self.frame = list(self.memory.frame[: self.dim])  # the velocity of what carries it, or did
+        self.own = [0.0] * self.dim  # its velocity relative to its ground, along the world's axes
+        self.frame = list(self.memory.frame[: self.dim])  # the velocity of its carrier, or its last
         self.rides = False  # whether the space adds `frame` itself
         self.touches = False  # whether it has a contact with ground
         self.jumps = False
 
-    # -- what there is --
+    # -- the ground --
 
     def find_ground(self, velocity: ec.Velocity) -> None:
-        """Find what it stands on, and its own velocity: what it was to be, or what it became."""
+        """Find its ground, and its own velocity: as planned, or as the last step changed it."""
         c, last, moved = self.character, self.memory, velocity.xyz
         grounds = self._grounds()
         carrying = self._carriers_among(grounds)
@@ -88,7 +87,7 @@ class Stride:
             left = last.frame[k] if last.rode and not self.rides else 0.0
             kept = _same(moved[k], last.written[k] + left) or _same(moved[k], last.written[k])
             if k != self.up and (last.stepping and grounds):
-                kept = True  # the frame has changed under it, not its walk
+                kept = True  # only the frame has changed, not its walk
             if kept and not (landed and k != self.up):
                 self.own[k] = last.own[k]
             else:
@@ -104,7 +103,7 @@ class Stride:
             c.ground = grounds[0]
 
     def _grounds(self) -> list[int]:
-        """Return what is in contact below it, the oldest first."""
+        """Return the bodies in contact below it, the oldest contact first."""
         if self.entity not in self.space:  # made since the last step
             return []
         found = [
@@ -116,7 +115,7 @@ class Stride:
         return [other for _, other in sorted(found) if esper.entity_exists(other)]
 
     def _carriers_among(self, grounds: list[int]) -> Vector | None:
-        """Return how fast the space will take it along, or None."""
+        """Return the velocity with which the space will carry it, or None."""
         carriers = [
             (-moved[self.up] * self.sign, ground, moved)
             for ground in grounds
@@ -126,7 +125,7 @@ class Stride:
             return min(carriers)[2]
         if self.entity not in self.space:  # made since the last step
             return None
-        # Of a carrier that is gone as well: the next step adds its velocity for the last time.
+        # Even if the carrier is gone: the next step adds its velocity for the last time.
         carried = self.space.carried(self.entity)
         return carried if any(carried) else None
 
@@ -144,17 +143,17 @@ class Stride:
         return (0.0, 0.0, 0.0) if velocity is None else velocity.xyz
 
     def _is_thrown(self, ground: int) -> bool:
-        """Return whether it leaves what it touches: a spring has set its velocity, or a hit has."""
+        """Return whether it leaves its ground because a spring or a hit has set its velocity."""
         rises = self.own[self.up] * self.sign
         if self.rides or rises <= 0.0:
             return rises > 0.0
         pushed = float(self.space.velocities([ground])[0, self.up]) * self.sign
         return not (rises <= pushed or _same(rises, pushed))
 
-    # -- what it does --
+    # -- its actions --
 
     def keep_time(self) -> None:
-        """Count how long it is in the air, and since the button was pressed."""
+        """Count the time in the air, and the time since the button was pressed."""
         c = self.character
         c.air_time += self.memory.last_dt
         self.memory.since_press += self.memory.last_dt
@@ -162,11 +161,11 @@ class Stride:
             self.memory.since_press = 0.0
 
     def decide(self) -> None:
-        """Land, drop, jump, walk, fall: everything but what is in the way."""
+        """Land, drop, jump, walk and fall, without regard to obstacles."""
         c, up = self.character, self.up
         if c.drop and self.touches and self.space.drop_through(self.entity):
             self.memory.since_press = math.inf
-            # They are contacts until the step begins, which adds what they carried it with.
+            # The contacts last until the step begins, which adds the velocity of the carriers.
             if all(esper.has_component(ground, ec.OneWay) for ground in self._grounds()):
                 self.touches = False
                 c.on_ground, self.memory.gone, self.was_on = False, True, False
@@ -204,10 +203,10 @@ class Stride:
         self.memory.air_dt = self.dt
 
     def _fall(self) -> None:
-        """Let gravity work; the speed is that in the middle of a step, so that paths are exact."""
+        """Apply gravity; the speed is taken in the middle of the step, so that paths are exact."""
         c = self.character
         self._leave_frame()
-        # As the step begins.
+        # The speed at the start of the step.
         rises = self.own[self.up] * self.sign - c.gravity * self.memory.air_dt / 2.0
         c.jumping = c.jumping and rises > 0.0
         if c.jumping and not c.jump:
@@ -218,13 +217,13 @@ class Stride:
         self.memory.air_dt = self.dt
 
     def _leave_frame(self) -> None:
-        """Take how fast the ground rose for its own: it falls by itself from now on."""
+        """Add the rising speed of the ground to its own: it falls by itself from now on."""
         if not self.rides:
             self.own[self.up] += self.frame[self.up]
             self.frame[self.up] = 0.0
 
     def walk(self) -> None:
-        """Bring its speed along the ground nearer to the wish."""
+        """Accelerate its speed along the ground towards the wish."""
         c, dt = self.character, self.dt
         wish = [c.walk, c.across][: len(self.level)]
         length = math.sqrt(sum(part * part for part in wish))
@@ -244,10 +243,10 @@ class Stride:
             else:
                 self.own[k] += gap / far * (rate * dt)
 
-    # -- what is in the way --
+    # -- obstacles --
 
     def find_velocity(self) -> list[float]:
-        """Return the velocity for this step, seen from the frame."""
+        """Return the velocity for this step, relative to the frame."""
         c = self.character
         out = list(self.own)
         stepping, self.memory.stepping = self.memory.stepping, False
@@ -270,14 +269,14 @@ class Stride:
         return out
 
     def _find_drop(self) -> tuple[int, float] | None:
-        """Return the ground that it walks on to without a contact, and how far down that is.
+        """Return the ground that it walks on to without a contact, and its distance below.
 
-        Of that under it, that under its next place, and that of a step onto which it
-        is rising, the highest.
+        It is the highest one under its present place, its next place, and the step onto which it
+        is rising.
         """
         here = self._look_down(self.centre)
         if not self.memory.stepping and (here is None or here[1] == 0.0):
-            return None  # nothing, or what does not hold it
+            return None  # no ground, or ground that does not hold it
         found, move = [here], self._move(1.0)
         if any(move):
             hit = self._cast(self.centre, _times(move, STEPS_AHEAD))
@@ -287,7 +286,7 @@ class Stride:
         return min((drop for drop in found if drop), key=itemgetter(1), default=None)
 
     def _look_down(self, centre: Vector) -> tuple[int, float] | None:
-        """Return what is below a place, and how far; 0 for all that is within rounding."""
+        """Return the ground below a place, and its distance, 0 if it is within rounding."""
         far = self.character.snap_distance * (1.0 + SAME)
         if far == 0.0:
             return None
@@ -299,10 +298,10 @@ class Stride:
         return hit.id, down if is_apart else 0.0
 
     def _step_up(self, out: list[float], limit: float) -> bool:
-        """Rise by what is missing if steps are in the way; return whether there are any.
+        """Rise by the missing height if steps are in the way; return whether there are any.
 
-        Each is to be no higher than the limit, and a quarter as deep as it is high, or it belongs
-        to the next: a wall of narrow ledges is no stair.  All count that are in reach.
+        All steps in reach count.  Each must be at most `limit` high, and at least a quarter as
+        deep as it is high, or it counts to the next one: a wall of narrow ledges is no stair.
         """
         c, move = self.character, self._move(STEPS_AHEAD)
         if not any(move) or limit == 0.0:
@@ -310,7 +309,7 @@ class Stride:
         first = hit = self._cast(self.centre, move)
         if hit is None or first is None or hit.depth > 0.0:
             return False
-        height = tread = 0.0  # above its feet: of the step that it is at, and of the one before
+        height = tread = 0.0  # above its feet, of this step and of the previous one
         rise = target = 0.0
         reach = math.sqrt(sum(part * part for part in move))
         away = first.time * reach
@@ -357,12 +356,12 @@ class Stride:
         return gap if (nearer - self.sign * half - feet) * self.sign + gap >= 0.0 else 0.0
 
     def _climb_of(self, other: int) -> float:
-        """Return how fast a body moves along the axis of up, seen from the frame."""
+        """Return the velocity of a body along the axis of up, relative to the frame."""
         carried = self.space.carried(other)[self.up]
         return self._velocity_of(other)[self.up] + carried - self.frame[self.up]
 
     def _slip_past_corner(self, out: list[float]) -> None:
-        """Go aside if the corner of a ceiling is in the way, and there is room beside it."""
+        """Move aside if the corner of a ceiling is in the way, and there is room beside it."""
         c = self.character
         if c.corner == 0.0:
             return
@@ -397,7 +396,7 @@ class Stride:
     def _clearance_past(
         self, hit: ec.BoxHit, k: int, direction: int, move: Vector, rise: Vector
     ) -> float | None:
-        """Return how far aside a ceiling ends, or None if that is too far or not free."""
+        """Return the distance aside to the end of a ceiling; None if too far or not free."""
         other = hit.id
         for _ in range(TRIES):
             low, high = self.space.bounds(other)
@@ -417,7 +416,7 @@ class Stride:
     # -- queries --
 
     def _move(self, steps: float) -> Vector:
-        """Return how far it wants to go along the ground in a number of steps."""
+        """Return the wanted displacement along the ground in a number of steps."""
         far = steps * self.dt
         return tuple(0.0 if k == self.up else self.own[k] * far for k in range(self.dim))
 
@@ -425,7 +424,7 @@ class Stride:
         return tuple(self.sign * far if k == self.up else 0.0 for k in range(self.dim))
 
     def _cast(self, centre: Vector, motion: Vector) -> ec.BoxHit | None:
-        """Return what would stop it on its way from a place, as the step would."""
+        """Return the first body that would stop it on a way from a place, as in the step."""
         if not any(motion):
             return None
         return self.space.cast_box(
@@ -457,7 +456,7 @@ class Stride:
 
 
 def _same(one: float, other: float) -> bool:
-    """Return whether two speeds are the same, but for rounding."""
+    """Return whether two speeds are the same except for rounding."""
     return abs(one - other) <= SAME * max(1.0, abs(one), abs(other)) * 2.0**-10
 
 

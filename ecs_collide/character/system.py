@@ -17,12 +17,11 @@ from ecs_collide.esper_world import require_order
 
 
 class CharacterSystem(esper.Processor):
-    """Turn the wishes of all characters into velocities, before each step.
+    """The system that turns the wishes of all characters into velocities, before each step.
 
-    It belongs between the game's own processors, which set the wishes and the
-    velocities of lifts, and `BroadphaseSystem`: `install_characters` puts it there.
-    Characters take their turn by the order of their ids, and each sees the others where they
-    were at the end of the last step.
+    It must run after the game's processors that set the wishes and the velocities of lifts, and
+    before `BroadphaseSystem`: `install_characters` puts it there.  Characters are moved in the
+    order of their ids, and each sees the others where they were at the end of the last step.
     """
 
     def __init__(self, space: ec.Space) -> None:
@@ -42,7 +41,7 @@ class CharacterSystem(esper.Processor):
         Raises
         ------
         ValueError
-            A wish or a setting is no number, or up is along z in 2D.
+            A wish or a setting is not a number, or up is along z in 2D.
         """
         dt = self.space.step_time.before_step(args, kwargs)
         if not dt > 0.0:
@@ -56,11 +55,11 @@ class CharacterSystem(esper.Processor):
 
 
 def install_characters(space: ec.Space) -> CharacterSystem:
-    """Add a `CharacterSystem` to the current world, and let snapshots hold characters.
+    """Add a `CharacterSystem` to the current world, and add characters to snapshots.
 
-    After `ecs_collide.install`, whose systems it goes before: its priority is one higher.  The
-    game's own processors that set wishes and move lifts need a priority above that: 132 and
-    more after a plain `install()`.  Doing it again changes nothing.
+    Call it after `ecs_collide.install`.  It runs before the systems of the space: its priority
+    is one higher.  The game's processors that set wishes and move lifts need a priority above
+    that: 132 or more after a plain `install()`.  Calling it again changes nothing.
 
     Raises
     ------
@@ -86,7 +85,7 @@ def install_characters(space: ec.Space) -> CharacterSystem:
 
 
 def register(space: ec.Space) -> None:
-    """Let the snapshots of a space hold characters too; `install_characters` does it."""
+    """Add characters to the snapshots of a space; `install_characters` calls this."""
     space.snapshot_with(
         Character,
         save=Character.to_bytes,
