@@ -1,1 +1,1 @@
-"""All that the next steps depend on, as bytes and back."""
+"""The state that the next steps depend on, as bytes and back."""

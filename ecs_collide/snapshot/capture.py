@@ -1,8 +1,8 @@
-"""Which entities of a world have which components, and making it so again.
+"""Read the entities and components of a world for a snapshot, and restore them.
 
-A snapshot holds whole components, of bodies and of all other entities that
-have any.  Here they are found, read, and put right: in place where they are
-still there, through the world where entities or components came and went.
+A snapshot holds whole components, of bodies and of all other entities with components.  Here they
+are found, read and restored: in place if they still exist, through the world if entities or
+components came or went.
 """
 
 from __future__ import annotations
@@ -44,11 +44,11 @@ WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 
 @dataclass(slots=True)
 class WorldContents:
-    """Which entities have which components; as long as the world's mark is the same."""
+    """The components of each entity, valid as long as the world's mark is the same."""
 
     mark: object
     dead: frozenset[int]
-    ids: Longs  # as in `SnapshotData`, as are `masks` and `others`, for all types there are
+    ids: Longs  # as in `SnapshotData`, like `masks` and `others`, for all types
     masks: NDArray[np.uint64]
     others: Longs
     plain: list[Plain]  # the dataclasses of numbers that entities have, sorted by name
@@ -61,10 +61,10 @@ class WorldContents:
 
 @dataclass(slots=True)
 class Loaded:
-    """What a state says of the game's own components, before any of it is done."""
+    """The custom components of a state, loaded before any of them is set."""
 
     fresh: dict[tuple[int, type], Any]  # new components, by entity and type
-    # The setter, the entity, the component and its new values.
+    # Each has the setter, the entity, the component and its new values.
     updates: list[tuple[Own | Plain, int, Any, Any]]
 
 
@@ -73,23 +73,23 @@ class Before:
     """The components of a world before a restore."""
 
     next_entity: int
-    # By library type: numbers (n, width), or the fields of each component if one has no number.
+    # By library type: numbers (n, width), or the fields of each component if one is not a number.
     numbers: list[Doubles | list[list[Any]]]
     structure: Structure | None = None  # None if no entity or component changes
     overwritten: list[tuple[Own | Plain, Any, Any]] = field(default_factory=list)
 
 
 class SnapshotSchema:
-    """The components of a world that a snapshot holds."""
+    """The types of components of a world that a snapshot holds, with their readers."""
 
     def __init__(self) -> None:
-        self.types = OwnTypes(FIELDS)  # the game's own
+        self.types = OwnTypes(FIELDS)  # of the custom components
         self._last: WorldContents | None = None
         self._n_changes = -1
         self._name_kinds()
 
     def _name_kinds(self) -> None:
-        """Take up the types of the game's own where these have changed."""
+        """Update the types of custom components if they have changed."""
         if self._n_changes == self.types.n_changes:
             return
         self._n_changes = self.types.n_changes
@@ -106,18 +106,18 @@ class SnapshotSchema:
         self._name_kinds()
 
     def require_all(self, components: Components) -> None:
-        """Raise ValueError if types that a space reads would be left out."""
+        """Raise ValueError if snapshots would lack types that a space reads."""
         roles = [getattr(components, name) for name in ROLES]
         self._discover(role.kind for role in roles)
         left_out = sorted({role.kind.__name__ for role in roles if role.kind not in self.kinds})
         if left_out:
             raise ValueError(
-                f"snapshot() would leave out {', '.join(left_out)}, of the game's own: "
+                f"snapshot() would lack {', '.join(left_out)}, components of the game: "
                 "tell snapshot_with how to save and load them"
             )
 
     def inspect(self, world: World) -> WorldContents:
-        """Return which entities have what, and have their components at hand."""
+        """Return the components of each entity, and collect them in the records."""
         mark, dead = world.mark(), frozenset(world.dead())
         self._name_kinds()
         last = self._last
@@ -169,7 +169,7 @@ class SnapshotSchema:
         return sorted(strange, key=lambda kind: (kind.__name__, kind.__module__))
 
     def filled_marks(self, world: World) -> dict[type, list[int]]:
-        """Return which entities have an empty class with attributes of its own, by type."""
+        """Return the entities with an empty class to which attributes were added, by type."""
         contents, found = self.inspect(world), {}
         for plain in self.types.plain:
             if plain.is_mark:
@@ -181,7 +181,7 @@ class SnapshotSchema:
         return found
 
     def read(self, contents: WorldContents) -> list[Doubles]:
-        """Return the numbers of the library's components; TypeError if a field holds no number."""
+        """Return the numbers of the library's components; raise TypeError if a field has none."""
         taken: list[Doubles] = []
         for n, names in enumerate(FIELDS.values()):
             records = self._records[n]
@@ -195,7 +195,7 @@ class SnapshotSchema:
         return taken
 
     def save(self, contents: WorldContents) -> list[list[bytes]]:
-        """Return what the game's own components were saved as."""
+        """Return the custom components as the bytes of their save functions."""
         return [self._blobs(own, n, contents) for n, own in enumerate(self.types.own, len(FIELDS))]
 
     def _blobs(self, own: Own, n: int, contents: WorldContents) -> list[bytes]:
@@ -224,7 +224,7 @@ class SnapshotSchema:
         return plain.read(self._records[n].items, lambda place: int(contents.holders(n)[place]))
 
     def hashed(self, world: World) -> Iterator[bytes]:
-        """Yield bytes that stand for all components of the game's own that `state_hash` includes."""
+        """Yield bytes for all custom components that `state_hash` includes."""
         self._discover(world.kinds())
         hashed = sorted(self.types.hashed.items(), key=lambda of: (of[1].name, of[0].__module__))
         if not hashed:
@@ -247,16 +247,16 @@ class SnapshotSchema:
             yield from pieces
 
     def agrees(self, n: int, numbers: Doubles, rows: Longs, seen: memoryview) -> bool:
-        """Return whether numbers of the n-th type are bit by bit those of a column."""
+        """Return whether the numbers of the n-th type equal a column, bit by bit."""
         agree: bool = self._records[n].agree(numbers.data, rows.data, seen)
         return agree
 
     # -- restoring --
 
     def load(self, world: World, state: SnapshotData) -> Loaded:
-        """Make the game's own components of a state that are to be new; nothing else is done.
+        """Create the custom components of a state that must be new; change nothing else.
 
-        It raises whatever a function of the game raises.
+        Exceptions of the game's functions are passed on.
         """
         self._discover(world.kinds())
         by_name, plain = self.types.by_name(), self.types.readable(state.plain)
@@ -266,7 +266,7 @@ class SnapshotSchema:
         strangers += [name for name in state.plain if name not in plain and name not in ignored]
         if strangers:
             raise ValueError(
-                f"the snapshot holds {', '.join(strangers)} components of the game's own: "
+                f"the snapshot holds {', '.join(strangers)} components of the game: "
                 "tell snapshot_with how to load them, under the same names"
             )
         n_held = len(state.kinds)
@@ -312,9 +312,9 @@ class SnapshotSchema:
             _try(how.put_back, component, value)
 
     def apply(self, world: World, state: SnapshotData, loaded: Loaded, before: Before) -> None:
-        """Give the world the entities, the components and their values of a state.
+        """Give the world the entities, components and values of a state.
 
-        It raises whatever a component or a function of the game raises.
+        Exceptions of components and functions of the game are passed on.
         """
         contents = self.inspect(world)
         place = {kind: n for n, kind in enumerate(self.kinds)}
@@ -324,9 +324,9 @@ class SnapshotSchema:
         bits = [
             *map(KIND_NAMES.index, state.kinds), *map(own.get, state.own), *map(plain.get, state.plain),
         ]  # fmt: skip
-        # From the order of then to that of now; what is left out comes to nothing.
+        # From the order of the state to the present order; bits of dropped types vanish.
         masks = rearrange(state.masks, bits, len(self.kinds))
-        # A dataclass that is not named had no entity.
+        # A dataclass without a name in the state had no entity.
         unnamed = range(len(FIELDS) + len(self.types.own), len(self.kinds))
         covered = sum(1 << bit for bit in {*bits, *unnamed} if bit is not None)
         if (
@@ -365,11 +365,11 @@ class SnapshotSchema:
     ) -> None:
         """Create and delete entities, add and remove components, where they differ.
 
-        What is added is blank, and the game's own is left to be added.
+        Added library components are blank; custom components are added by the caller.
         """
         pairs = list(zip(state.ids.tolist(), as_ints(masks), strict=True))
         wanted = {entity: mask for entity, mask in pairs if mask}
-        # Among the others are those of which all is left out.
+        # Entities all of whose types were dropped are among the others.
         others = {*state.others.tolist(), *(entity for entity, mask in pairs if not mask)}
         there = dict(zip(contents.ids.tolist(), as_ints(contents.masks), strict=True))
         present = world.entities(self.kinds)
@@ -392,7 +392,7 @@ class SnapshotSchema:
             else:
                 world.delete(entity)
         for entity, mask in wanted.items():
-            if entity not in there and entity in present:  # it has nothing but marks
+            if entity not in there and entity in present:  # it has only marks
                 there[entity] = self._mask_of(present[entity])
             had = there.get(entity, 0) & covered
             if had == mask:
@@ -414,7 +414,7 @@ class SnapshotSchema:
 def _load(
     world: World, how: Own | Plain, entities: list[int], values: list[Any], loaded: Loaded
 ) -> None:
-    """Note how the components of one type become what was saved of them."""
+    """Prepare the changes that restore the components of one type."""
     for entity, value in zip(entities, values, strict=True):
         there = world.component(entity, how.kind)
         try:
@@ -444,7 +444,7 @@ def _try(function: Callable[..., object], *arguments: object) -> None:
 
 
 def _no_number(entity: int, kind: type, component: object) -> Exception:
-    """Return the error to raise where a component holds something that is no number."""
+    """Return the error for a component with a field that is not a number."""
     names = FIELDS[kind]
     missing = [name for name in names if not hasattr(component, name)]
     found: Exception | None = (

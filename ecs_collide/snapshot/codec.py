@@ -1,9 +1,8 @@
-"""A snapshot as bytes: one layout on every platform, checked before any of it is believed.
+"""A snapshot as bytes: one layout on every platform, checked in full before use.
 
-All numbers are little-endian.  A header names format, dimension, length and
-checksum; then come sections, each with its length before it, in the order of
-`_SECTIONS`.  Nothing in them is code.  What is read is checked in full, so
-that bytes which were made to look right can still do no harm.
+All numbers are little-endian.  A header names format, dimension, length and checksum; then come
+the lengths of the sections, and the sections in the order of `_SECTIONS`.  None of them is code.
+Everything that is read is checked, so that forged bytes can do no harm.
 """
 
 from __future__ import annotations
@@ -56,12 +55,12 @@ from ecs_collide.sync.seen import (
 )
 
 VERSION = 2
-"""Of the layout; another one is refused."""
+"""The version of the layout; others are refused."""
 
-# As that of PNG: text modes, which change line ends or stop at an end of file, damage it.
+# Like PNG's: text modes, which change line ends or stop at an end of file, damage it.
 _MAGIC = b"\x89ecsc\r\n\x1a"
 _HEADER = struct.Struct("<8sHHIQQ")  # magic, version, dim, sections, length in bytes, checksum
-_SINGLE = ("Mass", "Deflect")  # of one number
+_SINGLE = ("Mass", "Deflect")  # types with one number
 _SCALARS = ("step", "next_entity", "pair_limit", "rest_speed", "time")
 _SCALARS_FORMAT = struct.Struct("<qqqdd3d18q")  # these, the gravity and the counts
 _LONGEST_ID = 2**62
@@ -71,15 +70,15 @@ _SECTIONS = (
     "plain", "columns", "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "stirred", "contacts", "rides",
     "pending", "collisions", "contact_events",
 )  # fmt: skip
-_OF_WRAP = "wrap"  # one section more, where the space wraps: widths, 0 for none, and images
-_OF_ROUNDED = "rounded"  # next, if components round; the section of a wrap may then be empty
+_OF_WRAP = "wrap"  # an extra section if the space wraps: widths, 0 for none, and images
+_OF_ROUNDED = "rounded"  # the next one, if components round; `wrap` may then be empty
 _OPTIONAL = (_OF_WRAP, _OF_ROUNDED)
 
 _Bytes = Mapping[str, bytes]  # the sections by name
 
 
 def _dtypes(dim: int) -> dict[str, np.dtype[Any]]:
-    """Return of what type the sections are that hold a field of `SnapshotData` as it is."""
+    """Return the dtypes of the sections that hold a field of `SnapshotData` unchanged."""
     dtypes: dict[str, Any] = {
         "ids": np.int64,
         "masks": np.uint64,
@@ -149,9 +148,9 @@ def encode(state: SnapshotData) -> bytes:
 
 
 def _checksum(*pieces: bytes | memoryview) -> int:
-    """Return 64 bits over pieces: two checksums that fail to see different things.
+    """Return a 64-bit checksum of pieces, made of two checksums with different weaknesses.
 
-    A CRC sees every change within 32 bits that follow each other.
+    A CRC detects every change within 32 consecutive bits.
     """
     crc, adler = 0, 1
     for piece in pieces:
@@ -160,7 +159,7 @@ def _checksum(*pieces: bytes | memoryview) -> int:
 
 
 def _text(state: SnapshotData) -> bytes:
-    # Hexadecimal keeps every bit, and says nan and inf as JSON cannot.
+    # Hexadecimal keeps every bit, and has nan and inf, unlike JSON.
     reports = [
         [
             [
@@ -191,16 +190,16 @@ def decode(data: object, dim: int, known: Mapping[str, int]) -> SnapshotData:
     ----------
     data : bytes
     dim : int
-        Of the space that is to have it.
+        The number of axes of the space that restores it.
     known : dict
-        The library's types of components by name, and how many numbers each has.
+        The library's types of components by name, with the count of numbers of each.
 
     Raises
     ------
     TypeError
-        `data` is no bytes.
+        `data` is not bytes.
     ValueError
-        It is no snapshot, or damaged, or of another format or dimension.
+        It is not a snapshot, or damaged, or of another format or dimension.
     """
     if not isinstance(data, (bytes, bytearray, memoryview)):
         raise TypeError(f"restore() takes the bytes that snapshot() gave, not {data!r}")
@@ -234,7 +233,7 @@ def decode(data: object, dim: int, known: Mapping[str, int]) -> SnapshotData:
 
 
 def require_whole(data: bytes) -> None:
-    """Refuse what is no snapshot, or not all of one as it was given out."""
+    """Raise ValueError unless the bytes are one whole, undamaged snapshot."""
     if len(data) < _HEADER.size or not data.startswith(_MAGIC):
         raise ValueError(
             f"these {len(data)} bytes are no snapshot of ecs_collide, or not its beginning"
@@ -252,7 +251,7 @@ def require_whole(data: bytes) -> None:
         )
     rest = memoryview(data)[_HEADER.size :]
     if checksum != _checksum(_HEADER.pack(*start, length, 0), rest):
-        raise ValueError("the snapshot is damaged: its checksum is not that of its bytes")
+        raise ValueError("the snapshot is damaged: its checksum does not match its bytes")
 
 
 def _require(holds: object, what: str) -> None:
@@ -266,7 +265,7 @@ def _require_within(array: NDArray[Any], minimum: int, maximum: int, what: str) 
 
 @contextmanager
 def _reading(what: str) -> Iterator[None]:
-    """Report what goes wrong as a contradiction in the snapshot."""
+    """Turn any error into a ValueError about a contradiction in the snapshot."""
     try:
         yield
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
@@ -274,7 +273,7 @@ def _reading(what: str) -> Iterator[None]:
 
 
 def _read(parts: _Bytes, dim: int, known: Mapping[str, int]) -> SnapshotData:
-    """Return the state in the sections, whose types of components and entities are checked."""
+    """Return the state in the sections; check its types of components and its entities."""
     texts = _read_text(parts["text"])
     kinds, own = texts["kinds"], texts["own"]
     strangers = [name for name in kinds if name not in known]
@@ -318,7 +317,7 @@ def _read(parts: _Bytes, dim: int, known: Mapping[str, int]) -> SnapshotData:
 
 
 def _array(parts: _Bytes, name: str, dtype: np.dtype[Any]) -> NDArray[Any]:
-    """Return a section as an array in the machine's own order of bytes."""
+    """Return a section as an array in the byte order of the machine."""
     data = parts[name]
     _require(len(data) % dtype.itemsize == 0, f"the length of its {name}")
     return np.frombuffer(data, dtype).astype(dtype.newbyteorder("="))
@@ -389,7 +388,7 @@ def _read_report(encoded: list[Any]) -> Report:
 
 
 def _read_numbers(state: SnapshotData, parts: _Bytes, known: Mapping[str, int]) -> list[Doubles]:
-    """Return the numbers of each kind, a third axis that was left out put back."""
+    """Return the numbers of each kind, with zeros for an omitted third axis."""
     widths = parts["widths"]
     _require(len(widths) == len(state.kinds), "the widths of its components")
     flat = _array(parts, "numbers", np.dtype("<f8"))
@@ -411,8 +410,8 @@ def _read_numbers(state: SnapshotData, parts: _Bytes, known: Mapping[str, int]) 
 
 def _read_blobs(parts: _Bytes, counts: list[int]) -> list[list[bytes]]:
     sizes = _array(parts, "blob_sizes", np.dtype("<i8")).tolist()
-    _require(len(sizes) == sum(counts) and min(sizes, default=0) >= 0, "its own components")
-    _require(sum(sizes) == len(parts["blobs"]), "its own components")
+    _require(len(sizes) == sum(counts) and min(sizes, default=0) >= 0, "its custom components")
+    _require(sum(sizes) == len(parts["blobs"]), "its custom components")
     blobs = map(BytesIO(parts["blobs"]).read, sizes)
     return [list(islice(blobs, count)) for count in counts]
 
@@ -426,7 +425,7 @@ def _read_wrap(parts: _Bytes, dim: int, n_contacts: int) -> tuple[Wrap | None, L
     widths = np.frombuffer(section[:n], "<f8").tolist()
     _require(all(0.0 <= width <= LARGEST for width in widths) and any(widths), "its wrap")
     images = np.frombuffer(section[n:], "<i8").astype(np.int64)
-    # Not their abs(), which is negative for the lowest of all numbers.
+    # Not their abs(), which is negative for the lowest int64.
     _require_within(images, 1 - _LONGEST_ID, _LONGEST_ID - 1, "its images")
     return tuple(width or None for width in widths), images
 
@@ -437,9 +436,11 @@ def _read_wrap(parts: _Bytes, dim: int, n_contacts: int) -> tuple[Wrap | None, L
 def _check_mismatches(state: SnapshotData) -> None:
     mismatches = state.mismatches
     widths = np.array([1 if kind in _SINGLE else state.dim for kind, _, _ in SEEN])
-    _require((mismatches["column"] < len(SEEN)).all(), "what it has seen")
-    _require((mismatches["axis"] < widths[mismatches["column"]]).all(), "what it has seen")
-    _require((mismatches["body"] < len(state.bodies)).all(), "what it has seen")
+    _require((mismatches["column"] < len(SEEN)).all(), "the last numbers of its bodies")
+    _require(
+        (mismatches["axis"] < widths[mismatches["column"]]).all(), "the last numbers of its bodies"
+    )
+    _require((mismatches["body"] < len(state.bodies)).all(), "the last numbers of its bodies")
 
 
 def _check_filters(state: SnapshotData) -> None:
@@ -486,13 +487,13 @@ def _check_events(state: SnapshotData) -> None:
 
 
 def _check_placed(state: SnapshotData) -> None:
-    """Refuse bodies that stood in a tree with numbers that no tree takes."""
+    """Raise ValueError for bodies in a tree with numbers that no tree accepts."""
     _require(len(state.flags) == len(state.bodies), "the flags of its bodies")
     _require((state.flags & (OFF | LEFT_OUT) != OFF).all(), "the flags of its bodies")
     places, here = find_in(state.bodies, _holders(state, "Disabled"))
     is_on = state.flags[places[here]] & (LEFT_OUT | CHANGED) == 0
     for entity in state.bodies[places[here]][is_on].tolist():
-        _require(False, f"entity {entity} has Disabled, and by its flags it was not left out")
+        _require(False, f"entity {entity} has Disabled, and by its flags it was not skipped")
     placed = state.flags & (LEFT_OUT | UNSEEN) == 0
     every = slice(None) if placed.all() else placed
     for column in state.seen[:4]:
@@ -516,9 +517,9 @@ def _check_sleeping(state: SnapshotData) -> None:
         state.rest_count, -1 - MAX_REST_COUNT, MAX_REST_COUNT, "how long its bodies have rested"
     )
     places = state.sleepers["body"].astype(np.int64)
-    _require((places < n).all() and _rises(places), "who sleeps")
-    _require((state.flags[places] & (LEFT_OUT | UNSEEN) == 0).all(), "who sleeps")
-    _require((state.seen[3][places] == 0.0).all(), "who sleeps")  # nobody who grows
+    _require((places < n).all() and _rises(places), "which bodies sleep")
+    _require((state.flags[places] & (LEFT_OUT | UNSEEN) == 0).all(), "which bodies sleep")
+    _require((state.seen[3][places] == 0.0).all(), "which bodies sleep")  # no growing body
     leans = state.sleepers["leans"].astype(np.int64)
     sides = abs(leans) - Leans.IN_ISLAND
     _require(((leans == 0) | ((sides >= 0) & (sides < 1 << 2 * dim))).all(), "who sleeps")
@@ -530,8 +531,8 @@ def _check_sleeping(state: SnapshotData) -> None:
     _require((islands <= leaning).all(), "islands")
     _require((islands[np.searchsorted(leaning, islands)] == islands).all(), "islands")
     stirred = state.stirred["body"]
-    _require((stirred < n).all() and _rises(stirred), "who may wake")
-    _require_within(state.stirred["why"], 1, LOST | DISTURBED | PUT, "who may wake")
+    _require((stirred < n).all() and _rises(stirred), "which bodies may wake")
+    _require_within(state.stirred["why"], 1, LOST | DISTURBED | PUT, "which bodies may wake")
 
 
 def _rises(numbers: NDArray[Any]) -> bool:
@@ -539,5 +540,5 @@ def _rises(numbers: NDArray[Any]) -> bool:
 
 
 def _are_in(some: NDArray[Any], rising: Longs) -> bool:
-    """Return whether all of some numbers are among those that rise."""
+    """Return whether all of some numbers are among the rising ones."""
     return bool(find_in(rising, some)[1].all())

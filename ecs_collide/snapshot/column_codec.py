@@ -1,7 +1,7 @@
-"""The numbers of a game's own dataclasses: a column for each field, and columns as bytes.
+"""The numbers of custom dataclasses: a column for each field, and columns as bytes.
 
-A column keeps the type of each number: a whole number comes back as one, of any size, and a
-float with every bit.
+A column keeps the type of each number: a whole number of any size stays whole, and a float keeps
+every bit.
 """
 
 from __future__ import annotations
@@ -20,10 +20,10 @@ NUMBER_TYPES = (bool, int, float, NoneType)
 """The types of the values that a column may have."""
 
 PACKED_AS = {"d": "<f8", "q": "<i8", "Q": "<u8", "?": "|u1"}
-"""How columns are packed: floats, whole numbers of 64 bits with and without a sign, bools."""
+"""The codes of packed columns: floats, 64-bit whole numbers with and without a sign, bools."""
 
 Described = list[tuple[str, list[tuple[str, object]]]]
-"""Of each dataclass its name and its fields, with how their columns are packed."""
+"""For each dataclass its name, its fields, and the codes of their packed columns."""
 
 
 @dataclass(slots=True)
@@ -38,13 +38,13 @@ class Table:
         return list(zip(*self.columns, strict=True)) if self.columns else [()] * n
 
     def with_one_nan(self) -> Table:
-        """Return it with the same NaN for every NaN: each platform makes another one."""
+        """Return the table with one NaN for all: each platform makes a different NaN."""
         columns = [[nan if x != x else x for x in column] for column in self.columns]
         return Table(self.fields, columns)
 
 
 def pack_tables(names: Sequence[str], tables: Sequence[Table]) -> tuple[bytes, list[bytes]]:
-    """Return what dataclasses there are, with their fields, as text; and their columns."""
+    """Return the dataclasses with their fields as text, and their columns."""
     described, pieces = [], []
     for name, table in zip(names, tables, strict=True):
         packed = [pack_column(column) for column in table.columns]
@@ -55,7 +55,7 @@ def pack_tables(names: Sequence[str], tables: Sequence[Table]) -> tuple[bytes, l
 
 
 def read_description(data: bytes) -> Described:
-    """Return the dataclasses that `pack_tables` has described.
+    """Return the dataclasses in the text of `pack_tables`.
 
     Other bytes raise ValueError, TypeError or RecursionError.
     """
@@ -86,10 +86,10 @@ def unpack_tables(described: Described, counts: Sequence[int], data: bytes) -> l
 
 
 def pack_column(column: list[Any]) -> tuple[Any, bytes]:
-    """Return how a column is packed, one of `PACKED_AS`, and its bytes.
+    """Return the code of a packed column, one of `PACKED_AS`, and its bytes.
 
-    In place of a code the values themselves, as JSON can hold them, where they are of several
-    types, None, or too large for 64 bits.
+    If the values have several types, are None, or are too large for 64 bits, the values
+    themselves, as in JSON, are returned instead of a code.
     """
     kinds = set(map(type, column))
     if kinds <= {float}:
@@ -106,7 +106,7 @@ def pack_column(column: list[Any]) -> tuple[Any, bytes]:
 
 
 def unpack_column(code: object, data: memoryview, n: int) -> tuple[list[Any], int]:
-    """Return a column of n numbers at the beginning of some bytes, and how many of these it took."""
+    """Return a column of n numbers from the beginning of some bytes, and how many it took."""
     if isinstance(code, list):
         if len(code) != n:
             raise ValueError(f"{len(code)} numbers, and not {n}")

@@ -1,6 +1,6 @@
-"""The types of a game's own components that snapshots hold, and under which names.
+"""The types of custom components that snapshots hold, by name.
 
-A name in a snapshot is only ever looked up among these: bytes from a stranger import nothing.
+A name in a snapshot is searched only among these: bytes from a stranger import nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Update = Callable[[Any, bytes], object]
 
 @dataclass(slots=True)
 class Own:
-    """How a game saves its components of one type, by functions."""
+    """The functions by which a game saves its components of one type."""
 
     name: str
     kind: type
@@ -30,7 +30,7 @@ class Own:
 
     @property
     def is_frozen(self) -> bool:
-        """Whether components cannot be set, so that others replace them."""
+        """Whether components cannot be set, so that new ones replace them."""
         return self.update is None
 
     def is_kept(self, component: Any, blob: bytes) -> bool:
@@ -49,7 +49,7 @@ class Own:
         return self.save(component)
 
     def write(self, component: Any, blob: bytes) -> None:
-        """Set a component; only where `is_frozen` is False."""
+        """Set a component; only if `is_frozen` is False."""
         assert self.update is not None
         self.update(component, blob)
 
@@ -57,21 +57,21 @@ class Own:
 
 
 class OwnTypes:
-    """What snapshots and the fingerprint hold of a game's own."""
+    """The custom components that snapshots and the fingerprint hold."""
 
     def __init__(self, library: Collection[type]) -> None:
         self.own: list[Own] = []
         # The dataclasses of numbers and empty classes that the world has had, sorted by name.
         self.plain: list[Plain] = []
-        self.hashed: dict[type, Own | Plain] = {}  # what the fingerprint includes
-        # What is not held, with the names under which older snapshots may hold it.
+        self.hashed: dict[type, Own | Plain] = {}  # the types in the fingerprint
+        # The types that are not held, with the names under which older snapshots may hold them.
         self.left_out: dict[type, str] = {}
-        self.n_changes = 0  # how often any of it has changed
-        self._library = library  # the library's own types, which are held anyway
+        self.n_changes = 0  # the number of changes to any of these
+        self._library = library  # the library's types, which are held anyway
         self._seen: set[type] = set()
 
     def add(self, own: Own) -> None:
-        """Hold components of one more type, or another way to save those of a known one."""
+        """Add a type of components to hold, or replace the functions of a known one."""
         self._forget(own.kind, own.name)
         self.own.append(own)
         if own.hashed:
@@ -81,7 +81,7 @@ class OwnTypes:
         self.n_changes += 1
 
     def add_plain(self, kind: type, name: str) -> None:
-        """Hold a dataclass of numbers or an empty class under a name, before the world has any."""
+        """Add a dataclass of numbers or an empty class by name, before the world has any."""
         if not is_plain(kind):
             raise TypeError(
                 f"snapshot_with({kind.__name__}) must be a dataclass whose fields are declared "
@@ -92,7 +92,7 @@ class OwnTypes:
         self._use(Plain(kind, name))
 
     def leave_out(self, kind: type) -> None:
-        """Hold no components of a type of the game's own, and ignore those in snapshots."""
+        """Exclude custom components of a type, and ignore them in older snapshots."""
         names = {own.kind: own.name for own in self.own}
         names |= {plain.kind: plain.name for plain in self.plain}
         self._forget(kind, None)
@@ -101,7 +101,7 @@ class OwnTypes:
         self.n_changes += 1
 
     def _forget(self, kind: type, name: str | None) -> None:
-        """Hold a type no more, so that it can be held under a name in another way."""
+        """Remove a type, so that it can be held under a name in another way."""
         if kind in self._library:
             raise ValueError(f"snapshots hold {kind.__name__} components without being told")
         own = [known for known in self.own if known.kind is not kind]
@@ -123,7 +123,7 @@ class OwnTypes:
         self.n_changes += 1
 
     def discover(self, kinds: Iterable[type]) -> None:
-        """Hold the dataclasses of numbers and empty classes of which nothing else was said."""
+        """Add the dataclasses of numbers and empty classes that were not declared otherwise."""
         new = [kind for kind in dict.fromkeys(kinds) if kind not in self._seen]  # each once
         self._seen.update(new)
         known = {*self._library, *self.left_out, *self.kinds()}
@@ -136,13 +136,13 @@ class OwnTypes:
         return [*(own.kind for own in self.own), *(plain.kind for plain in self.plain)]
 
     def by_name(self) -> dict[str, Own]:
-        """Return how the game saves components by functions, by the names of their types."""
+        """Return the types that the game saves by functions, by name."""
         return {own.name: own for own in self.own}
 
     def readable(self, names: Collection[str]) -> dict[str, Plain]:
-        """Return which dataclasses of numbers a snapshot means by some names: nothing is imported.
+        """Return the dataclasses of numbers of some names in a snapshot; nothing is imported.
 
-        Also those that the game saves by functions now.
+        They include types that the game now saves by functions.
         """
         taken = {*self.by_name(), *(plain.name for plain in self.plain)}
         if Random.__name__ in names and Random.__name__ not in taken:

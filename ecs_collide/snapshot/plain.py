@@ -1,7 +1,7 @@
-"""Dataclasses of numbers, and empty classes: a game's components that are saved without functions.
+"""Dataclasses of numbers, and empty classes: components of a game that need no save functions.
 
-Which classes these are follows from their declarations alone, so that a type is saved in every
-step or in none.  All components of a type are read at once, a column for each field.
+Only their declarations decide which classes these are, so that a type is saved in every step or
+in none.  All components of a type are read at once, a column for each field.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from ecs_collide.snapshot.column_codec import NUMBER_TYPES, Table
 
 
 class Plain:
-    """How components of one dataclass of numbers, or of one empty class, are read, made and set."""
+    """A reader, maker and setter of components of one dataclass of numbers or empty class."""
 
     def __init__(self, kind: type, name: str) -> None:
         self.kind: type = kind
@@ -29,15 +29,15 @@ class Plain:
         # Whether it is an empty class: alone it does not bring an entity into a snapshot.
         self.is_mark = parameters is None
         self.fields = tuple(field.name for field in declared)
-        # Whether components cannot be set, so that others replace them.
+        # Whether components cannot be set, so that new ones replace them.
         self.is_frozen = parameters is not None and bool(parameters.frozen)
         self._given = [field.name for field in declared if field.init]
         self._calls = parameters is not None and parameters.init and hasattr(kind, "__post_init__")
-        # The usual way is five times as fast as looking for what is missing.
+        # The usual way is five times as fast as a search for missing attributes.
         self._get = attrgetter(*self.fields) if len(self.fields) > 1 else self._values
 
     def read(self, components: Sequence[Any], entity_of: Callable[[int], int]) -> Table:
-        """Return the numbers of components; `entity_of` names that of a place, for an error."""
+        """Return the numbers of components; `entity_of` gives the entity of one for an error."""
         try:
             rows = [self._get(component) for component in components]
         except AttributeError:
@@ -58,7 +58,7 @@ class Plain:
         what = "not there" if value is _NOT_THERE else repr(value)
         return TypeError(
             f"entity {entity}: {self.name}.{field} is {what}, and must be a number: tell "
-            f"snapshot_with how to save {self.name}, or leave it out with snapshot_without"
+            f"snapshot_with how to save {self.name}, or exclude it by snapshot_without"
         )
 
     def _values(self, component: Any) -> tuple[Any, ...]:
@@ -76,7 +76,7 @@ class Plain:
         return Table(self.fields, [table.columns[place] for place in places])
 
     def is_kept(self, component: Any, values: Sequence[Any]) -> bool:
-        """Return whether a component stays as it is: it is frozen and holds these very numbers."""
+        """Return whether a component is kept: it is frozen and holds exactly these numbers."""
         return self.is_frozen and all(map(_is_same, self._values(component), values))
 
     def now(self, component: Any) -> tuple[Any, ...]:
@@ -94,7 +94,7 @@ class Plain:
     def make(self, values: Sequence[Any]) -> Any:
         """Return a new component with these numbers.
 
-        It is made without a call of the class, but where that has a `__post_init__`.
+        The class is called only if it has a `__post_init__`.
         """
         if self._calls:
             given = dict(zip(self.fields, values, strict=True))
@@ -111,11 +111,11 @@ class Plain:
 
 
 _NOT_THERE: Any = object()
-_set = object.__setattr__  # a frozen component is set too, before anybody sees it
+_set = object.__setattr__  # sets even a frozen component, before the game can see it
 
 
 def _as_number(value: Any) -> Any:
-    """Return a number as an int, a float or a bool of Python; raise TypeError for anything else."""
+    """Return a number as a Python int, float or bool; raise TypeError for anything else."""
     if type(value) in NUMBER_TYPES:
         return value
     if isinstance(value, (bool, np.bool_)):
@@ -157,8 +157,8 @@ def _is_mark(kind: type) -> bool:
 def is_plain(kind: type) -> bool:
     """Return whether a type is a dataclass whose fields are all declared as numbers, or empty.
 
-    As ``int``, ``float``, ``bool``, or one of these or None.  Neither it nor a base may have
-    a method `__init__` or `__new__` that it defines, since that may set more attributes.
+    The numbers are declared as ``int``, ``float``, ``bool``, or one of these or None.  Neither the
+    type nor a base may define `__init__` or `__new__`, which may set more attributes.
     """
     if _is_mark(kind):
         return True
@@ -185,7 +185,7 @@ def _is_number(declared: Any) -> bool:
 
 
 def stand_in(name: str, names: Iterable[str]) -> type:
-    """Return a new dataclass that holds numbers under these names, which may be any texts."""
+    """Return a new dataclass of numbers with these field names, which may be any texts."""
     declared = {"__annotations__": dict.fromkeys(names, float)}
     # Without generated methods, so that the names never become code.
     return dataclass(init=False, repr=False, eq=False)(type(name, (), declared))

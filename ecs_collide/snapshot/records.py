@@ -1,8 +1,7 @@
-"""Read the numbers of all components of a type at once, and put them back in place.
+"""Read the numbers of all components of a type at once, and write them back in place.
 
-Where `sync.reader` looks at bodies and at what a step wants of them, this looks at
-all entities and at every field: what a snapshot holds.  Numbers are compared
-and written bit by bit, so zeros keep their signs.
+`sync.reader` reads the fields of bodies that a step needs; this reads every field of all entities,
+for a snapshot.  Numbers are compared and written bit by bit, so zeros keep their signs.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from ecs_collide.sync.slots import (
     slots_new,
 )
 
-START: cython.Py_ssize_t = 0  # of a row: its address is that of its first number
+START: cython.Py_ssize_t = 0  # index of the number at whose address a row starts
 
 
 @cython.final
@@ -30,7 +29,7 @@ class ComponentRecords:
 
     type: ReadOnly[object]
     names: ReadOnly[tuple]  # tuple of str: the attributes that are numbers, six at most
-    whole: tuple  # tuple of str: those of them that are whole numbers
+    whole: tuple  # tuple of str: the whole numbers among `names`
     items: ReadOnly[list]  # the components, in the order of their entities
     slots: cython.pointer[Slots]
     width: cython.Py_ssize_t
@@ -59,7 +58,7 @@ class ComponentRecords:
         Returns
         -------
         int
-            The place of a component with something that is no number, or -1.
+            The index of a component with a field that is not a number, or -1.
         """
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -79,7 +78,7 @@ class ComponentRecords:
         return -1
 
     def put(self, numbers: cython.double[:, ::1]):
-        """Write numbers, float64 (len(items), width), where the components hold others."""
+        """Write numbers, float64 (len(items), width), into the components that differ."""
         i: cython.Py_ssize_t
 
         for i in range(len(self.items)):
@@ -97,13 +96,13 @@ class ComponentRecords:
         rows: cython.longlong[::1],
         seen: cython.double[:, ::1],
     ) -> bool:
-        """Return whether numbers are known to be bit by bit those of a column.
+        """Return whether numbers are known to equal a column bit by bit.
 
         Parameters
         ----------
         numbers : float64 (n, width)
         rows : int64 (n,)
-            Where in the column each is to be found; -1: nowhere.
+            The row of each in the column, -1 for none.
         seen : float64 (n_rows, width or less)
         """
         n: cython.Py_ssize_t
@@ -134,22 +133,22 @@ def _put_by_name(item, names, whole, numbers):
 
 
 def file_components(entities: dict, dead, all_records: list) -> tuple:
-    """File the components of all entities of a world in their records.
+    """Collect the components of all entities of a world in their records.
 
     Parameters
     ----------
     entities : dict
         The components by type, a dict, for each entity.
     dead : frozenset of int
-        Entities that count as gone.
+        Entities that are treated as deleted.
     all_records : list of ComponentRecords
-        Their `items` are replaced.
+        Their `items` are written.
 
     Returns
     -------
     tuple of int64 (n,), uint64 (n * words,), int64
-        The entities that have any of these, by rising id; which they have, bit k for the k-th
-        record, 64 in a word; and the other entities.
+        The entities that have any of these, by rising id; their masks, bit k for the k-th record,
+        64 in a word; and the other entities.
     """
     types: list = []
     items: list = []

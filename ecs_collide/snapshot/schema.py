@@ -1,4 +1,4 @@
-"""All that the steps to come depend on, as arrays: what a snapshot holds."""
+"""The contents of a snapshot: the state that the next steps depend on, as arrays."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PENDING_RECORD = np.dtype(
 
 @dataclass(slots=True)
 class SnapshotData:
-    """All that the steps to come depend on."""
+    """The state that the next steps depend on."""
 
     dim: int
     step: int
@@ -44,7 +44,7 @@ class SnapshotData:
     gravity: tuple[float, ...]  # three numbers
     counts: tuple[int, ...]  # of the last step, as in `Stats`
 
-    # The types of components: the library's, the game's that it saves by functions, and its
+    # The types of components: the library's, the custom ones with save functions, and the custom
     # dataclasses of numbers.
     kinds: tuple[str, ...]
     own: tuple[str, ...]
@@ -58,29 +58,29 @@ class SnapshotData:
     tables: list[Table]  # for each of `plain`
 
     bodies: Longs  # of the last step
-    flags: NDArray[np.uint8]  # what has become of each body since
-    mismatches: NDArray[np.void]  # where what was seen of a body is not what its components say
-    filters: NDArray[np.void]  # the filters that were seen last, where they are of any effect
+    flags: NDArray[np.uint8]  # changes to each body since
+    mismatches: NDArray[np.void]  # numbers last read of a body that its components differ from
+    filters: NDArray[np.void]  # the filters that were last read, if they have any effect
     rest_count: NDArray[np.int8]  # of each body, as in `motion.columns`
     sleepers: NDArray[np.void]  # the sleeping bodies and their support
-    stirred: NDArray[np.void]  # the bodies that the next step may wake, or whose neighbours
+    stirred: NDArray[np.void]  # bodies that the next step may wake, or whose neighbours it may
     contacts: NDArray[np.void]
-    rides: NDArray[np.void]  # which bodies are carried, and how fast
+    rides: NDArray[np.void]  # the carried bodies, and their velocities
     pending: NDArray[np.void]  # contact events that have not been delivered yet
     collisions: NDArray[np.void]  # of the last step, as `contact_events`
     contact_events: NDArray[np.void]
 
     reports: list[Report]  # as in `Space`, as is `n_reports`
-    new_reports: list[Report]  # those that have not been delivered yet
+    new_reports: list[Report]  # the reports that have not been delivered yet
     n_reports: int
     category_names: tuple[str, ...]  # in the order of their bits
     was_crowded: bool  # whether the last step had a crowd beyond the pair limit
-    # The open contacts whose bodies had other types at the begin, as `Subscribers.altered`.
+    # The open contacts whose bodies had other types at their start, as `Subscribers.altered`.
     altered: list[Altered]
     wrap: Wrap | None  # as in `Space`
-    images: Longs  # by contact, the image at which the second body is touched
+    images: Longs  # by contact, the image of the second body that is touched
     rounded: NDArray[np.void]  # the exact numbers of components that round
-    # What was seen last of all bodies, in the order of `SEEN`; only in what was decoded.
+    # The numbers last read of all bodies, in the order of `SEEN`; only in a decoded state.
     seen: list[Doubles] = field(default_factory=list)
 
     def holders(self, n: int) -> Longs:
@@ -88,7 +88,7 @@ class SnapshotData:
         return holders(self.ids, self.masks, n)
 
     def find_seen(self) -> list[Doubles]:
-        """Return what was seen last of all bodies, in the order of `SEEN`."""
+        """Return the numbers last read of all bodies, in the order of `SEEN`."""
         columns = []
         for n, (kind, _, default) in enumerate(SEEN):
             k = self.kinds.index(kind)
@@ -110,7 +110,7 @@ class SnapshotData:
 
 
 def find_in(rising: Longs, some: Longs) -> tuple[Longs, NDArray[np.bool_]]:
-    """Return where numbers belong among others that rise, and which of them are there."""
+    """Return the places of numbers in a rising array, and which of them are in it."""
     places = np.searchsorted(rising, some)
     here = places < len(rising)
     here[here] = rising[places[here]] == some[here]

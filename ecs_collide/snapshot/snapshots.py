@@ -1,11 +1,9 @@
-"""Saving all that the steps to come depend on as bytes, and taking it up again.
+"""Save the state that the next steps depend on as bytes, and restore it.
 
-What components say is only a part of it.  A step also depends on what was
-seen last of each component (a `Position` that says something else is a
-teleport), on who lies against whom, on who sleeps, on who is quarantined, and on what has
-happened in the world since the last step and no step has looked at yet.  It
-does not depend on the rows in which bodies stand, on trees and fat bounds, nor
-on the order of anything: these are made anew.
+Components are only a part of it.  A step also depends on the numbers last read of each component
+(a `Position` that differs is a teleport), on contacts, on sleeping and quarantined bodies, and on
+changes in the world that no step has read yet.  It does not depend on the rows of bodies, on trees
+and fat bounds, nor on any order: these are made again.
 """
 
 from __future__ import annotations
@@ -70,8 +68,8 @@ _NO_CONTENTS: dict[str, Any] = {
     "masks": np.zeros((0, 1), np.uint64), "numbers": [], "blobs": [], "tables": [],
 }  # fmt: skip
 _CONTACT_CODES = ("first", "second", "kind", "axis", "sign")  # the columns of a contact's row
-_COUNTS = Stats._fields[:-3]  # without those that are made when asked for
-# They come from trees, which are made anew.
+_COUNTS = Stats._fields[:-3]  # without the ones computed on access
+# They come from trees, which are made again.
 _OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
 # The format has room for the other four of these, which it stores as 0.
 _SAVED = tuple(name for name in _COUNTS if name not in ("reinsertions", "rebuilds"))
@@ -87,7 +85,7 @@ class _Before(NamedTuple):
 
 
 class Snapshots:
-    """Saves the whole state of a space as bytes, and restores it."""
+    """The saver of the whole state of a space as bytes, and its restorer."""
 
     def __init__(
         self,
@@ -120,7 +118,7 @@ class Snapshots:
         name: str | None,
         hashed: bool,
     ) -> None:
-        """Let snapshots hold the game's own components of a type too."""
+        """Add custom components of a type to snapshots."""
         require_component_type("component", component)
         save, load, update = functions
         name = component.__name__ if name is None else name
@@ -134,19 +132,19 @@ class Snapshots:
             self._schema.types.add(Own(name, component, save, load, update, hashed))
 
     def snapshot_without(self, component: type) -> None:
-        """Leave components of a type of the game's own out of snapshots."""
+        """Exclude custom components of a type from snapshots."""
         require_component_type("component", component)
         self._schema.types.leave_out(component)
 
     # -- saving --
 
     def snapshot(self) -> bytes:
-        """Return all that the steps to come depend on, as bytes."""
+        """Return the state that the next steps depend on, as bytes."""
         with self._lock:
             return self._snapshot()
 
     def warn_of_not_held(self) -> None:
-        """Warn once of each component type of entities that snapshots do not hold."""
+        """Warn once about each component type of entities that snapshots do not hold."""
         self.is_used = True
         contents = self._schema.inspect(self._link.world)
         if self._compared is contents:  # no entity and no component was added since
@@ -158,7 +156,7 @@ class Snapshots:
                 warnings.warn(not_held_message(kind, entities), UserWarning, stacklevel=3)
 
     def not_held(self) -> dict[type, list[int]]:
-        """Return which entities have components that snapshots do not hold, by type."""
+        """Return the entities with components that snapshots do not hold, by type."""
         world = self._link.world
         filled = self._schema.filled_marks(world)
         kinds, dead = self._schema.not_held(world), world.dead()
@@ -202,7 +200,7 @@ class Snapshots:
         return codec.encode(state)
 
     def _state_of_space(self, world: World) -> dict[str, Any]:
-        """Return the fields of `SnapshotData` that are not about the contents of the world."""
+        """Return the fields of `SnapshotData` except for the contents of the world."""
         step = self._state
         c, rows = self._registry.table, self._registry.rows
         sleepers, stirred = self._registry.sleep.kept(rows, self._registry.kinematic_targets.put)
@@ -243,7 +241,7 @@ class Snapshots:
         }
 
     def _flags(self, world: World) -> NDArray[np.uint8]:
-        """Return what has become of each body since the last step."""
+        """Return the changes to each body since the last step, as flags."""
         registry = self._registry
         c, rows = registry.table, registry.rows
         flags = np.zeros(len(rows), np.uint8)
@@ -265,13 +263,13 @@ class Snapshots:
         return flags
 
     def _results_in_numbers(self) -> tuple[int, ...]:
-        """Return the numbers of the last step, 0 for those that tell what it cost."""
+        """Return the numbers of the last step, 0 for its costs."""
         counts = dict(zip(_COUNTS, self._state.counts or [0] * len(_COUNTS), strict=True))
         return tuple(0 if name in _OF_COST else int(counts[name]) for name in _SAVED)
 
     def _agrees_with_table(self, contents: WorldContents, numbers: list[Doubles]) -> bool:
-        """Return whether components say, bit by bit, what was seen of them last."""
-        if self._registry.components != _USUAL:  # the game's own may say it in other numbers
+        """Return whether components still have, bit by bit, the numbers last read of them."""
+        if self._registry.components != _USUAL:  # custom ones may store other numbers
             return False
         registry, known = self._registry, self._holder_rows
         if known is None or known[0] is not contents or known[1] is not registry.rows:
@@ -288,7 +286,7 @@ class Snapshots:
         )
 
     def _find_mismatches(self, state: SnapshotData) -> NDArray[np.void]:
-        """Return what was seen last and is not what components say."""
+        """Return the numbers last read that components no longer have."""
         found = []
         for n, expected in enumerate(state.find_seen()):
             seen = getattr(self._registry.table, SEEN[n][1])[self._registry.rows]
@@ -322,7 +320,7 @@ class Snapshots:
         if not ride.n:
             return none_of(RIDE_RECORD)
         rows = np.sort(np.asarray(ride.riders)[: ride.n])
-        # A step that failed knows of some that they were moved, and lose their carrier by that.
+        # A failed step has noted that some were moved, and so lose their carrier.
         lost = are_among(rows, timeline.contacts.forgotten)
         rows = rows[(np.asarray(ride.carrier)[rows] >= 0) & ~lost]
         rides = none_of(RIDE_RECORD, len(rows))
@@ -374,7 +372,7 @@ class Snapshots:
             raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
         world.require_known()
         loaded = self._schema.load(world, state)
-        if self._state.before is not None:  # a step that was begun and never finished
+        if self._state.before is not None:  # a step that was never finished
             self._lock.is_changing = True
             self._lock.repair()
         before = self._keep(world)
@@ -391,7 +389,7 @@ class Snapshots:
         """Return the state from which `take_back` undoes a restore."""
         components = self._schema.keep(world)
         state = None
-        with suppress(Exception):  # a component of the game, which the restore may replace, raised
+        with suppress(Exception):  # a component that the restore may replace raised
             state = SnapshotData(
                 **self._state_of_space(world), **_NO_CONTENTS, mismatches=none_of(MISMATCH_RECORD)
             )
@@ -402,7 +400,7 @@ class Snapshots:
         return _Before(world, components, state, list(CATEGORY_NAMES.names))
 
     def take_back(self) -> None:
-        """Undo a restore that failed or was cut short; if this is cut short, call it again."""
+        """Undo a restore that failed or was interrupted; if this is interrupted, call it again."""
         if self._before is None:
             return
         world, components, state, category_names = self._before
@@ -427,10 +425,10 @@ class Snapshots:
         self._pipeline.use(timeline)
 
     def _resume(self, world: World, state: SnapshotData) -> None:
-        """Take up a state whose entities and components the world has already."""
+        """Restore a state whose entities and components the world already has."""
         step, registry = self._state, self._registry
         timeline = step.timeline
-        self._pipeline.set_gravity(state.gravity[: step.dim])  # first: it wakes everybody
+        self._pipeline.set_gravity(state.gravity[: step.dim])  # first: it wakes all bodies
         registry.recall(world, state.bodies)
         registry.resume(state.flags, state.seen, state.rest_count)
         position = registry.makers[0].type

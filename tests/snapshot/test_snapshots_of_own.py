@@ -164,7 +164,7 @@ def test_own_components_that_nobody_can_load_are_refused(elsewhere):
 
     other = elsewhere()
 
-    with pytest.raises(ValueError, match="holds hit points components of the game's own"):
+    with pytest.raises(ValueError, match="holds hit points components of the game"):
         other.restore(data)
     assert everything() == {}
 

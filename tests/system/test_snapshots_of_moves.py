@@ -92,7 +92,7 @@ def test_what_would_be_left_out_is_named():
     space = ec.install(components=CORNERS)
     esper.process(1 / 60)
 
-    with pytest.raises(ValueError, match="would leave out Speed, of the game's own"):
+    with pytest.raises(ValueError, match="would lack Speed, components of the game"):
         space.snapshot()
     describe(space)
     assert space.snapshot()
