@@ -1,1 +1,1 @@
-"""The components of bodies, and the types of a game that are read in their place."""
+"""The components of bodies, and the custom types that are read instead of them."""

@@ -1,6 +1,6 @@
-"""The numbers of a game's own components by name: attributes, and parts of vectors in them.
+"""The numbers of custom components by name: attributes, and parts of vectors in them.
 
-A name is an attribute, as ``"x"``; or an attribute that holds a vector and a part of it, as
+A name is an attribute, such as ``"x"``, or a part of a vector that an attribute holds, such as
 ``"pos.x"`` or ``"pos[0]"``.
 
 Some attributes round the number that they are set to.  A pygame `Rect` holds whole numbers, an
@@ -23,7 +23,7 @@ _REQUIRED: Any = object()
 
 
 class _Part:
-    """A number of a vector that an attribute holds."""
+    """A part of a vector that an attribute holds."""
 
     def __init__(self, name: str, attribute: str, key: str | int) -> None:
         self.name = name
@@ -47,7 +47,7 @@ class _Part:
                 vector[self.key] = number
             else:
                 setattr(vector, self.key, number)
-        except (TypeError, AttributeError):  # a vector that cannot change: another one comes
+        except (TypeError, AttributeError):  # an immutable vector is replaced
             numbers = list(vector)
             numbers[self.key if isinstance(self.key, int) else AXES.index(self.key)] = number
             kind = type(vector)
@@ -58,7 +58,7 @@ _KNOWN_PARTS: dict[str, _Part] = {}
 
 
 def is_name(name: object) -> bool:
-    """Return whether something names a number; what names a part of a vector is kept for it."""
+    """Return whether something names a number; parts of vectors are cached by their name."""
     if not isinstance(name, str):
         return False
     if name.isidentifier():
@@ -71,13 +71,13 @@ def is_name(name: object) -> bool:
 
 
 def part_of(name: str) -> tuple[str, str | int] | None:
-    """Return the attribute and the part of its vector that a name names, None for an attribute."""
+    """Return the attribute and the key of a part of a vector; None if the name has no part."""
     part = _KNOWN_PARTS.get(name)
     return None if part is None else (part.attribute, part.key)
 
 
 def read_number(component: object, name: str, default: Any = _REQUIRED) -> Any:
-    """Return the number of a component by its name, or a default without one."""
+    """Return the number of a component by its name, or a default if it is missing."""
     value = _read(component, name, default)
     return exact_number(component, name, value) if ROUNDED else value
 
@@ -118,7 +118,7 @@ def write_number(component: Any, name: str, number: float) -> None:
     if part is not None and there != number and number == number:
         raise TypeError(
             f"{type(component).__name__}.{name} was set to {number!r} and is {there!r}: "
-            "a vector must hold what is written into it, exactly or rounded by less than 1"
+            "a vector must hold the written number, exactly or rounded by less than 1"
         )
 
 

@@ -1,4 +1,4 @@
-"""What all components have in common: how they check numbers, compare and print; enums of text."""
+"""The base class of components, checks of their numbers, and enums of text."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ABOVE_ZERO = math.ulp(0.0)  # the least float above 0
 
 
 class Component:
-    """Compares and shows components by what their constructor takes."""
+    """The base class of components: equality and repr by the arguments of the constructor."""
 
     __slots__ = ()
     __match_args__: ClassVar[tuple[str, ...]] = ()
@@ -45,7 +45,7 @@ def copy_methods(cls: type, base: type, *names: str) -> None:
 
 
 def as_float(owner: type, name: str, value: object) -> float:
-    """Return a number as a float; refuse text and what has no value as a float."""
+    """Return a number as a float; raise TypeError for text and anything without a float value."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number, not text")
     try:
@@ -59,7 +59,7 @@ def as_float(owner: type, name: str, value: object) -> float:
 def as_bounded(
     owner: type, name: str, value: object, minimum: float, maximum: float, rule: str
 ) -> float:
-    """Return a number within its bounds as a float, or raise."""
+    """Return a number within its bounds as a float, or raise an error."""
     number = as_float(owner, name, value)
     if not minimum <= number <= maximum:  # NaN is refused too
         raise ValueError(f"{owner.__name__}({name}={value!r}) {rule}")
@@ -67,7 +67,7 @@ def as_bounded(
 
 
 def as_whole(owner: type, name: str, value: object, minimum: int, maximum: int, rule: str) -> int:
-    """Return a whole number within its bounds as an int, or raise."""
+    """Return a whole number within its bounds as an int, or raise an error."""
     if isinstance(value, (str, bytes, bytearray, float)):
         raise TypeError(f"{owner.__name__}({name}={value!r}) must be a whole number")
     try:
@@ -80,7 +80,7 @@ def as_whole(owner: type, name: str, value: object, minimum: int, maximum: int, 
 
 
 def as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, float, float]:
-    """Return two or three finite numbers as three, or raise."""
+    """Return two or three finite numbers as three, or raise an error."""
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
         raise TypeError(f"{owner.__name__}({name}={value!r}) must be two or three numbers")
     numbers = [as_float(owner, name, part) for part in value]
@@ -93,7 +93,7 @@ def as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, fl
 
 
 class NamedText(StrEnum):
-    """Members print as their names, in `print`, `str`, ``%s`` and f-strings.
+    """An enum of text whose members print as their names, in `print`, `str`, ``%s`` and f-strings.
 
     They remain strings that equal their values.
     """

@@ -1,8 +1,8 @@
 """The components of bodies: position, size, motion and response.
 
-Data only.  The systems read them, and write `Position`, `Velocity` and `Extents` in place.
-Setting an attribute is not checked; the constructor, `set`, `xy` and `xyz` refuse values that are
-not numbers.
+They hold data only.  The systems read them, and write `Position`, `Velocity` and `Extents` in
+place.  Setting an attribute is not checked; the constructor, `set`, `xy` and `xyz` refuse values
+that are not numbers.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from ecs_collide.components.base import (
     copy_methods,
 )
 
-_NO_SECOND: Any = ...  # the second number, where one vector is given
+_NO_SECOND: Any = ...  # the second number, if one vector is given
 
 
 def _parts(owner: type, call: str, value: object, z: float) -> tuple[float, float, float]:
-    """Return the numbers of one vector, given in place of x and y; `z` where it has two."""
+    """Return the numbers of a vector that is given instead of x and y; `z` if it has only two."""
     if isinstance(value, _Vector):
         return value.x, value.y, value.z
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
@@ -66,7 +66,7 @@ class _Vector(Component):
 
     @classmethod
     def _checked(cls, x: Any, y: Any, z: Any) -> tuple[float, float, float]:
-        """Return the three as floats, or raise.  One comparison each also catches NaN."""
+        """Return the three as floats, or raise ValueError; one comparison each also catches NaN."""
         fx = x if type(x) is float else as_float(cls, "x", x)
         fy = y if type(y) is float else as_float(cls, "y", y)
         fz = z if type(z) is float else as_float(cls, "z", z)
@@ -81,7 +81,7 @@ class _Vector(Component):
         return fx, fy, fz
 
     def set(self, x: float | _VectorLike, y: float = _NO_SECOND, z: float | None = None) -> None:
-        """Set all axes at once, by numbers or one vector; `z` is kept where it is left out."""
+        """Set all axes at once, by numbers or one vector; without `z` it is kept."""
         if y is _NO_SECOND:
             x, y, z = _parts(type(self), "set", x, self.z if z is None else z)
         self.x, self.y, self.z = self._checked(x, y, self.z if z is None else z)
@@ -146,7 +146,7 @@ _VectorLike: TypeAlias = Iterable[float] | _Vector
 
 
 def _factors(owner: type, call: str, value: float | _VectorLike) -> tuple[float, float, float]:
-    """Return what to multiply or divide each axis by: 1 on z where a vector has two numbers."""
+    """Return the factor or divisor of each axis: 1 on z if a vector has only two numbers."""
     if isinstance(value, (Iterable, _Vector)):
         return _parts(owner, call, value, 1.0)
     factor = as_float(owner, call, value)
@@ -157,7 +157,7 @@ class Position(_Vector):
     """The centre of an entity's box.
 
     `MotionSystem` writes it at the end of each step.  If the game writes it, the entity is
-    teleported: nothing is swept from the old place to the new.
+    teleported: it is not swept from the old place to the new one.
 
     Attributes
     ----------
@@ -171,7 +171,7 @@ class Position(_Vector):
     >>> place
     Position(5.0, 6.0)
 
-    One vector does as well, and vectors are added and scaled in place:
+    It also takes one vector, and vectors are added and scaled in place:
 
     >>> place = Position((3, 4))
     >>> place += (1, 0)
@@ -236,10 +236,10 @@ class Extents(_Vector):
 
 
 class Velocity(_Vector):
-    """How fast an entity's box moves.
+    """The velocity of an entity's box.
 
-    An entity without it stays where it is and is cheaper.  Responses change
-    it, and never scale it by what remains of a step.
+    An entity without it stays where it is and is cheaper.  Responses change it, and never scale
+    it by the rest of a step.
 
     Attributes
     ----------
@@ -256,10 +256,10 @@ class Velocity(_Vector):
 
 
 class Growth(_Vector):
-    """How fast an entity's box grows around its centre.
+    """The rate at which an entity's box grows around its centre.
 
-    `MotionSystem` adds it to `Extents`, whose half sizes never go below 0:
-    in the step in which one would, it ends at 0 and that growth becomes 0.
+    `MotionSystem` adds it to `Extents`, whose half sizes never go below 0.  If a step would make
+    one negative, that size and its growth become 0.
 
     Attributes
     ----------
@@ -279,15 +279,15 @@ class Growth(_Vector):
 
 
 class Mass(Component):
-    """How much an entity resists being pushed about by others.
+    """The mass of an entity: how much it resists being pushed by others.
 
     An entity without it weighs 1.
 
     Attributes
     ----------
     value : float
-        Above zero, in any unit as long as it is the same everywhere;
-        ``math.inf`` makes the entity immovable by contact.
+        Above zero, in any unit that is the same for all; ``math.inf`` makes the entity immovable
+        by contact.
 
     Examples
     --------
@@ -302,19 +302,19 @@ class Mass(Component):
         self.value = as_bounded(type(self), "value", value, ABOVE_ZERO, math.inf, rule)
 
     def __repr__(self) -> str:
-        # inf and nan are no Python names, and a repr should be one that can be typed.
+        # inf and nan are not Python names, and a repr should be valid Python.
         value = repr(self.value) if math.isfinite(self.value) else f"float('{self.value!r}')"
         return f"{type(self).__name__}({value})"
 
 
 class Deflect(Component):
-    """Bounce: the entity's velocity is thrown back by what it meets.
+    """A response that bounces: the velocity is reflected by the body that is hit.
 
     Attributes
     ----------
     restitution : float
-        The part of the closing speed that comes back, from 0 (none; then it
-        slides) to 1 (all).  Of two that meet, the larger one counts.
+        The part of the closing speed that comes back, from 0 (none; then it slides) to 1 (all).
+        If both bodies have one, the larger counts.
 
     Examples
     --------
@@ -330,29 +330,29 @@ class Deflect(Component):
 
 
 class Push(Component):
-    """On impact, redirect the whole speed along the face that is hit.
+    """A response that redirects the whole speed along the face that is hit.
 
-    The speed relative to the partner is kept, and its direction becomes that along the face.
-    `Slide` keeps only the part that already was along the face; most games need `Slide`.
+    The speed relative to the partner is kept, and its direction turns along the face.  `Slide`
+    keeps only the part that already was along the face; most games need `Slide`.
     """
 
     __slots__ = ()
 
 
 class Slide(Component):
-    """On impact, lose the part of the velocity into the body that is hit, and keep the rest."""
+    """A response that removes the velocity into the body that is hit, and keeps the rest."""
 
     __slots__ = ()
 
 
 class Stop(Component):
-    """On impact, come to rest relative to the body that is hit, and move with it."""
+    """A response that stops the body relative to the body that is hit, so that it moves with it."""
 
     __slots__ = ()
 
 
 class Fixed(Component):
-    """Promise that the game changes no component of the entity: a wall, a floor, a zone.
+    """A promise that the game changes no component of the entity: a wall, a floor, a zone.
 
     The components of a fixed body are read once, when it appears.  Steps in which nothing
     happens to it cost nothing, whether there are 10 or 1,000,000 of them.  They are read again
@@ -362,7 +362,7 @@ class Fixed(Component):
     - a component was added to the entity, removed from it or replaced,
     - `Space.restore`.
 
-    To change a fixed body otherwise, remove `Fixed` first.  A change that breaks the promise
+    To change a fixed body in another way, remove `Fixed` first.  A change that breaks the promise
     has no effect until the components are read again; `Space.doctor` finds it.
 
     An entity with `Velocity` or `Growth` is not fixed.  The step warns of such an entity, and
@@ -377,17 +377,17 @@ class Fixed(Component):
 
 
 class Disabled(Component):
-    """Switch the entity off: leave its body out of steps, contacts and queries.
+    """A switch that turns the entity off: steps, contacts and queries ignore its body.
 
-    From the next step on, nothing meets the body, no query finds it, and it does not move.
-    Its contacts end with the reason ``"disabled"``, and what rode on it keeps the velocity that
-    it had.  The components stay, and the game may change them.
+    From the next step on, nothing meets the body, no query finds it, and it does not move.  Its
+    contacts end with the reason ``"disabled"``, and bodies that rode on it keep the velocity that
+    they had.  The components stay, and the game may change them.
 
-    After the component is removed, the next step reads the components again and places the
-    body there.  Nothing is swept from where it was before.
+    After the component is removed, the next step reads the components again and places the body
+    there.  It is not swept from its old place.
 
-    Switching a body off and on again costs less than deleting an entity and creating another
-    one, and while it is off it costs a step nothing: see :doc:`pooling`.
+    Switching a body off and on again costs less than deleting an entity and creating another one.
+    While it is off it costs a step nothing: see :doc:`pooling`.
 
     Examples
     --------
@@ -398,7 +398,7 @@ class Disabled(Component):
 
 
 class Sensor(Component):
-    """Report other bodies, which pass through it.
+    """A zone that reports other bodies, which pass through it.
 
     It overrides every response: the entity is never placed, pushed or stopped by a contact, and
     stops no other body.  When a body enters, there is a `Collision` with ``Answer.CROSSED``;

@@ -1,4 +1,4 @@
-"""The components of a game that are read in place of `Position`, `Extents` and the others."""
+"""The custom components that are read instead of `Position`, `Extents` and the others."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Role(NamedTuple):
 
 
 class Components:
-    """Which types of components a space reads and writes, for games that have their own.
+    """The types of components that a space reads and writes, for games with custom ones.
 
-    Each is a type whose numbers are in ``x`` and ``y`` (in 3D also ``z``), or a
-    tuple of a type and the names of its attributes. One type may play several
-    roles: ``position=(Rect, "x", "y"), extents=(Rect, "w", "h")``. What is left out
-    is that of `ecs_collide`.
+    Each is a type whose numbers are in ``x`` and ``y`` (in 3D also ``z``), or a tuple of a type
+    and the names of its attributes.  One type may play several roles:
+    ``position=(Rect, "x", "y"), extents=(Rect, "w", "h")``.  By default a role is played by the
+    type of `ecs_collide`.
 
     Parameters
     ----------
@@ -41,21 +41,20 @@ class Components:
     whole_sizes : bool
         Whether `extents` holds whole sizes, width and height, and not halves.
     anchor : sequence of float, optional
-        Where in its box a body's position lies, on each axis from 0, the
-        lesser side, to 1; by default the centre. ``(0, 0)`` is the corner with the
-        least x and y: top left where y grows downwards.
+        The place of a body's position in its box, on each axis from 0, the lesser side, to 1; by
+        default the centre.  ``(0, 0)`` is the corner with the least x and y: top left if y grows
+        downwards.
 
     Raises
     ------
     TypeError, ValueError
-        Something is no type, no name or no number, or out of its bounds.
+        An argument is not a type, a name or a number, or is out of its bounds.
 
     Notes
     -----
-    They are read and written in place, by attribute, and none is ever replaced. Plain classes
-    with ``__slots__`` are read ten times as fast as others. With a corner as anchor no bit is
-    lost: between steps the space keeps the centres, and reads a corner again only where the game
-    has set it.
+    They are read and written in place, by attribute, and never replaced.  Plain classes with
+    ``__slots__`` are read ten times as fast as others.  With a corner as anchor no bit is lost:
+    between steps the space keeps the centres, and reads a corner again only if the game has set it.
 
     An attribute may round to whole numbers or 32-bit floats, as in a pygame `Rect` or `FRect`.
     The space then keeps the exact number, as long as the attribute has the value that was read
@@ -72,7 +71,7 @@ class Components:
     >>> Components(position=Place, velocity=(Speed, "dx", "dy"))
     Components(position=Place, velocity=(Speed, 'dx', 'dy'))
 
-    One component with vectors, such as those of pygame, or rows of an array:
+    One component with vectors, such as pygame's, or rows of an array:
 
     >>> class Body:
     ...     def __init__(self, pos, vel):
@@ -134,12 +133,12 @@ class Components:
         return hash(tuple(vars(self).values()))
 
     def vector(self, role: str, dim: int) -> Role:
-        """Return what plays a role of `dim` numbers.
+        """Return the type and the names that play a role of `dim` numbers.
 
         Raises
         ------
         ValueError
-            It has not enough names.
+            The role has too few names.
         """
         kind, names = getattr(self, role)
         if len(names) < dim:
@@ -156,7 +155,7 @@ class Components:
         return f"{kind.__name__}.{shared[0]}" if shared else ""
 
     def leans(self, dim: int) -> tuple[float, ...]:
-        """Return where a position lies from its centre, in half sizes, on each axis.
+        """Return the offset of a position from the centre of its box, in half sizes, by axis.
 
         Raises
         ------
@@ -171,7 +170,7 @@ class Components:
 
 
 def _role(name: str, given: Given) -> Role:
-    """Return what was given for a role, checked."""
+    """Return the checked type and names that were given for a role."""
     kind, names = (given, AXES) if isinstance(given, type) else (given[0], tuple(given[1:]))
     if not isinstance(kind, type):
         raise TypeError(

@@ -1,4 +1,4 @@
-"""How bodies move, beyond their velocity: components that only some bodies have.
+"""Components that control the motion of some bodies, beyond their velocity.
 
 They may be changed at any time, with effect from the next step.
 """
@@ -17,9 +17,9 @@ _RULE_OF_SPEED = "must be above 0, or math.inf"
 class Attached(Component):
     """A box that moves with another body: a hitbox, feet, a zone around a character.
 
-    The entity has `Extents` and a `Position`, which each step sets to that of its owner plus the
-    offset.  In between the box is swept along the path of its owner: it stops, slides and turns
-    with it at the same instants.
+    The entity has `Extents` and a `Position`, which each step sets to the owner's position plus
+    the offset.  In between the box is swept along the path of its owner: it stops, slides and
+    turns with it at the same instants.
 
     Other bodies pass through it, as through a `Sensor`.  It meets neither its owner nor other
     boxes of its owner.  A response or a `Velocity` has no effect on it.
@@ -32,8 +32,8 @@ class Attached(Component):
     owner : int
         The entity that the box is attached to: a body that is not attached itself.
     offset : sequence of float
-        From the centre of the owner to that of the box, in world units, of two numbers or in 3D
-        three; also as `x`, `y` and `z`.
+        From the centre of the owner to the centre of the box, in world units, of two numbers or
+        in 3D three; also as `x`, `y` and `z`.
 
     Examples
     --------
@@ -51,7 +51,7 @@ class Attached(Component):
 
     @property
     def offset(self) -> tuple[float, float, float]:
-        """From the centre of the owner to that of the box, in world units."""
+        """The vector from the centre of the owner to the centre of the box, in world units."""
         return self.x, self.y, self.z
 
     @offset.setter
@@ -60,7 +60,7 @@ class Attached(Component):
 
 
 class PushOut(Component):
-    """Be pushed out of what the entity is inside of, and was from the start.
+    """A permission to push the entity out of bodies that it was inside of from the start.
 
     Bodies that do not overlap never begin to.  But a game may put one into another: a level that
     changes, a character that stands up under a ceiling.  Such a body, if it yields, is moved out
@@ -69,8 +69,8 @@ class PushOut(Component):
     Attributes
     ----------
     speed : float
-        The most at which it is moved, in world units per second; with ``math.inf``
-        one step takes it out, where it is inside of several at most one for each.
+        The largest speed at which it is moved, in world units per second.  With ``math.inf`` one
+        step moves it out; if it is inside several bodies, at most one step for each.
 
     Examples
     --------
@@ -86,11 +86,11 @@ class PushOut(Component):
 
 
 class Separate(Component):
-    """Be a member of a soft crowd: it is moved apart from other members, and not stopped by them.
+    """A membership in a soft crowd: members are moved apart, and do not stop each other.
 
     Two bodies that both have it pass through each other, and while they overlap a displacement
     moves them apart: along the shortest way for long boxes, along the line between their centres
-    for squares.  All others they meet as ever: walls, the player, members without it.
+    for squares.  They meet all other bodies as usual, such as walls and the player.
 
     The displacement is not part of `Velocity`.  It is added to the path of a step and swept with
     it, so it never leads into or through a wall: an impact ends it on that axis.  Of two members,
@@ -123,7 +123,7 @@ class Separate(Component):
 
 
 class GravityScale(Component):
-    """How much of the `Space.gravity` acts on a body.
+    """The factor by which the `Space.gravity` acts on a body.
 
     It has an effect on bodies that yield; all others do not fall anyway.
 
@@ -146,10 +146,10 @@ class GravityScale(Component):
 
 
 class Damping(Component):
-    """Lose a part of the velocity all the time, as in air or water.
+    """A constant loss of velocity, as in air or water.
 
     In t seconds the `Velocity` of a body that nothing else acts on is multiplied by
-    exp(-value * t), for steps of any length.  Under gravity g it comes to g / value in the end.
+    exp(-value * t), for steps of any length.  Under gravity g it approaches g / value.
 
     Attributes
     ----------
@@ -170,7 +170,7 @@ class Damping(Component):
 
 
 class Dominance(Component):
-    """A level of pushing: a body of a higher level is not moved by bodies of lower levels.
+    """A level of pushing: bodies of lower levels do not move a body of a higher level.
 
     It pushes them as if its mass were infinite compared to theirs.  It is stopped if they are
     pressed against a wall, or against a body of a still higher level.  Bodies of the same level
@@ -198,12 +198,12 @@ class Dominance(Component):
 
 
 class MaxSpeed(Component):
-    """The most that the velocity of a body may come to.
+    """The maximum speed of a body.
 
-    The speed is the Euclidean length of `Velocity`.  Where it is above the maximum, the velocity
+    The speed is the Euclidean length of `Velocity`.  If it is above the maximum, the velocity
     keeps its direction and gets the maximum as length: when a step has read it, before anything
     moves, and again when the step ends, before it is written.  Within a step an impact may make a
-    body faster, and a carrier's velocity comes on top.
+    body faster, and a carrier's velocity is added to it.
 
     Attributes
     ----------
@@ -226,9 +226,9 @@ class MaxSpeed(Component):
 class LockedAxes(Component):
     """Axes along which a body never moves.
 
-    Its velocity there becomes 0 when a step begins, and nothing gives it another: no impact, no
-    friction, no carrier, no `PushOut`, no `Separate`.  To what hits it along such an axis it is
-    immovable.  The game may still put it elsewhere by its `Position`.
+    Its velocity there becomes 0 when a step begins, and nothing changes it: no impact, no
+    friction, no carrier, no `PushOut`, no `Separate`.  To bodies that hit it along such an axis it
+    is immovable.  The game may still move it by its `Position`.
 
     Attributes
     ----------

@@ -1,8 +1,7 @@
-"""Which bodies may meet: `Filter`, and the names of its categories, one table for the program.
+"""`Filter`, which selects the bodies that may meet, and the program's names of categories.
 
-The lowest bit is that of bodies without a `Filter` and has the name "default".  Names get the
-other bits, from the lowest on: in the order in which `name_categories` gives them, else in that
-in which they are first used.
+The lowest bit belongs to bodies without a `Filter` and has the name "default".  Names get the
+other bits, from the lowest on: in the order of `name_categories`, or else of their first use.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ from ecs_collide._kernel.constants import ALL, MAX_GROUP
 from ecs_collide.components.base import Component, as_whole
 
 _DEFAULT_NAMES = {"default": 1, "all": ALL}
-_N_NAMES = 31  # as many as there are bits beside that of "default"
+_N_NAMES = 31  # one for each bit except "default"
 
 
 class CategoryNames:
@@ -32,12 +31,12 @@ class CategoryNames:
         self.is_closed = False
 
     def clear(self) -> None:
-        """Have no names, as a program that begins."""
+        """Remove all names, as at the start of a program."""
         self.names.clear()
         self.is_closed = False
 
     def declare(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Give names their bits, in order, and refuse others from now on; return the bits."""
+        """Give names their bits, in order, and allow no others from now on; return the bits."""
         for name in names:
             _require_name(name)
         if not are_names(list(names)):
@@ -56,7 +55,7 @@ class CategoryNames:
         return tuple(map(self._bit, names))
 
     def adopt(self, names: Sequence[str]) -> None:
-        """Take over the names of a snapshot, or raise a ValueError if they are others."""
+        """Adopt the names of a snapshot, or raise a ValueError if they differ from the present."""
         known = min(len(names), len(self.names))
         if list(names[:known]) != self.names[:known] or (self.is_closed and len(names) > known):
             raise ValueError(
@@ -66,7 +65,7 @@ class CategoryNames:
         self.names += names[known:]
 
     def bits(self, owner: str, value: object) -> object:
-        """Return the bits of names; what is neither text nor a collection of it, as it is.
+        """Return the bits of names; return a value that is not made of text unchanged.
 
         A text may hold several names, with spaces or commas between.  Names that all begin with
         "~" stand for all but these.
@@ -103,7 +102,7 @@ class CategoryNames:
         return 2 << self.names.index(name)
 
     def shown(self, bits: int) -> str | None:
-        """Return the names of bits as they could be given, None if some have no name."""
+        """Return the names of bits in the form that `bits` accepts; None if some have no name."""
         for sign, some in (("", bits), ("~", ALL & ~bits)):
             words = ["default"] if some & 1 else []
             words += [name for n, name in enumerate(self.names) if some >> (n + 1) & 1]
@@ -113,7 +112,7 @@ class CategoryNames:
 
 
 def are_names(names: object) -> bool:
-    """Return whether something is a list of names that a table can have."""
+    """Return whether something is a list of valid names for a table."""
     return (
         isinstance(names, list)
         and all(map(_is_name, names))
@@ -132,7 +131,7 @@ def _is_name(name: object) -> bool:
 
 
 def _require_name(name: object) -> None:
-    """Raise unless something can be the name of a category."""
+    """Raise ValueError unless something can be the name of a category."""
     if not _is_name(name):
         raise ValueError(
             f"{name!r} must be a text without spaces and commas that does not begin with a digit, "
@@ -145,11 +144,11 @@ NAMES = CategoryNames()
 
 
 def name_categories(*names: str) -> tuple[int, ...]:
-    """Give categories their names, so that `Filter` takes them in place of bits.
+    """Give categories their names, so that `Filter` accepts them instead of bits.
 
     Without it, each new name that a `Filter` is given gets the next bit.  With it, the bits do
-    not depend on what is used first, as snapshots that other programs restore need it, and a
-    name that is misspelt is refused.  Doing it again with the same names changes nothing.
+    not depend on the order of use, which other programs that restore snapshots need, and a
+    misspelt name is refused.  Calling it again with the same names changes nothing.
 
     Parameters
     ----------
@@ -165,7 +164,7 @@ def name_categories(*names: str) -> tuple[int, ...]:
     Raises
     ------
     ValueError
-        A name is no name, is given twice, or other names were given or used before.
+        A name is invalid or given twice, or other names were given or used before.
 
     Examples
     --------
@@ -179,7 +178,7 @@ def name_categories(*names: str) -> tuple[int, ...]:
 
 
 class Filter(Component):
-    """Select the bodies that an entity meets; without it, all whose filters allow it.
+    """A choice of the bodies that an entity meets; without it, all whose filters allow it.
 
     Two bodies meet if each has one of its categories in the other's mask.  Groups take precedence:
     bodies of the same positive group always meet, bodies of the same negative group never.  Bodies
@@ -226,7 +225,7 @@ class Filter(Component):
     def _checked(
         cls, categories: int | str | Iterable[str], mask: int | str | Iterable[str], group: int
     ) -> tuple[int, int, int]:
-        """Return the three as numbers, or raise."""
+        """Return the three as numbers, or raise ValueError."""
         rule = "must be within 0 ... 2**32 - 1: there are 32 categories, a bit each"
         bits = as_whole(cls, "categories", NAMES.bits("categories", categories), 0, ALL, rule)
         rule += "; or ~bits, for all but these"
@@ -240,7 +239,7 @@ class Filter(Component):
         mask: int | str | Iterable[str] | None = None,
         group: int | None = None,
     ) -> None:
-        """Set some or all of it, by bits or names; what is left out is kept."""
+        """Set some or all fields, by bits or names; the others are kept."""
         self.categories, self.mask, self.group = self._checked(
             self.categories if categories is None else categories,
             self.mask if mask is None else mask,
@@ -257,12 +256,12 @@ class Filter(Component):
 
 
 def filter_numbers(its: Filter | None) -> tuple[int, int, int]:
-    """Return categories, mask and group of a filter as a step reads them; those of None too.
+    """Return categories, mask and group of a filter as a step reads them; None has defaults.
 
     Raises
     ------
     AttributeError, TypeError, ValueError, OverflowError
-        One of them is missing or no whole number.
+        One of them is missing or not a whole number.
     """
     if its is None:
         return 1, ALL, 0

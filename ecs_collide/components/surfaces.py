@@ -17,10 +17,10 @@ from ecs_collide.components.base import (
 
 
 class CombineRule(NamedText):
-    """How the numbers of two touching surfaces become the one that counts.
+    """The rule by which the numbers of two touching surfaces become one.
 
-    Where both surfaces give a rule, the one further down this list counts.  Where neither does,
-    it is ``GEOMETRIC`` for `Friction` and ``MAX`` for `Restitution`.
+    If both surfaces give a rule, the one further down this list counts.  If neither does, it is
+    ``GEOMETRIC`` for `Friction` and ``MAX`` for `Restitution`.
     """
 
     AVERAGE = "average"
@@ -65,12 +65,12 @@ def code_of(owner: type, rule: CombineRule | str | None) -> int:
 
 
 def rule_of(code: float) -> CombineRule | None:
-    """Return the rule of a code; None for 0, and for a number that is no code."""
+    """Return the rule of a code; None for 0 and for unknown codes."""
     return _RULES.get(int(code))
 
 
 class _Surface(Component):
-    """A number of a surface, and the rule by which it is combined with that of another."""
+    """A number of a surface, and the rule by which it is combined with another surface's."""
 
     __slots__ = ("code", "value")
     __match_args__ = ("value", "rule")
@@ -92,7 +92,7 @@ class _Surface(Component):
 
     @property
     def rule(self) -> CombineRule | None:
-        """How two such numbers are combined; None for the default."""
+        """The rule by which two such numbers are combined; None for the default."""
         return rule_of(self.code)
 
     @rule.setter
@@ -107,12 +107,12 @@ class _Surface(Component):
 
 
 class Friction(_Surface):
-    """How a surface holds back what slides along it, as Coulomb has it.
+    """Coulomb friction, by which a surface slows bodies that slide along it.
 
-    Coulomb friction: an impact changes the velocity along the surface by at most `value` times
-    its change along the normal.  A body that slides on a floor under gravity g comes to rest
-    after a distance of v**2 / (2 * value * g).  Two values are combined by their geometric mean,
-    unless one of them has a `rule`; if only one body has `Friction`, its value is used.
+    An impact changes the velocity along the surface by at most `value` times its change along the
+    normal.  A body that slides on a floor under gravity g stops after a distance of
+    v**2 / (2 * value * g).  Two values are combined by their geometric mean, unless one of them
+    has a `rule`; if only one body has `Friction`, its value is used.
 
     It acts on `Slide` and `Deflect`, and on responses of a game that select the built-in one.
 
@@ -121,7 +121,7 @@ class Friction(_Surface):
     value : float
         Zero (ice) or more; rubber on stone is about 1.
     rule : CombineRule or None
-        How it is combined with that of another surface, such as ``"min"``.
+        The rule by which it is combined with another surface's, such as ``"min"``.
     code : int
         The same as a number, 0 for None.
 
@@ -139,19 +139,19 @@ class Friction(_Surface):
 
 
 class Restitution(_Surface):
-    """How bouncy a surface is: for walls, lifts and trampolines as well as for bodies that yield.
+    """The bounciness of a surface: of walls, lifts, trampolines and bodies that yield.
 
-    The part of the closing speed with which two bodies part.  It takes the place of that of a
-    `Deflect`, and gives one to the other responses.  Of two surfaces that have one the larger
-    counts, unless one of them gives a `rule`; one that has none leaves it to the other.  `Slide`,
-    `Push` and `Stop` have none, and a `Deflect` on a body that does not yield counts for none.
+    It is the part of the closing speed with which two bodies part.  It replaces the restitution of
+    a `Deflect`, and gives one to the other responses.  If both surfaces have one the larger
+    counts, unless one of them gives a `rule`; if only one has it, that one counts.  `Slide`,
+    `Push` and `Stop` have none, and neither has a `Deflect` on a body that does not yield.
 
     Attributes
     ----------
     value : float
         From 0 (a sandbag) to 1 (no speed is lost).
     rule : CombineRule or None
-        How it is combined with that of another surface, such as ``"min"``.
+        The rule by which it is combined with another surface's, such as ``"min"``.
     code : int
         The same as a number, 0 for None.
 
@@ -168,7 +168,7 @@ class Restitution(_Surface):
 
 
 def _as_normal(owner: type, value: Iterable[float] | None) -> tuple[float, float, float]:
-    """Return the unit vector of an axis as three numbers, or raise; None is that of the space."""
+    """Return the unit vector of an axis as three numbers, or raise; None means the space's up."""
     if value is None:
         return OF_SPACE, OF_SPACE, OF_SPACE
     numbers = as_vector(owner, "normal", value)
@@ -181,12 +181,12 @@ def _as_normal(owner: type, value: Iterable[float] | None) -> tuple[float, float
 
 
 def _shown_normal(x: float, y: float, z: float) -> tuple[float, float, float] | None:
-    """Return a normal as it was given."""
+    """Return a normal as it was given: None for the up of the space."""
     return None if x == y == z == OF_SPACE else (x, y, z)
 
 
 class OneWay(Component):
-    """A platform that is solid only for bodies from the side to which its normal points.
+    """A platform that is solid only for bodies on the side to which its normal points.
 
     Only that face stops a body, and only if the body was fully on the free side of it: a body
     jumps through from below, passes through from the sides, lands from above and stands.  While
@@ -197,7 +197,7 @@ class OneWay(Component):
     ----------
     normal : sequence of float, optional
         A unit vector along an axis, of two numbers or in 3D three; by default the `Space.up`.
-        Also as `x`, `y` and `z`, all 2 if it is that of the space.
+        Also as `x`, `y` and `z`, which are all 2 for the `Space.up`.
 
     Examples
     --------
@@ -234,11 +234,11 @@ class Carry(Component):
     Parameters
     ----------
     surface : sequence of float
-        How fast the face moves along itself, seen from the carrier, in world
-        units per second, of two numbers or in 3D three: zero for a lift.  Also as `x`, `y`, `z`.
+        The velocity of the face along itself, relative to the carrier, in world units per second,
+        of two numbers or in 3D three: zero for a lift.  Also as `x`, `y`, `z`.
     normal : sequence of float, optional
-        Which face carries: a unit vector along an axis that points out of it; by default the
-        `Space.up`.  Also as `normal_x` and so on, all 2 if it is that of the space.
+        The unit vector along an axis that points out of the carrying face; by default the
+        `Space.up`.  Also as `normal_x` and so on, which are all 2 for the `Space.up`.
 
     Examples
     --------
@@ -258,7 +258,7 @@ class Carry(Component):
 
     @property
     def surface(self) -> tuple[float, float, float]:
-        """How fast the face moves along itself, in world units per second."""
+        """The velocity of the face along itself, in world units per second."""
         return self.x, self.y, self.z
 
     @surface.setter
@@ -276,6 +276,6 @@ class Carry(Component):
 
 
 def solid_side(one_way: OneWay, up: tuple[float, ...]) -> tuple[float, ...]:
-    """Return the normal of the side on which a body is solid, `up` where it gives none."""
+    """Return the normal of the side on which a body is solid, `up` if it gives none."""
     side = tuple(float(getattr(one_way, axis)) for axis in AXES[: len(up)])
     return up if side == (OF_SPACE,) * len(up) else side
