@@ -45,7 +45,7 @@ sources_are_refused = False  # while the compiled kernels are imported
 
 
 def __getattr__(name: str) -> Any:
-    """Give a kernel that runs as Python its `cython`: no compiled kernel asks for it."""
+    """Return `cython` for a kernel that runs as Python; compiled kernels do not need it."""
     if name != "cython":
         raise AttributeError(name)
     if sources_are_refused:

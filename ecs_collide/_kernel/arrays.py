@@ -3,9 +3,8 @@
 The set functions of numpy 2 import `numpy.ma` at their first call, which takes longer than a
 frame.  Some do so only for numbers that lie far apart.  No step calls them.
 
-Kernels get memoryviews: read as Python they give Python numbers, and compiled
-code takes any buffer.  They are `Any` to mypy, which does not know what a memoryview of
-several dimensions can do.
+Kernels get memoryviews: in pure Python their elements are Python numbers, and compiled code takes
+any buffer.  They are `Any` to mypy, which does not know memoryviews of several dimensions.
 """
 
 from __future__ import annotations
@@ -61,12 +60,12 @@ def lengthened(block: NDArray[Any], capacity: int, fill: int = 0) -> NDArray[Any
 
 
 def structs(kind: type, n: int) -> list[Any]:
-    """Return what pure Python has for an array of structs."""
+    """Return a list of structs, the pure Python form of an array of structs."""
     return [kind() for _ in range(n)]
 
 
 def interleaved(view: Any) -> list[Any]:
-    """Return the columns of an array (n, m) apart: what is used together lies together."""
+    """Return the columns of an array (n, m) as separate views of interleaved memory."""
     array = np.asarray(view)
     return [array[:, column].data for column in range(array.shape[1])]
 

@@ -5,9 +5,9 @@ under the same name.  Either all are compiled or none is.  Two environment varia
 once at import:
 
 ``ECS_COLLIDE_PURE_PYTHON=1``
-    Run the kernels as Python even where compiled ones are installed.
+    Run the kernels as Python even if compiled ones are installed.
 ``ECS_COLLIDE_REQUIRE_COMPILED=1``
-    Raise ImportError where a compiled kernel is missing.
+    Raise ImportError if a compiled kernel is missing.
 """
 
 from __future__ import annotations
@@ -65,12 +65,12 @@ _loaded: dict[bool, dict[str, ModuleType]] = {}  # by whether they are compiled
 
 
 class _Sources:
-    """Finds the source of a module of the package, even where a compiled one lies beside it."""
+    """A finder of the sources of the package's modules, even if compiled ones lie beside them."""
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, _target: object = None
     ) -> ModuleSpec | None:
-        """Return where the source is; None leaves the search to Python."""
+        """Return the spec of the source; None leaves the search to Python."""
         if name.startswith("ecs_collide."):
             for folder in path or ():
                 spec = FileFinder(folder, (SourceFileLoader, SOURCE_SUFFIXES)).find_spec(name)
@@ -80,7 +80,7 @@ class _Sources:
 
 
 def _imported() -> dict[str, ModuleType]:
-    """Return the kernels in `sys.modules`, be they compiled or Python, by their names."""
+    """Return the kernels in `sys.modules`, compiled or Python, by name."""
     return {
         name: module
         for name, module in sys.modules.items()
@@ -89,7 +89,7 @@ def _imported() -> dict[str, ModuleType]:
 
 
 def _show(modules: dict[str, ModuleType]) -> None:
-    """Put kernels where imports find them."""
+    """Store kernels in `sys.modules` and their packages, where imports find them."""
     for name, module in modules.items():
         package, _, last = name.rpartition(".")
         sys.modules[name] = module
@@ -99,7 +99,7 @@ def _show(modules: dict[str, ModuleType]) -> None:
 def load_all(compiled: bool) -> dict[str, ModuleType]:
     """Import all kernels, compiled or as pure Python, and return them by name.
 
-    The two have the same names.  Those that were imported first stay where imports find them.
+    The two have the same names.  The kernels that were imported first stay in `sys.modules`.
 
     Raises
     ------

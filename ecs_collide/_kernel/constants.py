@@ -137,13 +137,13 @@ class QueryKind(IntEnum):
     REGION = 3  # 0 for each box that shares a point with the region
 
 
-# The most that gravity on an axis, its scale and damping may be: steps of any length stay finite.
+# The largest gravity on an axis, scale and damping: steps of any length stay finite.
 MOST_PULL = 2.0**100
 
 MAX_REST_COUNT = 100  # steps at rest are not counted further
-MAX_ROUNDS = 64  # times that a body may go around a world that wraps in a step, or a ray in a query
+MAX_ROUNDS = 64  # the most rounds of a body in a step, or a ray, through a world that wraps
 MAX_GROUP = 2**31 - 1  # of a `Filter`, up and down
-STACK_ROOM = 1024  # nodes that a traversal has yet to visit: for more than a hundred levels
+STACK_ROOM = 1024  # pending nodes of a traversal: enough for more than a hundred levels
 
 MOST_DOMINANCE = 127
 """The highest level of a `Dominance`; the lowest is minus that."""
@@ -152,10 +152,10 @@ ALL = 2**32 - 1
 """All 32 categories: the mask of a body that meets everybody."""
 
 OF_SPACE = 2.0
-"""Each number of a normal that is not given: the one of the space is meant (`Space.up`)."""
+"""Each number of a normal that is not given: it stands for `Space.up`."""
 
 BEGAN = 0
-"""The code in the ``event`` field of a contact array for a begin."""
+"""The code in the ``event`` field of a contact array for a start."""
 
 ENDED = 1
 """The code in the ``event`` field of a contact array for an end."""
@@ -166,10 +166,10 @@ INF = float("inf")
 NAN = float("nan")  # differs from every number
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
 TINY = 1e-200  # smaller differences count as none, so that quotients stay finite or inf
-FACE_ROUNDING = 2.0**-46  # of the speeds of two faces that resize: they go together by design
+FACE_ROUNDING = 2.0**-46  # relative to the speeds of two resizing faces that move together
 APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
-CLEAR = 2.0**-30  # of the largest coordinate: no rounding within a step closes a larger gap
-SLOP = 2.0**-44  # of the largest face: 256 roundings of it.  Smaller gaps count as 0
+CLEAR = 2.0**-30  # times the largest coordinate: no rounding within a step closes a larger gap
+SLOP = 2.0**-44  # times the largest face, 256 roundings of it: smaller gaps count as 0
 
 # A hash function of entities: multiplication by 2**32 / golden ratio spreads neighbours evenly.
 HASH = 2654435769

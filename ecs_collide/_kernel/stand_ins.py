@@ -1,7 +1,7 @@
 """Stand-ins for the few Cython names that the kernels use when they run as Python.
 
-A kernel says ``import cython`` and falls back on this module, so that Cython
-is needed to compile the kernels but never to run them.
+A kernel imports `cython` from `ecs_collide._kernel`, which is this module when it runs as Python:
+Cython is needed to compile the kernels but never to run them.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def boundscheck(_checked: bool) -> Callable[[_T], _T]:
 
 
 def declare(*_args: Any, **_kwargs: Any) -> None:
-    """Declare nothing: Python needs no types."""
+    """Do nothing: Python needs no declarations."""
 
 
 class _Type:
