@@ -1,9 +1,9 @@
-"""Show what is installed, then check it for two seconds: ``python -m ecs_collide``.
+"""Show the installed versions, then check them for two seconds: ``python -m ecs_collide``.
 
-The check runs one small world on each kind of kernels that is installed, and
-compares all positions, velocities and events, bit for bit, with those that
-this world has everywhere.  What is left of the two seconds measures a step of
-1,000 bodies against numpy.  The exit status is 0 if everything holds, else 1.
+The check runs one small world on each installed kind of kernels, and compares all positions,
+velocities and events, bit for bit, with the results that are the same on every platform.  The
+rest of the two seconds measures a step of 1,000 bodies against numpy.  The exit status is 0 if
+everything holds, else 1.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ import numpy as np
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 
-SECONDS = 2.0  # what the self-check takes; in pure Python one world may take longer
+SECONDS = 2.0  # for the self-check; in pure Python one world may take longer
 N_BODIES = 1_000  # in the step that is measured
 N_SORTED = 10_000  # numbers, for comparison
 N_STEPS = 60
@@ -56,7 +56,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 def describe_kernels() -> str:
-    """Return whether the kernels are compiled, and if not why."""
+    """Return a text: whether the kernels are compiled, and if not why."""
     if not backend.why_pure:
         return "compiled"
     if backend.missing_kernel is None:
@@ -86,7 +86,7 @@ def installed(name: str) -> str:
 
 
 def check() -> Iterator[tuple[str, bool]]:
-    """Yield what is checked, and whether it holds."""
+    """Yield each check as a text, and whether it holds."""
     ball = ec.sweep((0, 40), (4, 4), (0, -20_000 / 60), (0, -100), (400, 10), (0, 0))
     yield "a box that crosses 333 units in one step hits the floor", ball.time == 0.378
     yield "the tree finds the pairs that comparing all boxes finds", check_tree()
@@ -111,7 +111,7 @@ def check_tree() -> bool:
 
 
 def check_world() -> str:
-    """Return a fingerprint of all that happens in a small world."""
+    """Return a fingerprint of all results of a small world."""
     found = blake2b(digest_size=16)
     with world():
         fill_room(40, seed=1)
@@ -184,7 +184,7 @@ def fill_room(n_bodies: int, seed: int, speed: float = 120.0) -> None:
 
 @contextmanager
 def world() -> Iterator[None]:
-    """Switch to an empty esper world, and back when it is done with."""
+    """Switch to an empty esper world, and back at the end."""
     before, name = esper.current_world, "ecs_collide self-check"
     esper.switch_world(name)
     try:
@@ -196,7 +196,7 @@ def world() -> Iterator[None]:
 
 @contextmanager
 def using(kernels: backend.Kernels) -> Iterator[None]:
-    """Let new spaces run on some kernels for a while."""
+    """Run new spaces on some kernels for a while."""
     before = backend.kernels
     backend.kernels = kernels
     try:

@@ -1,4 +1,4 @@
-"""Steps of one length, whatever the length of the frames."""
+"""Steps of one length for frames of any length."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NEARLY_ONE = 1.0 - 2.0**-40
 
 
 class FixedStep:
-    """Divide the time that frames take into steps of one length.
+    """A clock that divides the time of frames into steps of one length.
 
     A game whose steps all have the same length gives the same result on every machine, and
     its replays are exact. Time that is left over waits for the next frame.

@@ -1,8 +1,8 @@
 """The esper world of a space: the one file of the core that knows where esper keeps its data.
 
-Private names of esper are read where it has no public one, or one that costs more than a whole
+Private names of esper are read if it has no public one, or one that costs more than a whole
 step.  They are used only if they have the type that esper 3.9 gives them; otherwise the public
-functions are.
+functions are used.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Nobody:
 
 
 def require_esper_3() -> None:
-    """Raise RuntimeError with an esper whose worlds are objects, which is version 2 or older."""
+    """Raise RuntimeError for esper 2 or older, whose worlds are objects."""
     if not hasattr(esper, "current_world"):
         raise RuntimeError(
             f"ecs_collide needs esper 3.9 or newer, and esper {esper.version} is installed: "
@@ -93,7 +93,7 @@ def _processors_of_worlds() -> Iterator[Sequence[esper.Processor]]:
 
 
 class World:
-    """The esper world that is current when it is made.
+    """The esper world that is current at its creation.
 
     Parameters
     ----------
@@ -104,7 +104,7 @@ class World:
     def __init__(self, stages: tuple[type[esper.Processor], ...]) -> None:
         self.name = esper.current_world
         self._stages = stages
-        self._counter: object = None  # of esper's, which gives new entities their ids
+        self._counter: object = None  # esper's counter, which gives new entities their ids
         self._generation: object = None
 
     def __eq__(self, other: object) -> bool:
@@ -130,12 +130,12 @@ class World:
 
         None while another world is current.
         """
-        # esper keeps the answer to a query until anything is added or removed, an empty one too.
+        # esper keeps the result of a query, even an empty one, until anything is added or removed.
         return esper.get_component(_Nobody) if esper.current_world == self.name else None
 
     def is_as(self, mark: object, n_dead: int) -> bool:
         """Return whether this world is current, with this mark and this number of dead entities."""
-        # Between two marks the dead only become more.
+        # Between two marks the number of the dead only grows.
         return (
             esper.current_world == self.name
             and esper.get_component(_Nobody) is mark
@@ -144,14 +144,14 @@ class World:
 
     def generation(self) -> object:
         """Return an object: the same one until the world is cleared, None if that is unknown."""
-        # `esper.clear_database` begins to count entities anew, with another counter.
+        # `esper.clear_database` restarts the count of entities, with another counter.
         counter = self._part("_entity_count", 0)
         if counter is not self._counter:
             self._counter = counter
             self._generation = None if counter is None else object()
         return self._generation
 
-    # -- which world is current --
+    # -- the current world --
 
     def require_current(self) -> None:
         """Raise RuntimeError if another world is current."""
@@ -162,7 +162,7 @@ class World:
             )
 
     def come_back(self) -> bool:
-        """Make this world current again; return whether it was not."""
+        """Make this world current again; return whether another one was."""
         left = esper.current_world != self.name
         if left:
             esper.switch_world(self.name)
@@ -171,7 +171,7 @@ class World:
     # -- entities and components --
 
     def entities(self, kinds: Iterable[type]) -> Mapping[int, Mapping[type, Any]]:
-        """Return the components by type of each entity: dicts, with those of `kinds` at least."""
+        """Return the components by type of each entity: dicts that have at least `kinds`."""
         # esper's own dict: queries cost more than a whole step.
         database: Any = getattr(esper, "_entities", None)
         if type(database) is dict:
@@ -202,9 +202,9 @@ class World:
         return found
 
     def finder(self, kinds: Iterable[type]) -> Callable[[int], Mapping[type, Any] | None]:
-        """Return a function that looks up an entity's components by type, with those of `kinds`.
+        """Return a function that finds an entity's components by type, at least `kinds`.
 
-        It returns None for an entity that is deleted by then, and works in any current world.
+        It returns None for a deleted entity, and works in any current world.
         """
         database, dead = self._part("_entities", 2), self.dead()
         if type(database) is dict:
@@ -218,7 +218,7 @@ class World:
         return find
 
     def components(self, entity: int, kinds: Iterable[type]) -> Mapping[type, Any]:
-        """Return an entity's components by type, with those of `kinds` at least."""
+        """Return an entity's components by type, at least `kinds`."""
         database: Any = getattr(esper, "_entities", None)
         if type(database) is dict:
             found: Mapping[type, Any] = database.get(entity, {})
@@ -254,22 +254,22 @@ class World:
         return () if dead is None else dead
 
     def lost(self) -> Collection[int]:
-        """Return the entities that are deleted and not there."""
+        """Return the entities that are marked as deleted and do not exist."""
         there = set(esper.get_entities())
         return [entity for entity in self.dead() if entity not in there]
 
     def ghosts(self, kinds: Iterable[type]) -> Collection[int]:
-        """Return the entities that are not there and have components of some types."""
-        # As `add_component` leaves them: it files the id before it looks whether there is one.
+        """Return the entities that do not exist and have components of some types."""
+        # `add_component` leaves them: it stores the id before it checks that the entity exists.
         there, filed = set(esper.get_entities()), getattr(esper, "_components", {})
         return {entity for kind in kinds for entity in filed.get(kind, ()) if entity not in there}
 
     # -- handlers and systems --
 
     def handlers(self) -> Callable[[str], list[Callable[[Any], object]]]:
-        """Return what returns this world's own handlers of an event, whatever world is current."""
-        # As esper.dispatch_event does, but each handler on its own: where one raises, or
-        # changes the handlers, the others are still called.
+        """Return a function that returns this world's handlers of an event, from any world."""
+        # Like esper.dispatch_event, but each handler by itself: if one raises, or changes the
+        # handlers, the others are still called.
         registry: dict[str, set[Callable[[], Any]]] = esper.event_registry
 
         def of(name: str) -> list[Callable[[Any], object]]:
@@ -279,7 +279,7 @@ class World:
         return of
 
     def _processors(self) -> list[esper.Processor]:
-        """Return what runs, in order; where esper does not list it, those of the four stages."""
+        """Return the processors in order; if esper does not list them, the four stages only."""
         running: Any = getattr(esper, "_processors", None)
         if type(running) is list:
             return running
@@ -290,7 +290,7 @@ class World:
         return [system for system in self._processors() if isinstance(system, self._stages)]
 
     def systems(self, space: object) -> list[tuple[int | None, str]]:
-        """Return stage (0 to 3; None: not of `space`) and name of what runs, in its order."""
+        """Return the stage (0 to 3; None: not of `space`) and name of each processor, in order."""
         found: list[tuple[int | None, str]] = []
         for system in self._processors():
             stage = None
@@ -306,7 +306,7 @@ class World:
         found = dict.fromkeys(s.space for s in self.running() if s.space is not space)
         return list(map(repr, found))
 
-    # -- what a snapshot needs, all of it while this world is current --
+    # -- for snapshots, only while this world is current --
     #
     # esper has no public way to create an entity with a given id, to read the next id, or to
     # cancel a deferred deletion.
@@ -325,7 +325,7 @@ class World:
                 )
 
     def next_entity(self) -> int:
-        """Return the id that the next new entity gets."""
+        """Return the id of the next new entity."""
         self.require_known()
         # Only the repr of a count, as in "count(5)", shows its value without advancing it.
         return int(repr(vars(esper)["_entity_count"])[len("count(") : -1])
@@ -347,7 +347,7 @@ class World:
             structure.noted[entity] = None if its is None else dict(its), is_dead
 
     def put_back(self, structure: Structure) -> None:
-        """Give all noted entities the components that they had; it can be called again."""
+        """Restore the components of all noted entities; it can be called again."""
         known = vars(esper)
         entities, filed, dead = known["_entities"], known["_components"], known["_dead_entities"]
         for entity, (its, was_dead) in structure.noted.items():
@@ -362,25 +362,25 @@ class World:
                 for kind in its:
                     filed.setdefault(kind, set()).add(entity)
             (dead.add if was_dead else dead.discard)(entity)
-        if list(entities) != structure.order:  # esper lists them in the order in which they came
+        if list(entities) != structure.order:  # esper lists them in the order of creation
             known["_entities"] = {entity: entities[entity] for entity in structure.order}
         esper.clear_cache()
 
     def create(self, entity: int) -> None:
-        """Make an entity of an id that is free; its first component follows."""
+        """Create an entity with a free id; the caller adds its first component."""
         vars(esper)["_entities"][entity] = {}
 
     def delete(self, entity: int) -> None:
-        """Delete an entity at once, also one that is to be deleted later."""
+        """Delete an entity at once, even if its deletion is deferred."""
         self.keep(entity)  # else esper would delete it once more, and fail
         esper.delete_entity(entity, immediate=True)
 
     def keep(self, entity: int) -> None:
-        """Let an entity that is to be deleted later live."""
+        """Cancel the deferred deletion of an entity."""
         vars(esper)["_dead_entities"].discard(entity)
 
     def add(self, entity: int, kind: type, component: object) -> None:
-        """Give an entity a component, in place of the one it has."""
+        """Give an entity a component, instead of its present one of this type."""
         esper.add_component(entity, component, kind)
 
     def remove(self, entity: int, kind: type) -> None:

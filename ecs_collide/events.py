@@ -39,10 +39,10 @@ _AS_NUMBER = frozenset("bcdeEfFgGnoxX%")  # the format codes of numbers
 
 
 class PrintsItsName:
-    """Makes an enum of numbers print as its name, in `print`, `str`, ``%s`` and f-strings.
+    """An enum of numbers that prints as its name, in `print`, `str`, ``%s`` and f-strings.
 
     It stays a number: ``int(answer)``, comparisons and formats of numbers, such as
-    ``f"{answer:d}"``, are those of the code.
+    ``f"{answer:d}"``, use the code.
     """
 
     __slots__ = ()
@@ -58,7 +58,7 @@ class PrintsItsName:
 
 
 class SweepKind(PrintsItsName, IntEnum):
-    """What a sweep of two boxes found."""
+    """The result of a sweep of two boxes."""
 
     SEPARATE = 0
     """They share no point during the step."""
@@ -71,7 +71,7 @@ class SweepKind(PrintsItsName, IntEnum):
 
 
 class Answer(PrintsItsName, IntEnum):
-    """How a collision was answered."""
+    """The answer to a collision."""
 
     ANSWERED = 0
     """The velocities were changed by the bodies' responses."""
@@ -88,16 +88,16 @@ class Answer(PrintsItsName, IntEnum):
 
 
 class ContactKind(PrintsItsName, IntEnum):
-    """How the two bodies of a contact treat each other."""
+    """The kind of a contact: whether its two bodies are solid to each other."""
 
     SOLID = 0
     """They touch and stay outside each other."""
     CROSSING = 1
-    """Their insides overlap, and they may."""
+    """Their insides may overlap, and do."""
 
 
 class EndReason(NamedText):
-    """Why a contact ended."""
+    """The reason for the end of a contact."""
 
     SEPARATED = "separated"
     ENTITY_DELETED = "entity_deleted"
@@ -115,7 +115,7 @@ END_REASONS: tuple[EndReason, ...] = tuple(EndReason)
 
 
 class BodyPair:
-    """Two entities that met, and the normal between them."""
+    """The two entities of an event, and the normal between them."""
 
     __slots__ = ()
 
@@ -132,7 +132,7 @@ class BodyPair:
         raise self._stranger(entity)
 
     def other(self, entity: int) -> int:
-        """Return the entity that `entity` met; ValueError for a third one."""
+        """Return the other entity of the event; ValueError for a third one."""
         if entity == self.first:
             return self.second
         if entity == self.second:
@@ -164,7 +164,7 @@ class _Event(BodyPair):
 
 @cache
 def _read_swapped(kind: type) -> attrgetter[tuple[Any, ...]]:
-    """Return what reads the fields of an event with those of its two bodies exchanged."""
+    """Return a getter of an event's fields with the fields of its two bodies exchanged."""
     other = {"first": "second", "second": "first", "normal": "_opposite"}
     for name in ("position", "velocity"):
         other |= {f"{name}_first": f"{name}_second", f"{name}_second": f"{name}_first"}
@@ -173,45 +173,44 @@ def _read_swapped(kind: type) -> attrgetter[tuple[Any, ...]]:
 
 @dataclass(frozen=True, slots=True)
 class Collision(_Event):
-    """Two boxes met: their insides began to overlap, or overlapped at the start of the step.
+    """A meeting of two boxes: their insides began to overlap, or overlapped at the step's start.
 
     A method that takes an entity raises ValueError if it is neither `first` nor `second`.
 
     Attributes
     ----------
     time : float
-        When, as a fraction of the step, in [0, 1).
+        The time of the collision, as a fraction of the step, in [0, 1).
     exit : float
-        When their old paths would have parted them again, as a fraction of
-        the step; may be beyond 1, or inf.
+        The time at which they would have parted on their old paths, as a fraction of the step;
+        may be beyond 1, or inf.
     first, second : int
         The entities, the lower id first, or in the order of the component types that the
         handler was registered with.
     normal : tuple of float
         Unit axis vector from the second box towards the first.
     kind : SweepKind
-        ``IMPACT``, or ``OVERLAP`` where they were inside each other already.
+        ``IMPACT``, or ``OVERLAP`` if they were inside each other already.
     closing_speed : float
-        How fast the touching faces approached, in world units per second.
+        The speed at which the touching faces approached, in world units per second.
     position_first, position_second : tuple of float
         The centres at that instant, in world units.
     velocity_first, velocity_second : tuple of float
-        Before the answer, in world units per second.
+        The velocities before the answer, in world units per second.
     contact_min, contact_max : tuple of float
-        The least and the greatest corner of what the two boxes share at that instant, in world
-        units: on each axis from the higher one of their lower faces to the lower one of their
-        upper faces.  On the axis of the normal both are the touching face of `first`, but for
-        an ``OVERLAP``, where they are as far apart as the boxes are inside each other.  In a
-        world that wraps they lie where `position_first` is, and may reach over its edge.
+        The least and the greatest corner of the common region of the two boxes at that instant,
+        in world units: on each axis from the higher one of their lower faces to the lower one of
+        their upper faces.  On the axis of the normal both are the touching face of `first`; for
+        an ``OVERLAP`` their distance there is the depth of the overlap.  In a world that wraps
+        they are near `position_first`, and may reach over the edge.
     impulse : float
-        The momentum that the answer has passed along the normal from one body to the other, in
-        units of mass times world units per second; 0 where nothing was answered.  See
-        `impulse_on`.
+        The momentum that the answer passed along the normal from one body to the other, in units
+        of mass times world units per second; 0 without an answer.  See `impulse_on`.
     solids : tuple of int
-        Where the answer is ``CRUSHED``, the immovable bodies between which the
-        pair is, by rising id; one of the two may be one of them.  Else empty.
+        If the answer is ``CRUSHED``, the immovable bodies that squeeze the pair, by rising id;
+        one of the two may be one of them.  Else empty.
     answer : Answer
-        What was done about it.
+        The answer to the collision.
     """
 
     time: float
@@ -238,16 +237,16 @@ class Collision(_Event):
 
     @property
     def point(self) -> Vector:
-        """The middle of what the two boxes share: where sparks fly, in world units."""
+        """The middle of the common region of the two boxes, for sparks, in world units."""
         corners = zip(self.contact_min, self.contact_max, strict=True)
         return tuple((low + high) / 2.0 for low, high in corners)
 
     def impulse_on(self, entity: int) -> Vector:
-        """Return the change of momentum of one of the two by the answer, along the normal."""
+        """Return the change of momentum of one of the two by the answer, a vector."""
         return tuple(self.impulse * part + 0.0 for part in self.normal_for(entity))
 
     def position_of(self, entity: int) -> Vector:
-        """Return where the centre of one of the two was at that instant, in world units."""
+        """Return the centre of one of the two at that instant, in world units."""
         return self.position_second if self.other(entity) == self.first else self.position_first
 
     def velocity_of(self, entity: int) -> Vector:
@@ -267,20 +266,20 @@ class Collision(_Event):
 
 @dataclass(frozen=True, slots=True)
 class ContactBegan(_Event):
-    """Two bodies came into contact.
+    """The start of a contact of two bodies.
 
-    A solid contact begins with an impact of two bodies that are not in contact.  Where a
-    body slides on to another without an impact, the contact begins at 1, the end of the step.
-    If the two bounce apart in the same step, a `ContactEnded` with the same time follows.
+    A solid contact begins with an impact of two bodies that are not in contact.  If a body slides
+    onto another without an impact, the contact begins at 1, the end of the step.  If the two
+    bounce apart in the same step, a `ContactEnded` with the same time follows.
 
     Attributes
     ----------
     first, second, normal
         As in `Collision`.
     time : float
-        When it began, as a fraction of the step, from 0 to 1.
+        The time of the start, as a fraction of the step, from 0 to 1.
     kind : ContactKind
-        ``SOLID``, or ``CROSSING`` where they overlap freely.
+        ``SOLID``, or ``CROSSING`` if they overlap freely.
     """
 
     first: int
@@ -298,22 +297,22 @@ class ContactBegan(_Event):
 
 @dataclass(frozen=True, slots=True)
 class ContactEnded(_Event):
-    """Two bodies are no longer in contact.  Every begin has exactly one end.
+    """The end of a contact of two bodies; every start has exactly one end.
 
-    A solid contact ends at the instant at which a gap opens between the two: where they bounce
-    apart that is the instant of the impact, unless something brings them back at that instant.
-    The same two bodies may begin and end several contacts in one step.
+    A solid contact ends at the instant at which a gap opens between the two.  If they bounce apart
+    that is the instant of the impact, unless something brings them back at that instant.  The
+    same two bodies may begin and end several contacts in one step.
 
     Attributes
     ----------
     first, second, normal
         As in `Collision`.
     time : float
-        When it ended, as a fraction of the step, from 0 to 1.
+        The time of the end, as a fraction of the step, from 0 to 1.
     kind : ContactKind
-        ``SOLID``, or ``CROSSING`` where they overlapped freely.
+        ``SOLID``, or ``CROSSING`` if they overlapped freely.
     reason : EndReason
-        Why it ended.
+        The reason for the end.
     """
 
     first: int
@@ -332,16 +331,16 @@ class ContactEnded(_Event):
 
 @dataclass(frozen=True, slots=True)
 class Contact(_Event):
-    """Two bodies that lie against each other, or overlap freely, at the end of the last step.
+    """A contact of two bodies at the end of the last step: they touch, or overlap freely.
 
     Attributes
     ----------
     first, second, normal
         As in `Collision`.
     kind : ContactKind
-        ``SOLID``, or ``CROSSING`` where they overlap freely.
+        ``SOLID``, or ``CROSSING`` if they overlap freely.
     since : float
-        When it began, in seconds of `Space.time`.
+        The time of its start, in seconds of `Space.time`.
     """
 
     first: int
@@ -354,7 +353,7 @@ class Contact(_Event):
 for _kind in (Collision, ContactBegan, ContactEnded, Contact):
     _read_swapped(_kind)  # made here, not when the first event is swapped
 
-# Calling an enum looks its member up by way of several functions; these are plain tuples.
+# Calling an enum finds its member by way of several functions; these are plain tuples.
 SWEEP_KINDS = tuple(SweepKind)
 _ANSWERS = tuple(Answer)
 _CONTACT_KINDS = tuple(ContactKind)
@@ -363,8 +362,8 @@ _CONTACT_KINDS = tuple(ContactKind)
 def collision_dtype(dim: int) -> np.dtype[np.void]:
     """Return the dtype of an array of collisions: the fields of `Collision`, in order.
 
-    Vectors have the shape ``(dim,)``; `kind` and `answer` are codes; of `solids`
-    there are two, -1 for none.
+    Vectors have the shape ``(dim,)``; `kind` and `answer` are codes; `solids` has two ids, -1 for
+    none.
     """
     vector = (np.float64, (dim,))
     return np.dtype(
@@ -393,7 +392,7 @@ def contact_dtype(dim: int) -> np.dtype[np.void]:
     """Return the dtype of an array of contact events, begins and ends alike.
 
     `event` is `BEGAN` or `ENDED`; then come the fields of `ContactEnded`, in
-    order.  `reason` is an index into `END_REASONS`, -1 for a begin.
+    order.  `reason` is an index into `END_REASONS`, -1 for a start.
     """
     return np.dtype(
         [
@@ -411,8 +410,7 @@ def contact_dtype(dim: int) -> np.dtype[np.void]:
 class EventSequence(Sequence[Event], Generic[Event]):
     """A read-only sequence of events over a structured array.
 
-    Objects are made on access: counting or slicing ten thousand collisions
-    costs nothing.
+    Objects are created on access: counting or slicing ten thousand collisions costs nothing.
 
     Parameters
     ----------
@@ -456,8 +454,8 @@ class EventSequence(Sequence[Event], Generic[Event]):
         return self._make(tuple(tuple(x.tolist()) if isinstance(x, np.ndarray) else x for x in row))
 
     def __iter__(self) -> Iterator[Event]:
-        # Column by column is four times faster than row by row; in blocks, so
-        # that a loop that ends early does not pay for all.
+        # Column by column is four times faster than row by row.  Blocks keep a loop that ends
+        # early from paying for all rows.
         block = 256
         for start in range(0, len(self._array), block):
             part = self._array[start : start + block]

@@ -13,23 +13,23 @@ _INCREMENT = 0x9E3779B97F4A7C15
 
 @dataclass(slots=True)
 class Random:
-    """A random generator that goes back with the world when a snapshot is restored.
+    """A random generator that a snapshot restores with the world.
 
-    Use it as a component, or keep it anywhere else as an ordinary object.  The numbers of a seed
-    are the same on every platform and in every version of Python.  They do not depend on
-    Python's `random`, and do not change it.
+    Use it as a component, or anywhere else as an ordinary object.  A seed gives the same numbers
+    on every platform and in every version of Python.  They do not depend on Python's `random`, and
+    do not change it.
 
     Parameters
     ----------
     state : int
-        The seed, of which 64 bits count.  Each number that is drawn moves it on.
+        The seed, of which 64 bits count.  Each drawn number advances it.
 
     Notes
     -----
     SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", 2014).
-    It is for games and simulations, not for secrets: who knows one output of `bits` knows all
-    that follow.  There is no normal distribution, because logarithms and cosines differ in
-    their last bits between platforms.
+    It is for games and simulations, not for secrets: one output of `bits` reveals all that follow.
+    There is no normal distribution, because logarithms and cosines differ in their last bits
+    between platforms.
 
     Examples
     --------
@@ -84,7 +84,7 @@ class Random:
         return items[self.below(len(items))]
 
     def shuffle(self, items: MutableSequence[Any]) -> None:
-        """Bring the items of a list into a random order, in place."""
+        """Shuffle the items of a list in place."""
         for last in range(len(items) - 1, 0, -1):
             other = self.below(last + 1)
             items[last], items[other] = items[other], items[last]
