@@ -22,7 +22,7 @@ LONGEST = 1_000_000  # seconds that a run may last
 
 
 def list_demos() -> str:
-    """Return what is shown to those who name no demo."""
+    """Return the text that is printed without the name of a demo."""
     width = max(map(len, names()))
     lines = [f"  {name:{width}}  {summary(name)}" for name in names()]
     return "\n".join(
@@ -57,7 +57,7 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
         "--record-from",
         type=_start,
         metavar="SECONDS",
-        help="with --record: leave out the beginning of the run",
+        help="with --record: skip the beginning of the run",
     )
     parser.add_argument(
         "--save",
@@ -79,7 +79,7 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what the command line says; return the exit code."""
+    """Run the command line; return the exit code."""
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if not arguments:
         return _choose()
@@ -93,7 +93,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         return _replay(others) if name == "replay" else _run(name, others)
     except KeyboardInterrupt:
-        return 130  # what shells say of it
+        return 130  # as in shells
     except ImportError as error:
         if error.name not in ("pytiled_parser", "PIL"):
             raise
@@ -153,7 +153,7 @@ def _run(name: str, others: list[str]) -> int:
             headless.run(scene, name, seconds, recorder=recorder, step=step)
         else:
             screen.run(seconds, recorder, step)
-    finally:  # also of a run that fails or is broken off: it can be played up to there
+    finally:  # even if the run fails or is interrupted: it can be played up to there
         if tape is not None:
             how = f": python -m demos replay {saving}"
             is_kept &= _keep(name, tape.recording().save, saving, how)
@@ -174,7 +174,7 @@ def _run(name: str, others: list[str]) -> int:
 
 
 def _keep(name: str, save: Callable[[Path], None], path: Path, more: str = "") -> bool:
-    """Write a file and say so, or why not; return whether it was written."""
+    """Write a file and print the result; return whether it was written."""
     try:
         save(path)
     except OSError as error:
@@ -215,7 +215,7 @@ def _replay(arguments: list[str]) -> int:
 
 
 def _open(make: Callable[[], Any], more: str = "") -> Any:
-    """Return a window; or print one line that says why there is no screen, and return None."""
+    """Return a window; or print a line about why there is no screen, and return None."""
     from demos.app.window import NoScreenError
 
     try:
@@ -256,7 +256,7 @@ def _seed(text: str) -> int:
 
 
 def _trouble(path: Path) -> str:
-    """Return why a file cannot be written, or nothing; its folder is made if need be."""
+    """Return why a file cannot be written, or nothing; create its folder if needed."""
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         is_new = not os.path.lexists(path)

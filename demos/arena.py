@@ -22,7 +22,7 @@ WIDTH = 960.0  # of the window, in pixels
 STATUS = 26.0  # height of the line above the arena, in pixels
 WALL = 8.0  # thickness
 WARM, COLD = 260.0, 40.0  # highest speed on an axis at the start, units per second
-MANY = 10_000 if ec.COMPILED else 1_000  # boxes, unless you say how many
+MANY = 10_000 if ec.COMPILED else 1_000  # boxes by default
 GREY = (72, 78, 98)
 COLOURS = np.array(  # from slow to fast
     [(58, 84, 178), (74, 148, 214), (126, 214, 190), (250, 214, 96), (248, 128, 60), (226, 58, 72)],
@@ -36,7 +36,7 @@ def build(seed: int = 0, n: int = MANY) -> Arena:
     Parameters
     ----------
     seed : int
-        Of sizes, places and speeds.
+        The seed of sizes, places and speeds.
     n : int
         Number of boxes, at least 1.
     """
@@ -100,7 +100,7 @@ class Arena(Scene):
         self.speeds_at_start = self.speeds()
 
     def step(self) -> None:
-        """Advance the world, and look whether every box is still inside."""
+        """Advance the world, and check that every box is still inside."""
         super().step()
         self.n_outside += int(self.outside().sum())
 
@@ -123,7 +123,7 @@ class Arena(Scene):
         return np.asarray(((low < 0) | (high > self.size)).any(axis=1))
 
     def boxes(self) -> Boxes:
-        """Return the boxes in colours that tell their speed."""
+        """Return the boxes, coloured by their speed."""
         centres = self.space.positions().take(self.rows, axis=0)
         rects = np.concatenate([centres - self.halves, centres + self.halves], axis=1)
         speed = np.sqrt((self.velocities() ** 2).sum(axis=1))
@@ -137,7 +137,7 @@ class Arena(Scene):
         return f"{len(self.ids)} boxes   energy {self.energy()!r}   drift {drift!r}"
 
     def report(self) -> list[str]:
-        """Return what was kept."""
+        """Return the conserved quantities."""
         return [
             f"walls       {self.n_outside} boxes outside, at the end of any step",
             f"energy      {self.energy_at_start!r} at the start, {self.energy()!r} now",
@@ -145,7 +145,7 @@ class Arena(Scene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         same = np.array_equal(self.speeds(), self.speeds_at_start)
         return [
             ("no box is outside the walls at the end of any step", self.n_outside == 0),

@@ -1,7 +1,7 @@
 """Boxes bounce in a closed room in 3D, and not a bit of energy is lost.
 
 What to look at: the space has three axes, ``Space(dim=3)``; all else is as in 2D.  numpy turns and
-projects the boxes, and the faces that look at you are drawn from the far to the near.
+projects the boxes, and the faces towards you are drawn from the far to the near.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def build(seed: int = 0, n: int = 150) -> Room:
     Parameters
     ----------
     seed : int
-        Of sizes, places and speeds.
+        The seed of sizes, places and speeds.
     n : int
         Number of boxes, from 1 to 300.
     """
@@ -92,7 +92,7 @@ class Room(Scene):
         self.energy_at_start = self.energy()
 
     def step(self) -> None:
-        """Advance the world, and look whether every box is still inside."""
+        """Advance the world, and check that every box is still inside."""
         super().step()
         centres = self.space.positions(self.ids)
         self.n_outside += int((np.abs(centres) + self.halves > ROOM).any(axis=1).sum())
@@ -103,7 +103,7 @@ class Room(Scene):
         return fsum((self.space.velocities(self.ids) ** 2).ravel().tolist())
 
     def eye(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return where the eye is, and its axes as rows: right, up, ahead."""
+        """Return the place of the eye, and its axes as rows: right, up, ahead."""
         angle = 0.5 + TURN * self.n_steps / 60
         ahead = np.array([-sin(angle) * cos(TILT), -sin(TILT), -cos(angle) * cos(TILT)])
         right = np.array([cos(angle), 0.0, -sin(angle)])
@@ -135,9 +135,9 @@ class Room(Scene):
         way: int,
         only: list[int] | None = None,
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return corners (n, 4, 3) and colours (n, 3) of the faces that look at the eye.
+        """Return corners (n, 4, 3) and colours (n, 3) of the faces towards the eye, far ones first.
 
-        With `way` -1, of those that look away: the inside of a room.  The far ones first.
+        With `way` -1, the faces away from the eye: the inside of a room.
         """
         chosen = np.arange(6) if only is None else np.array(only)
         corners = centres[:, None] + halves[:, None] * CORNERS
@@ -157,7 +157,7 @@ class Room(Scene):
         return f"{len(self.ids)} boxes   energy {self.energy()!r}"
 
     def report(self) -> list[str]:
-        """Return what was kept."""
+        """Return the conserved quantities."""
         return [
             f"walls       {self.n_outside} boxes outside, at the end of any step",
             f"fastest     {self.fastest / 60:.0f} units a step; the room is {2 * ROOM[0]:g} wide",
@@ -165,7 +165,7 @@ class Room(Scene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         return [
             ("no box is outside the room at the end of any step", self.n_outside == 0),
             ("the energy is the same number", self.energy() == self.energy_at_start),

@@ -1,8 +1,8 @@
 """Breakout: bricks are deleted within the step, many at once when the ball becomes very fast.
 
 What to look at: the ball's response calls the built-in answer and deletes the brick at once, in
-the middle of the step.  Who catches a falling star makes the ball forty times faster for a while,
-and lets it fly on through the bricks: it breaks each that is in its way, and no other.
+the middle of the step.  A caught star makes the ball forty times faster for a while, and it flies
+on through the bricks: it breaks each that is in its way, and no other.
 """
 
 from __future__ import annotations
@@ -30,15 +30,15 @@ CHANCE = 0.25  # of a star in a brick
 
 
 class Ball:
-    """Breaks bricks."""
+    """A ball, which breaks bricks."""
 
 
 class Brick:
-    """Is broken."""
+    """A brick, which the ball breaks."""
 
 
 class Star:
-    """Falls; makes the ball fast when the paddle catches it."""
+    """A falling star; it makes the ball fast when the paddle catches it."""
 
 
 def build(seed: int = 0) -> Breakout:
@@ -72,7 +72,7 @@ class Breakout(PaintedScene):
         self.chance = random.Random(seed)
         self.n_bricks = self.n_broken = self.n_whole = self.n_outside = 0
         self.n_lost = self.n_stars = self.most = 0
-        self.fastest = self.boost = 0.0  # speed of the ball; seconds that are left of a boost
+        self.fastest = self.boost = 0.0  # speed of the ball; remaining seconds of a boost
         self.shield: int | None = None
         self.lay()
         self.serve()
@@ -94,7 +94,7 @@ class Breakout(PaintedScene):
         self.ball = esper.create_entity(*body, velocity, Ball(), Paint(layer=2))
 
     def wanted(self, number: int, x: float) -> float:
-        """Return where the paddle is to go; a bot wants it under what falls and is lowest."""
+        """Return the target of the paddle; a bot wants it under the lowest falling thing."""
         if not self.keys.bot:
             return x + FAR * (self.keys.right - self.keys.left)
         moving = esper.get_components(ec.Position, ec.Velocity)
@@ -116,13 +116,13 @@ class Breakout(PaintedScene):
             return
         impact.answer()
         if other == self.paddle and impact.normal_for(ball)[1] > 0:
-            # Where it was hit says where it goes.
+            # The place of the hit decides its direction.
             away = (impact.position(ball)[0] - impact.position(other)[0]) / HALF[0]
             faster = BOOST if self.boost > 0 else 1.0
             impact.set_velocity(ball, (faster * 1.4 * SERVE[0] * (away + 0.03), -y))
 
     def drop(self, place: tuple[float, float]) -> None:
-        """Let a star fall."""
+        """Drop a star."""
         body = (ec.Position(*place), ec.Extents(8, 8), ec.Velocity(0, -150), ec.Sensor())
         esper.create_entity(*body, Star(), Paint(YELLOW, layer=1))
 
@@ -141,14 +141,14 @@ class Breakout(PaintedScene):
         self.boost = BOOSTED
 
     def lose(self, event: ec.Collision) -> None:
-        """Take the ball that has fallen out of the field; another one comes."""
+        """Remove the ball that has fallen; another one comes."""
         if self.drain in (event.first, event.second) and esper.entity_exists(self.ball):
             self.n_lost += 1
             esper.delete_entity(self.ball, immediate=True)
             self.serve()
 
     def step(self) -> None:
-        """Advance the world, and end what is over."""
+        """Advance the world, and end boosts and lost stars."""
         self.broken = 0
         super().step()
         self.n_broken += self.broken
@@ -186,7 +186,7 @@ class Breakout(PaintedScene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         return [
             ("the ball is in the field at the end of every step", self.n_outside == 0),
             ("each brick is there or broken, once", self.n_left() + self.n_broken == self.n_bricks),

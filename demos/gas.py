@@ -64,12 +64,12 @@ class Pull(esper.Processor):
         self.piston = piston
 
     def process(self, dt: float) -> None:
-        """Make it fall faster."""
+        """Accelerate it downwards."""
         esper.component_for_entity(self.piston, ec.Velocity).y -= PULL * dt
 
 
 class Gas(Scene):
-    """The gas, what it does to the piston, and how far its speeds are from Maxwell's."""
+    """The gas, its force on the piston, and the distance of its speeds from Maxwell's."""
 
     title = "gas"
     seconds = 15.0
@@ -90,13 +90,13 @@ class Gas(Scene):
         self.bars = np.zeros(N_BINS)
 
     def begin(self) -> None:
-        """Remember how it began."""
+        """Store the state at the start."""
         self.rows = np.searchsorted(self.space.entities, self.ids)
         self.bars = self.histogram()
         self.away_at_start = self.away()
 
     def step(self) -> None:
-        """Advance the world; add up what hits the piston, from the events alone."""
+        """Advance the world; add up the momentum of hits on the piston, from the events alone."""
         super().step()
         self.seconds_run += self.dt
         rows = self.space.collision_array
@@ -135,16 +135,16 @@ class Gas(Scene):
 
     @staticmethod
     def law() -> NDArray[np.float64]:
-        """Return what Maxwell's law gives for each bar."""
+        """Return the value of Maxwell's law for each bar."""
         edges = np.linspace(0.0, MOST, N_BINS + 1)
         return -np.diff(np.exp(-(edges**2) / 2)) / (MOST / N_BINS)
 
     def away(self) -> float:
-        """Return which part of the boxes would have to change their bar."""
+        """Return the fraction of the boxes that would have to change their bar."""
         return float(np.abs(self.bars - self.law()).sum() * MOST / N_BINS / 2)
 
     def lost(self) -> float:
-        """Return the piston's momentum that no event and no gravity explains, as a part of all."""
+        """Return the fraction of the piston's momentum that no event and no gravity explains."""
         momentum = PISTON[1] * esper.component_for_entity(self.piston, ec.Velocity).y
         weight = PISTON[1] * PULL * self.seconds_run
         return abs(self.given + self.hits - weight - momentum) / (self.given + 1.0)
@@ -163,7 +163,7 @@ class Gas(Scene):
         return painted().joined(ground, plain(bars, BLUE), plain(line, YELLOW))
 
     def labels(self) -> list[Label]:
-        """Return what the chart shows."""
+        """Return the labels of the chart."""
         left, bottom, _, _ = CHART
         text = f"away from Maxwell's law: {self.away():.1%}, at the start {self.away_at_start:.1%}"
         held = f"the gas gave the piston {self.held():.1%} of its weight"
@@ -174,7 +174,7 @@ class Gas(Scene):
         return self.given / (PISTON[1] * PULL * max(self.seconds_run, DT))
 
     def report(self) -> list[str]:
-        """Return what the gas did."""
+        """Return the results for the gas."""
         return [
             f"speeds      {self.away():.1%} away from Maxwell's, {self.away_at_start:.1%} before",
             f"pressure    {self.held():.1%} of the weight of the piston, at {self.height():.0f}",
@@ -182,7 +182,7 @@ class Gas(Scene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         return [
             ("no box is outside, or beyond the piston", self.n_outside == 0),
             ("the events explain all momentum of the piston, to 1e-12", self.lost() < 1e-12),

@@ -33,7 +33,7 @@ COLOURS = (ORANGE, BLUE)
 
 @dataclass(slots=True)
 class Ship:
-    """Whose it is."""
+    """The player of a ship."""
 
     player: int
 
@@ -66,7 +66,7 @@ class Machine:
                 for n in range(2)
             ]
             self.space = ec.install()
-            # A Paint never changes: that it is there is all that snapshots need to hold.
+            # A Paint never changes: snapshots only need to hold that it exists.
             self.space.snapshot_with(Paint, lambda paint: b"", lambda data: Paint())
             self.session = Session(
                 self.space, self.step, 2, local, delay=DELAY, window=WINDOW, default=[0, 0]
@@ -74,7 +74,7 @@ class Machine:
         self.n_collisions = 0
 
     def current(self) -> AbstractContextManager[None]:
-        """Make this world the current one for a while."""
+        """Make this world the current one within a block."""
         return in_world(self.world)
 
     def step(self, pressed: list[list[int]]) -> None:
@@ -97,7 +97,7 @@ class Netplay(PaintedScene):
     title = "netplay"
     seconds = 12.0
     help = "arrows: fly the orange ship   B: a bot flies it"
-    counts_work: ClassVar[bool] = True  # what it is made of is in two worlds
+    counts_work: ClassVar[bool] = True  # its parts are in two worlds
 
     def __init__(self, seed: int) -> None:
         here = esper.current_world
@@ -114,7 +114,7 @@ class Netplay(PaintedScene):
         self.ghosts: list[tuple[int, int, tuple[float, float, float, float]]] = []
 
     def step(self) -> None:
-        """Let each machine do a step, and carry the packets."""
+        """Do a step on each machine, and carry the packets."""
         start = perf_counter()
         self.n_steps += 1
         for n, machine in enumerate(self.machines):
@@ -137,7 +137,7 @@ class Netplay(PaintedScene):
         self.ms = 1000 * (perf_counter() - start)
 
     def advance(self, machine: Machine, n: int, pressed: list[int]) -> None:
-        """Do a machine's step; where it went back, leave a ghost of the other's ship."""
+        """Do a machine's step; if it went back, leave a ghost of the other's ship."""
         session = machine.session
         with machine.current():
             before, n_before = machine.where(1 - n), session.n_rollbacks
@@ -161,7 +161,7 @@ class Netplay(PaintedScene):
         return found
 
     def labels(self) -> list[Label]:
-        """Return what each machine has done again."""
+        """Return the rollbacks of each machine."""
         found = []
         for n, machine in enumerate(self.machines):
             session = machine.session
@@ -172,7 +172,7 @@ class Netplay(PaintedScene):
         return found
 
     def report(self) -> list[str]:
-        """Return what the line and the sessions did."""
+        """Return the numbers of the line and the sessions."""
         back = [machine.session for machine in self.machines]
         return [
             f"line        {self.n_lost} of {self.n_sent} packets lost",
@@ -182,7 +182,7 @@ class Netplay(PaintedScene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         same = all(machine.session.desync is None for machine in self.machines)
         return [("both machines see the same world, in every bit", same)]
 

@@ -1,7 +1,7 @@
 """Two blocks and a wall count the digits of pi: 3141 clacks, all in order, most in one step.
 
 What to look at: the right block weighs a million times the left one.  The more it closes in, the
-faster the left one goes to and fro, and when all is over they have met 3141 times.  The dots are
+faster the left one goes back and forth, and in the end they have met 3141 times.  The dots are
 the two speeds, each times the root of its mass: they stay on a circle, which is why it is pi.
 (G. Galperin, "Playing pool with pi", 2003.)
 """
@@ -32,9 +32,9 @@ def build(seed: int = 0, digits: int = 4) -> Pi:
     Parameters
     ----------
     seed : int
-        Nothing is random.
+        Unused: nothing is random.
     digits : int
-        Of pi, from 1 to 6; the large block weighs 100 ** (digits - 1).
+        The digits of pi, from 1 to 6; the large block weighs 100 ** (digits - 1).
     """
     if not 1 <= digits <= 6:
         raise ValueError(f"digits={digits} must be from 1 to 6")
@@ -74,7 +74,7 @@ class Pi(PaintedScene):
         self.energy_at_start = self.energy()
 
     def camera(self) -> tuple[float, float]:
-        """Return a corner that lets the wall and the ground be seen."""
+        """Return a corner from which the wall and the ground are seen."""
         return -20.0, -16.0
 
     def state(self, large: float, small: float) -> tuple[float, float]:
@@ -92,15 +92,15 @@ class Pi(PaintedScene):
         return small * small + self.mass * large * large
 
     def drift(self) -> float:
-        """Return which part of the energy was won."""
+        """Return the fraction of the energy that was gained."""
         return self.energy() / self.energy_at_start - 1.0
 
     def bound(self) -> float:
-        """Return a rounding for each clack, and a few for the sum."""
+        """Return the bound on the drift: a rounding for each clack, and a few for the sum."""
         return (self.n_clacks + 4) * 2.0**-52
 
     def step(self) -> None:
-        """Advance the world, slower where more is going on; look at the order of the clacks."""
+        """Advance the world, slower if there are more clacks; check the order of the clacks."""
         small, large = (esper.component_for_entity(b, ec.Position).x for b in self.blocks)
         gap = large - LARGE - 2 * SMALL
         self.dt = DT * min(1.0, max(abs(gap) / 50.0, 0.04))
@@ -128,12 +128,12 @@ class Pi(PaintedScene):
 
     @property
     def expected(self) -> int:
-        """The number of clacks that the digits ask for."""
+        """The expected number of clacks for the digits."""
         return floor(pi * sqrt(self.mass))
 
     @property
     def is_over(self) -> bool:
-        """Whether the blocks part for ever."""
+        """Whether the blocks part forever."""
         small, large = self.velocities()
         return 0.0 <= small <= large
 
@@ -165,7 +165,7 @@ class Pi(PaintedScene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         found = [
             (
                 "each clack comes after the one before, wall and block in turns",

@@ -28,19 +28,19 @@ PAUSE = 0.6  # seconds before a serve
 
 
 class Paddle:
-    """Returns the ball."""
+    """A paddle, which returns the ball."""
 
 
 class Ball:
-    """Is returned."""
+    """The ball."""
 
 
 class Goal:
-    """Counts a point for the other side."""
+    """A goal, which counts a point for the other side."""
 
 
 def build(seed: int = 0) -> Pong:
-    """Make the world in the current esper world; `seed` is of serves and of what bots aim at."""
+    """Make the world in the current esper world; `seed` is of serves and of the aims of bots."""
     create_frame(WIDTH, HEIGHT, EDGE, "bt")
     paddles = [
         esper.create_entity(
@@ -102,13 +102,13 @@ class Pong(PaintedScene):
         )
 
     def wanted(self, side: int, y: float) -> float:
-        """Return where a paddle at y is to go: the left one where the keys say, else a bot."""
+        """Return the target of a paddle at y: by the keys for the left one, else by a bot."""
         if side == 0 and not self.keys.bot:
             return y + FAR * (self.keys.up - self.keys.down)
         return self.aim(side)
 
     def aim(self, side: int) -> float:
-        """Return the height at which a bot wants its paddle: where the ball is going to be."""
+        """Return the height at which a bot wants its paddle, where the ball will be."""
         if not esper.entity_exists(self.ball):
             return HEIGHT / 2
         x, y = esper.component_for_entity(self.ball, ec.Position).xy
@@ -139,14 +139,14 @@ class Pong(PaintedScene):
         self.aims = [self.chance.uniform(-1.0, 1.0) * HALF[1] * 0.8 for _ in self.aims]
 
     def score(self, event: ec.Collision) -> None:
-        """Count a point, and take the ball away."""
+        """Count a point, and remove the ball."""
         if esper.entity_exists(self.ball):
             self.points[event.other(self.ball) == self.goals[0]] += 1
             esper.delete_entity(self.ball, immediate=True)
             self.wait = PAUSE
 
     def step(self) -> None:
-        """Advance the world, and look whether the ball is still in it."""
+        """Advance the world, and check that the ball is still in it."""
         super().step()
         if esper.entity_exists(self.ball):
             x, y = esper.component_for_entity(self.ball, ec.Position).xy
@@ -164,11 +164,11 @@ class Pong(PaintedScene):
         return [Label(text, WIDTH / 2 - 24, HEIGHT - 44, 28.0, (92, 99, 122))]
 
     def status(self) -> str:
-        """Return how the rally goes."""
+        """Return the length of the rally and the fastest ball."""
         return f"rally {self.rally}   fastest ball {self.fastest * DT:.1f} units a step"
 
     def report(self) -> list[str]:
-        """Return the score, and how fast the ball was."""
+        """Return the score, and the fastest ball."""
         return [
             f"score       {self.points[0]} : {self.points[1]}, of {self.n_serves} serves",
             f"returns     {self.n_returns}, {self.longest} in the longest rally",
@@ -176,7 +176,7 @@ class Pong(PaintedScene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         served = sum(self.points) + esper.entity_exists(self.ball) + (self.wait > 0)
         return [
             ("the ball never left the field but through a goal", self.n_outside == 0),

@@ -26,12 +26,12 @@ HALF = 10.0
 ROUND = 140  # steps until it begins again
 EVERY = 6  # steps between two dots of a trail
 PROGRAM = inspect.getsource(stages).split("import ecs_collide as ec\n")[1].strip()
-PANEL = 420.0  # width of what shows the program
+PANEL = 420.0  # width of the program's panel
 LINE = 10.8  # height of a line of it
 FLIGHT = 240.0  # speed of the ghost and the ball beside the program
 
 Way = tuple[str, tuple[object, ...], tuple[float, float], Colour]
-WAYS: list[Way] = [  # what it is called, the components, the velocity that must come, the colour
+WAYS: list[Way] = [  # name, components, expected velocity, colour
     ("Deflect()", (ec.Deflect(),), (90.0, 120.0), ORANGE),
     ("Slide()", (ec.Slide(),), (90.0, 0.0), GREEN),
     ("Push()", (ec.Push(),), (150.0, 0.0), YELLOW),
@@ -57,11 +57,11 @@ def corner(number: int) -> tuple[float, float]:
 
 
 class Responses(PaintedScene):
-    """Six balls, their trails, and how fast they were after the floor."""
+    """Six balls, their trails, and their velocities after the floor."""
 
     title = "responses"
     seconds = 5.0
-    counts_work = True  # it shows how often the tree was left
+    counts_work = True  # it shows the number of escapes from the tree
 
     def __init__(self, space: ec.Space) -> None:
         size = (3 * CELL[0] + PANEL, 2 * CELL[1] + 30)
@@ -76,7 +76,7 @@ class Responses(PaintedScene):
         space.on_collision(self.note)
 
     def begin(self) -> None:
-        """Let all balls fall anew."""
+        """Drop all balls again."""
         for ball in self.balls:
             esper.delete_entity(ball, immediate=True)
         self.trail: list[list[tuple[float, float]]] = [[] for _ in WAYS]
@@ -99,7 +99,7 @@ class Responses(PaintedScene):
         self.said = deque([*kept, line], maxlen=6)
 
     def note(self, event: ec.Collision) -> None:
-        """Keep how fast a ball was after it met the floor for the first time."""
+        """Store the velocity of a ball after it met the floor for the first time."""
         if event.velocity_second != FALL and event.velocity_first != FALL:
             return
         number = next(n for n, ball in enumerate(self.balls) if ball in (event.first, event.second))
@@ -158,7 +158,7 @@ class Responses(PaintedScene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         ends = [(FLIGHT, 0.0), (-FLIGHT / 2, 0.0)] * (len(self.ended) // 2)
         return [
             ("every velocity after the floor is exactly what it must be", self.n_wrong == 0),

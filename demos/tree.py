@@ -39,27 +39,27 @@ def build(seed: int = 0) -> TreeScene:
 
 
 class RepeatedTree(ec.AABBTree):
-    """A tree that a replay can take back: the same calls in the same order give the same tree.
+    """A tree that a replay can restore: the same calls in the same order give the same tree.
 
-    It keeps its calls from when it is first told to `remember` something, not before.
+    It stores its calls from the first call of `remember` on.
     """
 
     calls: list[Callable[[ec.AABBTree], object]] | None = None
 
     def do(self, call: Callable[[ec.AABBTree], int | None]) -> int | None:
-        """Return what a call that changes the tree returns."""
+        """Store a call that changes the tree, and return its result."""
         if self.calls is not None:
             self.calls.append(call)
         return call(self)
 
     def remember(self) -> Callable[[], None] | None:
-        """Return what makes the tree what it is now; None: it is too late."""
+        """Return a function that restores the present tree; None if it is too late."""
         if self.calls is None and not len(self):
             self.calls = []
         return None if self.calls is None else partial(self.repeat, self.calls.copy())
 
     def repeat(self, calls: list[Callable[[ec.AABBTree], object]]) -> None:
-        """Begin anew, and do these calls."""
+        """Start with an empty tree, and repeat these calls."""
         ec.AABBTree.__init__(self, lookahead=LOOKAHEAD)
         self.calls = calls.copy()
         for call in calls:
@@ -97,7 +97,7 @@ class TreeScene(Scene):
         self.flash = np.append(self.flash, self.n_steps + FLASH)
 
     def step(self) -> None:
-        """Advance the world, and tell the tree where its boxes are now."""
+        """Advance the world, and update the boxes of the tree."""
         if self.n_steps % INSERT_EVERY == 0 and len(self.boxes_in) < MOST:
             self.insert()
         super().step()
@@ -115,11 +115,11 @@ class TreeScene(Scene):
             self.check()
 
     def fat_bounds(self) -> NDArray[np.float64]:
-        """Return left, bottom, right, top of the room in which each box hangs as it does."""
+        """Return left, bottom, right, top of the fat bounds of each box."""
         return np.array([self.tree.fat_bounds(box) for box in self.boxes_in]).reshape(-1, 4)
 
     def check(self) -> None:
-        """Compare the tree with looking at all pairs, and its branches with each other."""
+        """Compare the tree with a test of all pairs, and its branches with each other."""
         self.tree.check()
         ids = np.array(self.boxes_in)
         bounds = np.array([self.tree.bounds(box) for box in self.boxes_in])
@@ -166,11 +166,11 @@ class TreeScene(Scene):
         )
 
     def share(self) -> float:
-        """Return which part of the moves made a box leave its fat bounds."""
+        """Return the fraction of the moves in which a box left its fat bounds."""
         return self.tree.n_escapes / max(self.n_updates, 1)
 
     def report(self) -> list[str]:
-        """Return what the tree had to do."""
+        """Return the work of the tree."""
         return [
             f"boxes       {len(self.tree)}, in a tree {self.tree.depth} deep",
             f"moves       {self.n_updates}, of which {self.tree.n_escapes} were escapes"
@@ -181,7 +181,7 @@ class TreeScene(Scene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         n = max(len(self.tree), 2)
         return [
             ("the tree finds the pairs that are found by hand", self.n_wrong == 0),

@@ -35,12 +35,12 @@ def build(seed: int = 0) -> Tunnelling:
 
 
 class Sampled:
-    """Bullets that are moved, and then looked at: what most games do.
+    """Bullets that are moved, and then tested for overlap, as in most games.
 
     Parameters
     ----------
     parts : int
-        How many times a step.
+        The number of tests in a step.
     """
 
     def __init__(self, parts: int) -> None:
@@ -51,10 +51,10 @@ class Sampled:
         """Begin a volley."""
         self.x, self.speed = x.copy(), speed
         self.flies = np.ones(N, bool)
-        self.seen = [x.copy()]  # where the bullets were looked at
+        self.seen = [x.copy()]  # where the bullets were tested
 
     def step(self) -> None:
-        """Move by a step, in parts, and stop what overlaps the wall after one."""
+        """Move by a step, in parts; stop bullets that overlap the wall after a part."""
         places = np.add.accumulate([self.x] + [self.speed / self.parts] * self.parts)[1:]
         boxes = np.stack([places.ravel(), np.zeros(places.size)], axis=1)
         hits = ec.overlaps(boxes - HALF, boxes + HALF, (WALL[0], -1.0), (WALL[1], 1.0))
@@ -69,7 +69,7 @@ class Sampled:
 
 
 class Tunnelling(Scene):
-    """Volleys of bullets, each fired three times, and what became of them."""
+    """Volleys of bullets, each fired three times, and the counts of hits and misses."""
 
     title = "tunnelling"
     seconds = 8.0
@@ -108,7 +108,7 @@ class Tunnelling(Scene):
         self.n_bullets += N
 
     def step(self) -> None:
-        """Show a frame; advance all three by a step where one is due."""
+        """Show a frame; advance all three by a step if one is due."""
         if self.n_steps % SLOW:
             self.n_steps += 1
             return
@@ -130,7 +130,7 @@ class Tunnelling(Scene):
                 self.n_wrong += abs(event.time - way / self.speed[number]) > 1e-12
 
     def boxes(self) -> Boxes:
-        """Return the bullets, and where they were looked at."""
+        """Return the bullets, and the places where they were tested."""
         share = (self.n_steps - 1) % SLOW / SLOW
         drawn = []
         for sampled, bottom in zip(self.sampled, ABOVE, strict=False):
@@ -138,7 +138,7 @@ class Tunnelling(Scene):
                 drawn.append(outlines(self._rects(x, bottom), (86, 92, 116), 1.0))
             missed = sampled.x > WALL[1] + HALF
             colours = np.where(missed[:, None], RED, np.where(sampled.flies[:, None], YELLOW, BLUE))
-            x = np.minimum(sampled.x, WIDTH - 2 * HALF)  # what is lost stays in sight
+            x = np.minimum(sampled.x, WIDTH - 2 * HALF)  # lost bullets stay in sight
             drawn.append(plain(self._rects(x, bottom), colours))
         path = self._rects(self.before, 0.0)
         path[:, 2] = np.maximum(self.after + HALF, path[:, 2])
@@ -153,13 +153,13 @@ class Tunnelling(Scene):
 
     @staticmethod
     def _rects(x: NDArray[np.float64], bottom: float) -> NDArray[np.float64]:
-        """Return the bullets' boxes in one of the ranges; one that is nowhere is far away."""
+        """Return the bullets' boxes in one of the ranges; a bullet without a place is far away."""
         y = bottom + LANE * (np.arange(N) + 0.5)
         x = np.where(np.isnan(x), -1e3, x)
         return np.stack([x - HALF, y - HALF, x + HALF, y + HALF], axis=1)
 
     def labels(self) -> list[Label]:
-        """Return what each range is, and its score."""
+        """Return the name and the score of each range."""
         scores = [(s.n_misses, s.n_tests) for s in self.sampled] + [(self.n_missed, self.n_tests)]
         return [
             Label(f"{name}: {n} went through, {tests} tests", 10, bottom + BAND + 6, 14.0, WHITE)
@@ -177,7 +177,7 @@ class Tunnelling(Scene):
         return self.n_lost + self.n_beyond()
 
     def report(self) -> list[str]:
-        """Return what became of the bullets."""
+        """Return the counts of hits and misses."""
         once, often = self.sampled
         return [
             f"bullets     {self.n_bullets}, of {SLOWEST:g} to {FASTEST:g} units a step",
@@ -187,7 +187,7 @@ class Tunnelling(Scene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         once, often = self.sampled
         return [
             ("no swept bullet is beyond the wall", self.n_missed == 0),

@@ -1,1 +1,1 @@
-"""What runs a demo: in a window, without one, recorded, or played back."""
+"""The runners of demos: in a window, without one, recorded, or played back."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from demos.app.scene import Boxes, Scene, Sheet
 from ecs_collide.debug.pyglet_lists import VertexList
 
-TRIANGLES = 4  # what OpenGL calls them
+TRIANGLES = 4  # GL_TRIANGLES
 _AROUND = [0, 1, 2, 1, 2, 3, 0, 3]  # the corners of left, bottom, right, top, going around
 
 VERTEX_SHADER = """#version 330 core
@@ -105,7 +105,7 @@ class TileList(QuadList):
 
 
 class Canvas:
-    """Draws scenes: their sky, their boxes, and the faces above them."""
+    """A canvas that draws scenes: their sky, their boxes, and the faces above them."""
 
     def __init__(self) -> None:
         self._sky = QuadList()

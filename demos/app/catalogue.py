@@ -1,4 +1,4 @@
-"""Which demos there are: files of `demos`, and folders of it that have a file `game.py`."""
+"""The list of demos: files of `demos`, and its folders with a file `game.py`."""
 
 from __future__ import annotations
 

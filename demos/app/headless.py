@@ -22,22 +22,22 @@ def run(
     recorder: Recorder | None = None,
     step: Callable[[], None] | None = None,
 ) -> list[Path]:
-    """Step a scene, print what happened and write a picture.
+    """Step a scene, print a report and write a picture.
 
     Parameters
     ----------
     scene : Scene
         The demo's world.
     name : str
-        Of the demo; the picture of the last frame is ``<out>/<name>.png``.
+        The name of the demo; the picture of the last frame is ``<out>/<name>.png``.
     seconds : float
-        Of play, not of waiting.
+        Seconds of play, not of waiting.
     out : Path
         The folder for the picture.
     recorder : Recorder, optional
         Takes the frames.
     step : callable, optional
-        Steps the scene in place of `Scene.step`.
+        Steps the scene instead of `Scene.step`.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def _run_steps(
 
 
 def progress(steps: Iterable[int]) -> Iterator[int]:
-    """Yield the steps and show a bar where tqdm is installed."""
+    """Yield the steps and show a bar if tqdm is installed."""
     bar = None
     with suppress(ImportError):
         from tqdm import tqdm  # type: ignore[import-untyped]

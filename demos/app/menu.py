@@ -1,7 +1,6 @@
 """The menu of the demos, and the window in which one is chosen after the other.
 
-The menu is a scene like any other: its rows are bodies, and what the mouse
-points at is found by a query.
+The menu is a scene like any other: its rows are bodies, and a query finds the row under the mouse.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ class Menu(Scene):
     Parameters
     ----------
     demos : mapping of str to str
-        What each demo shows, in one line, by its name.
+        The summary of each demo, in one line, by its name.
     """
 
     title = "demos"
@@ -80,7 +79,7 @@ class Menu(Scene):
         )
 
     def labels(self) -> list[Label]:
-        """Return the names, and what each demo shows."""
+        """Return the names and the summaries of the demos."""
         top = self.size[1]
         found = [Label("ecs_collide", INSET, top - 62, 28.0)]
         if self.trouble:
@@ -101,7 +100,7 @@ class Gallery:
     Parameters
     ----------
     demos : mapping of str to str
-        What each demo shows, in one line, by its name.
+        The summary of each demo, in one line, by its name.
     build : callable
         Makes the scene of a demo, by name, in the current world.
     visible : bool
@@ -132,11 +131,11 @@ class Gallery:
 
     @property
     def is_open(self) -> bool:
-        """Whether the menu is seen, and no demo."""
+        """Whether the menu is shown, and no demo."""
         return self.screen.scene is self.menu
 
     def open(self) -> None:
-        """Show the demo that is lit, or say why it cannot be shown."""
+        """Show the demo that is lit, or the reason why that is not possible."""
         name = self.menu.name
         self.world = f"demo {name}"
         self.menu.trouble = ""
@@ -160,7 +159,7 @@ class Gallery:
         self.screen.show(self.menu)
 
     def press(self, symbol: int, modifiers: int) -> bool:
-        """Take a key; return whether it is of no more use to others."""
+        """Handle a key; return whether it is consumed."""
         from pyglet.window import key
 
         if not self.is_open:
@@ -175,12 +174,12 @@ class Gallery:
         return False
 
     def point(self, x: float, y: float, *_: float) -> None:
-        """Light what the mouse is over."""
+        """Light the row under the mouse."""
         if self.is_open:
             self.menu.point(self.screen.place(x, y))
 
     def click(self, x: float, y: float, *_: float) -> None:
-        """Open what the mouse is over."""
+        """Open the demo under the mouse."""
         if self.is_open and self.menu.point(self.screen.place(x, y)):
             self.open()
 

@@ -1,4 +1,4 @@
-"""Moves paddles: bodies with Velocity and no response, along one axis between two ends."""
+"""Move paddles: bodies with Velocity and no response, along one axis between two ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ FAR = 1e6  # a place that is never reached: where a pressed key wants to go
 
 
 class Steer(esper.Processor):
-    """Sets the paddles' speeds for the coming step.
+    """The system that sets the paddles' speeds for the coming step.
 
     Parameters
     ----------
@@ -21,11 +21,11 @@ class Steer(esper.Processor):
     axis : str
         "x" or "y".
     speed : float
-        The most, in world units per second.
+        The largest speed, in world units per second.
     ends : tuple of 2 floats
-        Between which their middles stay.
+        The range of their middles.
     wanted : callable
-        Takes the number of a paddle and where it is; returns where it is to go.
+        Takes the number of a paddle and its place; returns its target.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class Steer(esper.Processor):
         self.wanted = wanted
 
     def process(self, dt: float) -> None:
-        """Set the speeds; a step never takes a paddle beyond its ends."""
+        """Set the speeds; a step never moves a paddle beyond its ends."""
         for number, paddle in enumerate(self.paddles):
             place = getattr(esper.component_for_entity(paddle, ec.Position), self.axis)
             way = self.speed * dt

@@ -22,14 +22,14 @@ FRAME_SCALE = 0.5  # size of a recording, compared with the window
 
 
 class Painter:
-    """Paints one scene again and again, at one scale.
+    """A painter of one scene, at one scale.
 
     Parameters
     ----------
     scene : Scene
-        What is painted.
+        The scene to paint.
     scale : float
-        How large the picture is, compared with the window.
+        The size of the picture, compared with the window.
     """
 
     def __init__(self, scene: Scene, scale: float = 1.0) -> None:
@@ -44,7 +44,7 @@ class Painter:
         self._backdrop = self._paint_backdrop()
 
     def paint(self) -> Image.Image:
-        """Return a picture of what the camera sees now."""
+        """Return a picture of the present view of the camera."""
         left, bottom = self.scene.camera()
         picture = self._sky.copy()
         if self._backdrop is not None:
@@ -150,12 +150,12 @@ class Painter:
 
 
 class Recorder:
-    """Collects the frames of an animated GIF.
+    """A recorder that collects the frames of an animated GIF.
 
     Parameters
     ----------
     scene : Scene
-        What is painted.
+        The scene to paint.
     start : float
         Seconds of play before the first frame.
     """

@@ -27,7 +27,7 @@ COLOURS = (RED, ORANGE, YELLOW, GREEN, BLUE)
 
 @dataclass(slots=True)
 class Paint:
-    """A body is drawn as the box it is, in a colour; higher layers are drawn later."""
+    """The colour in which a body is drawn as its box; higher layers are drawn later."""
 
     colour: Colour = PALE
     layer: int = 0
@@ -58,7 +58,7 @@ def create_frame(width: float, height: float, thick: float, sides: str = "lrbt")
 
 
 def painted() -> Boxes:
-    """Return all bodies of the current world that have `Paint`, as they are."""
+    """Return the boxes of all bodies of the current world that have `Paint`."""
     found = esper.get_components(Paint, ec.Position, ec.Extents)
     rows = [
         ((place.x - half.x, place.y - half.y, place.x + half.x, place.y + half.y), 0, paint.colour)
@@ -75,7 +75,7 @@ def plain(rects: ArrayLike, colours: ArrayLike) -> Boxes:
 
 
 def outlines(rects: NDArray[np.float64], colours: ArrayLike, thick: float) -> Boxes:
-    """Return the four sides of boxes, inside of them, as boxes that are so thick."""
+    """Return the four sides of boxes, inside of them, as boxes `thick` units thick."""
     left, bottom, right, top = np.asarray(rects, dtype=np.float64).reshape(-1, 4).T
     sides = np.stack(
         [
@@ -91,7 +91,7 @@ def outlines(rects: NDArray[np.float64], colours: ArrayLike, thick: float) -> Bo
 
 
 class PaintedScene(Scene):
-    """A scene whose picture is its bodies."""
+    """A scene that draws its bodies as they are."""
 
     def boxes(self) -> Boxes:
         """Return all bodies that have `Paint`."""

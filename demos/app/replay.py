@@ -31,7 +31,7 @@ _numbers = count(1)
 
 
 class RecordingError(ValueError):
-    """A file is no recording, or one of another version."""
+    """An error for a file that is not a recording, or has another version."""
 
 
 @dataclass(slots=True)
@@ -41,13 +41,13 @@ class Recording:
     Attributes
     ----------
     name : str
-        Of the demo.
+        The name of the demo.
     options : dict
-        What its world was built with, the seed among them.
+        The options of its world, including the seed.
     names : tuple of str
         The fields of `Keys`.
     inputs : float64 (n, len(names))
-        What they were before each step.
+        Their values before each step.
     hashes : uint8 (n + 1, 16)
         `Space.state_hash` at first, and after each step.
     """
@@ -64,7 +64,7 @@ class Recording:
         return len(self.inputs)
 
     def save(self, path: Path) -> None:
-        """Write a file that `load` reads; its folder is made if need be."""
+        """Write a file that `load` reads; create its folder if needed."""
         says = {"format": FORMAT, "name": self.name, "options": self.options, "names": self.names}
         path.parent.mkdir(parents=True, exist_ok=True)
         with path.open("wb") as file:
@@ -82,9 +82,9 @@ class Recording:
         Raises
         ------
         RecordingError
-            It is not one of these files, or it is damaged.
+            The file is not a recording, or is damaged.
         OSError
-            It cannot be read.
+            The file cannot be read.
         """
         try:
             with path.open("rb") as file, np.load(file, allow_pickle=False) as parts:
@@ -95,7 +95,7 @@ class Recording:
                 found = cls(says["name"], says["options"], names, parts["inputs"], parts["hashes"])
         except (RecordingError, OSError):
             raise
-        except Exception as error:  # numpy, zipfile, zlib and json have many words for damage
+        except Exception as error:  # numpy, zipfile, zlib and json raise many types
             raise RecordingError(f"{path} is no recording of a demo") from error
         trouble = found.trouble()
         if trouble:
@@ -103,7 +103,7 @@ class Recording:
         return found
 
     def trouble(self) -> str:
-        """Return what is wrong with the parts, or nothing."""
+        """Return the fault of the parts as a text, or nothing."""
         if not isinstance(self.options, dict):
             return "there are no options"
         if not all(isinstance(text, str) for text in (self.name, *self.names)):
@@ -125,7 +125,7 @@ class Recording:
 
 
 class Memory(GameMemory):
-    """Saves a scene; never one that `counts_work`, which differs after a snapshot."""
+    """The saved states of a scene; none if it `counts_work`, which differs after a snapshot."""
 
     def __init__(self, scene: Scene) -> None:
         super().__init__(scene.space, [scene], {"demos"})
@@ -138,20 +138,20 @@ class Memory(GameMemory):
 
 
 class Tape:
-    """Records a scene while it is played.
+    """A recorder of a scene while it is played.
 
     Parameters
     ----------
     scene : Scene
-        Which has not been stepped yet.
+        A scene that has not been stepped yet.
     name, options : str and dict
-        Of the demo, and what it was built with.
+        The name of the demo, and the options of its world.
     """
 
     def __init__(self, scene: Scene, name: str, options: dict[str, Any]) -> None:
         self._scene = scene
         self._name = name
-        self._options = json.loads(json.dumps(options))  # what cannot be saved is refused now
+        self._options = json.loads(json.dumps(options))  # raises for options that cannot be saved
         self._names = tuple(field.name for field in fields(Keys))
         self._inputs: list[list[float]] = []
         self._hashes = [scene.space.state_hash()]
@@ -164,7 +164,7 @@ class Tape:
         self._hashes.append(self._scene.space.state_hash())
 
     def recording(self) -> Recording:
-        """Return what was recorded so far; a step that failed is no part of it."""
+        """Return the recording so far, without a failed step."""
         n = len(self._hashes) - 1
         return Recording(
             self._name,
@@ -176,16 +176,16 @@ class Tape:
 
 
 class Player:
-    """Plays a recording back, forwards and backwards.
+    """A player of a recording, forwards and backwards.
 
     Attributes
     ----------
     scene : Scene
-        As it was after `position` steps.  `seek` may make another one.
+        The scene after `position` steps.  `seek` may create another one.
     position : int
     first_difference : int or None
-        The first step after which the scene was not what was recorded, of
-        those played so far; 0: the world began differently.
+        The first of the steps played so far after which the scene differed from the recording;
+        0: the world began differently.
     """
 
     def __init__(self, recording: Recording) -> None:
@@ -212,7 +212,7 @@ class Player:
             raise RecordingError(f"the recording's options make no world: {error}") from error
 
     def _check_options(self) -> None:
-        """Refuse what the command line would not give to the demo."""
+        """Raise RecordingError for options that the command line would refuse."""
         known = inspect.signature(self._demo.build).parameters
         for option, value in self.recording.options.items():
             if option not in known:
@@ -230,7 +230,7 @@ class Player:
         return self.recording.n_steps
 
     def rebuild(self) -> None:
-        """Make the world anew, as it was at first."""
+        """Build the world again, as it was at first."""
         self.close()
         esper.switch_world(self._world)
         self.scene: Scene = self._demo.build(**self.recording.options)
@@ -240,13 +240,13 @@ class Player:
         self._compare()
 
     def close(self) -> None:
-        """Delete the world, and go back to the one that was current."""
+        """Delete the world, and switch back to the previous one."""
         if self._world in esper.list_worlds():
             esper.switch_world(self._before)
             esper.delete_world(self._world)
 
     def step(self) -> None:
-        """Do the next step, with the keys that were down in it; nothing at the end."""
+        """Do the next step, with the recorded keys; do nothing at the end."""
         if self.position == self.n_steps:
             return
         if self.position % EVERY == 0 and self.position not in self._memory.steps:
@@ -264,7 +264,7 @@ class Player:
         self.position += 1
 
     def is_as_recorded(self) -> bool:
-        """Return whether the scene is what it was in the run after this step."""
+        """Return whether the scene is as in the recorded run after this step."""
         expected: bytes = self.recording.hashes[self.position].tobytes()
         return self.scene.space.state_hash() == expected
 
@@ -277,9 +277,9 @@ class Player:
     def seek(self, position: int) -> None:
         """Go to the end of a step.
 
-        Forwards step by step; else to the last one before it that is remembered, and on
-        from there.  Where none is, or what was remembered leads to anything but what
-        was recorded, the run is played anew from its beginning.
+        Forwards it goes step by step; backwards it restores the last saved step before it, and
+        plays on from there.  If there is none, or the saved state leads to another result than the
+        recording, the run is played again from its beginning.
         """
         position = min(max(position, 0), self.n_steps)
         known = max((step for step in self._memory.steps if step <= position), default=-1)
@@ -293,7 +293,7 @@ class Player:
             self.step()
 
     def _recall(self, known: int, position: int) -> bool:
-        """Go to a step by way of one that is remembered; return whether that went well."""
+        """Go to a step from a saved one; return whether the result was as recorded."""
         before = self.first_difference, self._furthest
         try:
             self._memory.bring_back(known)
@@ -301,19 +301,19 @@ class Player:
             self._compare()
             while self.position < position:
                 self.step()
-        except Exception:  # of a demo of which not all was brought back
+        except Exception:  # from a demo that was not restored in full
             is_well = False
         else:
             is_well = self.first_difference == before[0]
-        if not is_well:  # nor does what was compared count
+        if not is_well:  # the comparisons do not count either
             self.first_difference, self._furthest = before
         return is_well
 
     def verify(self, progress: Callable[[range], Any] = iter) -> int | None:
-        """Play all of it from the start; return the first step that differs, or None.
+        """Play the whole run from the start; return the first step that differs, or None.
 
-        Goes on to the end, to know all types of components that there will be, and
-        leaves the scene at its beginning.
+        It continues to the end, to know all types of components, and leaves the scene at its
+        beginning.
         """
         self.rebuild()
         for _ in progress(range(self.n_steps)):
@@ -325,7 +325,7 @@ class Player:
         return self.first_difference
 
     def verdict(self) -> str:
-        """Return in a sentence whether what was played so far is what was recorded."""
+        """Return in a sentence whether the steps played so far are as recorded."""
         if self.first_difference is None:
             return "as recorded"
         if self.first_difference == 0:

@@ -1,4 +1,4 @@
-"""What the runners know of a demo: a `Scene` that steps, and says what is to be drawn."""
+"""The interface between runners and demos: a `Scene` that steps, and returns its drawing."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ DT = 1 / 60  # seconds a step
 
 Colour = tuple[int, int, int]
 WHITE: Colour = (255, 255, 255)
-SHADOW: Colour = (20, 22, 32)  # of writing
+SHADOW: Colour = (20, 22, 32)  # of text
 GREY: Colour = (92, 99, 122)
 BLUE: Colour = (74, 148, 214)
 GREEN: Colour = (126, 214, 150)
@@ -30,7 +30,7 @@ PAINTS = (WHITE, SHADOW, GREY, BLUE, GREEN, YELLOW, ORANGE, RED, PALE)
 
 @dataclass(slots=True)
 class Keys:
-    """Which keys are down; the window writes them, or a bot does."""
+    """The keys that are down; the window or a bot sets them."""
 
     left: bool = False
     right: bool = False
@@ -61,7 +61,7 @@ SHEET = Sheet(Path(__file__).parent.with_name("levels") / "tiles.png")
 
 
 class Boxes(NamedTuple):
-    """Boxes to be drawn, the first below the others.
+    """Boxes to draw, the first below the others.
 
     Attributes
     ----------
@@ -71,7 +71,7 @@ class Boxes(NamedTuple):
     tiles : int64 array, shape (n,)
         Numbers of tiles in the sheet.
     colours : uint8 array, shape (n, 3)
-        By which the tile's colours are multiplied.
+        Factors of the tile's colours.
     """
 
     rects: NDArray[np.float64]
@@ -97,7 +97,7 @@ class Boxes(NamedTuple):
         )
 
     def around(self, width: float, height: float) -> Boxes:
-        """Return these boxes as a world shows them that is a ring on both axes."""
+        """Return these boxes as in a world that is a ring on both axes."""
         moves = [(x * width, y * height) for x in (0, -1, 1) for y in (0, -1, 1)]
         rects = np.concatenate([self.rects + np.array(move * 2) for move in moves])
         seen = ((rects[:, 2:] > 0) & (rects[:, :2] < (width, height))).all(axis=1)
@@ -105,7 +105,7 @@ class Boxes(NamedTuple):
 
 
 class Quads(NamedTuple):
-    """Plain four-cornered faces, the first below the others: what boxes in 3D look like.
+    """Plain four-cornered faces of boxes in 3D, the first below the others.
 
     Attributes
     ----------
@@ -119,7 +119,7 @@ class Quads(NamedTuple):
 
 
 class Label(NamedTuple):
-    """A line of writing in the world; `x` and `y` are its left and its bottom."""
+    """A line of text in the world; `x` and `y` are its left and its bottom."""
 
     text: str
     x: float
@@ -130,18 +130,18 @@ class Label(NamedTuple):
 
 @dataclass(slots=True)
 class Look:
-    """How an entity is drawn: a component of the demos.
+    """The look of an entity: a component of the demos.
 
     Attributes
     ----------
     tile : int
         A tile of the sheet.
     width, height : float
-        Of the picture, in world units; it may be larger than the body.
+        The size of the picture, in world units; it may be larger than the body.
     shift : float
-        How far the picture's middle lies above the body's.
+        The height of the picture's middle above the body's.
     across : int
-        How many times the tile is repeated side by side.
+        The number of tiles side by side.
     mirrored : bool
         Whether left and right are exchanged.
     layer : int
@@ -173,20 +173,20 @@ def looks() -> Boxes:
 
 
 class Scene:
-    """One demo's world, ready to step, to draw and to tell about.
+    """The world of one demo, which can be stepped, drawn and reported.
 
-    It belongs to the esper world that was current when it was made.
+    It belongs to the esper world that was current at its creation.
 
     Attributes
     ----------
     space : ecs_collide.Space
         The bodies.
     size, view : tuple of 2 floats
-        Of the world and of the part the camera shows, in world units.
+        The size of the world and of the part that the camera shows, in world units.
     zoom : float
         Pixels for each world unit.
     keys : Keys
-        What the player presses.
+        The keys of the player.
     dt : float
         Seconds of the world in a step; less than `DT` is slow motion.
     n_steps, n_collisions, n_contacts : int
@@ -200,8 +200,8 @@ class Scene:
     help: ClassVar[str] = ""  # the keys, in one line
     sky: ClassVar[tuple[Colour, Colour]] = ((18, 20, 30), (10, 11, 18))  # top, bottom
     sheet: ClassVar[Sheet] = SHEET
-    # Whether it adds up `Space.stats`.  A space that was taken back to a snapshot does the same
-    # with other work, so that a replay of such a scene goes back by playing from the beginning.
+    # Whether it adds up `Space.stats`.  A restored space does the same with other work, so that a
+    # replay of such a scene goes back by playing from the beginning.
     counts_work: ClassVar[bool] = False
     corner: ClassVar[tuple[float, float] | None] = None  # of a view that stays where it is
 
@@ -231,7 +231,7 @@ class Scene:
         self.n_contacts += len(self.space.contacts_began)
 
     def focus(self) -> tuple[float, float]:
-        """Return the point the camera looks at."""
+        """Return the point in the middle of the view."""
         return self.size[0] / 2, self.size[1] / 2
 
     def camera(self) -> tuple[float, float]:
@@ -245,11 +245,11 @@ class Scene:
         return float(round(x)), float(round(y))
 
     def backdrop(self) -> Boxes:
-        """Return what is drawn below everything and never changes."""
+        """Return the boxes below everything, which never change."""
         return Boxes.of([])
 
     def boxes(self) -> Boxes:
-        """Return what is drawn now."""
+        """Return the boxes to draw now."""
         return looks()
 
     def quads(self) -> Quads | None:
@@ -257,7 +257,7 @@ class Scene:
         return None
 
     def labels(self) -> list[Label]:
-        """Return what is written above everything."""
+        """Return the labels above everything."""
         return []
 
     def status(self) -> str:
@@ -265,9 +265,9 @@ class Scene:
         return ""
 
     def report(self) -> list[str]:
-        """Return what happened so far, line by line."""
+        """Return the results so far, line by line."""
         return []
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves, and whether it has held so far."""
+        """Return the claims of this demo, and whether each has held so far."""
         return []

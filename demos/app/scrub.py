@@ -1,4 +1,4 @@
-"""A window in which a recorded run is played back, and gone through with the arrow keys."""
+"""A window that plays back a recorded run, with the arrow keys to move through it."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ KEYS = "space: play   arrows: go   shift: a second"
 
 
 class ReplayScreen(Screen):
-    """Shows a player's scene.
+    """A screen that shows a player's scene.
 
     Attributes
     ----------
@@ -33,22 +33,22 @@ class ReplayScreen(Screen):
         self._n_held = 0
 
     def seek(self, position: int) -> None:
-        """Go to a step, and show what there was."""
+        """Go to a step, and show it."""
         self.player.seek(position)
-        if self.player.scene is not self.scene:  # made anew
+        if self.player.scene is not self.scene:  # built again
             self.scene = self.player.scene
             self.overlay.space = self.scene.space
             self._backdrop = self.scene.backdrop()
 
     def text(self) -> str:
-        """Return where it is, and whether that is what was recorded."""
+        """Return the position, and whether the run is as recorded."""
         player = self.player
         state = "" if self.is_playing else "   PAUSED"
         where = f"step {player.position} of {player.n_steps}{state}: {player.verdict()}"
         return f"{where}   {self.scene.status()}   {KEYS}"
 
     def press(self, symbol: int, modifiers: int) -> None:
-        """Go where a key says."""
+        """Handle a key: go to another step, or play."""
         from pyglet.window import key
 
         player = self.player
@@ -66,10 +66,10 @@ class ReplayScreen(Screen):
             self.is_playing = not self.is_playing
 
     def read_keys(self) -> None:
-        """Leave the scene alone: it gets the keys that were recorded."""
+        """Do nothing: the scene gets the recorded keys."""
 
     def advance(self) -> None:
-        """Do what a frame does: play on, or follow an arrow that is held."""
+        """Advance by a frame: play on, or follow an arrow that is held."""
         from pyglet.window import key
 
         if self.is_playing:

@@ -15,15 +15,15 @@ if TYPE_CHECKING:
 
 HELP = "F1: how it works"
 MAX_STEPS = 4  # in one frame; on a slower machine the game runs slower, not in jumps
-FRAMES_A_TEXT = 6  # the line of numbers is laid out anew that seldom: it is dear
+FRAMES_A_TEXT = 6  # frames between two layouts of the line of numbers, which are expensive
 
 
 class NoScreenError(Exception):
-    """There is nowhere to open a window, or it cannot draw."""
+    """An error for a window that cannot be opened or drawn in."""
 
 
 class Screen:
-    """A window that shows a scene and hands its keys on.
+    """A window that shows a scene and passes its keys on.
 
     Raises
     ------
@@ -77,12 +77,12 @@ class Screen:
         self._backdrop = scene.backdrop()
 
     def zoom(self) -> float:
-        """Return the pixels for each world unit, as large as the window is now."""
+        """Return the pixels for each world unit at the present size of the window."""
         width, height = self.scene.view
         return float(min(self.window.width / width, self.window.height / height))
 
     def place(self, x: float, y: float) -> tuple[float, float]:
-        """Return the point of the world that is seen at a pixel of the window."""
+        """Return the point of the world at a pixel of the window."""
         left, bottom = self.scene.camera()
         return left + x / self.zoom(), bottom + y / self.zoom()
 
@@ -131,7 +131,7 @@ class Screen:
         return "   ".join(filter(None, [self.scene.status(), self.scene.help, HELP]))
 
     def press(self, symbol: int, modifiers: int) -> None:
-        """Hand the keys over to the bot, or back, when B is pressed."""
+        """Give the keys to the bot, or take them back, when B is pressed."""
         from pyglet.window import key
 
         if symbol == key.B:

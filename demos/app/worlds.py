@@ -20,7 +20,7 @@ def in_world(name: str) -> Iterator[None]:
 
 
 def delete_world(name: str) -> None:
-    """Delete an esper world, if it is there, also if it is the current one."""
+    """Delete an esper world if it exists, even if it is the current one."""
     if name in esper.list_worlds():
         if esper.current_world == name:
             esper.switch_world("default")

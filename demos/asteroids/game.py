@@ -1,4 +1,4 @@
-"""Asteroids: a world without edges; what flies out on one side is hit on the other.
+"""Asteroids: a world without edges; a body that flies out on one side comes in on the other.
 
 What to look at: ``Space(wrap=(width, height))`` and no more.  Bodies that lie across the seam are
 hit from both sides, bullets fly through it, and an asteroid breaks into four that fill its place.
@@ -30,21 +30,21 @@ OWN = ec.Filter(group=-1)  # the ship and its shots never meet
 
 
 class Asteroid:
-    """Breaks; `level` is its place in `SIDES`."""
+    """An asteroid, which shots break; `level` is its index in `SIDES`."""
 
     def __init__(self, level: int) -> None:
         self.level = level
 
 
 class Shot:
-    """Breaks asteroids for `left` seconds."""
+    """A shot that breaks asteroids for `left` seconds."""
 
     def __init__(self, left: float) -> None:
         self.left = left
 
 
 class Ship:
-    """Is broken by asteroids."""
+    """A ship, which asteroids break."""
 
 
 def build(seed: int = 0) -> Asteroids:
@@ -62,7 +62,7 @@ class Asteroids(Scene):
 
     title = "asteroids"
     seconds = 20.0
-    target = Asteroid  # what a bot shoots at
+    target = Asteroid  # the target of a bot
     help = "arrows: fly   X: shoot   B: the bot plays"
 
     def __init__(self, space: ec.Space, seed: int) -> None:
@@ -70,13 +70,13 @@ class Asteroids(Scene):
         self.chance = random.Random(seed)
         self.facing = (1.0, 0.0)
         self.reload = self.wait = 0.0
-        self.area = self.broken_area = 0.0  # of all asteroids ever; of those that are gone
+        self.area = self.broken_area = 0.0  # of all asteroids so far; of the broken ones
         self.n_shots = self.n_hits = self.n_spent = self.n_ships = self.n_across = 0
         self.n_outside = self.n_waves = 0
         self.ship = self.launch()
 
     def launch(self) -> int:
-        """Put a ship where nothing is near."""
+        """Create a ship at a place with nothing near."""
         self.n_ships += 1
         room = 90.0
         for _ in range(200):
@@ -96,7 +96,7 @@ class Asteroids(Scene):
         esper.create_entity(*body, *kind, Paint((ORANGE, YELLOW, PALE)[level]))
 
     def wave(self) -> None:
-        """Add large asteroids, each where there is room."""
+        """Add large asteroids, each at a free place."""
         self.n_waves += 1
         room = 3 * SIDES[0]
         x, y = esper.component_for_entity(self.ship, ec.Position).xy
@@ -108,7 +108,7 @@ class Asteroids(Scene):
             self.area += SIDES[0] ** 2
 
     def shoot(self) -> None:
-        """Send off a shot, from before the ship."""
+        """Fire a shot from the front of the ship."""
         x, y = esper.component_for_entity(self.ship, ec.Position).xy
         way_x, way_y = self.facing
         left = RANGE * (WIDTH if way_x else HEIGHT) / SHOT
@@ -139,13 +139,13 @@ class Asteroids(Scene):
             self.add(level + 1, (x + way_x * half, y + way_y * half), new)
 
     def crash(self, event: ec.Collision) -> None:
-        """End the ship."""
+        """Remove the ship."""
         if esper.entity_exists(self.ship):
             esper.delete_entity(self.ship, immediate=True)
             self.wait = RESPAWN
 
     def step(self) -> None:
-        """Advance the world; end shots; bring what is missing."""
+        """Advance the world; end old shots; add a missing ship or wave."""
         super().step()
         rows = self.space.collision_array
         apart = np.abs(rows["position_first"] - rows["position_second"])
@@ -165,7 +165,7 @@ class Asteroids(Scene):
             self.wave()
 
     def boxes(self) -> Boxes:
-        """Return all bodies; those across the seam are seen on both sides."""
+        """Return all bodies, drawn on both sides if they lie across the seam."""
         return painted().around(WIDTH, HEIGHT)
 
     def status(self) -> str:
@@ -174,7 +174,7 @@ class Asteroids(Scene):
         return f"asteroids {n}   hits {self.n_hits} of {self.n_shots}   ships {self.n_ships}"
 
     def area_left(self) -> float:
-        """Return the area of the asteroids that are there, in units of half sizes."""
+        """Return the area of the present asteroids, in units of half sizes."""
         return sum(SIDES[rock.level] ** 2 for _, rock in esper.get_component(Asteroid))
 
     def report(self) -> list[str]:
@@ -186,7 +186,7 @@ class Asteroids(Scene):
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what this demo proves."""
+        """Return the claims of this demo."""
         flying = len(esper.get_component(Shot))
         shots = self.n_hits + self.n_spent + flying
         return [

@@ -1,4 +1,4 @@
-"""Flies the ship of the asteroids: by the keys, or as a bot."""
+"""Fly the ship of the asteroids: by the keys, or as a bot."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ if TYPE_CHECKING:
     from demos.asteroids.game import Asteroids
 
 THRUST, DRAG = 500.0, 0.6  # per second
-NEAR = 0.8  # of the world: at what a bot shoots
-IDLE = 0.3  # chance that a bot flies on where it sees nothing
+NEAR = 0.8  # fraction of the world: the range at which a bot shoots
+IDLE = 0.3  # chance that a bot flies on if it sees nothing
 WAYS = {"left": (-1.0, 0.0), "right": (1.0, 0.0), "up": (0.0, 1.0), "down": (0.0, -1.0)}
 
 
 class Pilot(esper.Processor):
-    """Sets the ship's velocity for the coming step, and shoots."""
+    """The system that sets the ship's velocity for the coming step, and shoots."""
 
     def __init__(self, game: Asteroids) -> None:
         self.game = game
 
     def process(self, dt: float) -> None:
-        """Do what the keys say."""
+        """Follow the keys."""
         game, keys = self.game, self.game.keys
         game.reload -= dt
         if not esper.entity_exists(game.ship):

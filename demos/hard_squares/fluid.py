@@ -1,6 +1,6 @@
-"""Parallel hard lines, squares or cubes in a periodic box, and what is measured on them.
+"""Parallel hard lines, squares or cubes in a periodic box, and measurements on them.
 
-The units are those of the literature: the side and the mass of a box and kT are 1.  All boxes have
+As in the literature, the side and the mass of a box and kT are 1.  All boxes have
 `Deflect` with restitution 1, so two that meet exchange their velocities along the axis of contact:
 no arithmetic is done on a velocity, and momentum and energy keep every bit.
 """
@@ -15,13 +15,13 @@ from numpy.typing import NDArray
 
 import ecs_collide as ec
 
-DT = 0.1  # seconds a step; it changes what a run costs, not what it measures
-PAIR_LIMIT = 10**9  # answers of a pair in one step: as many as there are
+DT = 0.1  # seconds a step; it changes the cost of a run, not its results
+PAIR_LIMIT = 10**9  # answers of a pair in one step: no limit
 N_BLOCKS = 20  # of a run, for its standard error
 
 
 class Measured(NamedTuple):
-    """What a run has given.
+    """The results of a run.
 
     Attributes
     ----------
@@ -30,8 +30,8 @@ class Measured(NamedTuple):
     error : float
         Standard error of `z`, from the blocks.
     order : tuple of float
-        Of each axis, the highest first: root of the mean square of `Fluid.order`, sorted, at the
-        ends of the blocks.
+        The order of each axis, the highest first: root of the mean square of `Fluid.order`,
+        sorted, at the ends of the blocks.
     n_collisions : int
     blocks : float64 array, shape (n_blocks,)
         The compressibility factor of each part of the run.
@@ -59,23 +59,23 @@ class Fluid:
     packing : float
         The part of the volume that the boxes fill, above 0 and below 1.
     seed : int
-        Of shifts and velocities.
+        The seed of shifts and velocities.
     speeds : str
-        ``"maxwell"``: normally distributed.  ``"single"``: each component is 1 or -1, as often the
-        one as the other, which needs an even number of boxes.
+        ``"maxwell"``: normally distributed.  ``"single"``: each component is 1 or -1, equally
+        often, which needs an even number of boxes.
     dt : float
         Length of a step, in seconds.
 
     Attributes
     ----------
     width : float
-        Of the periodic box, in world units.
+        The width of the periodic box, in world units.
     ids : list of int
         The boxes.
     n_collisions : int
-        So far.
+        Collisions so far.
     worst_contact : float
-        How far the distance of two boxes that met was from 1, at most.
+        The largest deviation from 1 of the distance of two boxes that met.
     """
 
     def __init__(
@@ -169,21 +169,21 @@ class Fluid:
         return self.space.velocities(self.ids)[:, : self.dim]
 
     def turn_back(self) -> None:
-        """Reverse all velocities: the boxes go back the way they have come."""
+        """Reverse all velocities: the boxes go back on their paths."""
         for entity in self.ids:
             velocity = esper.component_for_entity(entity, ec.Velocity)
             velocity.xyz = tuple(-part for part in velocity.xyz)
         self.start = -self.start
 
     def is_conserved(self) -> bool:
-        """Return whether the velocities of each axis are those of the start, in any order.
+        """Return whether the velocities of each axis equal the first ones, in any order.
 
         Then momentum and energy are the same to the last bit, on each axis by itself.
         """
         return bool((np.sort(self.velocities(), axis=0) == np.sort(self.start, axis=0)).all())
 
     def deepest_overlap(self) -> float:
-        """Return how deep any two boxes are in each other, in world units; every pair is tried."""
+        """Return the deepest overlap of any two boxes, in world units; every pair is tested."""
         centres = self.positions()
         deepest = -np.inf
         for number in range(self.n - 1):
@@ -195,7 +195,7 @@ class Fluid:
     def order(self) -> NDArray[np.float64]:
         """Return the positional order along each axis: 1 on the lattice, in a fluid 1 / sqrt(n).
 
-        It is the length of the mean of exp(2 pi i x / cell) over the boxes.  Where whole rows slide
+        It is the length of the mean of exp(2 pi i x / cell) over the boxes.  If whole rows slide
         along an axis the boxes are ordered across it, and not along it.
         """
         phases = np.exp(2j * np.pi * self.per_side / self.width * self.positions())
@@ -205,7 +205,7 @@ class Fluid:
 def seconds_for(collisions: float, z: float, dim: int) -> float:
     """Return the time in which each box has `collisions` collisions, at a compressibility factor.
 
-    Two boxes that meet have the mean closing speed sqrt(pi) where speeds are Maxwell's.
+    Two boxes that meet have the mean closing speed sqrt(pi) if speeds are Maxwell's.
     """
     return float(collisions * np.sqrt(np.pi) / ((z - 1.0) * dim))
 

@@ -20,7 +20,7 @@ from demos.hard_squares.virial import coefficients, free_volume, series
 
 FILE = Path(__file__).with_name("measured.csv")
 N_BLOCKS = 40
-LEFT_OUT = 0.25  # of a run, before anything is measured, as a part of what is measured
+LEFT_OUT = 0.25  # the start of a run that is not measured, as a fraction of the measured part
 
 
 class State(NamedTuple):
@@ -74,7 +74,7 @@ def run(state: State) -> Measured:
         fluid.run(LEFT_OUT * seconds)
         measured = fluid.measure(seconds, N_BLOCKS)
         if not fluid.is_conserved() or fluid.deepest_overlap() > 1e-12:
-            raise RuntimeError(f"{state}: momentum, energy or distances are not what they must be")
+            raise RuntimeError(f"{state}: momentum, energy or distances are wrong")
         return measured
     finally:
         esper.switch_world(previous)
@@ -82,7 +82,7 @@ def run(state: State) -> Measured:
 
 
 def write(rows: Iterable[Row], path: Path = FILE) -> None:
-    """Write rows as they come."""
+    """Write each row as soon as it is measured."""
     with path.open("w", encoding="utf-8", newline="") as file:
         writer = csv.writer(file, lineterminator="\n")
         writer.writerow(Row._fields)
@@ -139,7 +139,7 @@ def _measure_all() -> Iterable[Row]:
 
 
 def main() -> None:
-    """Do what the command line says."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(prog="python -m demos.hard_squares.measure")
     parser.add_argument(
         "--tables", action="store_true", help="measure nothing: print the tables of the page"

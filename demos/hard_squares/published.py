@@ -1,8 +1,8 @@
-"""What others have published on parallel hard squares and cubes.
+"""Published results on parallel hard squares and cubes.
 
 The tables are of W. G. Hoover, C. G. Hoover and M. N. Bannerman, "Single-speed molecular dynamics
 of hard parallel squares and cubes", Journal of Statistical Physics 136 (2009), arXiv 0905.0293v3.
-They give no errors; the numbers of collisions are those of their captions.
+They give no errors; the numbers of collisions are from their captions.
 """
 
 from __future__ import annotations

@@ -91,14 +91,14 @@ def _volumes(n: int) -> NDArray[np.int64]:
         for i, j in pairs:
             graphs += 1 << edges[labels[:, i], labels[:, j]]
         np.add.at(volumes, graphs, weight)
-    for edge in range(n * (n - 1) // 2):  # every graph gets the sum over all that contain it
+    for edge in range(n * (n - 1) // 2):  # each graph gets the sum over all graphs that contain it
         halves = volumes.reshape(-1, 2, 1 << edge)
         halves[:, 0] += halves[:, 1]
     return volumes
 
 
 def _orders(n: int) -> Counter[tuple[tuple[int, int], ...]]:
-    """Return how many orders of the fractional parts let which sorted lines overlap."""
+    """Return how many orders of the fractional parts make each set of sorted lines overlap."""
     found: Counter[tuple[tuple[int, int], ...]] = Counter()
     for order in permutations(range(1, n)):
         ranks = (0, *order)

@@ -30,7 +30,7 @@ _worlds = itertools.count(1)
 
 @dataclass(slots=True)
 class Game:
-    """What the game knows besides its bodies."""
+    """The state of the game besides its bodies."""
 
     steps: int = 0
     first: int = 0
@@ -40,8 +40,8 @@ class Game:
 class Duel(ParallelEnv[str, NDArray[np.float32], int]):
     """Two players, pillars between them, and one coin at a time.
 
-    Who touches the coin gets a reward of 1 and the other one of -1.  They push each other.
-    An episode is truncated after 300 steps.
+    The player that touches the coin gets a reward of 1 and the other one of -1.  They push each
+    other.  An episode is truncated after 300 steps.
     """
 
     metadata: dict[str, Any] = {"name": "ecs_collide_duel_v0", "render_modes": []}  # noqa: RUF012
@@ -73,7 +73,7 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
             self.space = ec.install()
 
     def observation_space(self, agent: str) -> spaces.Space[Any]:
-        """Return the space of observations: where the agent, the other one and the coin are."""
+        """Return the space of observations: the places of the agent, the other and the coin."""
         return self.observation_spaces[agent]
 
     def action_space(self, agent: str) -> spaces.Space[Any]:
@@ -83,7 +83,7 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, NDArray[np.float32]], dict[str, dict[str, Any]]]:
-        """Begin an episode, with a seed or with the random numbers that follow."""
+        """Start an episode, with a seed or with the next random numbers."""
         if seed is None and self._random.state == 0:
             _, seed = seeding.np_random()
         if seed is not None:
@@ -138,7 +138,7 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
         )
 
     def _points(self) -> tuple[int, int]:
-        """Return who has touched the coin in the step: the first of them, by the time within it."""
+        """Return the points of the step: for the first player to touch the coin within it."""
         for event in self.space.contacts_began:
             for n, player in enumerate(self._players):
                 if {event.first, event.second} == {player, self._coin}:
@@ -146,7 +146,7 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
         return 0, 0
 
     def _place_coin(self) -> None:
-        """Put the coin where there is room for it."""
+        """Move the coin to a free place."""
         while True:
             x, y = (self._random.uniform(-9.0, 9.0) for _ in range(2))
             low, high = (x - 1.5, y - 1.5), (x + 1.5, y + 1.5)
@@ -158,7 +158,7 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
         esper.component_for_entity(entity, ec.Position).set(x, y)
 
     def observe(self) -> dict[str, NDArray[np.float32]]:
-        """Return what the players see now, such as after `restore_state`."""
+        """Return the present observations of the players, such as after `restore_state`."""
         with in_world(self.world):
             return self._observe()
 
@@ -175,12 +175,12 @@ class Duel(ParallelEnv[str, NDArray[np.float32], int]):
     # -- cloning --
 
     def clone_state(self) -> tuple[bytes, list[str]]:
-        """Return all that the steps to come depend on."""
+        """Return the state that the next steps depend on."""
         with in_world(self.world):
             return self.space.snapshot(), list(self.agents)
 
     def restore_state(self, state: tuple[bytes, list[str]]) -> None:
-        """Make everything what it was, also of another environment."""
+        """Restore a state, even one of another environment."""
         with in_world(self.world):
             self.space.restore(state[0])
         self.agents = list(state[1])

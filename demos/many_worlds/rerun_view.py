@@ -18,7 +18,7 @@ from demos.many_worlds.rooms import DT, Rooms, head_for_goal
 
 
 def log_space(space: ec.Space) -> None:
-    """Log what a space is after a step: all boxes, the velocities, and where boxes met."""
+    """Log a space after a step: all boxes, the velocities, and the places of impacts."""
     low, high = space.boxes()
     kinds = space.body_kinds()
     moves = kinds & ec.BodyKind.MOVES != 0
@@ -40,7 +40,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("path", type=Path, nargs="?", default=Path("rooms.rrd"))
     parser.add_argument("--rooms", type=int, default=16)
     parser.add_argument("--steps", type=int, default=150)
-    parser.add_argument("--spawn", action="store_true", help="open the viewer in place of a file")
+    parser.add_argument("--spawn", action="store_true", help="open the viewer instead of a file")
     given = parser.parse_args(arguments)
     rr.init("ecs_collide rooms", spawn=given.spawn)
     if not given.spawn:

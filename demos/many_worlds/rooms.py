@@ -1,6 +1,6 @@
-"""Many rooms in one `Space`: in each an agent, who has to reach a goal between drones.
+"""Many rooms in one `Space`: in each an agent must reach a goal between drones.
 
-A step of all rooms is one step of the space.  Whatever is per room is a row of an array, so no
+A step of all rooms is one step of the space.  The state of each room is a row of an array, so no
 loop over rooms runs in Python.
 """
 
@@ -28,7 +28,7 @@ DRONE_SPEED = 6.0
 DT = 1 / 15
 LONGEST = 150  # steps of an episode
 MOVES = np.array([(0, 0), (1, 0), (0, 1), (-1, 0), (0, -1)], float)
-"""What an agent can do: stay, or go along an axis."""
+"""The moves of an agent: stay, or go along an axis."""
 
 _CELLS = 4  # along a side: in each at most one thing begins
 _ON_AGENT, _ON_DRONE, _ON_GOAL = 1, 2, 4  # roles, and categories of filters
@@ -37,7 +37,7 @@ _worlds = itertools.count(1)
 
 
 class Randoms:
-    """The generator `ecs_collide.Random` for many rooms: row n draws what `Random(states[n])` does.
+    """The generator `ecs_collide.Random` for many rooms: row n draws like `Random(states[n])`.
 
     Attributes
     ----------
@@ -60,7 +60,7 @@ class Randoms:
 
 
 class Outcome(NamedTuple):
-    """What a step came to, a row for each room."""
+    """The results of a step, a row for each room."""
 
     reached: Bools
     hit: Bools
@@ -68,7 +68,7 @@ class Outcome(NamedTuple):
 
 
 class State(NamedTuple):
-    """All that the steps to come depend on; pickle can store it."""
+    """The state that the next steps depend on; pickle can store it."""
 
     snapshot: bytes
     random: NDArray[np.uint64]
@@ -83,9 +83,9 @@ class Rooms:
     Parameters
     ----------
     n : int
-        How many rooms.
+        Number of rooms.
     n_drones : int
-        In each room, 0 to 14.
+        Drones in each room, 0 to 14.
     drone_speed : float
         The largest speed of a drone on an axis, in units per second.
 
@@ -93,9 +93,9 @@ class Rooms:
     ----------
     space : Space
     places, speeds : float64 (n, 2 + n_drones, 2), (n, 1 + n_drones, 2)
-        Of the agent, the drones and the goal (which has no speed), from the centre of their room.
+        The agent, the drones and the goal (which has no speed), from the centre of their room.
     steps : int64 (n,)
-        Since the room was reset.
+        Steps since the room was reset.
     """
 
     def __init__(self, n: int, n_drones: int = 3, drone_speed: float = DRONE_SPEED) -> None:
@@ -125,7 +125,7 @@ class Rooms:
             self._room_of, self._role_of = self._index()
         self.reset(range(n))
 
-    # -- what is in a room --
+    # -- the contents of a room --
 
     def _agent(self) -> int:
         parts = ec.Position(0, 0), ec.Extents(0.5, 0.5), ec.Velocity(0, 0), ec.Slide()
@@ -161,7 +161,7 @@ class Rooms:
     # -- playing --
 
     def current(self) -> AbstractContextManager[None]:
-        """Make their world the current one for a while."""
+        """Make their world the current one within a block."""
         return in_world(self.world)
 
     def seed(self, rooms: ArrayLike, seeds: ArrayLike) -> None:
@@ -169,7 +169,7 @@ class Rooms:
         self._random.states[np.asarray(rooms)] = np.asarray(seeds, np.uint64)
 
     def reset(self, rooms: ArrayLike) -> None:
-        """Put everything in some rooms where their random numbers say."""
+        """Place everything in some rooms by their random numbers."""
         rows = np.asarray(rooms, np.int64)
         if not len(rows):
             return
@@ -216,14 +216,14 @@ class Rooms:
     # -- cloning --
 
     def save(self) -> State:
-        """Return all that the steps to come depend on."""
+        """Return the state that the next steps depend on."""
         with self.current():
             data = self.space.snapshot()
         random, steps = self._random.states.copy(), self.steps.copy()
         return State(data, random, steps, self.places.copy(), self.speeds.copy())
 
     def restore(self, state: State) -> None:
-        """Make everything what it was; also of other rooms that were made in the same way."""
+        """Restore a state, even one of other rooms with the same settings."""
         with self.current():
             self.space.restore(state.snapshot)
         self._random.states = state.random.copy()

@@ -23,7 +23,7 @@ Run = Callable[..., Mapping[str, Any]]
 
 
 def play(n_drones: int, drone_speed: float, seed: int, n_rooms: int = 64, steps: int = 150) -> Row:
-    """Let agents head straight for their goals; return how it ended for them.
+    """Play with agents that head straight for their goals; return the results.
 
     Returns
     -------
@@ -76,7 +76,7 @@ def sweep(run: Run, jobs: Sequence[Row], *, workers: int = -1, progress: bool = 
         A function of a module, which takes a job's values by name and returns results by name.
     jobs : list of dict
     workers : int
-        How many processes; -1 for one on each core, 1 for none besides this.
+        Number of processes; -1 for one on each core, 1 for only this one.
     progress : bool
         Whether to show a bar.
 

@@ -34,9 +34,9 @@ class RoomsEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
     Parameters
     ----------
     num_envs : int
-        How many rooms.
+        Number of rooms.
     n_drones : int
-        In each room.
+        Drones in each room.
     autoreset_mode : AutoresetMode or str
         When a room that is over is reset: by the next step, which is the default, by the same
         step, or only by `reset` with a mask.
@@ -75,7 +75,7 @@ class RoomsEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         seed: int | Sequence[int | None] | None = None,
         options: dict[str, Any] | None = None,
     ) -> tuple[Observations, dict[str, Any]]:
-        """Reset all rooms, or those of ``options["reset_mask"]``.
+        """Reset all rooms, or the rooms of ``options["reset_mask"]``.
 
         Parameters
         ----------
@@ -111,7 +111,7 @@ class RoomsEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
         Raises
         ------
         ValueError
-            An action is not in the action space, or a room that is over was not reset where
+            An action is not in the action space, or a room that is over was not reset and
             `autoreset_mode` is ``"Disabled"``.
         """
         actions = np.asarray(actions)
@@ -154,11 +154,11 @@ class RoomsEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
     # -- cloning --
 
     def clone_state(self) -> tuple[State, Bools]:
-        """Return all that the steps to come depend on; `pickle` can store it."""
+        """Return the state that the next steps depend on; `pickle` can store it."""
         return self.rooms.save(), self._over.copy()
 
     def restore_state(self, state: tuple[State, Bools]) -> Observations:
-        """Make everything what it was, also of another environment; return the observations."""
+        """Restore a state, even one of another environment; return the observations."""
         rooms, over = state
         self.rooms.restore(rooms)
         self._over = over.copy()
@@ -170,7 +170,7 @@ class RoomsEnv(VectorEnv[Observations, NDArray[np.int64], NDArray[Any]]):
 
 
 class RoomEnv(Env[Observations, np.int64]):
-    """One room, as an environment that is no vector."""
+    """One room, as a plain environment."""
 
     metadata: dict[str, Any] = {"render_modes": []}  # noqa: RUF012
 
@@ -183,7 +183,7 @@ class RoomEnv(Env[Observations, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observations, dict[str, Any]]:
-        """Begin an episode, with a seed or with the random numbers that follow."""
+        """Start an episode, with a seed or with the next random numbers."""
         super().reset(seed=seed)
         seen, infos = self._rooms.reset(seed=seed)
         return seen[0], infos

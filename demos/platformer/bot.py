@@ -20,12 +20,11 @@ NEAR = 6.0  # world units from a point at which it counts as reached
 
 
 class Bot(esper.Processor):
-    """Presses the keys while `Keys.bot` is set.
+    """A bot that presses the keys while `Keys.bot` is set.
 
-    It runs from point to point, and at each one does what its property `do`
-    says: ``run`` on, ``jump``, ``shoot``, ``leap 500`` (jump, and
-    shoot when it rises no faster than that), ``wait shaft`` until the lift of that
-    name comes, ``ride shaft`` to its other end.
+    It runs from point to point, and at each one follows its property `do`: ``run`` on, ``jump``,
+    ``shoot``, ``leap 500`` (jump, and shoot when it rises no faster than that), ``wait shaft``
+    until the lift of that name comes, ``ride shaft`` to its other end.
 
     Parameters
     ----------
@@ -34,7 +33,7 @@ class Bot(esper.Processor):
     route : list of LevelObject
         The points, in order.
     seed : int
-        Of its little delays and inaccuracies.
+        The seed of its little delays and inaccuracies.
     """
 
     def __init__(self, game: Platformer, route: list[LevelObject], seed: int) -> None:
@@ -78,7 +77,7 @@ class Bot(esper.Processor):
                 keys.jump = True
 
     def _start(self, player: int, position: ec.Position) -> None:
-        """Begin with the first point that a new player has not passed."""
+        """Start with the first point that a new player has not passed."""
         self.player = player
         ahead = [n for n, step in enumerate(self.route) if step.centre[0] > position.x]
         self.index = ahead[0] if ahead else len(self.route) - 1
@@ -86,7 +85,7 @@ class Bot(esper.Processor):
         self.arrived = self.leaping = False
 
     def _act(self, goal: LevelObject, velocity: ec.Velocity, on_ground: bool) -> None:
-        """Do what is to be done at a point, and go on to the next when it is done."""
+        """Do the action of a point, and continue to the next point when it is done."""
         keys = self.game.keys
         do, _, name = str(goal.properties["do"]).partition(" ")
         done = False
@@ -115,7 +114,7 @@ class Bot(esper.Processor):
             self.arrived = self.leaping = False
 
     def _is_stuck(self, x: float) -> bool:
-        """Return whether it has not got on for a while."""
+        """Return whether it has made no progress for a while."""
         self.still = self.still + 1 if abs(x - self.last_x) < 0.2 else 0
         self.last_x = x
         if self.still < STUCK:

@@ -37,23 +37,23 @@ PLANKS, CRATE, LIFT, GUN, FLAG, TARGET = 11, 12, 16, 17, 21, 28  # tiles
 
 
 class Coin:
-    """Is collected."""
+    """A coin, which the player collects."""
 
 
 class Spikes:
-    """Delete what touches them."""
+    """Spikes, which delete bodies that touch them."""
 
 
 class Target:
-    """Breaks when the player's bullet hits it."""
+    """A target, which breaks when the player's bullet hits it."""
 
 
 class Checkpoint:
-    """Is where the next player starts."""
+    """A checkpoint, where the next player starts."""
 
 
 class Goal:
-    """Ends a round."""
+    """The goal, which ends a round."""
 
 
 def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
@@ -62,7 +62,7 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     Parameters
     ----------
     seed : int
-        Of the bot.
+        The seed of the bot.
     one_body_per_tile : bool
         Make every solid tile a body, instead of merging them into few.
     """
@@ -140,22 +140,22 @@ class Platformer(LevelScene):
         self.coins += 1
 
     def save(self, event: ec.Collision) -> None:
-        """Remember where the next player starts."""
+        """Store the place where the next player starts."""
         self.respawn = esper.component_for_entity(event.other(self.player), ec.Position).xy
 
     def finish(self, event: ec.Collision) -> None:
-        """Begin again."""
+        """Start the level again."""
         self.rounds += 1
         self.respawn = self.start
         self.end_life()
 
     def squeeze(self, event: ec.Collision) -> None:
-        """Let a lift break what it presses against a wall."""
+        """Break a thing that a lift presses against a wall."""
         if event.answer == ec.Answer.CRUSHED:
             self.destroy(event)
 
     def pierce(self, event: ec.Collision) -> None:
-        """Let spikes delete what touches them."""
+        """Delete a thing that touches spikes."""
         self.pierced += self.destroy(event)
 
     def destroy(self, event: ec.Collision) -> int:
@@ -169,7 +169,7 @@ class Platformer(LevelScene):
         return len(others)
 
     def strike(self, event: ec.Collision) -> None:
-        """End a bullet's flight at what it hit; the event says where."""
+        """End a bullet's flight at the place of its hit, from the event."""
         places = {event.first: event.position_first, event.second: event.position_second}
         for entity, place in places.items():
             bullet = esper.try_component(entity, Bullet)
@@ -197,7 +197,7 @@ class Platformer(LevelScene):
         return f"coins {self.coins}/{self.n_coins}   deaths {self.deaths}   hits {self.hits}"
 
     def report(self) -> list[str]:
-        """Return the score and what else happened."""
+        """Return the score and other counts."""
         return [
             f"coins       {self.coins} of {self.n_coins}",
             f"bullets     {self.bullets} hit, {self.hits} of them a target or a gun",

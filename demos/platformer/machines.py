@@ -1,4 +1,4 @@
-"""The parts of the platformer that move, and what makes them move in each step.
+"""The moving parts of the platformer, and the systems that move them in each step.
 
 The processors run before the characters and the four systems of ecs_collide, and
 write velocities and wishes, never positions.
@@ -29,18 +29,18 @@ STANDING, RUNNING, JUMPING = 18, 19, 20  # tiles
 
 
 class Crate:
-    """Falls, and may be pushed."""
+    """A crate, which falls and may be pushed."""
 
 
 @dataclass(slots=True)
 class Player:
-    """Does what the keys say."""
+    """A player, which follows the keys."""
 
     reload: float = 0.0  # seconds until the next shot
 
 
 def hero() -> tuple[object, ...]:
-    """Return the components of a player, but for its place: it runs at once, in the air too."""
+    """Return the components of a player except its place: it runs at once, even in the air."""
     look = Look(STANDING, shift=2.0, layer=2)
     character = Character.with_jump_speed(
         JUMP, GRAVITY, walk_speed=RUN, acceleration=inf, deceleration=inf, air_control=1.0
@@ -50,7 +50,7 @@ def hero() -> tuple[object, ...]:
 
 @dataclass(slots=True)
 class Lift:
-    """Goes to and fro between two points, with a rest at each.
+    """A lift, which goes back and forth between two points, with a rest at each.
 
     `heading` is the number of the point it goes to next.
     """
@@ -63,7 +63,7 @@ class Lift:
 
     @classmethod
     def drawn(cls, thing: LevelObject) -> Lift:
-        """Return a lift as a level has it: its place, and how far it goes to the right or up."""
+        """Return a lift from a level, by its place and its distance to the right or up."""
         (x, y), says = thing.centre, thing.properties
         ends = ((x, y), (x + says.get("right", 0), y + says.get("up", 0)))
         return cls(ends, says["speed"], says["pause"])
@@ -71,7 +71,7 @@ class Lift:
 
 @dataclass(slots=True)
 class Gun:
-    """Shoots to the left every few seconds; `wait` until the next shot."""
+    """A gun, which shoots to the left every few seconds; `wait` until the next shot."""
 
     every: float
     wait: float
@@ -79,14 +79,14 @@ class Gun:
 
 @dataclass(slots=True)
 class Bullet:
-    """Was fired at the point `start`, and is the player's if it is `friendly`."""
+    """A bullet, fired at the point `start`; it is the player's if it is `friendly`."""
 
     start: tuple[float, float]
     friendly: bool
 
 
 def shoot(space: ec.Space, x: float, y: float, way: int, friendly: bool) -> None:
-    """Send off a bullet to the left (way -1) or to the right (1), if there is room for it."""
+    """Fire a bullet to the left (way -1) or to the right (1), if there is room for it."""
     near = space.query((x - 6, y - 2), (x + 6, y + 2))
     if any(esper.entity_exists(body) and not esper.has_component(body, ec.Sensor) for body in near):
         return
@@ -95,16 +95,16 @@ def shoot(space: ec.Space, x: float, y: float, way: int, friendly: bool) -> None
 
 
 class Gravity(esper.Processor):
-    """Pull down the crates."""
+    """The system that pulls down the crates."""
 
     def process(self, dt: float) -> None:
-        """Add what gravity adds to a velocity."""
+        """Add gravity to the velocities."""
         for _, (_, velocity) in esper.get_components(Crate, ec.Velocity):
             velocity.y -= GRAVITY * dt
 
 
 class Lifts(esper.Processor):
-    """Move lifts by their Velocity; as they have Carry, what stands on them goes along."""
+    """The system that moves lifts by their Velocity; they carry, by their Carry."""
 
     def process(self, dt: float) -> None:
         """Choose each lift's velocity so that it never passes its end."""
@@ -114,7 +114,7 @@ class Lifts(esper.Processor):
                 continue
             goal = lift.ends[lift.heading]
             away = (goal[0] - place.x, goal[1] - place.y)
-            distance = abs(away[0]) + abs(away[1])  # it goes along one axis
+            distance = abs(away[0]) + abs(away[1])  # it moves along one axis
             if distance < 1e-6:
                 velocity.set(0.0, 0.0)
                 lift.rest = lift.pause
@@ -125,7 +125,7 @@ class Lifts(esper.Processor):
 
 
 class Guns(esper.Processor):
-    """Fire the guns; a gun turns red a moment before."""
+    """The system that fires the guns; a gun turns red a moment before."""
 
     def __init__(self, space: ec.Space) -> None:
         self.space = space
@@ -141,14 +141,14 @@ class Guns(esper.Processor):
 
 
 class Play(esper.Processor):
-    """Pass the keys to the players, and shoot."""
+    """The system that passes the keys to the players, and shoots."""
 
     def __init__(self, space: ec.Space, keys: Keys) -> None:
         self.space = space
         self.keys = keys
 
     def process(self, dt: float) -> None:
-        """Write the players' wishes, and how they look."""
+        """Write the players' wishes and looks."""
         keys = self.keys
         for _, (player, character, place, look) in esper.get_components(
             Player, Character, ec.Position, Look

@@ -1,7 +1,7 @@
-"""Check a level by what is drawn: its walls, its planks, and where things are seen.
+"""Check a level by its drawing: its walls, its planks, and the visible places of things.
 
 The referee does not use the space.  Walls are tiles of the map, not the bodies made of them, and
-it compares where things were before a step and are after it.
+it compares the places of things before and after a step.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Flags = NDArray[np.bool_]
 
 
 class Referee:
-    """Counts what must never be: after a faultless run all numbers are 0.
+    """A referee that counts faults: after a faultless run all numbers are 0.
 
     Attributes
     ----------
@@ -54,11 +54,11 @@ class Referee:
         self._before: dict[int, Rect] = {}
 
     def look(self) -> None:
-        """See where things are before a step."""
+        """Store the places of things before a step."""
         self._before = _things()
 
     def check(self) -> None:
-        """See where they are after it, and count."""
+        """Compare the places of things after the step, and count faults."""
         movers = esper.get_components(ec.Position, ec.Extents, ec.Velocity)
         alive = [_box(place, half) for n, (place, half, _) in movers if esper.entity_exists(n)]
         bullets = esper.get_components(Bullet, ec.Position, ec.Extents)
@@ -74,7 +74,7 @@ class Referee:
         self.n_penetrating += self._count_penetrating(old[may_not], new[may_not])
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what must hold in every step, and whether it has."""
+        """Return the claims about every step, and whether they have held."""
         return [
             ("nothing was ever in a wall of the map, or outside of the map", not self.n_walled),
             ("no wall was on the way of a bullet, from where it was fired", not self.n_through),
@@ -109,10 +109,10 @@ class Referee:
 
 
 class Walls:
-    """Cells of a grid that are filled, and everything outside of the grid.
+    """The filled cells of a grid, and everything outside of the grid.
 
-    It knows of each corner how many filled cells are left of it and below, so that the number of
-    those in a box is a sum of four, however large the box.
+    It stores for each corner the number of filled cells left of it and below, so that the number
+    of filled cells in a box is a sum of four numbers for any size of box.
 
     Parameters
     ----------
@@ -141,7 +141,7 @@ class Walls:
 
 
 def drawn(level: Level) -> tuple[Flags, Flags]:
-    """Return which cells of a map hold a wall, and which planks; the lowest row first."""
+    """Return the cells of a map with walls, and the cells with planks; the lowest row first."""
     walls = np.zeros(level.map.map_size[::-1], dtype=np.bool_)
     planks = walls.copy()
     one_way = [
@@ -160,7 +160,7 @@ def drawn(level: Level) -> tuple[Flags, Flags]:
 
 
 def _things() -> dict[int, Rect]:
-    """Return the boxes of all that is solid and drawn, but for the level and bullets."""
+    """Return the boxes of all solid, drawn things except the level and bullets."""
     found = esper.get_components(Look, ec.Position, ec.Extents)
     return {
         n: _box(place, half)
@@ -184,7 +184,7 @@ def _around(centre: tuple[float, float], half: tuple[float, float]) -> Rect:
 
 
 def _way(bullet: Bullet, place: ec.Position, half: ec.Extents) -> tuple[Rect, Rect]:
-    """Return what a bullet has flown through: along x, and then with what it has hit."""
+    """Return the way of a bullet: along x from its start, and then across at its end."""
     start, end = _around(bullet.start, half.xy), _box(place, half)
     left, right = min(start[0], end[0]), max(start[2], end[2])
     bottom, top = min(start[1], end[1]), max(start[3], end[3])

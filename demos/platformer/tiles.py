@@ -1,4 +1,4 @@
-"""What a level drawn with Tiled looks like: its tile layers, coins that turn, flying bullets."""
+"""The look of a level drawn with Tiled: its tile layers, coins that turn, flying bullets."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ecs_collide.levels.tiled import Level, tile_number
 FENCE = 64.0  # thickness of the walls around a level
 COIN, COIN_TURNED = 13, 14  # tiles
 FLASH = (255, 244, 170)  # the colour of a bullet's way
-FLASH_STEPS = 5  # for how long it is seen
+FLASH_STEPS = 5  # steps for which it is shown
 
 
 def backdrop(level: Level) -> Boxes:
@@ -42,7 +42,7 @@ def create_fence(level: Level) -> None:
 
 
 def _tiles(layers: Iterable[Any]) -> Iterable[tuple[int, int, int]]:
-    """Yield column, row and number of each tile that is seen."""
+    """Yield column, row and number of each visible tile."""
     for layer in layers:
         for row, numbers in enumerate(getattr(layer, "data", None) or []):
             for column, gid in enumerate(numbers):
@@ -70,7 +70,7 @@ class LevelScene(Scene):
         self._referee.check()
 
     def claims(self) -> list[tuple[str, bool]]:
-        """Return what the referee has to say."""
+        """Return the claims of the referee."""
         return self._referee.claims()
 
     def flash(self, start: float, end: float, y: float) -> None:
@@ -78,7 +78,7 @@ class LevelScene(Scene):
         self._flashes.append((self.n_steps + FLASH_STEPS, (start, end, y)))
 
     def focus(self) -> tuple[float, float]:
-        """Return a point above the one looked at: there is more to see above."""
+        """Return a point above the middle of interest: there is more to see above."""
         return self.look_at[0], self.look_at[1] + 60
 
     def backdrop(self) -> Boxes:
