@@ -35,6 +35,7 @@ class Trait(IntFlag):
     MAX_SPEED = 2048  # a `MaxSpeed`
     LOCKED_AXES = 4096  # a `LockedAxes`
     NO_GRAVITY = 8192  # a component whose bodies do not fall by themselves
+    OTHER = 16384  # a component that has no bit for itself
 
 
 TRAITS_SHIFT = 8  # how many lower bits the mark of a component type has for `Has` and `HANDED`

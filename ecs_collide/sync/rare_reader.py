@@ -69,7 +69,7 @@ class RareReader:
         What it says is filled in by `check`; until then it has none, but for its last filter.
         """
         rarest: cython.int = (
-            Trait.DOMINANCE | Trait.RESTITUTION | Trait.MAX_SPEED | Trait.LOCKED_AXES
+            Trait.DOMINANCE | Trait.RESTITUTION | Trait.MAX_SPEED | Trait.LOCKED_AXES | Trait.OTHER
         )
         kind: ComponentBinding
         c: Controls = self.rare.controls

@@ -102,6 +102,20 @@ def test_numbers_come_back_with_every_bit(elsewhere):
         assert struct.pack("<2d", speed.x, place.z) == struct.pack("<2d", value, value)
 
 
+def test_whole_numbers_come_back_as_ints(elsewhere):
+    body = mover(
+        (1, 2), (1, 1), (0, 0), ec.Friction(0.5, "min"), ec.Filter(3, group=-2), ec.Dominance(4)
+    )
+    data = ec.install().snapshot()
+
+    elsewhere().restore(data)
+
+    found = {type(each): each for each in esper.components_for_entity(body)}
+    numbers = [found[ec.Friction].code, found[ec.Filter].group, found[ec.Dominance].level]
+    assert [*map(type, numbers)] == [int, int, int]
+    assert found[ec.Friction].rule is ec.CombineRule.MIN
+
+
 def test_a_component_with_no_number_is_refused_by_name():
     entity = mover((1, 2), (1, 1), (0, 0))
     esper.component_for_entity(entity, ec.Velocity).y = "fast"
