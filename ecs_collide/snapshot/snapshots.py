@@ -258,7 +258,8 @@ class Snapshots:
                 flags[np.searchsorted(registry.entities, np.array(entities, np.int64))] |= flag
         altered = registry.seen.altered(rows)
         if len(altered):
-            is_known = flags & (UNSEEN | CHANGED | REPLACED) == 0
+            # One that is off is read again when it is switched on.
+            is_known = flags & (UNSEEN | CHANGED | REPLACED | OFF) == 0
             flags[are_among(rows, altered) & is_known] |= ALTERED
         return flags
 

@@ -526,3 +526,22 @@ def test_update_takes_in_who_was_switched_since_the_last_step():
     space.update()
 
     assert space.query(*EVERYWHERE) == [on]
+
+
+def test_a_disabled_box_that_gets_a_component_is_the_same_after_a_restore_and_a_step(elsewhere):
+    owner = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    body = box((0, 5), (1, 1))
+    space = ec.install()
+    for component in (ec.Attached(owner, (0, 2)), ec.Disabled()):
+        esper.add_component(body, component)
+        esper.process(1.0)
+    esper.add_component(body, ec.Damping(1))
+    data = space.snapshot()
+    esper.process(1.0)
+    expected = space.snapshot()
+
+    other = elsewhere()
+    other.restore(data)
+    esper.process(1.0)
+
+    assert other.snapshot() == expected
