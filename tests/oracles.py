@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
 import esper
@@ -12,6 +13,7 @@ from ecs_collide._kernel.constants import BEGAN
 from tests.scenes import SLOP
 
 HAIR = 4e-200  # bodies without thickness are kept apart by at least half of it
+SOFT_DEPTH = 2.0**-24
 WITHIN = 4  # slops: within a step a path may reach further than at both its ends
 
 _RESPONSES = (ec.Stop, ec.Push, ec.Slide, ec.Deflect)
@@ -29,6 +31,8 @@ class Oracle:
         What yields and is not crushed must stay between them.
     slops
         How many slops bodies may be inside one another.
+    rewrites
+        Whether the game writes into masses, filters and attachments, of which esper says nothing.
     """
 
     def __init__(
@@ -37,10 +41,13 @@ class Oracle:
         dim: int,
         room: tuple[Sequence[float], Sequence[float]] | None = None,
         slops: float = WITHIN,
+        *,
+        rewrites: bool = False,
     ) -> None:
         self.space = space
         self.dim = dim
         self.slops = slops
+        self.rewrites = rewrites
         self.room = None if room is None else (np.array(room[0]), np.array(room[1]))
         self.open: set[tuple[int, int]] = set()  # contacts that have begun and not ended
         self.n_began = self.n_ended = 0
@@ -52,29 +59,28 @@ class Oracle:
         if bodies is self._bodies:
             return
         self._bodies = bodies
-        known = sorted(bodies, key=lambda body: body[0])
+        known = sorted((body for body in bodies if not is_off(body[0])), key=lambda body: body[0])
         self.entities = [entity for entity, _ in known]
         self._places = [place for _, (place, _) in known]
         self._sizes = [size for _, (_, size) in known]
-        moves = self._has(ec.Velocity, ec.Growth)
+        moves = self._has(ec.Velocity, ec.Growth, ec.Attached)
         self.movers = np.flatnonzero(moves)
-        yields = np.array([self._is_yielding(entity) for entity in self.entities], bool)
-        sensor = self._has(ec.Sensor)
-        self.stays = yields & ~sensor
+        yields = np.array([is_yielding(entity) for entity in self.entities], bool)
+        sensor = self._has(ec.Sensor, ec.Attached)
+        filters = [esper.try_component(e, ec.Filter) or ec.Filter() for e in self.entities]
+        self._filters = np.array([(f.categories, f.mask, f.group) for f in filters]).reshape(-1, 3)
+        boxes = [esper.try_component(e, ec.Attached) for e in self.entities]
+        self._owners = np.array(
+            [e if b is None else b.owner for e, b in zip(self.entities, boxes, strict=True)]
+        )
+        self._soft, self._one_way = self._has(ec.Separate), self._has(ec.OneWay)
+        self.stays = yields & ~sensor & ~self._has(ec.Filter, ec.OneWay)  # not all meet walls
         self._yields, self._sensor, self._moves = yields, sensor, moves
 
     def _has(self, *kinds: type) -> np.ndarray:
         return np.array(
             [any(esper.has_component(e, kind) for kind in kinds) for e in self.entities], bool
         )
-
-    def _is_yielding(self, entity: int) -> bool:
-        if not esper.has_component(entity, ec.Velocity):
-            return False
-        if not any(esper.has_component(entity, kind) for kind in _RESPONSES):
-            return False
-        mass = esper.try_component(entity, ec.Mass)
-        return mass is None or mass.value != float("inf")
 
     def look(self) -> tuple[np.ndarray, np.ndarray]:
         """Read the lower and upper corners of all boxes."""
@@ -90,10 +96,25 @@ class Oracle:
         rows, second = np.nonzero(gap <= 1e-6 * (1.0 + np.abs(low).max(initial=0.0)))
         first = m[rows]
         once = (first != second) & (~self._moves[second] | (first < second))
+        once &= self._owners[first] != self._owners[second]  # boxes of one owner, and the owner
+        once &= self._meet(first, second)
         return first[once], second[once]
+
+    def solid_pairs(self, i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Return which pairs are solid, and of which one lets the other pass from some sides."""
+        solid = (self._yields[i] | self._yields[j]) & ~self._sensor[i] & ~self._sensor[j]
+        return solid & ~(self._soft[i] & self._soft[j]), self._one_way[i] | self._one_way[j]
+
+    def _meet(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Return which pairs their filters allow."""
+        (one, mask, group), (other, others_mask, others) = self._filters[i].T, self._filters[j].T
+        by_masks = (one & others_mask != 0) & (other & mask != 0)
+        return np.where((group == others) & (group != 0), group > 0, by_masks)
 
     def begin(self) -> None:
         """Remember the boxes before the step."""
+        if self.rewrites:
+            self._bodies = None
         self._old = *self.look(), self.entities
 
     def end(self, *, also_contacts: bool = True) -> None:
@@ -110,18 +131,22 @@ class Oracle:
         reach = reach_of(low, high, i, j)
         slop = SLOP * np.maximum(reach, reach_of(old_low, old_high, i, j))
         gaps = gaps_of(low, high, i, j)
-        sensor = self._sensor
-        solid = (self._yields[i] | self._yields[j]) & ~sensor[i] & ~sensor[j]
-        deep = solid & (gaps < -self.slops * slop).all(axis=1)
+        soft = self._soft[i] & self._soft[j]
+        solid, passing = self.solid_pairs(i, j)
+        deep = solid & ~passing & (gaps < -self.slops * slop).all(axis=1)
         new = deep & ~(gaps_of(old_low, old_high, i, j) < -self.slops * slop).all(axis=1)
         self.check_depth(i[new], j[new], gaps[new])
         if self.room is not None:
-            self.check_capacity(low, high, np.concatenate([i[deep], j[deep]]))
+            self.check_capacity(old_low, old_high, low, high, np.concatenate([i[deep], j[deep]]))
         if also_contacts:
             there = set(self.entities)
             assert [e for e in self.space.entities if e in there] == self.entities
-            assert not any(esper.entity_exists(e) for e in self.space.entities if e not in there)
-            self.check_contacts(i, j, solid, gaps, SLOP * reach, slop)
+            assert all(
+                is_off(e) for e in self.space.entities if e not in there and esper.entity_exists(e)
+            )
+            # Members of a soft crowd are together if they overlap by a part of their sizes.
+            least = soft[:, None] * SOFT_DEPTH * ((high - low)[i] + (high - low)[j])
+            self.check_contacts(i, j, solid, passing, least, gaps, SLOP * reach, slop)
 
     def check_events(self) -> None:
         """Events come in time order and say what events may say."""
@@ -164,45 +189,77 @@ class Oracle:
         e = self.entities  # sorted
         return [(e[min(r, s)], e[max(r, s)]) for r, s in zip(i.tolist(), j.tolist(), strict=True)]
 
-    def check_capacity(self, low: np.ndarray, high: np.ndarray, crushed: np.ndarray) -> None:
-        """What yields stays in the room, but for what is crushed."""
-        stays = self.stays.copy()
+    def check_capacity(
+        self,
+        old_low: np.ndarray,
+        old_high: np.ndarray,
+        low: np.ndarray,
+        high: np.ndarray,
+        crushed: np.ndarray,
+    ) -> None:
+        """What yields and was in the room stays in it, but for what is crushed."""
+        largest = max(np.abs(low).max(), np.abs(high).max())  # walls reach far
+        least, most = self.room
+        least, most = least - self.slops * SLOP * largest, most + self.slops * SLOP * largest
+        stays = self.stays & ((old_low >= least) & (old_high <= most)).all(axis=1)
         stays[crushed] = False
-        tolerance = (
-            self.slops * SLOP * max(np.abs(low).max(), np.abs(high).max())
-        )  # walls reach far
-        assert (low[stays] >= self.room[0] - tolerance).all(), "somebody is outside"
-        assert (high[stays] <= self.room[1] + tolerance).all(), "somebody is outside"
+        assert (low[stays] >= least).all(), "somebody is outside"
+        assert (high[stays] <= most).all(), "somebody is outside"
 
     def check_contacts(
         self,
         i: np.ndarray,
         j: np.ndarray,
         solid: np.ndarray,
+        passing: np.ndarray,
+        soft_depth: np.ndarray,
         gaps: np.ndarray,
         least_slop: np.ndarray,
         slop: np.ndarray,
     ) -> None:
         """The contacts are those that the boxes show, and those that began and have not ended."""
-        clearly_inside = (gaps < -WITHIN * slop).all(axis=1)
+        clearly_inside = (gaps < -WITHIN * slop - soft_depth).all(axis=1)
         near = (gaps <= least_slop / 4).all(axis=1)
         maybe_near = (gaps <= WITHIN * slop + HAIR).all(axis=1)
         deep_axes = (gaps < -WITHIN * slop).sum(axis=1)
         maybe_deep_axes = (gaps < -least_slop / 4).sum(axis=1)
-        sure = np.where(solid, near & (deep_axes >= self.dim - 1), clearly_inside)
+        sure = ~passing & np.where(solid, near & (deep_axes >= self.dim - 1), clearly_inside)
         maybe = np.where(solid, maybe_near & (maybe_deep_axes >= self.dim - 1), maybe_near)
         known = {(contact.first, contact.second): contact for contact in self.space.contacts()}
         assert known.keys() == self.open
         for pair in self._ids(i[sure], j[sure]):
             assert pair in known, f"{pair} lies together"
         kinds = dict(zip(self._ids(i[maybe], j[maybe]), solid[maybe].tolist(), strict=True))
+        either = set(self._ids(i[passing], j[passing]))  # through a one-way body, or on it
         there = set(self.entities)
         moving = {self.entities[row] for row in self.movers.tolist()}
         for pair, contact in known.items():
             if not there.issuperset(pair) or moving.isdisjoint(pair):
                 continue  # deleted by a handler, or nobody looks
             assert pair in kinds, contact
-            assert (contact.kind is ec.ContactKind.SOLID) == kinds[pair]
+            assert (contact.kind is ec.ContactKind.SOLID) == kinds[pair] or pair in either, contact
+
+
+def is_off(entity: int) -> bool:
+    """Return whether a body is disabled, or attached to what is no body in the world."""
+    if esper.has_component(entity, ec.Disabled):
+        return True
+    box = esper.try_component(entity, ec.Attached)
+    if box is None:
+        return False
+    if not esper.entity_exists(box.owner):
+        return True
+    kinds = set(map(type, esper.components_for_entity(box.owner)))
+    return not kinds >= {ec.Position, ec.Extents} or bool(kinds & {ec.Attached, ec.Disabled})
+
+
+def is_yielding(entity: int) -> bool:
+    """Return whether impacts may change the velocity of a body."""
+    has = set(map(type, esper.components_for_entity(entity)))
+    if ec.Attached in has or ec.Velocity not in has or has.isdisjoint(_RESPONSES):
+        return False
+    mass = esper.try_component(entity, ec.Mass)
+    return mass is None or mass.value != math.inf
 
 
 def gaps_of(low: np.ndarray, high: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:

@@ -16,6 +16,7 @@ import esper
 
 import ecs_collide as ec
 from tests.pressing import DT, GRAVITY, HALF, SPEED
+from tests.random_worlds import Draw
 
 Built = tuple[ec.Space, Callable[[], None]]
 Places = list[tuple[ec.Position, ec.Velocity]]
@@ -136,17 +137,14 @@ def growing_lattice(n: int) -> Built:
 
 
 def mixed(n: int) -> Built:
-    """Boxes of many sizes and masses walk to one point."""
-    rng = random.Random(4)
-    bodies = [
-        make(
-            at,
-            (rng.uniform(2, 9), rng.uniform(2, 9)),
-            ec.Slide(),
-            ec.Mass(rng.choice([0.1, 1, 1, 5, 100])),
-        )
-        for at in spread(n, 2, 20.0, 1.0)
-    ]
+    """Boxes of many sizes, with all components that there are, walk to one point."""
+    draw = Draw(random.Random(4), without={ec.Growth: "room", ec.Fixed: "walkers"}, speed=SPEED)
+    bodies = []
+    for at in spread(n, 2, 20.0, 1.0):
+        place, velocity = ec.Position(*at), ec.Velocity(0.0, 0.0)
+        size = ec.Extents(draw.rng.uniform(2, 9), draw.rng.uniform(2, 9))
+        draw.body(place, size, velocity)
+        bodies.append((place, velocity))
     return stepping(ec.install(), lambda: walk_to((0, 0), bodies))
 
 
@@ -273,7 +271,7 @@ SCENES: dict[str, tuple[Callable[[int], Built], int]] = {
     "train": (train, 200),
     "roof": (roof, 1500),
     "growing lattice": (growing_lattice, 800),
-    "sizes and masses": (mixed, 400),
+    "all components": (mixed, 400),
     "Stop and Deflect": (mixed_responses, 300),
     "Stop": (stopping, 300),
     "swept together": (swept_together, 400),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Callable
 
@@ -11,7 +10,9 @@ import numpy as np
 
 import ecs_collide as ec
 from tests import plain
-from tests.scenes import Falls, Ledger, Log, box, mover, pairs_inside
+from tests.oracles import Oracle
+from tests.random_worlds import Draw, write
+from tests.scenes import Falls, Ledger, Log, box, mover
 
 KIND, PASSING = plain.names("narrowphase.contacts_between_steps", "KIND PASSING")
 
@@ -44,7 +45,7 @@ class Yard:
         self.dim = dim
         self.seed = seed
         self.judged = judged
-        self.judging = False  # whether `step` looks for what has got deeper into something
+        self.judging = False  # whether `step` asks the oracle, which knows nothing of predicates
         rng = random.Random(seed)
         self._furnish(rng)
         self.adopt(ec.install(dim=dim) if make_space is None else make_space())
@@ -58,6 +59,7 @@ class Yard:
             space.filter_pairs(self._allows, Tag)
         self.log = Log()
         self.ledger = Ledger(space)
+        self.oracle = Oracle(space, self.dim, rewrites=True)
         self.deeds = {"drops": 0, "carried": 0, "pushed": 0, "passed": 0, "asleep": 0}
 
     def vector(self, x: float, y: float) -> tuple[float, ...]:
@@ -91,42 +93,24 @@ class Yard:
             (45, -24, 0)[: self.dim], (10, 1, *wide), ec.Carry((8, 0), up), ec.Friction(0.8)
         )
         box((-20, 20, 0)[: self.dim], (6, 6, *wide), ec.Sensor(), ec.Filter(4, 1 | 2))
-        self.bodies = []
-        for _n in range(26):
-            response = rng.choice(
-                [ec.Slide(), ec.Slide(), ec.Deflect(0.5), ec.Deflect(1), ec.Stop(), ec.Push()]
-            )
-            more: list[object] = [response, Falls()]
-            if rng.random() < 0.4:
-                more.append(ec.Friction(rng.choice([0.0, 0.2, 1.0])))
-            if rng.random() < 0.4:
-                more.append(
-                    ec.Filter(
-                        rng.choice([1, 2, 3]), rng.choice([ec.ALL, 7]), rng.choice([0, 0, -1])
-                    )
-                )
-            if rng.random() < 0.5:
-                more.append(ec.PushOut(rng.choice([20.0, math.inf])))
-            if rng.random() < 0.3:
-                more.append(Tag())
-            if rng.random() < 0.3:
-                more.append(ec.Mass(rng.choice([0.5, 4.0])))
-            if rng.random() < 0.2:
-                more.append(ec.Carry(normal=up))
+        self.draw = Draw(rng, self.dim, speed=40.0)
+        self.bodies = self.draw.bodies
+        for _n in range(40):
+            tag = [Tag()] if rng.random() < 0.3 else []
             place = self.vector(rng.uniform(-55, 55), rng.uniform(-25, 50))
             half = self.size(rng.choice([1.0, 1.5, 2.0]), rng.choice([1.0, 1.5]))
             speed = self.vector(rng.uniform(-40, 40), rng.uniform(-40, 40))
-            self.bodies.append(mover(place, half, speed, *more))
+            parts = ec.Position(*place), ec.Extents(*half), ec.Velocity(*speed), Falls(), *tag
+            self.draw.body(*parts)
         for n in range(12):  # crates that rest, on the floor and each other, a lift and the belt
             x = (-52.0, -22.0, 8.0, 24.0, -45.0, 45.0)[n % 6]
             y = (-29.0, -29.0, -29.0, -29.0, -18.0, -22.0)[n % 6] + 2.0 * (n // 6)
-            more = [rng.choice([ec.Slide(), ec.Deflect(0.5), ec.Stop()])]
-            if n % 3 == 0:
-                more.append(ec.Friction(0.5))
-            if n % 4 == 1:
-                more.append(ec.Filter(1, ec.ALL))
-            still = (0.0,) * self.dim
-            self.bodies.append(mover((x, y, 0.0)[: self.dim], self.size(1.0, 1.0), still, *more))
+            half, still = self.size(1.0, 1.0), (0.0,) * self.dim
+            place = ec.Position(*(x, y, 0.0)[: self.dim])
+            self.draw.body(place, ec.Extents(*half), ec.Velocity(*still))
+        for _ in range(8):
+            place = self.vector(rng.uniform(-55, 55), rng.uniform(-25, 50))
+            self.draw.body(ec.Position(*place), ec.Extents(*self.size(2.0, 1.0)), moves=False)
 
     def _allows(self, first: int, second: int) -> bool:
         return (first + second + self.space.stats.step // 40) % 3 != 0
@@ -146,101 +130,37 @@ class Yard:
                 esper.component_for_entity(lift, ec.Position).x = (-45.0, 15.0)[place]
         for entity in self.bodies:
             chance = rng.random()
-            if chance < 0.02:
+            if chance < 0.04:
                 self.deeds["drops"] += entity in self.space and self.space.drop_through(entity)
-            elif chance < 0.03:
-                esper.component_for_entity(entity, ec.Velocity).xy = (
-                    rng.uniform(-30, 30), rng.uniform(-10, 60),
-                )  # fmt: skip
-            elif chance < 0.034:
-                esper.component_for_entity(entity, ec.Position).xy = (
-                    rng.uniform(-64, 64), rng.uniform(-34, 40),
-                )  # fmt: skip
-            elif chance < 0.04:
+            elif chance < 0.05:
+                speed = self.vector(rng.uniform(-30, 30), rng.uniform(-10, 60))
+                write(entity, ec.Velocity(*speed))
+            elif chance < 0.054:
+                place = self.vector(rng.uniform(-64, 64), rng.uniform(-34, 40))
+                write(entity, ec.Position(*place))
+            elif chance < 0.06:
                 self._meddle(rng, entity)
         if n % 90 == 0:
             esper.component_for_entity(self.belt, ec.Carry).x *= -1.0
 
-    def _boxes(self) -> dict[int, list[tuple[float, float]]]:
-        """Return all boxes as they are now, by entity: min and max on each axis."""
-        found = {}
-        for entity, (at, half) in esper.get_components(ec.Position, ec.Extents):
-            sides = zip(at.xyz[: self.dim], half.xyz[: self.dim], strict=True)
-            found[entity] = [(c - h, c + h) for c, h in sides]
-        return found
-
-    def _depths(self) -> dict[tuple[int, int], float]:
-        """Return how deep all that are inside each other are, by the lower and the higher id."""
-        boxes = self._boxes()
-        ids = sorted(boxes)
-        low = np.array([[side[0] for side in boxes[entity]] for entity in ids])
-        high = np.array([[side[1] for side in boxes[entity]] for entity in ids])
-        depths = {}
-        for i, j in pairs_inside(low, high).tolist():
-            gaps = np.maximum(low[i] - high[j], low[j] - high[i])
-            depths[min(ids[i], ids[j]), max(ids[i], ids[j])] = -float(gaps.max())
-        return depths
-
-    def _solids(self) -> set[int]:
-        """Return the entities that nobody may get into: solid from all sides."""
-        return {
-            entity
-            for entity, _ in esper.get_component(ec.Position)
-            if not any(esper.has_component(entity, kind) for kind in (ec.Sensor, ec.OneWay, Tag))
-        }
-
-    def _require_no_deeper(self, before: dict[tuple[int, int], float], solid: set[int]) -> None:
-        """Nothing gets into what it was outside of, nor deeper where it was inside."""
-        crushed = {
-            entity
-            for event in self.space.collisions
-            if event.answer is ec.Answer.CRUSHED
-            for entity in (event.first, event.second)
-        }
-        movers = set(self.bodies)
-        for pair, depth in self._depths().items():
-            if not solid.issuperset(pair) or not movers.intersection(pair):
-                continue
-            if crushed.intersection(pair) or not self._meet(*pair):
-                continue
-            assert depth <= before.get(pair, 0.0) + 1e-9, f"{pair} got {depth} deep"
-
-    @staticmethod
-    def _meet(first: int, second: int) -> bool:
-        one, two = (
-            esper.try_component(entity, ec.Filter) or ec.Filter() for entity in (first, second)
-        )
-        if one.group and one.group == two.group:
-            return bool(one.group > 0)
-        return bool(one.categories & two.mask and two.categories & one.mask)
-
     def _meddle(self, rng: random.Random, entity: int) -> None:
-        kind = rng.choice([ec.Filter, ec.Friction, ec.PushOut, ec.Carry, ec.OneWay, ec.Sensor, Tag])
-        if esper.has_component(entity, kind):
-            esper.remove_component(entity, kind)
+        if rng.random() < 0.2:
+            if esper.has_component(entity, Tag):
+                esper.remove_component(entity, Tag)
+            else:
+                esper.add_component(entity, Tag())
             return
-        up = (0.0, 1.0, 0.0)[: self.dim]
-        esper.add_component(
-            entity,
-            {
-                ec.Filter: lambda: ec.Filter(rng.choice([1, 2]), rng.choice([1, 3, ec.ALL])),
-                ec.Friction: lambda: ec.Friction(rng.choice([0.5, 2.0])),
-                ec.PushOut: lambda: ec.PushOut(50),
-                ec.Carry: lambda: ec.Carry((rng.choice([0, 5]), 0), up),
-                ec.OneWay: lambda: ec.OneWay(rng.choice([up, tuple(-x for x in up)])),
-                ec.Sensor: ec.Sensor,
-                Tag: Tag,
-            }[kind](),
-        )
+        self.draw.rng = rng
+        self.draw.change(entity)
 
     def step(self, n: int) -> None:
         """Act and take step n; look at what must always hold."""
         self.act(n)
         if self.judging:
-            before, solid = self._depths(), self._solids()
+            self.oracle.begin()
         esper.process(1 / 30)
         if self.judging:
-            self._require_no_deeper(before, solid)
+            self.oracle.end()
         self.log.record(self.space)
         self.ledger.record()
         self.deeds["asleep"] += self.space.stats.asleep

@@ -16,6 +16,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.random_worlds import Draw, write
 from tests.scenes import Ledger, box, closed_arena, mover
 from tests.volume import further
 
@@ -92,19 +93,12 @@ class Game:
 
     def spawn(self, rng):
         """Create a body of some kind."""
-        speed = rng.choice((5, 50, 2000))
-        components = [
-            ec.Position(rng.uniform(2, SIDE - 2), rng.uniform(2, SIDE - 2)),
-            ec.Extents(rng.uniform(0, 2), rng.uniform(0, 2)),
-        ]
-        if rng.random() < 0.8:
-            components.append(ec.Velocity(rng.uniform(-speed, speed), rng.uniform(-speed, speed)))
-        for kind, chance in ((Tagged, 0.3), (Turned, 0.1), (ec.Sensor, 0.1), (ec.Mass, 0.3)):
-            if rng.random() < chance:
-                components.append(kind())
-        if rng.random() < 0.8:
-            components.append(rng.choice((ec.Slide, ec.Deflect, ec.Stop, ec.Push))())
-        return esper.create_entity(*components)
+        draw = Draw(rng, speed=rng.choice((5.0, 50.0, 2000.0)))
+        draw.bodies = sorted(entity for entity, _ in esper.get_component(ec.Extents))[4:]
+        place = ec.Position(rng.uniform(2, SIDE - 2), rng.uniform(2, SIDE - 2))
+        size = ec.Extents(rng.uniform(0, 2), rng.uniform(0, 2))
+        tags = [kind() for kind, chance in ((Tagged, 0.3), (Turned, 0.1)) if rng.random() < chance]
+        return draw.body(place, size, *tags)
 
     # -- what happens to both worlds --
 
@@ -123,23 +117,13 @@ class Game:
         elif what == 1:
             esper.delete_entity(entity)
         elif what == 2 and place:
-            place.set(x, y)
+            write(entity, ec.Position(x, y))
         elif what == 3 and size:
-            size.set(rng.uniform(0, 2), rng.uniform(0, 2))
+            write(entity, ec.Extents(rng.uniform(0, 2), rng.uniform(0, 2)))
         elif what == 4:
-            esper.add_component(entity, ec.Velocity(x - 20, y - 20))
-        elif what == 5:
-            esper.try_remove_component(entity, ec.Velocity)
-        elif what == 6:
-            esper.add_component(entity, rng.choice((ec.Slide, ec.Deflect, ec.Stop, ec.Push))())
-        elif what == 7:
-            esper.try_remove_component(entity, rng.choice((ec.Slide, ec.Deflect, Tagged)))
-        elif what == 8:
-            esper.add_component(entity, ec.Sensor())
-        elif what == 9:
-            esper.try_remove_component(entity, ec.Sensor)
-        elif what == 10:
-            esper.add_component(entity, ec.Growth(rng.uniform(-1, 1), rng.uniform(-1, 1)))
+            esper.try_remove_component(entity, Tagged)
+        elif what < 11:
+            Draw(rng).change(entity)
         elif what == 11:
             esper.try_remove_component(entity, rng.choice((ec.Position, ec.Extents, ec.Growth)))
         elif what == 12:
@@ -150,6 +134,7 @@ class Game:
             name, values = WRONG[kind]
             component = esper.try_component(entity, kind)
             if component is not None:
+                esper.try_remove_component(entity, ec.Fixed)
                 self.sick.append((self.step + 3, component, name, getattr(component, name)))
                 setattr(component, name, rng.choice(values))
 
@@ -250,7 +235,14 @@ class Game:
                 esper.process(self.chance.choice((-1.0, math.nan, "soon", None)))
         elif how == 1:
             kind, name = self.chance.choice(((ec.Position, "x"), (ec.Velocity, "y")))
-            bodies = sorted(esper.get_components(kind, ec.Position, ec.Extents))
+            bodies = [
+                body
+                for body in sorted(esper.get_components(kind, ec.Position, ec.Extents))
+                if not any(
+                    esper.has_component(body[0], unread)
+                    for unread in (ec.Disabled, ec.Fixed, ec.Attached)
+                )
+            ]
             component = self.chance.choice(bodies)[1][0]
             right = getattr(component, name)
             setattr(component, name, self.chance.choice(("east", None, [1.0], 10**400)))

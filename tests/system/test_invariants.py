@@ -15,41 +15,37 @@ import pytest
 
 import ecs_collide as ec
 from tests.oracles import Oracle
+from tests.random_worlds import Draw
 from tests.scenes import mixed_bodies
 from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
-def grid_bodies(seed, dim, unit=1.0):
-    """Make a crowd in which every length is a multiple of half a unit."""
+def crowd_on_a_grid(seed, dim, unit):
+    """Create a crowd in which every length is a multiple of a quarter of a unit."""
     rng = random.Random(seed)
-    n = rng.randint(4, 30)
-    reach = rng.choice([4, 8, 12])
-    kinds = [ec.Stop, ec.Push, ec.Slide, ec.Deflect]
-    bodies = []
-    for _ in range(n):
-        centre = [rng.randint(-reach, reach) / 2 * unit for _ in range(dim)]
-        size = [rng.choice([0.5, 0.5, 1, 1, 2, 0]) * unit for _ in range(dim)]
-        body = [ec.Position(*centre), ec.Extents(*size)]
-        if rng.random() < 0.7:
-            speed = [rng.choice([-8, -4, -1, 0, 0, 1, 4, 8]) * unit for _ in range(dim)]
-            body.append(ec.Velocity(*speed))
-            if rng.random() < 0.85:
-                body.append(rng.choice(kinds)())
-        if rng.random() < 0.1:
-            body.append(ec.Growth(*[rng.choice([-1, 0, 0.5, 1]) * unit for _ in range(dim)]))
-        if rng.random() < 0.1:
-            body.append(ec.Sensor())
-        if rng.random() < 0.3:
-            body.append(ec.Mass(rng.choice([0.5, 2, 3, float("inf")])))
-        bodies.append(body)
-    return bodies
+    draw = Draw(
+        rng,
+        dim,
+        mixture=0.5,
+        reach=rng.choice([2, 4, 6]),
+        sizes=(0.5, 1, 2, 0),
+        speed=8.0,
+        on_grid=True,
+    )
+    for _ in range(rng.randint(4, 30)):
+        place, size, *_ = parts = draw.parts()
+        for part in (
+            place,
+            size,
+            *(part for part in parts if type(part) in (ec.Velocity, ec.Growth)),
+        ):
+            part.set(*(unit * number for number in part.xyz[:dim]))
+        draw.bodies.append(esper.create_entity(*parts))
 
 
-def run(bodies, dim, steps, dt):
-    for body in bodies:
-        esper.create_entity(*body)
+def run(dim, steps, dt):
     space = ec.install(dim=dim)
     oracle = Oracle(space, dim)
     for _ in range(steps):
@@ -62,14 +58,17 @@ def run(bodies, dim, steps, dt):
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("seed", [11, 12])
 def test_a_room_with_some_of_everything(dim, seed):
-    run(mixed_bodies(seed, dim), dim, steps=40, dt=1 / 60)
+    for body in mixed_bodies(seed, dim):
+        esper.create_entity(*body)
+    run(dim, steps=40, dt=1 / 60)
 
 
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("unit", [1.0, 0.1])
 @pytest.mark.parametrize("seed", [0, 1, 2, *further(*range(3, 15))])
 def test_a_crowd_on_a_grid(dim, unit, seed):
-    run(grid_bodies(seed, dim, unit), dim, steps=12, dt=[0.125, 0.25, 1.0][seed % 3])
+    crowd_on_a_grid(seed, dim, unit)
+    run(dim, steps=12, dt=[0.125, 0.25, 1.0][seed % 3])
 
 
 @pytest.mark.parametrize("other", [ec.Slide, ec.Deflect, ec.Stop, ec.Push])

@@ -17,6 +17,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide._kernel import backend
+from tests.random_worlds import Draw, write
 from tests.scenes import box, mover, set_velocity
 from tests.system.test_sleep import Own, Yard
 
@@ -25,7 +26,7 @@ DT = 1 / 60
 G = 10.0
 
 pytestmark = [
-    pytest.mark.filterwarnings("ignore:.*left out of all collisions:RuntimeWarning"),
+    pytest.mark.filterwarnings("ignore:entity:RuntimeWarning"),
     pytest.mark.usefixtures("world"),
 ]
 
@@ -63,19 +64,16 @@ class Pile:
     def size(self, x, y):
         return (x, y, 3.0)[: self.dim]
 
+    def draw(self, rng):
+        """Return what draws components from here on; it remembers nothing, as a restored world."""
+        draw = Draw(rng, self.dim, mixture=0.5)
+        draw.bodies = sorted(e for e in esper.get_entities() if e > 6)
+        return draw
+
     def crate(self, rng, x, y):
-        response = rng.choice([ec.Slide(), ec.Slide(), ec.Slide(), ec.Deflect(0.3)])
-        traits = [
-            trait
-            for trait in (
-                ec.Mass(rng.choice([0.5, 3.0])), ec.Friction(rng.choice([0.2, 1.0])),
-                ec.Filter(), ec.GravityScale(rng.choice([0.5, 2.0])), ec.Damping(0.5),
-                ec.Dominance(1), ec.Restitution(0.1), ec.MaxSpeed(30.0),
-            )
-            if rng.random() < 0.25
-        ]  # fmt: skip
         half = self.size(rng.choice([0.5, 0.75]), rng.choice([0.5, 0.75]))
-        return mover(self.at(x, y), half, self.at(0.0, 0.0), response, *traits)
+        body = ec.Position(*self.at(x, y)), ec.Extents(*half), ec.Velocity(*self.at(0.0, 0.0))
+        return self.draw(rng).body(*body, rng.choice([ec.Slide(), ec.Slide(), ec.Deflect(0.3)]))
 
     def act(self, step):
         """Do what this game does before a step; return how long the step is."""
@@ -99,29 +97,34 @@ class Pile:
         entity, floor = rng.choice(crates), rng.choice(floors)
         what = rng.randrange(17)
         if what == 0:
-            set_velocity(entity, *self.at(rng.choice([-9.0, 9.0]), rng.choice([0.0, 6.0])))
+            speed = self.at(rng.choice([-9.0, 9.0]), rng.choice([0.0, 6.0]))
+            write(entity, ec.Velocity(*speed))
         elif what == 1:
             esper.delete_entity(entity, immediate=rng.random() < 0.5)
         elif what == 2:
             self.crate(rng, rng.uniform(-12.0, 12.0), 9.0)
         elif what == 3:
-            esper.component_for_entity(floor, ec.Position).y += rng.choice([-0.5, 0.25, 1e-13])
+            x, y, z = esper.component_for_entity(floor, ec.Position).xyz
+            write(floor, ec.Position(x, y + rng.choice([-0.5, 0.25, 1e-13]), z))
         elif what == 4:
             for lift in (5, 6):
                 if esper.entity_exists(lift):
-                    set_velocity(lift, *self.at(0.0, rng.choice([0.0, 2.0, -2.0])))
+                    write(lift, ec.Velocity(*self.at(0.0, rng.choice([0.0, 2.0, -2.0]))))
         elif what == 5:
-            esper.component_for_entity(entity, ec.Extents).x *= rng.choice([0.5, 1.25])
+            x, y, z = esper.component_for_entity(entity, ec.Extents).xyz
+            write(entity, ec.Extents(x * rng.choice([0.5, 1.25]), y, z))
         elif what == 6 and rng.random() < 0.3:
             esper.delete_entity(floor, immediate=rng.random() < 0.5)
         elif what in (7, 8):
-            self.alter(rng, rng.choice([entity, floor]))
+            self.draw(rng).change(rng.choice([entity, floor]))
         elif what == 9:
-            esper.component_for_entity(entity, ec.Position).x += rng.choice([0.5, -0.5])
-        elif what == 10:  # it is only pressed: nobody wakes
+            x, y, z = esper.component_for_entity(entity, ec.Position).xyz
+            write(entity, ec.Position(x + rng.choice([0.5, -0.5]), y, z))
+        elif what == 10 and esper.has_component(entity, ec.Velocity):
+            # It is only pressed: nobody wakes.
             esper.component_for_entity(entity, ec.Velocity).y -= rng.choice([0.1, 3.0])
         elif what == 11:
-            esper.add_component(entity, ec.Filter(mask=rng.choice([0, ec.ALL])))
+            self.draw(rng).change(entity)
         elif what == 12:
             esper.add_component(entity, ec.Disabled())
         elif what == 13:
@@ -133,17 +136,6 @@ class Pile:
             self.space.drop_through(entity)
         elif what == 16 and entity in self.space.entities:
             self.space.resize(entity, height=rng.choice([0.8, 1.5]))
-
-    def alter(self, rng, entity):
-        """Set a number of a trait where it stands."""
-        for kind, name, numbers in (
-            (ec.Friction, "value", (0.3, 0.4)), (ec.Filter, "mask", (0, ec.ALL)),
-            (ec.GravityScale, "value", (1.0, 1.5)), (ec.Damping, "value", (0.1, 0.2)),
-            (ec.Dominance, "level", (0, 2)), (ec.MaxSpeed, "speed", (20.0, 40.0)),
-        ):  # fmt: skip
-            if esper.has_component(entity, kind):
-                setattr(esper.component_for_entity(entity, kind), name, rng.choice(numbers))
-                return
 
 
 def seen(space):
