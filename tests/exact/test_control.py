@@ -1,8 +1,8 @@
 """Steps with dominance, locked axes, bouncy surfaces and maximum speeds, against exact fractions.
 
-The worlds are those of `tests/exact/worlds.py`, furnished with the components that say who pushes
-whom.  16 worlds of 3 seconds run on the compiled kernels and 6 in pure Python, with ``--long`` 96
-and 12, with ``--long --long`` 480 and 96.
+The worlds are those of `tests/exact/worlds.py`, furnished with all components that the simulator
+models.  8 worlds of 3 seconds run, with ``--long`` 96 on the compiled kernels and 9 in pure Python,
+with ``--long --long`` 480.
 """
 
 from __future__ import annotations
@@ -13,48 +13,26 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.exact.rules import OFF, Rules
 from tests.exact.test_whole_steps import choose_worlds, member  # noqa: F401  (a fixture)
 from tests.exact.twin import Tally, compare_step, read_bodies
-from tests.exact.worlds import RandomWorld
+from tests.exact.worlds import MODELLED, RandomWorld
 from tests.scenes import box, mover, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
-def furnish(rng, entities, dim):
-    """Give some entities components that say who pushes whom."""
-    for entity in entities:
-        if rng.random() < 0.6:
-            esper.add_component(entity, ec.Dominance(rng.choice([-1, 1, 1, 2])))
-        if rng.random() < 0.3:
-            axis = rng.randrange(dim)
-            esper.add_component(entity, ec.LockedAxes(**{"xyz"[axis]: True}))
-        if rng.random() < 0.4:
-            esper.add_component(
-                entity,
-                ec.Restitution(rng.choice([0.0, 0.5, 1.0]), rng.choice([None, *ec.CombineRule])),
-            )
-        if rng.random() < 0.2:
-            esper.add_component(entity, ec.MaxSpeed(rng.choice([8.0, 16.0])))
-
-
-def compare_world(number, seconds):
+def compare_world(number, seconds, rules):
     """Run a random world, and compare each of its steps with the exact one."""
     tally = Tally()
-    random_world = RandomWorld(number)
-    rng = random.Random(f"control {number}")
-    everybody = sorted(entity for entity, _ in esper.get_component(ec.Position))
-    walls = [entity for entity in everybody if entity not in random_world.movers]
-    furnish(rng, random_world.movers, random_world.dim)
-    for wall in walls:
-        if rng.random() < 0.3:
-            esper.add_component(wall, ec.Restitution(rng.choice([0.0, 0.5, 1.0])))
+    random_world = RandomWorld(number, furnished=True)
     space = ec.install(dim=random_world.dim)
     for step, dt in enumerate(random_world.dts):
         if random_world.clock > seconds:
             break
         random_world.shake(dt)
         bodies = read_bodies(random_world.dim)
+        rules.try_out(bodies, dt)
         esper.process(dt)
         try:
             tally += compare_step(bodies, dt, space)
@@ -65,15 +43,32 @@ def compare_world(number, seconds):
 
 @pytest.mark.slow_in_python
 def test_every_step_with_dominance_and_locked_axes_is_the_exact_one(choose_worlds):  # noqa: F811
-    tally = Tally()
+    tally, rules = Tally(), Rules()
 
-    for number in choose_worlds(8, 96, 480):
-        tally += compare_world(number, 3.0)
+    for number in choose_worlds(8, 96, 480, least=8):
+        tally += compare_world(number, 3.0, rules)
 
     print(tally)
+    assert not rules.idle, "switched off in the simulator, they change no step"
     assert tally.impacts > tally.steps
     assert tally.exact_impacts > tally.impacts / 100  # bit for bit
     assert tally.cut_short < tally.steps / 10
+
+
+def test_every_component_that_the_simulator_models_can_be_switched_off():
+    without_effect = {ec.Position, ec.Extents, ec.GravityScale}  # there is no gravity
+
+    assert MODELLED - without_effect == OFF.keys() - {ec.CombineRule}
+
+
+def test_a_rule_that_changes_nothing_is_noticed():
+    rules = Rules()
+    mover((0, 0), (1, 1), (4, 0), ec.Slide(), ec.Dominance(1), ec.Mass(3))
+    mover((0, 9), (1, 1), (0, 0), ec.Slide())
+
+    rules.try_out(read_bodies(2), 1.0)
+
+    assert rules.idle == OFF.keys() - {ec.Velocity}
 
 
 @pytest.mark.slow_in_python

@@ -53,8 +53,8 @@ class Worlds:
 def choose_worlds(volume):
     """Return a function that chooses the worlds to run; a few are of as many kinds as there are."""
 
-    def choose(short, long, everything):
-        n = volume(short, long, everything, least=4)
+    def choose(short, long, everything, least=4):
+        n = volume(short, long, everything, least=least)
         return Worlds(range(n) if n >= 48 else [13 * i % 48 for i in range(n)])
 
     return choose

@@ -13,8 +13,15 @@ import random
 import esper
 
 import ecs_collide as ec
+from tests.random_worlds import TABLE, Draw
 from tests.scenes import box, mover
 
+# What the simulator models, or what changes nothing in these worlds.
+MODELLED = {
+    ec.Position, ec.Extents, ec.Velocity, ec.Growth, ec.Stop, ec.Push, ec.Slide, ec.Deflect,
+    ec.Mass, ec.Sensor, ec.Dominance, ec.LockedAxes, ec.MaxSpeed, ec.Restitution, ec.GravityScale,
+}  # fmt: skip
+WITHOUT = {kind: "reference" for kind in TABLE if kind not in MODELLED}
 KINDS = ("elastic", "masses", "restitution", "slide", "mixed", "growing")
 SECONDS = 12.0
 FAR = float(10**6)
@@ -24,6 +31,8 @@ CELL = 5.0  # at most one body begins in each
 
 class RandomWorld:
     """A world, and the game that stirs it.
+
+    With `furnished` its bodies also have what else the table of random worlds gives them.
 
     Attributes
     ----------
@@ -35,7 +44,7 @@ class RandomWorld:
     dts : the lengths of the steps, in seconds; 12 in all
     """
 
-    def __init__(self, number: int) -> None:
+    def __init__(self, number: int, *, furnished: bool = False) -> None:
         rng = self.rng = random.Random(f"world {number}")
         self.kind = KINDS[number % 6]
         self.walls = number // 6 % 2 == 0
@@ -46,6 +55,12 @@ class RandomWorld:
         lengths = [1 / 64, 1 / 32, 1 / 8, 1 / 2] if self.grid else [1 / 60, 1 / 30, 0.1, 0.4]
         while sum(self.dts) < SECONDS:
             self.dts.append(rng.choice(lengths))
+        self.draw = None
+        if furnished:
+            parts = random.Random(f"parts of world {number}")
+            self.draw = Draw(
+                parts, self.dim, without=WITHOUT, mixture=0.7, speed=24.0, on_grid=self.grid
+            )
         if self.walls:
             self._build_room()
         self.n_paddles = 0
@@ -62,12 +77,16 @@ class RandomWorld:
                 centre[axis] += sign * (SIDE / 2 + 2.0)
                 half[axis] = 2.0
                 if not (self.grid and self.dim == 2 and sign < 0):
-                    box(centre, half)
+                    self._build_wall(centre, half)
                     continue
                 half[1 - axis] = 2.0
                 for tile in range(-1, 5):
                     centre[1 - axis] = 2.0 + 4.0 * tile + self.offset
-                    box(centre, half)
+                    self._build_wall(centre, half)
+
+    def _build_wall(self, centre: list[float], half: list[float]) -> None:
+        bouncy = self.draw is not None and self.draw.rng.random() < 0.3
+        box(centre, half, *([self.draw.component(ec.Restitution)] if bouncy else []))
 
     def _create(self) -> int:
         rng, kind = self.rng, self.kind
@@ -94,6 +113,11 @@ class RandomWorld:
                 more.append(ec.Growth(*[0.0] * self.dim))
         else:
             more.append(ec.Deflect())
+        if self.draw is not None:
+            nowhere = [0.0] * self.dim
+            return self.draw.body(
+                ec.Position(*nowhere), ec.Extents(*half), ec.Velocity(*nowhere), *more
+            )
         return mover([0.0] * self.dim, half, [0.0] * self.dim, *more)
 
     def shake(self, dt: float) -> None:
