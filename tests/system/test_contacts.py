@@ -528,3 +528,36 @@ def test_a_plane_that_lands_on_a_plane_in_the_origin_stays_in_contact(implementa
 
     assert [contact.since for contact in space.contacts()] == [0.5]
     assert space.contacts_ended == []
+
+
+def test_the_only_overlap_of_a_sensor_keeps_the_time_at_which_it_began():
+    space = ec.install()
+    esper.create_entity(ec.Position(0, 0), ec.Extents(5, 5), ec.Sensor())
+    esper.create_entity(ec.Position(-8, 0), ec.Extents(1, 1), ec.Velocity(4, 0))
+
+    for _ in range(3):
+        esper.process(1.0)
+
+    (contact,) = space.contacts()
+    assert contact.since == 0.5
+
+
+class _DeleteAll(ec.ResponseSystem):
+    def respond(self, impact):
+        esper.delete_entity(impact.second, immediate=True)
+
+
+def test_an_overlap_that_began_in_the_step_in_which_a_body_is_deleted_ends_once():
+    space = ec.install()
+    esper.add_processor(_DeleteAll(space), priority=118)
+    sensor = esper.create_entity(ec.Position(0, 0), ec.Extents(5, 5), ec.Sensor())
+    esper.create_entity(ec.Position(4, 0), ec.Extents(0.5, 5))
+    body = esper.create_entity(ec.Position(-8, 0), ec.Extents(1, 1), ec.Velocity(16, 0), ec.Slide())
+    ended = []
+
+    for _ in range(3):
+        esper.process(1.0)
+        ended += [each.reason for each in space.contacts_ended if each.first == sensor]
+
+    assert not esper.entity_exists(body)
+    assert ended == ["entity_deleted"]
