@@ -21,6 +21,11 @@ def kernel(name: str) -> ModuleType:
     return backend.load_all(compiled=False)[f"ecs_collide.{name}"]
 
 
+def kernels() -> list[ModuleType]:
+    """Return all kernels as pure Python."""
+    return [*backend.load_all(compiled=False).values()]
+
+
 def names(kernel_name: str, wanted: str) -> list[Any]:
     """Return what some names, separated by spaces, stand for in a kernel as pure Python."""
     return [getattr(kernel(kernel_name), each) for each in wanted.split()]

@@ -124,7 +124,8 @@ def _seen_by_width() -> dict[int, tuple[str, ...]]:
 
 # The modules that assign to items of a column; `tests/test_architecture.py` compares it with the
 # sources.  Besides these, `sync.bindings` and `sync/slots.h` write the `seen_` columns of the
-# components that they read, and what a step that is rolled back has overwritten.
+# components that they read, the columns of floats that `components.table` declares, and what a step
+# that is rolled back has overwritten.
 WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     # The three that decide where a body goes: who writes them, and when.
     "centre": {
@@ -163,15 +164,11 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     **dict.fromkeys(("bad", "custom", "disabled", "sensor", "yields"), ("sync.reader",)),
     **dict.fromkeys(("has", "attached"), ("sync.entity_rows", "sync.reader")),
     "traits": ("sync.rare_reader",),
-    **dict.fromkeys(
-        ("friction", "push_out", "separate", "gravity_scale", "damping", "one_way", "carries",
-         "surface"),
-        ("motion.rare_columns", "sync.rare_reader"),
-    ),
+    **dict.fromkeys(("one_way", "carries", "surface"), ("motion.rare_columns", "sync.rare_reader")),
+    "gravity_scale": ("sync.rare_reader",),  # 0 of a body that does not fall
     "filters": ("motion.rare_columns", "sync.seen", "sync.rare_reader"),
     **dict.fromkeys(
-        ("limit", "lock", "rank", "surface_restitution", "friction_rule", "restitution_rule"),
-        ("motion.controls", "sync.rare_reader"),
+        ("lock", "rank", "friction_rule", "restitution_rule"), ("motion.controls", "sync.rare_reader")
     ),
     "half": ("motion.bodies", "motion.body_table", "step.editing", "sync.reader"),
     "growth": ("motion.bodies", "motion.body_table", "response.holding", "sync.reader"),
@@ -216,7 +213,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     ),
     "turn": ("motion.bodies", "motion.gravity"),
     "gone": ("motion.bodies", "sync.registry"),
-    "is_turned": ("motion.bodies", "step.timeline"),
+    "is_turned": ("motion.bodies", "step.impact_loop"),
     "on_hold": ("motion.bodies", "response.holding"),
     "kept": ("response.holding", "step.impact_loop"),
     "owner": ("motion.attachments", "motion.bodies"),

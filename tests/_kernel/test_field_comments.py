@@ -113,6 +113,7 @@ KERNELS = build.declare_kernels.Declarations(PACKAGE).kernels
 FIELDS = [field for kernel in KERNELS.values() for field in shapes_in(kernel.name, kernel.text)]
 
 
+@pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("dim", [2, 3])
 def test_shapes_in_comments_are_those_of_the_arrays(dim):
     stated: dict[str, list[Field]] = {}

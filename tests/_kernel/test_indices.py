@@ -44,7 +44,7 @@ def test_tree_lists_its_pairs_where_numpys_indices_have_32_bits():
 
 
 @pytest.mark.quick
-@pytest.mark.usefixtures("_narrow_indices")
+@pytest.mark.usefixtures("_narrow_indices", "world")
 def test_regions_of_a_wrapped_world_are_found_where_numpys_indices_have_32_bits():
     space = ec.install(wrap=(100, 100))
     made = [

@@ -27,6 +27,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 from ecs_collide.motion import columns
+from tests import plain
 from tests.build import declare_kernels
 from tests.pressing import towards
 from tests.scenes import box, mover
@@ -594,17 +595,17 @@ class Allocations:
         self.monkeypatch = monkeypatch
 
     def __enter__(self) -> None:
-        for module in list(sys.modules.values()):
+        for module in [*sys.modules.values(), *plain.kernels()]:
             if getattr(module, "__name__", "").startswith("ecs_collide."):
-                for name in {"zeros", "grown", "lengthened"} & vars(module).keys():
+                for name in {"zeros", "nones", "grown", "lengthened"} & vars(module).keys():
                     self.monkeypatch.setattr(module, name, self._failing(getattr(module, name)))
 
     def _failing(self, allocate: Callable[..., Any]) -> Callable[..., Any]:
-        def allocate_or_fail(*arguments: Any) -> Any:
+        def allocate_or_fail(*arguments: Any, **named: Any) -> Any:
             self.left -= 1
             if self.left == 0:
                 raise MemoryError
-            return allocate(*arguments)
+            return allocate(*arguments, **named)
 
         return allocate_or_fail
 
