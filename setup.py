@@ -44,7 +44,7 @@ DIRECTIVES = {
 # No propagation of value ranges: it takes 5 % of the build, and the kernels gain nothing by it.
 FLAGS = ["-g0", "-ffp-contract=off", "-fno-trapping-math", "-fno-tree-vrp"]
 # Compiled with -O3.  With -O2 those with long loops take 5 to 13 % more instructions, and those
-# that answer impacts 4 % more time in a crowd; others gain nothing by it.
+# that resolve impacts 4 % more time in a crowd; others gain nothing by it.
 LONG_LOOPS = {"id_map", "nodes", "pair_cache", "reader", "rebuild"}
 ANSWERS = {
     "bodies", "closing", "clusters", "impact_loop", "impact_state", "pair_table", "solver",

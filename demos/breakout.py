@@ -1,6 +1,6 @@
 """Breakout: bricks are deleted within the step, many at once when the ball becomes very fast.
 
-What to look at: the ball's response calls the built-in answer and deletes the brick at once, in
+What to look at: the ball's response calls the built-in response and deletes the brick at once, in
 the middle of the step.  A caught star makes the ball forty times faster for a while, and it flies
 on through the bricks: it breaks each that is in its way, and no other.
 """
@@ -102,19 +102,19 @@ class Breakout(PaintedScene):
         return min(falling, key=lambda place: place.y).x if falling else x
 
     def bounce(self, impact: ec.Impact) -> None:
-        """Answer an impact of the ball; break a brick at once, and fly on through it if boosted."""
+        """Resolve an impact of the ball: break a brick at once, and fly through it if boosted."""
         ball, other = self.ball, impact.other(self.ball)
         x, y = impact.velocity(ball)
         self.fastest = max(self.fastest, abs(x), abs(y))
         if esper.has_component(other, Brick):
             if self.boost <= 0:
-                impact.answer()
+                impact.resolve()
             if self.boost <= 0 and self.chance.random() < CHANCE:
                 self.drop(esper.component_for_entity(other, ec.Position).xy)
             esper.delete_entity(other)
             self.broken += 1
             return
-        impact.answer()
+        impact.resolve()
         if other == self.paddle and impact.normal_for(ball)[1] > 0:
             # The place of the hit decides its direction.
             away = (impact.position(ball)[0] - impact.position(other)[0]) / HALF[0]
@@ -155,7 +155,7 @@ class Breakout(PaintedScene):
         self.most = max(self.most, self.broken)
         for event in self.space.collisions_between(Ball, Brick):
             both = all(map(esper.entity_exists, (event.first, event.second)))
-            self.n_whole += event.answered and both
+            self.n_whole += event.resolved and both
         x, y = esper.component_for_entity(self.ball, ec.Position).xy
         self.n_outside += not (BALL <= x <= WIDTH - BALL and -40 <= y <= HEIGHT - BALL)
         if self.boost > 0:

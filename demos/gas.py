@@ -102,7 +102,7 @@ class Gas(Scene):
         rows = self.space.collision_array
         rows = rows[((rows["first"] == self.piston) | (rows["second"] == self.piston))]
         heavy = PISTON[1]
-        for event in rows[rows["answer"] == ec.Answer.ANSWERED]:
+        for event in rows[rows["outcome"] == ec.Outcome.RESOLVED]:
             other = int(event["first"] + event["second"]) - self.piston
             if other in self.mass_of:
                 mass = self.mass_of[other]

@@ -1,7 +1,7 @@
 """Pong: paddles that give the ball a spin; it gets faster and faster and is never lost.
 
-What to look at: a paddle has Velocity and no response, so it is immovable and gives the ball its
-own speed.  The ball's response calls the built-in answer and adds the twist.  Behind the
+What to look at: a paddle has Velocity and no response, so it is kinematic and gives the ball its
+own speed.  The ball's response calls the built-in response and adds the twist.  Behind the
 paddles are sensors that count.
 """
 
@@ -121,9 +121,9 @@ class Pong(PaintedScene):
         return BALL + min(folded, 2 * free - folded) + self.aims[side]
 
     def twist(self, impact: ec.Impact) -> None:
-        """Answer an impact of the ball; a paddle adds to it."""
+        """Resolve an impact of the ball; a paddle adds to it."""
         ball = self.ball
-        impact.answer()
+        impact.resolve()
         paddle = impact.other(ball)
         if paddle not in self.paddles or not impact.normal[0]:
             return

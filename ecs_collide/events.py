@@ -41,8 +41,8 @@ _AS_NUMBER = frozenset("bcdeEfFgGnoxX%")  # the format codes of numbers
 class PrintsItsName:
     """An enum of numbers that prints as its name, in `print`, `str`, ``%s`` and f-strings.
 
-    It stays a number: ``int(answer)``, comparisons and formats of numbers, such as
-    ``f"{answer:d}"``, use the code.
+    It stays a number: ``int(outcome)``, comparisons and formats of numbers, such as
+    ``f"{outcome:d}"``, use the code.
     """
 
     __slots__ = ()
@@ -70,20 +70,20 @@ class SweepKind(PrintsItsName, IntEnum):
     """Their insides overlap at the start."""
 
 
-class Answer(PrintsItsName, IntEnum):
-    """The answer to a collision."""
+class Outcome(PrintsItsName, IntEnum):
+    """The outcome of a collision."""
 
-    ANSWERED = 0
+    RESOLVED = 0
     """The velocities were changed by the bodies' responses."""
     STOPPED_ALREADY = 1
-    """Another answer of the same instant had stopped the pair before."""
+    """Another resolution of the same instant had stopped the pair before."""
     CROSSED = 2
-    """Neither body yields, or one is a sensor: they pass through each other."""
+    """Neither body is dynamic, or one is a sensor: they pass through each other."""
     CRUSHED = 3
-    """The pair is squeezed between immovable bodies and left alone to the end of the step."""
+    """Static or kinematic bodies squeeze the pair; it is left alone to the end of the step."""
     FORCED = 4
     """A response of the game left the pair closing, so the slide response was applied."""
-    UNANSWERED = 5
+    UNRESOLVED = 5
     """No response system ran."""
 
 
@@ -196,7 +196,7 @@ class Collision(_Event):
     position_first, position_second : tuple of float
         The centres at that instant, in world units.
     velocity_first, velocity_second : tuple of float
-        The velocities before the answer, in world units per second.
+        The velocities before the resolution, in world units per second.
     contact_min, contact_max : tuple of float
         The least and the greatest corner of the common region of the two boxes at that instant,
         in world units: on each axis from the higher one of their lower faces to the lower one of
@@ -204,13 +204,13 @@ class Collision(_Event):
         an ``OVERLAP`` their distance there is the depth of the overlap.  In a world that wraps
         they are near `position_first`, and may reach over the edge.
     impulse : float
-        The momentum that the answer passed along the normal from one body to the other, in units
-        of mass times world units per second; 0 without an answer.  See `impulse_on`.
+        The momentum that passed along the normal from one body to the other, in units of mass
+        times world units per second; 0 without a resolution.  See `impulse_on`.
     solids : tuple of int
-        If the answer is ``CRUSHED``, the immovable bodies that squeeze the pair, by rising id;
-        one of the two may be one of them.  Else empty.
-    answer : Answer
-        The answer to the collision.
+        If the outcome is ``CRUSHED``, the static or kinematic bodies that squeeze the pair, by
+        rising id; one of the two may be one of them.  Else empty.
+    outcome : Outcome
+        The outcome of the collision.
     """
 
     time: float
@@ -228,12 +228,12 @@ class Collision(_Event):
     contact_max: Vector
     impulse: float
     solids: tuple[int, ...]
-    answer: Answer
+    outcome: Outcome
 
     @property
-    def answered(self) -> bool:
+    def resolved(self) -> bool:
         """Whether velocities were changed because of this collision."""
-        return self.answer is Answer.ANSWERED or self.answer is Answer.FORCED
+        return self.outcome is Outcome.RESOLVED or self.outcome is Outcome.FORCED
 
     @property
     def point(self) -> Vector:
@@ -242,7 +242,7 @@ class Collision(_Event):
         return tuple((low + high) / 2.0 for low, high in corners)
 
     def impulse_on(self, entity: int) -> Vector:
-        """Return the change of momentum of one of the two by the answer, a vector."""
+        """Return the change of momentum of one of the two by the resolution, a vector."""
         return tuple(self.impulse * part + 0.0 for part in self.normal_for(entity))
 
     def position_of(self, entity: int) -> Vector:
@@ -250,17 +250,17 @@ class Collision(_Event):
         return self.position_second if self.other(entity) == self.first else self.position_first
 
     def velocity_of(self, entity: int) -> Vector:
-        """Return the velocity of one of the two before the answer, in world units per second."""
+        """Return the velocity of one of the two before the impact, in world units per second."""
         return self.velocity_second if self.other(entity) == self.first else self.velocity_first
 
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> Collision:
         """Make the event from the values of a `collision_dtype` row."""
-        time, exit_, first, second, normal, kind, *numbers, solids, answer = row
+        time, exit_, first, second, normal, kind, *numbers, solids, outcome = row
         if solids[1] < 0:
             solids = tuple(one for one in solids if one >= 0)
-        kind, answer = SWEEP_KINDS[kind], _ANSWERS[answer]
-        values = time, exit_, first, second, normal, kind, *numbers, solids, answer
+        kind, outcome = SWEEP_KINDS[kind], _OUTCOMES[outcome]
+        values = time, exit_, first, second, normal, kind, *numbers, solids, outcome
         return cls(*values)
 
 
@@ -355,14 +355,14 @@ for _kind in (Collision, ContactBegan, ContactEnded, Contact):
 
 # Calling an enum finds its member by way of several functions; these are plain tuples.
 SWEEP_KINDS = tuple(SweepKind)
-_ANSWERS = tuple(Answer)
+_OUTCOMES = tuple(Outcome)
 _CONTACT_KINDS = tuple(ContactKind)
 
 
 def collision_dtype(dim: int) -> np.dtype[np.void]:
     """Return the dtype of an array of collisions: the fields of `Collision`, in order.
 
-    Vectors have the shape ``(dim,)``; `kind` and `answer` are codes; `solids` has two ids, -1 for
+    Vectors have the shape ``(dim,)``; `kind` and `outcome` are codes; `solids` has two ids, -1 for
     none.
     """
     vector = (np.float64, (dim,))
@@ -383,7 +383,7 @@ def collision_dtype(dim: int) -> np.dtype[np.void]:
             ("contact_max", *vector),
             ("impulse", np.float64),
             ("solids", np.int64, (2,)),
-            ("answer", np.int8),
+            ("outcome", np.int8),
         ]
     )
 

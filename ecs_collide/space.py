@@ -80,7 +80,7 @@ class Space(BoxQueries[Filter]):
         Bounces slower than this, in world units per second, become slides.
         0 is off; games with gravity g and steps of dt want 2 * g * dt.
     pair_limit : int
-        Largest number of answers of one pair within one step, 1 or more.  Then its bodies are
+        Largest number of resolutions of one pair within one step, 1 or more.  Then its bodies are
         held where they are to the end of the step, and move on with their velocities in the next
         one.  A body is also held after 8 * (`pair_limit` + its pairs) sweeps that changes of its
         velocity have caused.
@@ -91,14 +91,14 @@ class Space(BoxQueries[Filter]):
         Number of steps, on average, by which the bounds reach ahead along the motion.
         Margin and lookahead change the cost of a step, never its result.
     components : Components, optional
-        Which types of components of the game's own to read and write instead
+        Which types of custom components to read and write instead
         of `Position`, `Extents`, `Velocity`, `Growth` and `Mass`.
     motion : str
         ``"velocity"``: the space moves the bodies by their `Velocity`, and a `Position` that the
         game sets is a teleport.  ``"swept"``: the game moves the bodies by setting `Position`;
-        each step sweeps them from their last positions to the new ones and answers their impacts.
-        Bodies then yield without a `Velocity` too; if a body has one, an answer sets it on the
-        axes on which it changes the motion.
+        each step sweeps them from their last positions to the new ones and resolves their impacts.
+        Bodies are then dynamic without a `Velocity` too.  If a body has one, impacts set it on the
+        axes on which they change the motion.
     sleep : bool
         Whether bodies that have been at rest for some steps sleep: they cost almost nothing until
         another body reaches them.  It never changes the result of a step; see `sleep`.
@@ -205,7 +205,7 @@ class Space(BoxQueries[Filter]):
     def gravity(self) -> Vector:
         """The acceleration of falling bodies, in world units per second squared; zeros are off.
 
-        It acts on the bodies that yield: those with a `Velocity`, a response such as `Slide` and
+        It acts on the dynamic bodies: those with a `Velocity`, a response such as `Slide` and
         a finite mass.  It does not act on walls, lifts, bullets without a response, and sensors.
         `GravityScale` changes it for one body.  The path of a falling body is exactly
         v * t + g * t**2 / 2, for steps of any length.  Setting gravity wakes all bodies, and does
@@ -269,7 +269,7 @@ class Space(BoxQueries[Filter]):
 
     @property
     def pair_limit(self) -> int:
-        """Largest number of answers of a pair in one step; then its bodies are held to the end."""
+        """Largest number of times a pair is resolved in a step; then its bodies are held."""
         return self._pipeline.pair_limit
 
     @pair_limit.setter
@@ -334,10 +334,10 @@ class Space(BoxQueries[Filter]):
         """The same as one numpy structured array, read-only; see `impact_dtype`."""
         return self._pipeline.impact_array
 
-    def answer_impacts(
+    def resolve_impacts(
         self, dt: float | None = None, offers: Sequence[Offer] = (), system: object = None
     ) -> None:
-        """Answer all impacts of the step in time order, for the first response system that runs.
+        """Resolve all impacts of the step in time order, for the first response system that runs.
 
         Parameters
         ----------
@@ -346,10 +346,10 @@ class Space(BoxQueries[Filter]):
         offers : sequence of Offer
             The response systems that are offered each impact, in order.
         system : object, optional
-            The response system that runs; RuntimeError if the impacts were answered already, and it
+            The response system that runs; RuntimeError if the impacts were resolved already, and it
             was not offered them.
         """
-        self._pipeline.answer_impacts(dt, offers, system)
+        self._pipeline.resolve_impacts(dt, offers, system)
 
     def finish_step(self, dt: float | None = None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events.
@@ -378,7 +378,7 @@ class Space(BoxQueries[Filter]):
     def escapes(self) -> int:
         """How often bodies have left their fat bounds, in the current or the last step.
 
-        Available after `BroadphaseSystem`; an answer that changes a path may increase it.
+        Available after `BroadphaseSystem`; a resolution that changes a path may increase it.
         """
         return int(self._state.timeline.broadphase.count_work()[0])
 
@@ -394,15 +394,15 @@ class Space(BoxQueries[Filter]):
     # -- ways to interfere with an impact --
 
     def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
-        """Answer the impacts of all bodies that have a component by a function.
+        """Resolve the impacts of all bodies that have a component by a function.
 
         Parameters
         ----------
         component : type
-            Makes its bodies yield, as `Slide` does.
+            Makes its bodies dynamic, as `Slide` does.
         respond : callable
             Called in time order with the `Impact`.  It may set velocities, delete either entity,
-            or return `DEFAULT` to get the built-in answer.  If the two bodies have different
+            or return `DEFAULT` to get the built-in response.  If the two bodies have different
             functions, both are called.
 
         Returns
@@ -413,18 +413,18 @@ class Space(BoxQueries[Filter]):
         Raises
         ------
         ValueError
-            Another function answers for that component type.  Exception: a function from the
+            Another function resolves for that component type.  Exception: a function from the
             same definition, registered before `esper.clear_database`, is replaced.
         """
         return self._responses.respond_with(component, respond)
 
-    def yield_with(self, component: type) -> Unsubscribe:
-        """Make all bodies that have a component of the game yield, as those with `Slide` do.
+    def make_dynamic(self, component: type) -> Unsubscribe:
+        """Make all bodies that have a custom component dynamic, as those with `Slide` are.
 
         For a component that a response system handles.  It is `respond_with` of a function that
         returns `DEFAULT`, without the calls.  Returns a function that undoes this.
         """
-        return self._responses.yield_with(component)
+        return self._responses.make_dynamic(component)
 
     def filter_pairs(
         self,
@@ -679,14 +679,14 @@ class Space(BoxQueries[Filter]):
         self._editor.set_growths(entities, growths)
 
     def set_masses(self, entities: ArrayLike | None, masses: ArrayLike) -> None:
-        """Write masses into the `Mass` of bodies, (n,) above 0; inf is immovable by contact.
+        """Write masses into the `Mass` of bodies, (n,) above 0; inf: no impact moves it.
 
         Bodies without a `Mass`, whose mass is 1, get one.
         """
         self._editor.set_masses(entities, masses)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
-        """Move a body, also a `Fixed` one, without a sweep; its contacts end and begin anew.
+        """Move a body, also a `Fixed` one, without a sweep; its contacts end and begin again.
 
         It sets the `Position`, after a check.  With ``motion="swept"`` this is the only move
         without a sweep.  For an `Attached` box it sets the offset from the owner's position now.
@@ -734,8 +734,8 @@ class Space(BoxQueries[Filter]):
 
         For turn-based games, tools and AI.  The body is swept along a straight path, by the rules
         of a step, among the other bodies as they are now: every move calls `update`.  When it
-        meets a solid body it continues by `response`.  Other bodies are not
-        pushed and do not yield.  The body needs no `Velocity`, and its `Velocity` is not changed.
+        meets a solid body it continues by `response`.  Other bodies are not pushed and do not give
+        way.  The body needs no `Velocity`, and its `Velocity` is not changed.
         Its `Position` is written.  Queries and further moves find it there, and its `Attached`
         boxes move with it.  The next step does not treat the move as a teleport: contacts continue
         if the bodies still touch.  A move of an `Attached` box sets its offset, as `teleport` does.
@@ -933,7 +933,7 @@ class Space(BoxQueries[Filter]):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return bounds around the paths of bodies in the last step, two float64 (n, dim).
 
-        If an impact was answered within the step, the path after the last answer.  The bounds are
+        After an impact within the step, only the path after the last one counts.  The bounds are
         wider than the path by about 2**-40 of its largest coordinate.  In a world that wraps, the
         path ends inside the world.  NaN for quarantined bodies and before the first step of a
         body.
@@ -997,7 +997,7 @@ class Space(BoxQueries[Filter]):
         name: str | None = None,
         hashed: bool = True,
     ) -> None:
-        """Include the game's own components of a type in snapshots.
+        """Include custom components of a type in snapshots.
 
         Dataclasses whose fields are declared as int, float or bool, or as one of these or None,
         are held without it, and so are empty classes, which mark entities.  `restore` finds such
@@ -1009,7 +1009,7 @@ class Space(BoxQueries[Filter]):
         ----------
         component : type
         save : callable, optional
-            Takes a component, returns bytes.  Left out with `load` for a type that is held
+            Takes a component, returns bytes.  Skipped with `load` for a type that is held
             without it.
         load : callable, optional
             Takes such bytes, returns a new component of that type.
@@ -1047,7 +1047,7 @@ class Space(BoxQueries[Filter]):
         self._snapshots.snapshot_with(component, (save, load, update), name, hashed)
 
     def snapshot_without(self, component: type) -> None:
-        """Leave components of a type of the game's own out of snapshots and `state_hash`.
+        """Leave components of a custom type out of snapshots and `state_hash`.
 
         Use it for settings of a player that a saved game must not change, or for sprites.
         `restore` keeps existing components of the type, and ignores the ones in an older snapshot.

@@ -106,16 +106,16 @@ class NarrowphaseSystem(_System):
 
 
 class ResponseSystem(_System):
-    """Answer the impacts in time order, by the response components of the bodies.
+    """Resolve the impacts in time order, by the response components of the bodies.
 
-    Subclass it for your own answers, and add it with `esper.add_processor`.  Each impact is
+    Subclass it for your own resolutions, and add it with `esper.add_processor`.  Each impact is
     offered to all subclasses in the world, by priority and then in the order in which they were
-    added, until one of them answers it; then to the functions of `Space.respond_with`; finally
-    the built-in answer is applied.  The first response system that runs in a step answers all
+    added, until one of them resolves it; then to the functions of `Space.respond_with`; finally
+    the built-in response is applied.  The first response system that runs in a step resolves all
     impacts, for all of them.  Its priority must be between those of `NarrowphaseSystem` and
     `MotionSystem`; the priorities of the others need not be.
 
-    Without any response system impacts are reported unanswered, and bodies pass through each
+    Without any response system impacts are reported unresolved, and bodies pass through each
     other.
 
     Attributes
@@ -126,7 +126,7 @@ class ResponseSystem(_System):
 
     Examples
     --------
-    A component of the game, and the system that answers its impacts:
+    A component of the game, and the system that resolves its impacts:
 
     >>> import ecs_collide as ec
     >>> class Ghost:
@@ -149,15 +149,15 @@ class ResponseSystem(_System):
         handled_kinds(type(self).__name__, self.handles)  # raises here, not in the first step
 
     def respond(self, impact: Impact) -> object:
-        """Answer one impact, or return `DEFAULT` to leave it to the next system.
+        """Resolve one impact, or return `DEFAULT` to leave it to the next system.
 
         See `Space.respond_with` for what a response may do.  `Impact.cross` and
-        `Impact.answer` end the offering, whatever is returned.
+        `Impact.resolve` end the offering, whatever is returned.
         """
         return DEFAULT
 
     def process(self, *args: Any, **kwargs: Any) -> None:
-        """Answer the impacts of the step.
+        """Resolve the impacts of the step.
 
         Raises
         ------
@@ -170,10 +170,10 @@ class ResponseSystem(_System):
             self._checked = list(running or ())
         if not self._is_spare:
             dt = self.space.step_time.within_step(args, kwargs)
-            self.space.answer_impacts(dt, self._offers, self)
+            self.space.resolve_impacts(dt, self._offers, self)
 
     def _compose(self, running: Sequence[_System]) -> None:
-        """Find the response systems that answer together with this one."""
+        """Find the response systems that resolve together with this one."""
         ours = [system for system in running if system.space is self.space]
         if not any(system is self for system in ours):
             ours = [self]

@@ -547,7 +547,7 @@ class _QueriedBoxes:
             return filter
         raise TypeError(f"filter={filter!r} must be a function that takes an id, or None")
 
-    def left_out(self, filter: Filter, solid: bool) -> list[int]:
+    def skipped(self, filter: Filter, solid: bool) -> list[int]:
         """Return the rows of the ids that a filter refuses."""
         allowed = None if filter is None else self.allowed(filter)
         if allowed is None:

@@ -65,7 +65,7 @@ class Oracle:
         self._sizes = [size for _, (_, size) in known]
         moves = self._has(ec.Velocity, ec.Growth, ec.Attached)
         self.movers = np.flatnonzero(moves)
-        yields = np.array([is_yielding(entity) for entity in self.entities], bool)
+        yields = np.array([is_dynamic(entity) for entity in self.entities], bool)
         sensor = self._has(ec.Sensor, ec.Attached)
         filters = [esper.try_component(e, ec.Filter) or ec.Filter() for e in self.entities]
         self._filters = np.array([(f.categories, f.mask, f.group) for f in filters]).reshape(-1, 3)
@@ -75,7 +75,7 @@ class Oracle:
         )
         self._soft, self._one_way = self._has(ec.Separate), self._has(ec.OneWay)
         self.stays = yields & ~sensor & ~self._has(ec.Filter, ec.OneWay)  # not all meet walls
-        self._yields, self._sensor, self._moves = yields, sensor, moves
+        self._dynamic, self._sensor, self._moves = yields, sensor, moves
 
     def _has(self, *kinds: type) -> np.ndarray:
         return np.array(
@@ -102,7 +102,7 @@ class Oracle:
 
     def solid_pairs(self, i: np.ndarray, j: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return which pairs are solid, and of which one lets the other pass from some sides."""
-        solid = (self._yields[i] | self._yields[j]) & ~self._sensor[i] & ~self._sensor[j]
+        solid = (self._dynamic[i] | self._dynamic[j]) & ~self._sensor[i] & ~self._sensor[j]
         return solid & ~(self._soft[i] & self._soft[j]), self._one_way[i] | self._one_way[j]
 
     def _meet(self, i: np.ndarray, j: np.ndarray) -> np.ndarray:
@@ -179,7 +179,7 @@ class Oracle:
         if not len(i):
             return
         array = self.space.collision_array
-        array = array[array["answer"] == ec.Answer.CRUSHED]
+        array = array[array["outcome"] == ec.Outcome.CRUSHED]
         crushed = set(zip(array["first"].tolist(), array["second"].tolist(), strict=True))
         for pair, gap in zip(self._ids(i, j), gaps.tolist(), strict=True):
             assert pair in crushed, f"{pair} got inside by {gap}"
@@ -253,7 +253,7 @@ def is_off(entity: int) -> bool:
     return not kinds >= {ec.Position, ec.Extents} or bool(kinds & {ec.Attached, ec.Disabled})
 
 
-def is_yielding(entity: int) -> bool:
+def is_dynamic(entity: int) -> bool:
     """Return whether impacts may change the velocity of a body."""
     has = set(map(type, esper.components_for_entity(entity)))
     if ec.Attached in has or ec.Velocity not in has or has.isdisjoint(_RESPONSES):

@@ -37,7 +37,7 @@ class Draw:
     rng : random.Random
     dim : int
     without : mapping from type to str
-        The components that this fuzz leaves out, with the reason for each in one word.
+        The components that this fuzz skips, with the reason for each in one word.
     mixture : float
         The probability that a world has a component at all.  Below 1 the worlds differ more:
         in some half of the components are missing, so that the others matter more.  Position,

@@ -180,7 +180,7 @@ class TestMeasuring:
 
         assert measure.disagreement(results) == "liar finds 7 pairs in frame 2, not 6"
 
-    def test_missing_peer_is_named_and_left_out(self, monkeypatch):
+    def test_missing_peer_is_named_and_skipped(self, monkeypatch):
         monkeypatch.setattr(measure, "installed", lambda name: None if name == "shapely" else "1.0")
 
         entered = {entrant.name: entrant for entrant in measure.entrants("tree", 2, "gas", [])}
@@ -188,7 +188,7 @@ class TestMeasuring:
         assert entered["shapely STRtree"].missing == "shapely is not installed"
         assert entered["numpy"].missing == ""
 
-    def test_child_that_fails_is_named_and_left_out(self, monkeypatch):
+    def test_child_that_fails_is_named_and_skipped(self, monkeypatch):
         def fail(job, patience, **environment):
             raise measure.ChildError("killed by signal 11")
 

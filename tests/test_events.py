@@ -15,13 +15,13 @@ from ecs_collide import BodyKind, events
 from ecs_collide._kernel import constants
 from ecs_collide.events import (
     END_REASONS,
-    Answer,
     Collision,
     ContactBegan,
     ContactEnded,
     ContactKind,
     EndReason,
     EventSequence,
+    Outcome,
     SweepKind,
     collision_dtype,
     contact_dtype,
@@ -45,7 +45,7 @@ def collision(**changes):
         "contact_max": (2.0, 3.5),
         "impulse": 30.0,
         "solids": (),
-        "answer": Answer.ANSWERED,
+        "outcome": Outcome.RESOLVED,
     }
     return Collision(**{**values, **changes})
 
@@ -75,13 +75,13 @@ def test_codes_in_arrays_never_change():
         ("IMPACT", 2),
         ("OVERLAP", 3),
     ]
-    assert [(answer.name, answer.value) for answer in Answer] == [
-        ("ANSWERED", 0),
+    assert [(outcome.name, outcome.value) for outcome in Outcome] == [
+        ("RESOLVED", 0),
         ("STOPPED_ALREADY", 1),
         ("CROSSED", 2),
         ("CRUSHED", 3),
         ("FORCED", 4),
-        ("UNANSWERED", 5),
+        ("UNRESOLVED", 5),
     ]
     assert [(kind.name, kind.value) for kind in ContactKind] == [("SOLID", 0), ("CROSSING", 1)]
     assert END_REASONS == (
@@ -140,11 +140,11 @@ def test_stranger_is_told_who_takes_part(event):
         event.normal_for(5)
 
 
-@pytest.mark.parametrize("answer", Answer)
-def test_answered_means_that_velocities_were_changed(answer):
-    expected = answer in (Answer.ANSWERED, Answer.FORCED)
+@pytest.mark.parametrize("outcome", Outcome)
+def test_resolved_means_that_velocities_were_changed(outcome):
+    expected = outcome in (Outcome.RESOLVED, Outcome.FORCED)
 
-    assert collision(answer=answer).answered is expected
+    assert collision(outcome=outcome).resolved is expected
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -157,7 +157,7 @@ def test_array_fields_are_those_of_the_events_in_order(dim):
     assert collision_dtype(dim)["normal"].shape == (dim,)
     assert contact_dtype(dim)["normal"].shape == (dim,)
     assert collision_dtype(dim)["first"] == contact_dtype(dim)["first"] == np.int64
-    assert collision_dtype(dim)["kind"] == collision_dtype(dim)["answer"] == np.int8
+    assert collision_dtype(dim)["kind"] == collision_dtype(dim)["outcome"] == np.int8
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -168,7 +168,7 @@ def test_array_has_no_gaps_whose_bytes_could_differ(dim):
 
 def test_collision_comes_out_of_its_row_as_it_went_in():
     first = collision()
-    second = collision(kind=SweepKind.OVERLAP, answer=Answer.FORCED, first=1, time=0.0, exit=1.5)
+    second = collision(kind=SweepKind.OVERLAP, outcome=Outcome.FORCED, first=1, time=0.0, exit=1.5)
 
     made = EventSequence(rows_of(first, second), Collision.from_row)
 
@@ -176,7 +176,7 @@ def test_collision_comes_out_of_its_row_as_it_went_in():
     assert made[1] == second
     assert list(made) == [first, second]
     assert type(made[1].kind) is SweepKind
-    assert type(made[1].answer) is Answer
+    assert type(made[1].outcome) is Outcome
     assert type(made[1].first) is int
     assert type(made[1].time) is float
     assert type(made[1].normal) is tuple
@@ -310,12 +310,12 @@ def test_repr_of_a_long_sequence_is_short(thousand):
 @pytest.mark.parametrize(
     ("member", "name"),
     [
-        (Answer.ANSWERED, "ANSWERED"),
-        (Answer.CRUSHED, "CRUSHED"),
+        (Outcome.RESOLVED, "RESOLVED"),
+        (Outcome.CRUSHED, "CRUSHED"),
         (SweepKind.OVERLAP, "OVERLAP"),
         (ContactKind.SOLID, "SOLID"),
         (BodyKind.STATIC, "STATIC"),
-        (BodyKind.MOVES | BodyKind.YIELDS, "MOVES|YIELDS"),
+        (BodyKind.MOVES | BodyKind.DYNAMIC, "MOVES|DYNAMIC"),
         (BodyKind(256), "256"),
     ],
 )
@@ -333,14 +333,14 @@ def test_an_enum_of_codes_prints_as_its_name_and_counts_as_its_code(member, name
 
 
 def test_the_repr_of_an_enum_names_its_class_and_its_code():
-    assert repr(Answer.FORCED) == "<Answer.FORCED: 4>"
+    assert repr(Outcome.FORCED) == "<Outcome.FORCED: 4>"
     assert repr(BodyKind.SENSOR) == "<BodyKind.SENSOR: 4>"
 
 
 def test_every_enum_of_the_library_prints_as_a_word():
     enums = [value for value in vars(ecs_collide).values() if isinstance(value, enum.EnumMeta)]
 
-    assert {Answer, SweepKind, ContactKind, BodyKind, EndReason} <= set(enums)
+    assert {Outcome, SweepKind, ContactKind, BodyKind, EndReason} <= set(enums)
     for member in itertools.chain(*enums):
         assert not str(member).isdigit(), repr(member)
         assert str(member) == f"{member}"

@@ -153,7 +153,7 @@ def test_stats_count_the_step():
     assert (stats.bodies, stats.movers, stats.static) == (3, 1, 2)
     assert stats.pairs == 1
     assert stats.impacts == 1
-    assert stats.answers == 1
+    assert stats.resolutions == 1
     assert stats.crushed == stats.forced == stats.pair_limit_hits == stats.sweep_limit_hits == 0
     assert stats.held == stats.waiting == 0
 
@@ -300,8 +300,8 @@ def test_a_collision_tells_everything():
     assert hit.position_second == pytest.approx((22 / 3, 1), rel=1e-15)
     assert hit.velocity_first == (8, 2)
     assert hit.velocity_second == (-4, 0)
-    assert hit.answer is ec.Answer.ANSWERED
-    assert hit.answered
+    assert hit.outcome is ec.Outcome.RESOLVED
+    assert hit.resolved
     assert hit.normal_for(runner) == (-1, 0)
     assert hit.normal_for(target) == (1, 0)
     assert hit.other(runner) == target

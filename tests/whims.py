@@ -33,9 +33,9 @@ class Whims(ec.ResponseSystem):
         elif choice in (1, 2, 3):
             impact.cross(until_separate=True)
         elif choice == 4:
-            impact.answer()
+            impact.resolve()
         elif choice == 5:
-            impact.answer(RESPONSES[whim("which", *about, n=len(RESPONSES))])
+            impact.resolve(RESPONSES[whim("which", *about, n=len(RESPONSES))])
         elif choice == 6:
             for entity in (impact.first, impact.second):
                 if esper.has_component(entity, ec.Velocity):
@@ -67,7 +67,7 @@ class Foresight(ec.ResponseSystem):
         if choice < 2:
             impact.cross(until_separate=choice == 1)
         elif choice == 2:
-            impact.answer(RESPONSES[whim(impact.first, impact.time, n=len(RESPONSES))])
+            impact.resolve(RESPONSES[whim(impact.first, impact.time, n=len(RESPONSES))])
         return ec.DEFAULT
 
 

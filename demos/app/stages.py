@@ -41,11 +41,11 @@ class GhostResponse(ec.ResponseSystem):  # at each impact of a ghost
 class Happened(Between):  # after the motion
     def process(self, dt):
         for hit in self.space.collisions:
-            self.say(f"{hit.first} and {hit.second}: {hit.answer}")
+            self.say(f"{hit.first} and {hit.second}: {hit.outcome}")
 
 
 def add_systems(space, say=print):
     for system, priority in ((Tree, 125), (Coming, 115), (Happened, 0)):
         esper.add_processor(system(space, say), priority=priority)
     esper.add_processor(GhostResponse(space), priority=112)
-    space.respond_with(Rubber, lambda impact: impact.answer(ec.Deflect(0.5)))
+    space.respond_with(Rubber, lambda impact: impact.resolve(ec.Deflect(0.5)))

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 import ecs_collide as ec
 
 DT = 0.1  # seconds a step; it changes the cost of a run, not its results
-PAIR_LIMIT = 10**9  # answers of a pair in one step: no limit
+PAIR_LIMIT = 10**9  # resolutions of a pair in one step: no limit
 N_BLOCKS = 20  # of a run, for its standard error
 
 
@@ -128,8 +128,8 @@ class Fluid:
             )
         if not len(hits):
             return
-        if (hits["answer"] != ec.Answer.ANSWERED).any():
-            raise RuntimeError("a collision was not answered: the run is not exact")
+        if (hits["outcome"] != ec.Outcome.RESOLVED).any():
+            raise RuntimeError("a collision was not resolved: the run is not exact")
         between = ((hits["position_first"] - hits["position_second"]) * hits["normal"]).sum(axis=1)
         distance = np.abs(between - self.width * np.rint(between / self.width))
         self.virial += float((hits["impulse"] * distance).sum())

@@ -133,9 +133,9 @@ def _is_biconnected(graphs: NDArray[np.int64], n: int) -> NDArray[np.bool_]:
         neighbours[j] |= joined << i
     everything = (1 << n) - 1
     whole = np.ones(len(graphs), np.bool_)
-    for left_out in (None, *range(n)) if n > 2 else (None,):
-        wanted = everything if left_out is None else everything & ~(1 << left_out)
-        start = 1 if left_out == 0 else 0
+    for skipped in (None, *range(n)) if n > 2 else (None,):
+        wanted = everything if skipped is None else everything & ~(1 << skipped)
+        start = 1 if skipped == 0 else 0
         reached = np.full(len(graphs), 1 << start, np.uint8)
         for _ in range(n - 1):
             for vertex in range(n):

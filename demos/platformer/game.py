@@ -151,7 +151,7 @@ class Platformer(LevelScene):
 
     def squeeze(self, event: ec.Collision) -> None:
         """Break a thing that a lift presses against a wall."""
-        if event.answer == ec.Answer.CRUSHED:
+        if event.outcome == ec.Outcome.CRUSHED:
             self.destroy(event)
 
     def pierce(self, event: ec.Collision) -> None:
@@ -173,7 +173,7 @@ class Platformer(LevelScene):
         places = {event.first: event.position_first, event.second: event.position_second}
         for entity, place in places.items():
             bullet = esper.try_component(entity, Bullet)
-            if bullet is None or not event.answered:
+            if bullet is None or not event.resolved:
                 continue
             esper.delete_entity(entity)
             self.bullets += 1

@@ -14,7 +14,7 @@ class Has(IntFlag):
     MASS = 4  # a `Mass`, or a component in its role
     DEFLECT = 8  # a `Deflect`
     SENSOR = 16  # a `Sensor`; a body that is attached to another counts as one
-    CUSTOM = 32  # a component of the game that makes its bodies yield
+    CUSTOM = 32  # a custom component that makes its bodies dynamic
     FIXED = 64  # a `Fixed`: the game leaves its components alone, and nothing moves it
 
 
@@ -50,9 +50,9 @@ class Mark(IntFlag):
 
 
 class Custom(IntFlag):
-    """The column `custom`: what follows from the game's own components of a body."""
+    """The column `custom`: what follows from custom components of a body."""
 
-    YIELDS = 1  # the body yields to impacts
+    DYNAMIC = 1  # the body has a component that makes it dynamic
     OFFERED = 2  # its impacts are handed to a response of the game
 
 

@@ -5,16 +5,16 @@ unchanged.  The box of a moving body in its tree covers the body's whole path in
 bodies become a pair if the boxes of their paths touch.
 
 Ten thousand bodies at one point are fifty million pairs.  If there is no room for all pairs, the
-pairs inside a crowd are left out for the step: pairs of bodies that overlapped at its start, and
+pairs inside a crowd are skipped for the step: pairs of bodies that overlapped at its start, and
 that both overlap many bodies of which the same is true.  Such a pair could only be kept from
-getting deeper.  A pair that does not overlap is never left out, so nothing enters a body that it
-was outside of.  Pairs of soft crowds are left out too: these bodies pass through each other.
+getting deeper.  A pair that does not overlap is never skipped, so nothing enters a body that it
+was outside of.  Pairs of soft crowds are skipped too: these bodies pass through each other.
 
 If there is still no room, bodies take turns: those with the most pairs are held for the step (see
 `response.holding`), except for some, and these are others in the next step.  Two held bodies
 cannot meet, so they are no pair.
 
-Invariant: two bodies whose paths may meet are a pair, or are left out, or are both held.
+Invariant: two bodies whose paths may meet are a pair, or are skipped, or are both held.
 """
 
 from __future__ import annotations
@@ -92,8 +92,8 @@ class Broadphase:
     # a filter of the game, or for all pairs if `all_have_filters`
     pair_filter: Public[Any]
     all_have_filters: Public[cython.bint]
-    n_left_out: Public[cython.longlong]  # number of pairs of this step for which there was no room
-    # list of int: rows of the bodies between which pairs are left out in this step
+    n_skipped: Public[cython.longlong]  # number of pairs of this step for which there was no room
+    # list of int: rows of the bodies between which pairs are skipped in this step
     crowd: Public[list]
     is_crowded: ReadOnly[cython.bint]
     takes_turns: cython.bint
@@ -122,7 +122,7 @@ class Broadphase:
         self.lookahead = 12.0
         self.pair_filter = None
         self.all_have_filters = False
-        self.n_left_out = 0
+        self.n_skipped = 0
         self.crowd = []
         self.is_crowded = self.takes_turns = False
         self.step = self.n_waiting = 0
@@ -238,7 +238,7 @@ class Broadphase:
         """
         room: cython.Py_ssize_t = PAIR_ROOM + CROWD * (rows.shape[0] + n_asleep)
 
-        self.n_left_out = 0
+        self.n_skipped = 0
         self.crowd = []
         self.is_crowded = self.takes_turns = False
         self.n_waiting = self.n_followed = 0
@@ -255,7 +255,7 @@ class Broadphase:
         self._traverse_crowd(rows, COUNT_PAIRS)
         if self.n_counted > 2 * room + STILL * self.still.nodes.n_items:
             self._take_turns(rows)
-        self.n_left_out = 0
+        self.n_skipped = 0
         self._traverse_crowd(rows, PAIR)
         return True
 
@@ -264,7 +264,7 @@ class Broadphase:
         """Hold the bodies with many pairs, except for some whose pairs there is room for.
 
         These are the next ones by entity id.  Each step begins where the step before ended, or
-        earlier, so that no body waits for ever.
+        earlier, so that no body waits forever.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -275,7 +275,7 @@ class Broadphase:
 
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
-            if self.n_each[i] > MANY and b.moves[i] and b.yields[i] and not b.sensor[i]:
+            if self.n_each[i] > MANY and b.moves[i] and b.dynamic[i] and not b.sensor[i]:
                 many.append((b.ids[i], i))
                 most_pairs = max(most_pairs, self.n_each[i])
         many.sort()
@@ -352,7 +352,7 @@ class Broadphase:
                 self.n_inside if purpose == COUNT else self.n_among, members, least
             )
         elif purpose == PAIR:
-            self.n_left_out += self.dense_nodes.n_left_out
+            self.n_skipped += self.dense_nodes.n_skipped
         return 0
 
     @may_raise
@@ -456,7 +456,7 @@ class Broadphase:
             return 0
         if purpose == PAIR:
             if self.leaves_out(i, j):
-                self.n_left_out += 1
+                self.n_skipped += 1
                 if self._is_soft(i, j):
                     self.observer.leave_out(i, j, self.images.offset)
             elif not self.waits(i, j):
@@ -548,7 +548,7 @@ class Broadphase:
         return True
 
     def leaves_out(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the pair of two bodies is left out of this step, inside a crowd."""
+        """Return whether the pair of two bodies is skipped in this step, inside a crowd."""
         return (
             self.is_crowded
             and self.n_among[i] > CROWD
@@ -560,7 +560,7 @@ class Broadphase:
         """Return whether two bodies pass through each other and are separated softly."""
         b: Bodies = self.bodies
 
-        if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
+        if b.sensor[i] or b.sensor[j] or not (b.dynamic[i] or b.dynamic[j]):
             return False
         return b.rare.is_soft(i, j)
 
@@ -682,7 +682,7 @@ class Broadphase:
         """Return how two bodies treat each other by their components, as `Pair.state`."""
         b: Bodies = self.bodies
 
-        if b.sensor[i] or b.sensor[j] or not (b.yields[i] or b.yields[j]):
+        if b.sensor[i] or b.sensor[j] or not (b.dynamic[i] or b.dynamic[j]):
             return CROSS
         if b.rare.is_soft(i, j):
             return SOFT

@@ -201,14 +201,14 @@ class DenseNodes(NodePairs):
     # whether the traversal counts overlaps of members.  Otherwise it skips the pairs inside a
     # crowd, and the members are those of the crowd
     counts_inside: cython.bint
-    n_left_out: cython.longlong  # number of skipped pairs
+    n_skipped: cython.longlong  # number of skipped pairs
 
     def __init__(self, bodies: Bodies, moving: Nodes, still: Nodes):
         self.bodies = bodies
         self.moving = NodeSums(bodies, moving)
         self.still = NodeSums(bodies, still)
         self.counts_inside = False
-        self.n_left_out = 0
+        self.n_skipped = 0
 
     @cython.cfunc
     def begin(
@@ -224,7 +224,7 @@ class DenseNodes(NodePairs):
         self.moving.measure(low, high, members, least, asks_game)
         self.still.measure(low, high, members, least, asks_game)
         self.counts_inside = counts_inside
-        self.n_left_out = 0
+        self.n_skipped = 0
 
     @cython.cfunc
     def give_out(
@@ -264,7 +264,7 @@ class DenseNodes(NodePairs):
             if not is_same:
                 second.pending[other] += n
         else:
-            self.n_left_out += n * (n - 1) // 2 if is_same else n * n_other
+            self.n_skipped += n * (n - 1) // 2 if is_same else n * n_other
         return True
 
     def _are_apart(

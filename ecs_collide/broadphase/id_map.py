@@ -11,7 +11,7 @@ from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, nones, zeros
 from ecs_collide._kernel.constants import HASH, LOW_31_BITS, LOW_32_BITS
 
-TWICE: cython.Py_ssize_t = -2  # in place of the row of an id that was there before
+TWICE: cython.Py_ssize_t = -2  # instead of the row of an id that was there before
 
 
 @cython.final

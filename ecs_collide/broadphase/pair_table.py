@@ -94,13 +94,13 @@ class PairImpact:
     # of the queued impact, as are `kind`, `axis` and `sign`: undefined with NOT_MET
     exit: cython.double
     speed: cython.double
-    answered_at: cython.double  # when it was answered last
+    resolved_at: cython.double  # when it was resolved last
     began: cython.double  # time of the first impact of the step, or -1
     # when the bodies of a solid contact part on their present paths: a fraction of the step, 1 or
     # more where that is after its end
     parts: cython.double
     contact: cython.int  # number of the contact; undefined with NO_CONTACT
-    answers: cython.int  # how often it was answered in this step
+    resolutions: cython.int  # how often it was resolved in this step
     repeats: cython.int  # how often in this instant, beside the first time
     tick: cython.int  # when it was swept last; see `Bodies`
     kind: cython.schar
@@ -288,7 +288,7 @@ class PairTable:
         return self.offset[p, k] if self.wraps else 0.0
 
     def mark_partners(self, row: cython.Py_ssize_t) -> cython.void:
-        """Mark all bodies that have a pair with `row`, in place of those marked before."""
+        """Mark all bodies that have a pair with `row`, instead of those marked before."""
         p: cython.Py_ssize_t = self.head_of(row)
 
         self.stamp += 1
@@ -373,8 +373,8 @@ class PairTable:
     def meet(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that a pair was swept and has an impact; set it up if that is its first in this step."""
         if self.at[p].met == NOT_MET:
-            self.impact[p].answers = self.impact[p].repeats = 0
-            self.impact[p].answered_at = self.impact[p].began = -1.0
+            self.impact[p].resolutions = self.impact[p].repeats = 0
+            self.impact[p].resolved_at = self.impact[p].began = -1.0
         self.at[p].met = MET
 
     def may_be_queued(self, p: cython.Py_ssize_t) -> cython.bint:

@@ -59,7 +59,7 @@ class BulkRebuild:
 
     @may_raise
     def rebuild(self) -> cython.int:
-        """Build all nodes of the tree anew, with the items of leaves outside it."""
+        """Build all nodes of the tree again, with the items of leaves outside it."""
         nodes: Nodes = self.nodes
         n: cython.Py_ssize_t = nodes.n_items
 

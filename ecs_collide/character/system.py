@@ -117,8 +117,8 @@ def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
             "no_character",
             f"has Character but no {' and no '.join(missing)}: its CharacterSystem ignores it",
         )
-    if e.answers(entity)[:1] != ["Slide"] and not any(e.has(entity, own) for own in e.custom):
-        has = f"{e.answers(entity)[0]} instead of" if e.answers(entity) else "no"
+    if e.responses_of(entity)[:1] != ["Slide"] and not any(e.has(entity, own) for own in e.custom):
+        has = f"{e.responses_of(entity)[0]} instead of" if e.responses_of(entity) else "no"
         yield found(
             "no_slide",
             f"has Character and {has} Slide: it cannot stand on a floor or walk along a wall",

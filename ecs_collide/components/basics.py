@@ -286,7 +286,7 @@ class Mass(Component):
     Attributes
     ----------
     value : float
-        Above zero, in any unit that is the same for all; ``math.inf`` makes the entity immovable
+        Above zero, in any unit that is the same for all; with ``math.inf`` the entity is not moved
         by contact.
 
     Examples
@@ -298,7 +298,7 @@ class Mass(Component):
     __match_args__ = ("value",)
 
     def __init__(self, value: float = 1.0) -> None:
-        rule = "must be above 0; math.inf makes an entity immovable by contact"
+        rule = "must be above 0; with math.inf no impact moves the entity"
         self.value = as_bounded(type(self), "value", value, ABOVE_ZERO, math.inf, rule)
 
     def __repr__(self) -> str:
@@ -401,7 +401,7 @@ class Sensor(Component):
     """A zone that reports other bodies, which pass through it.
 
     It overrides every response: the entity is never placed, pushed or stopped by a contact, and
-    stops no other body.  When a body enters, there is a `Collision` with ``Answer.CROSSED``;
+    stops no other body.  When a body enters, there is a `Collision` with ``Outcome.CROSSED``;
     contacts begin and end as for solid bodies.
     """
 

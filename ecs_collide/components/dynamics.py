@@ -63,8 +63,8 @@ class PushOut(Component):
     """A permission to push the entity out of bodies that it was inside of from the start.
 
     Bodies that do not overlap never begin to.  But a game may put one into another: a level that
-    changes, a character that stands up under a ceiling.  Such a body, if it yields, is moved out
-    the shortest way that is free of all solid bodies, never through the seams between them.
+    changes, a character that stands up under a ceiling.  Such a dynamic body is moved out the
+    shortest way that is free of all solid bodies, never through the seams between them.
 
     Attributes
     ----------
@@ -94,8 +94,8 @@ class Separate(Component):
 
     The displacement is not part of `Velocity`.  It is added to the path of a step and swept with
     it, so it never leads into or through a wall: an impact ends it on that axis.  Of two members,
-    the one with less `Mass` is moved more.  A member is moved only if it yields, with `Velocity`,
-    a response and finite mass; a member that does not yield only moves others.
+    the one with less `Mass` is moved more.  Only dynamic members are moved: those with `Velocity`,
+    a response and finite mass.  The others only move them.
 
     Members that overlap are in contact, of the kind CROSSING.  Their contacts are updated at the
     end of a step, and they have no collisions.
@@ -125,7 +125,7 @@ class Separate(Component):
 class GravityScale(Component):
     """The factor by which the `Space.gravity` acts on a body.
 
-    It has an effect on bodies that yield; all others do not fall anyway.
+    It has an effect on dynamic bodies; all others do not fall anyway.
 
     Attributes
     ----------
@@ -174,8 +174,8 @@ class Dominance(Component):
 
     It pushes them as if its mass were infinite compared to theirs.  It is stopped if they are
     pressed against a wall, or against a body of a still higher level.  Bodies of the same level
-    push each other by their `Mass`.  Bodies without it have level 0; immovable bodies are above
-    all levels.
+    push each other by their `Mass`.  Bodies without it have level 0.  Static and kinematic bodies
+    are above all levels.
 
     Attributes
     ----------
@@ -228,7 +228,7 @@ class LockedAxes(Component):
 
     Its velocity there becomes 0 when a step begins, and nothing changes it: no impact, no
     friction, no carrier, no `PushOut`, no `Separate`.  To bodies that hit it along such an axis it
-    is immovable.  The game may still move it by its `Position`.
+    is not dynamic.  The game may still move it by its `Position`.
 
     Attributes
     ----------

@@ -139,12 +139,12 @@ class Friction(_Surface):
 
 
 class Restitution(_Surface):
-    """The bounciness of a surface: of walls, lifts, trampolines and bodies that yield.
+    """The bounciness of a surface: of walls, lifts, trampolines and dynamic bodies.
 
     It is the part of the closing speed with which two bodies part.  It replaces the restitution of
     a `Deflect`, and gives one to the other responses.  If both surfaces have one the larger
     counts, unless one of them gives a `rule`; if only one has it, that one counts.  `Slide`,
-    `Push` and `Stop` have none, and neither has a `Deflect` on a body that does not yield.
+    `Push` and `Stop` have none, and neither has a `Deflect` on a body that is not dynamic.
 
     Attributes
     ----------
@@ -224,7 +224,7 @@ class OneWay(Component):
 class Carry(Component):
     """A lift or a conveyor belt: it carries the bodies that stand on it.
 
-    A body that yields and touches the carrying face, a *rider*, moves with the carrier on all
+    A dynamic body and touches the carrying face, a *rider*, moves with the carrier on all
     axes; its own `Velocity` is relative to the carrier.  Bodies that stand on a rider are carried
     too.  A body that lands on a carrier is carried from that instant, also within a step.  A
     rider that leaves its carrier keeps its speed in the world, and so does one whose carrier is

@@ -156,12 +156,12 @@ def _add_contacts(space: Space, camera: Camera, lines: Shapes) -> None:
 def shown_normals(space: Space, contacts: ContactPoints) -> Doubles:
     """Return the normals of contacts, float64 (n, dim), as they are drawn.
 
-    A normal points from an immovable body to the body that yields, so the ground's points
-    upwards.  Between two bodies that both yield it points from the second to the first.
+    A normal points from a static or kinematic body to the dynamic body, so the ground's points
+    upwards.  Between two dynamic bodies it points from the second to the first.
     """
     kinds = space.body_kinds(contacts.pairs.ravel()).reshape(-1, 2)
-    first_yields, second_yields = (kinds & BodyKind.YIELDS != 0).T
-    is_turned = second_yields & ~first_yields
+    first_dynamic, second_dynamic = (kinds & BodyKind.DYNAMIC != 0).T
+    is_turned = second_dynamic & ~first_dynamic
     return np.where(is_turned[:, None], -contacts.normals, contacts.normals)
 
 

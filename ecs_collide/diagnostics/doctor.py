@@ -154,10 +154,10 @@ def _odd_about_last_step(stats: Stats) -> Iterator[tuple[str, str]]:
             f"{stats.waiting} bodies were held in the last step because there was no room for "
             "their pairs, and take turns: let fewer paths cross each other, or step more often",
         )
-    if stats.left_out:
+    if stats.skipped:
         yield (
             "crowd",
-            f"{stats.left_out} pairs of bodies that lie inside each other were skipped in the last "
+            f"{stats.skipped} pairs of bodies that lie inside each other were skipped in the last "
             "step, because there was no room for them: spread the bodies out",
         )
     if stats.crushed:
@@ -180,7 +180,7 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
         elif number not in stages and name == "ResponseSystem":
             yield (
                 "no_response_system",
-                "ResponseSystem is missing: impacts are reported and not answered",
+                "ResponseSystem is missing: impacts are reported and not resolved",
             )
         elif number not in stages:
             yield "system_missing", f"{name} is not in {e.world}: each step raises a RuntimeError"
@@ -199,7 +199,7 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
             f"them one, and higher runs first; the order is {', '.join(STAGES)}",
         )
     if RESPONSE not in stages or len(set(stages)) == 1:
-        return  # a system between them answers the impacts itself
+        return  # a system between them resolves the impacts itself
     places = [place for place, (stage, _) in enumerate(running) if stage not in (None, RESPONSE)]
     for stage, name in running[places[0] : places[-1] + 1]:
         if stage is None:

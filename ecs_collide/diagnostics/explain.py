@@ -33,7 +33,7 @@ class Verdict(NamedText):
     CROSSING = "cross each other freely"
     """The step reports when they enter and leave each other, and changes nothing."""
     SOLID = "collide when they meet"
-    """The step answers their impacts."""
+    """The step resolves their impacts."""
 
 
 class Explanation(NamedTuple):
@@ -107,11 +107,11 @@ def _has_sound_owner(e: Examination, entity: int) -> bool:
 
 
 def _odd_about_owner(e: Examination, entity: int) -> Iterator[Finding]:
-    """Yield why the owner of an attached box is left out of the steps, and the box with it."""
+    """Yield why the owner of an attached box is skipped in the steps, and the box with it."""
     owner = _owner_of(e, entity)
     if owner is not None and e.is_body(owner) and not e.is_sound(owner):
-        text = f"is attached to entity {owner}, which is left out of the steps"
-        yield finding_about(entity, "owner_left_out", text)
+        text = f"is attached to entity {owner}, which is skipped in the steps"
+        yield finding_about(entity, "owner_skipped", text)
         yield from _missing(e, owner)
         yield from odd_about(e, owner)
 
@@ -140,7 +140,7 @@ def _odd_about_pair(e: Examination, first: int, second: int) -> tuple[Verdict, l
     return Verdict.SOLID, [
         *_one_ways(e, first, second),
         *_who_pushes(e, first, second),
-        *_answered_by(e, first, second),
+        *_resolved_by(e, first, second),
     ]
 
 
@@ -154,13 +154,13 @@ def _crossed(e: Examination, first: int, second: int) -> Finding | None:
         if Attached in e.of(entity):
             text = f"is attached to entity {_owner_of(e, entity)}, and is crossed"
             return finding_about(entity, "attached", text)
-    if not (e.yields(first) or e.yields(second)):
+    if not (e.is_dynamic(first) or e.is_dynamic(second)):
         velocity = "" if e.sweeps else f"{e.velocity.type.__name__}, "
         text = (
-            f"neither yields: that takes {velocity}a response (Slide, Deflect, Push, Stop or "
+            f"neither is dynamic: that takes {velocity}a response (Slide, Deflect, Push, Stop or "
             "one of your own) and finite Mass"
         )
-        return Finding("neither_yields", both, text)
+        return Finding("neither_dynamic", both, text)
     if all(Separate in e.of(entity) for entity in both):
         return Finding("soft", both, "both have Separate: while they overlap they are moved apart")
     if e.is_crossing_allowed(first, second):
@@ -168,7 +168,7 @@ def _crossed(e: Examination, first: int, second: int) -> Finding | None:
     return None
 
 
-def _answered_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
+def _resolved_by(e: Examination, first: int, second: int) -> Iterator[Finding]:
     """Yield the custom responses and decisions for the impacts of two solid bodies."""
     both = (first, second)
     names = e.own_responses.offered_to(first, second)
@@ -249,8 +249,8 @@ def _one_ways(e: Examination, first: int, second: int) -> Iterator[Finding]:
 
 
 def _who_pushes(e: Examination, first: int, second: int) -> Iterator[Finding]:
-    """Yield why one of two solid bodies does not move for the other, though it yields."""
-    both = [entity for entity in (first, second) if e.yields(entity)]
+    """Yield why one of two solid bodies does not move for the other, though it is dynamic."""
+    both = [entity for entity in (first, second) if e.is_dynamic(entity)]
     levels = {entity: int(e.of(entity).get(Dominance, Dominance(0)).level) for entity in both}
     if len(set(levels.values())) == 2:
         lower, higher = sorted(both, key=levels.__getitem__)
@@ -339,7 +339,7 @@ def _past(e: Examination, first: int, second: int) -> Iterator[Finding]:
         text = (
             f"in the last step they met {len(events)} time(s), first at time {events[0].time:.6g}"
         )
-        yield Finding("met", (first, second), f"{text}: {events[0].answer.name}")
+        yield Finding("met", (first, second), f"{text}: {events[0].outcome.name}")
 
 
 def _images(e: Examination, centre: list[float]) -> Iterator[list[float]]:

@@ -168,34 +168,37 @@ class Examination:
             and not any(finding.cause in _UNSOUND for finding in _odd_numbers(self, entity))
         )
 
-    def answers(self, entity: int) -> list[str]:
+    def responses_of(self, entity: int) -> list[str]:
         """Return the names of an entity's responses, the one that wins first."""
-        answering = [*self.custom, *(kind for kind in self.responses if kind not in self.custom)]
-        return [kind.type.__name__ for kind in answering if self.has(entity, kind)]
+        all_responses = [
+            *self.custom,
+            *(kind for kind in self.responses if kind not in self.custom),
+        ]
+        return [kind.type.__name__ for kind in all_responses if self.has(entity, kind)]
 
     def is_crossing_allowed(self, first: int, second: int) -> bool:
         """Return whether a response has made two bodies cross until they separate."""
         rows = self.row(first), self.row(second)
         return rows in self.state.timeline.contacts.until_apart()
 
-    def is_immovable(self, entity: int) -> bool:
+    def has_infinite_mass(self, entity: int) -> bool:
         """Return whether an entity has infinite mass."""
         mass = self.of(entity).get(self.mass.type)
         return mass is not None and abs(_number(mass, self.mass.names[0])) > LARGEST
 
-    def yields(self, entity: int) -> bool:
+    def is_dynamic(self, entity: int) -> bool:
         """Return whether an entity is moved by impacts."""
         return (
             Attached not in self.of(entity)
             and (self.sweeps or self.has(entity, self.velocity))
-            and bool(self.answers(entity))
-            and not self.is_immovable(entity)
+            and bool(self.responses_of(entity))
+            and not self.has_infinite_mass(entity)
         )
 
     def acceleration(self, entity: int) -> list[float]:
         """Return the acceleration of a body by gravity, by axis, in units per second squared."""
         of = self.of(entity)
-        if not self.yields(entity) or self.has(entity, self.sensor):
+        if not self.is_dynamic(entity) or self.has(entity, self.sensor):
             return [0.0] * self.dim
         if any(kind in of for kind in self.registry.exempt):
             return [0.0] * self.dim
@@ -212,7 +215,7 @@ class Examination:
         """Return whether a step searches for bodies that an entity may meet."""
         moves = self.has(entity, self.velocity) or self.has(entity, self.growth)
         moves = moves or Attached in self.of(entity)
-        return moves or (self.sweeps and bool(self.answers(entity)))
+        return moves or (self.sweeps and bool(self.responses_of(entity)))
 
     def row(self, entity: int) -> int | None:
         """Return the row of an entity that the last step knew, or None."""
@@ -332,7 +335,7 @@ def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
             yield from examine(e, entity)
     if all(has):
         yield from _odd_numbers(e, entity)
-        yield from _odd_answers(e, entity)
+        yield from _odd_responses(e, entity)
         yield from _odd_traits(e, entity)
         yield from _odd_moves(e, entity)
         yield from _odd_fixed(e, entity)
@@ -421,31 +424,31 @@ def _wrong_owner(e: Examination, entity: int) -> Wrong | None:
     return wrong_owner(owner, is_itself=owner == entity, last=last)
 
 
-def _odd_answers(e: Examination, entity: int) -> Iterator[Finding]:
+def _odd_responses(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield the components of a body that have no effect, or not the one they seem to have."""
     found = partial(finding_about, entity)
-    answers = e.answers(entity)
+    responses = e.responses_of(entity)
     builtin = [kind.type.__name__ for kind in e.responses if e.has(entity, kind)]
     if len(builtin) > 1:
         yield found("several_responses", f"has {' and '.join(builtin)}: {builtin[0]} wins")
     if Attached in e.of(entity):
-        idle = [*answers, *(kind.type.__name__ for kind in (e.velocity,) if e.has(entity, kind))]
+        idle = [*responses, *(kind.type.__name__ for kind in (e.velocity,) if e.has(entity, kind))]
         if idle:
             text = "Attached: Attached wins, it goes where its owner goes"
             yield found("attached_wins", f"has {' and '.join(idle)} and {text}")
         return
-    if not answers:
+    if not responses:
         return
     if e.has(entity, e.sensor):
         yield found(
-            "sensor_wins", f"has {answers[0]} and Sensor: Sensor wins, it is crossed freely"
+            "sensor_wins", f"has {responses[0]} and Sensor: Sensor wins, it is crossed freely"
         )
     elif not e.sweeps and not e.has(entity, e.velocity):
         yield found(
-            "no_velocity", f"has {answers[0]} but no {e.velocity.type.__name__}: it is immovable"
+            "no_velocity", f"has {responses[0]} but no {e.velocity.type.__name__}: it is static"
         )
-    elif e.is_immovable(entity):
-        yield found("infinite_mass", f"has {answers[0]} and an infinite Mass: it is immovable")
+    elif e.has_infinite_mass(entity):
+        yield found("infinite_mass", f"has {responses[0]} and an infinite Mass: nothing pushes it")
 
 
 def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
@@ -458,13 +461,13 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
         categories = mask = group = 1  # already reported
     if group <= 0 and not (categories and mask):
         yield found("meets_nobody", f"has {its!r}: it meets no other body")
-    if PushOut in of and not e.yields(entity):
-        yield found("push_out_idle", "has PushOut and does not yield: nothing pushes it out")
+    if PushOut in of and not e.is_dynamic(entity):
+        yield found("push_out_idle", "has PushOut and is not dynamic: nothing pushes it out")
     # A still body with Separate is a tower among the members.
-    if Separate in of and e.is_moving(entity) and not e.yields(entity):
-        yield found("separate_idle", "has Separate and does not yield: other members never move it")
-    if GravityScale in of and not e.yields(entity):
-        yield found("gravity_idle", "has GravityScale and does not yield: it does not fall anyway")
+    if Separate in of and e.is_moving(entity) and not e.is_dynamic(entity):
+        yield found("separate_idle", "has Separate and is not dynamic: other members never move it")
+    if GravityScale in of and not e.is_dynamic(entity):
+        yield found("gravity_idle", "has GravityScale and is not dynamic: it does not fall anyway")
     if e.has(entity, e.sensor):
         idle = (
             OneWay, Carry, Friction, Restitution, Dominance, PushOut, Separate, GravityScale,
@@ -472,15 +475,15 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
         for kind in idle:
             if kind in of:
                 yield found("sensor_idle", f"has {kind.__name__} and Sensor: Sensor wins")
-    elif Dominance in of and e.is_moving(entity) and not e.yields(entity):
-        yield found("dominance_idle", "has Dominance and does not yield: it is immovable as it is")
+    elif Dominance in of and e.is_moving(entity) and not e.is_dynamic(entity):
+        yield found("dominance_idle", "has Dominance and is not dynamic: nothing pushes it anyway")
     if MaxSpeed in of and (e.sweeps or not e.has(entity, e.velocity)):
         why = "the game moves it" if e.sweeps else f"no {e.velocity.type.__name__}"
         yield found("max_speed_idle", f"has MaxSpeed, and {why}: nothing limits how fast it is")
     if LockedAxes in of and not e.is_moving(entity):
         yield found("locked_idle", "has LockedAxes and nothing that moves it")
-    ruled = [name for name in e.answers(entity)[:1] if name in ("Stop", "Push")]
-    if Friction in of and ruled and e.yields(entity):
+    ruled = [name for name in e.responses_of(entity)[:1] if name in ("Stop", "Push")]
+    if Friction in of and ruled and e.is_dynamic(entity):
         yield found(
             "friction_idle", f"has Friction and {ruled[0]}, which has its own rule for the surface"
         )
@@ -506,7 +509,7 @@ def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
         return
     if e.is_moving(entity):
         movers = [kind for kind in (e.velocity, e.growth) if e.has(entity, kind)]
-        moves = [kind.type.__name__ for kind in movers] or e.answers(entity)
+        moves = [kind.type.__name__ for kind in movers] or e.responses_of(entity)
         yield finding_about(
             entity,
             "fixed_moves",

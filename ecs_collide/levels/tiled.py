@@ -176,7 +176,7 @@ def load(
         )
     with refuse_damage(path, "map that Tiled"):  # the parser passes on any value of JSON
         level = _Reader(parsed, capsules, merge, no_box == "skip", categories).read()
-        dropped = list(_shapes_left_out(parsed))
+        dropped = list(_shapes_skipped(parsed))
     for what in dropped:
         warnings.warn(f"{path}: {what}", stacklevel=2)
     return level
@@ -392,7 +392,7 @@ def _written(properties: Mapping[str, Any]) -> str:
     return repr(sorted(properties.items(), key=lambda item: item[0]))
 
 
-def _shapes_left_out(parsed: pytiled_parser.TiledMap) -> Iterator[str]:
+def _shapes_skipped(parsed: pytiled_parser.TiledMap) -> Iterator[str]:
     """Yield a warning for each tileset whose tiles have shapes that no body gets."""
     files = {id(tileset.tiles): tileset for tileset in parsed.tilesets.values()}
     for tileset in files.values():

@@ -345,6 +345,6 @@ def _require_no_definitions(content: bytes) -> None:
 
 def _over(pattern: dict[str, Any], thing: dict[str, Any], own: set[str]) -> dict[str, Any]:
     """Return the attributes of an object and its template; of the weak ones, those in `own`."""
-    left_out = {"template", *_WEAK} - own
+    skipped = {"template", *_WEAK} - own
     whole = {word: value for word, value in pattern.items() if word not in own}
-    return whole | {word: value for word, value in thing.items() if word not in left_out}
+    return whole | {word: value for word, value in thing.items() if word not in skipped}

@@ -4,7 +4,7 @@ An attached box takes no velocity from its components.  Its path in a step is th
 offset: it bends where the owner's path bends, at the same instants.  The offset goes in a straight
 line from what it was before the step to what the game has set since:
 
-    x of the owner   o--------.                  an answer turns the owner at 0.4,
+    x of the owner   o--------.                  a resolution turns the owner at 0.4,
                                `----------o      and the box in the same instant
     x of the box     x--------.
                                `----------x      the distance is the offset

@@ -80,7 +80,7 @@ class Bodies:
     n_marked: cython.Py_ssize_t
     n_woken: cython.Py_ssize_t
     n_turned: cython.Py_ssize_t
-    # a number for each answer of a step: what has a higher one came later
+    # a number for each resolution of a step: what has a higher one came later
     tick: cython.longlong
     # The columns, as `motion.columns` lists them: public, so that `bind` can set them by name.
     centre: Public[cython.double[:, ::1]]
@@ -119,7 +119,7 @@ class Bodies:
     response: Public[cython.schar[::1]]
     custom: Public[cython.schar[::1]]
     moves: Public[cython.schar[::1]]
-    yields: Public[cython.schar[::1]]
+    dynamic: Public[cython.schar[::1]]
     rest_count: Public[cython.schar[::1]]
     interrupted: Public[cython.schar[::1]]
     asleep: Public[cython.schar[::1]]
@@ -356,7 +356,7 @@ class Bodies:
         self.gone[i] = 1
 
     def is_held(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body sleeps and may lie against an immovable one."""
+        """Return whether a body sleeps and may lie against a static or kinematic one."""
         return self.held[i] != 0 or self.leans[i] != 0
 
     def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
@@ -365,7 +365,7 @@ class Bodies:
 
         if self.sensor[j] or has & Trait.ONE_WAY or self.rare.is_soft(i, j):
             return False
-        if not self.yields[j] or not has & Trait.PUSH_OUT:
+        if not self.dynamic[j] or not has & Trait.PUSH_OUT:
             return True
         return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.ids[i] > self.ids[j])
 
@@ -377,11 +377,11 @@ class Bodies:
             return c.rank[i] < c.rank[j]
         return self.mass[i] < self.mass[j]
 
-    def yields_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a body yields to impacts on an axis: it is not immovable, nor locked there."""
+    def dynamic_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether impacts change the velocity of a body on an axis."""
         if not self.controls.any_lock:  # a call fewer, where no body has a locked axis
-            return self.yields[i] != 0
-        return self.yields[i] != 0 and not self.controls.locks(i, k)
+            return self.dynamic[i] != 0
+        return self.dynamic[i] != 0 and not self.controls.locks(i, k)
 
     def translation_side(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return the normal, as a side, along which one of two is pushed out of the other; or 0."""
@@ -503,7 +503,7 @@ class Bodies:
                 or self.gone[i]
             ):
                 continue
-            rests: cython.bint = self.yields[i] != 0
+            rests: cython.bint = self.dynamic[i] != 0
             for k in range(self.dim):
                 rests &= self.velocity[i, k] == 0.0
                 rests &= self.centre_of(i, k) == self.seen_centre[i, k]
@@ -631,10 +631,10 @@ class Bodies:
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """Return whether a body may not be moved on an axis to make its faces meet another's.
 
-        So are immovable ones, what was snapped to an anchored one at this time
+        So are static and kinematic ones, what was snapped to an anchored one at this time
         `t`, and what has kept that one's velocity since.
         """
-        if not self.yields_along(i, k):
+        if not self.dynamic_along(i, k):
             return True
         if not self.is_marked[i]:
             return (self.held[i] & (1 << k)) != 0

@@ -47,7 +47,7 @@ _APART_COLUMNS = {
     "size": "half",
     "seen_size": "seen_half",
 }
-"""What the game's own components hold: a separate column where that is not the centre or half."""
+"""What custom components hold: a separate column where that is not the centre or half."""
 
 _SCALARS = (
     "mass",  # as `Mass` says, 1 without one: it is used as it is read
@@ -68,11 +68,11 @@ _FLAGS = (
     "response",  # a code of `ResponseCode` or 0, since it was filed
     "custom",  # bits of `Custom`, since it was filed
     "moves",  # 1 while it is in the tree of those that move
-    "yields",  # 1 if answers change its velocity, since its numbers were last checked
+    "dynamic",  # 1 if impacts change its velocity, since its numbers were last checked
     "rest_count",  # steps up to the last one at rest
     "interrupted",  # 1 once something happens to it in this step, so that it does not rest
     "asleep",  # a code of `SleepState`
-    "held",  # asleep: 1 << axis where it lies against an immovable body that does not move
+    "held",  # asleep: 1 << axis where it lies against a static or kinematic body that does not move
     "gone",  # 1 for one that was taken out in this step
     "is_marked",  # 1 once it has turned, was anchored or taken out in this step
     "is_turned",  # 1 while its pairs are to be swept again
@@ -161,7 +161,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     },
     # What components say, by how they are read.
     **dict.fromkeys(("place", "size", "tight_min", "tight_max"), ("sync.reader",)),
-    **dict.fromkeys(("bad", "custom", "disabled", "sensor", "yields"), ("sync.reader",)),
+    **dict.fromkeys(("bad", "custom", "disabled", "sensor", "dynamic"), ("sync.reader",)),
     **dict.fromkeys(("has", "attached"), ("sync.entity_rows", "sync.reader")),
     "traits": ("sync.rare_reader",),
     **dict.fromkeys(("one_way", "carries", "surface"), ("motion.rare_columns", "sync.rare_reader")),

@@ -11,12 +11,12 @@ Both ends of the chord lie on the parabola, for any dt.  The *kick* is what is
 still to be added at the end of the step, p / 2 here.
 
 An impact at time t splits the chord.  The body has v(t) = v0 + p * t there; that is
-what an answer sees.  What it leaves with, w, makes the chord of the rest of the step:
+what a resolution sees.  What it leaves with, w, makes the chord of the rest of the step:
 w + p * (1 - t) / 2, and the kick is p * (1 - t) / 2.  The chord lies on that side of the
 parabola to which gravity pulls, so a split never gains energy.
 
 What lies on something that does not give way is *held*: it has exactly the velocity of
-what holds it and no kick, to the end of the step or until an answer turns it.
+what holds it and no kick, to the end of the step or until a resolution turns it.
 
 Damping d is the solution of v' = a - d * v, in the same terms: the chord is the mean
 velocity of that solution over the step, and chord + kick its velocity at the end.
@@ -106,7 +106,7 @@ class Gravity:
         if b.rare.is_used:
             scale = b.rare.gravity_scale[i]
             damping = b.rare.damping[i]
-        if not b.yields[i] or b.sensor[i]:
+        if not b.dynamic[i] or b.sensor[i]:
             scale = 0.0
         if scale == 0.0 and damping == 0.0:
             return False
@@ -208,7 +208,7 @@ class Gravity:
     def earlier_at(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
-        """As `velocity_at`, of what the path of a body had before the answers of the instant `t`."""
+        """As `velocity_at`, of what the path of a body had before the resolutions of the instant `t`."""
         if not self.is_on or self.started[i] != self.step:
             return velocity
         if self.since[i, k] != t:
@@ -226,7 +226,7 @@ class Gravity:
     ) -> cython.double:
         """Let the chord of a body begin at time `t`; return its velocity, with `velocity` before.
 
-        Damping ends with it, to the end of the step: what it does to the velocity that an answer
+        Damping ends with it, to the end of the step: what it does to the velocity that a resolution
         gives is not known before.
         """
         now: cython.double = self.velocity_at(i, k, velocity, t)
@@ -252,7 +252,7 @@ class Gravity:
     def weaken(self, i: cython.Py_ssize_t, k: cython.int, part: cython.double) -> cython.void:
         """Let only a part of gravity act on a body to the end of the step: friction has the rest."""
         if part == 0.0:
-            self.hold(i, k)  # the next answer on this axis finds the whole pull
+            self.hold(i, k)  # the next impact on this axis finds the whole pull
         else:
             self.pull[i, k] *= part
             self.kick[i, k] *= part
@@ -280,7 +280,7 @@ class Gravity:
     def note_split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Let a body have met what it meets now with a velocity: a split is no answer."""
+        """Let a body have met what it meets now with a velocity: a split is no resolution."""
         self.bodies.turn[i, k, EARLIER] = velocity
 
     @cython.ccall

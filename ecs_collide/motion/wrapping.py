@@ -14,7 +14,7 @@ from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import LARGEST
 
 Wrap: TypeAlias = tuple[float | None, ...]
-"""For each axis the width of the world, or None where it goes on for ever."""
+"""For each axis the width of the world, or None where it goes on forever."""
 
 
 def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:

@@ -234,7 +234,7 @@ class Contacts:
     n_pressed: cython.Py_ssize_t
     n_free: cython.Py_ssize_t
     # (n_pressed or more,) and (n_free or more,): rows of the moving bodies that lay against
-    # others at the step's start, where both yield; and of all other moving ones
+    # others at the step's start, where both are dynamic; and of all other moving ones
     pressed: cython.longlong[::1]
     free: cython.longlong[::1]
     is_pressed: cython.schar[::1]
@@ -288,7 +288,7 @@ class Contacts:
     @cython.ccall
     @may_raise
     def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
-        """Find which of some moving bodies are in contact with others where both yield.
+        """Find which of some moving bodies are in contact with others where both are dynamic.
 
         Sets `pressed`, and `free` if there are any.  In a world that wraps none is pressed: there,
         pairs across an edge are found by the paths alone.
@@ -305,9 +305,9 @@ class Contacts:
         if b.wraps or rows.n == 0:
             return
         for n in range(rows.n):
-            if rows.at[n].kind != SOLID or not b.yields[rows.at[n].first]:
+            if rows.at[n].kind != SOLID or not b.dynamic[rows.at[n].first]:
                 continue
-            if b.yields[rows.at[n].second]:
+            if b.dynamic[rows.at[n].second]:
                 self.is_pressed[rows.at[n].first] = self.is_pressed[rows.at[n].second] = 1
         for n in range(moving.shape[0]):
             i: cython.Py_ssize_t = moving[n]

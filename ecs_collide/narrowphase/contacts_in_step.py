@@ -10,7 +10,7 @@ if no gap exceeds the slop by then:
         |                                      |           /
         |      it stays in contact             |         /   parts
       0 +______________________> time        0 +_______/______________> time
-        ^        ^ velocities change           ^       ^ an answer
+        ^        ^ velocities change           ^       ^ a resolution
 
 Contacts of a step have numbers: those of its start the numbers of their rows in `Contacts`, and
 solid ones that begin within it those that follow.
@@ -386,16 +386,16 @@ class ContactsInStep:
         return kind != UNTIL_APART and (kind == CROSSING) != (self.pairs.at[p].state >= CROSS)
 
     def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Anchor what goes along with an immovable body that it lies against."""
+        """Anchor what goes along with a static or kinematic body that it lies against."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
         if self.pairs.at[p].state >= CROSS or b.velocity[i, k] != b.velocity[j, k]:
             return
-        if not b.yields[j]:
+        if not b.dynamic[j]:
             b.anchor(i, j, k, 0.0)
-        elif not b.yields[i]:
+        elif not b.dynamic[i]:
             b.anchor(j, i, k, 0.0)
 
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -444,7 +444,7 @@ class ContactsInStep:
                 self.broadphase.images.select(rows.at[n].image)
             if (
                 b.moves[i] or b.moves[j] or (b.touched[i] | b.touched[j]) & Touched.BY_GAME
-            ) and not self._is_left_out(n):
+            ) and not self._is_skipped(n):
                 self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)
             else:
@@ -453,7 +453,7 @@ class ContactsInStep:
         if b.wraps:
             self.broadphase.images.rest()
 
-    def _is_left_out(self, n: cython.Py_ssize_t) -> cython.bint:
+    def _is_skipped(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact are not a pair because there was no room."""
         i: cython.Py_ssize_t = self.rows.at[n].first
         j: cython.Py_ssize_t = self.rows.at[n].second
@@ -591,9 +591,9 @@ class ContactsInStep:
     @may_raise
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Note the sleeping bodies whose support is gone when the contact of two bodies has ended."""
-        if self.bodies.is_held(i) and not self.bodies.yields[j]:
+        if self.bodies.is_held(i) and not self.bodies.dynamic[j]:
             self.contacts.left.append(i)
-        if self.bodies.is_held(j) and not self.bodies.yields[i]:
+        if self.bodies.is_held(j) and not self.bodies.dynamic[i]:
             self.contacts.left.append(j)
 
     def check(self) -> None:

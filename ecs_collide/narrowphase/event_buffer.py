@@ -13,7 +13,7 @@ AT_END = 2
 
 # The columns of `EventBuffer.codes`.
 EVENT_KIND = 0
-ANSWER = 1
+OUTCOME = 1
 EVENT_AXIS = 2
 EVENT_SIGN = 3
 # The columns of `EventBuffer.contact_codes`, beside the last two.
@@ -40,7 +40,7 @@ class EventBuffer:
     second: Public[cython.longlong[:]]
     solid_first: cython.longlong[:]
     solid_second: cython.longlong[:]
-    codes: Public[cython.schar[:, ::1]]  # (n, 4): kind, answer, axis, sign
+    codes: Public[cython.schar[:, ::1]]  # (n, 4): kind, outcome, axis, sign
     contact_time: Public[cython.double[::1]]  # (n,)
     contact_bodies: Public[cython.longlong[:, ::1]]  # (n, 2), entity ids
     contact_codes: Public[cython.schar[:, ::1]]  # (n, 6): change, phase, axis, sign, kind, reason

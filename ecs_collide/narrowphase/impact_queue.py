@@ -351,7 +351,7 @@ class ImpactQueue:
     def _sink(self, hole: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Move a hole down to the lowest row of the heap; return where it ends.
 
-        The pair that is to fill it comes from there, so it seldom has far to rise.
+        The pair that is to fill it comes from there, so it rarely has far to rise.
         """
         below: cython.Py_ssize_t = 2 * hole + 1
 

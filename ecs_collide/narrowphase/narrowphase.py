@@ -31,7 +31,7 @@ from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
 
-CROSSES = 2  # in place of `corner` in the key of a pair that crosses: see `ImpactQueue`
+CROSSES = 2  # instead of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
 LEAST_MOVE: cython.double = 1e-100  # times the least gap that counts it is no denormal number
 
@@ -648,7 +648,7 @@ class Narrowphase:
         )
         for n in range(2):
             row: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
-            if not self.bodies.yields[row]:
+            if not self.bodies.dynamic[row]:
                 continue  # nothing that hits it changes its path, and a floor is hit by many
             q: cython.Py_ssize_t = self.pairs.head_of(row)
             while q >= 0:

@@ -17,8 +17,10 @@ from ecs_collide.broadphase.pair_table import CROSS, SOLID, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 
-NO_LEVEL: cython.longlong = 1 << 40  # the level of a body that is not connected to an immovable one
-NOT_NEAR: cython.longlong = 1 << 20  # in place of an axis
+NO_LEVEL: cython.longlong = (
+    1 << 40
+)  # the level of a body that is not connected to a static or kinematic one
+NOT_NEAR: cython.longlong = 1 << 20  # instead of an axis
 SOFT_DEPTH = 2.0**-24  # of two half sizes: a soft overlap must be deeper than this
 COORDINATE_ROUNDING = 2.0**-40  # of the coordinates: and deeper than rounding may have made it
 N_PASSES = 4  # more than one is needed in crowds only
@@ -176,7 +178,7 @@ class PositionCorrection:
     queue: ImpactQueue
     level: cython.longlong[:, ::1]
     # (n_near_pairs or more,): pairs that penetrate each other; and where any near body is
-    # immovable, those that touch
+    # not dynamic, those that touch
     near: cython.longlong[::1]
     # (n_pairs or more,): of each pair, how it stood when it was compared last: `axis` if it
     # touched, ``-1 - axis`` if it penetrated, else `NOT_NEAR`
@@ -187,7 +189,7 @@ class PositionCorrection:
     # whether `relations` are those at the end of the step, but for bodies with `is_moved`
     is_current: cython.bint
     # whether a pair that touches or penetrates has had a body that does not give way
-    any_immovable: cython.bint
+    any_static: cython.bint
     # whether a pair was found that may be two bodies without thickness in one plane
     any_plane: cython.bint
     is_moved: cython.schar[::1]  # (n_rows,): whether a body is one of them: `MOVED`, or `COMPARED`
@@ -210,7 +212,7 @@ class PositionCorrection:
         self.signs = zeros(BYTE, 1)
         self.near_counts = zeros(BYTE, 1)
         self.is_current = False
-        self.any_immovable = self.any_plane = False
+        self.any_static = self.any_plane = False
         self.is_moved = zeros(BYTE, 1)
         self.moved = zeros(LONG, 1)
         self.n_moved = 0
@@ -371,11 +373,11 @@ class PositionCorrection:
         )
 
     def correct(self) -> cython.void:
-        """Snap penetrating pairs apart, beginning at immovable bodies."""
+        """Snap penetrating pairs apart, beginning at static and kinematic bodies."""
         b: Bodies = self.bodies
         _n: cython.int
 
-        self.any_immovable = b.controls.any_lock
+        self.any_static = b.controls.any_lock
         self.is_current = True
         if b.wraps:  # the comparison may not notice planes at an image
             self._part_planes()
@@ -460,7 +462,7 @@ class PositionCorrection:
         self.n_moved = 0
         if self.n_near_pairs == 0:
             return False
-        if self.any_immovable:  # levels are counted over those that touch, too
+        if self.any_static:  # levels are counted over those that touch, too
             n = 0
             for p in range(self.pairs.n):
                 if self.relations[p] != NOT_NEAR:
@@ -511,34 +513,34 @@ class PositionCorrection:
         self.relations[p] = NOT_NEAR
         if relation in (PENETRATING, TOUCHING):
             self.relations[p] = self.axis if relation == TOUCHING else -1 - self.axis
-            self.any_immovable |= not (
-                self.bodies.yields[self.pairs.at[p].first]
-                and self.bodies.yields[self.pairs.at[p].second]
+            self.any_static |= not (
+                self.bodies.dynamic[self.pairs.at[p].first]
+                and self.bodies.dynamic[self.pairs.at[p].second]
             )
         if relation == PENETRATING:
             self.near[self.n_near_pairs] = p
             self.n_near_pairs += 1
 
     def _find_levels(self) -> cython.void:
-        """Queue the pairs to snap by their distance from immovable bodies.
+        """Queue the pairs to snap by their distance from static or kinematic bodies.
 
         A body's level on an axis is the number of bodies between it and the
-        nearest immovable one, counted over touching pairs.
+        nearest static or kinematic one, counted over touching pairs.
         """
         n: cython.Py_ssize_t
-        level: cython.longlong = 0  # where nothing is immovable, one order is as good as another
+        level: cython.longlong = 0  # if all are dynamic, one order is as good as another
 
         self.queue.clear()  # it is empty; what it gets now is sorted at once
         for n in range(self.n_near_pairs):
             self._begin_level(self.pairs.at[self.near[n]].first)
             self._begin_level(self.pairs.at[self.near[n]].second)
-        if self.any_immovable:
+        if self.any_static:
             self._spread_levels()
         for n in range(self.n_near_pairs):
             p: cython.Py_ssize_t = self.near[n]
             if self.relations[p] < 0:
                 k: cython.int = -1 - self.relations[p]
-                if self.any_immovable:
+                if self.any_static:
                     level = min(
                         self.level[self.pairs.at[p].first, k],
                         self.level[self.pairs.at[p].second, k],
@@ -550,10 +552,10 @@ class PositionCorrection:
         k: cython.int
 
         for k in range(self.bodies.dim):
-            self.level[i, k] = NO_LEVEL if self.bodies.yields_along(i, k) else 0
+            self.level[i, k] = NO_LEVEL if self.bodies.dynamic_along(i, k) else 0
 
     def _spread_levels(self) -> cython.void:
-        """Count the levels from immovable bodies on, over touching pairs."""
+        """Count the levels from static or kinematic bodies on, over touching pairs."""
         n: cython.Py_ssize_t
         changing: cython.bint = True
 

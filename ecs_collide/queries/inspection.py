@@ -32,17 +32,17 @@ class BodyKind(PrintsItsName, IntFlag):
     ----------
     STATIC : none of what follows
     MOVES : it has `Velocity` or `Growth`, or the game drives it
-    YIELDS : a response may move it
+    DYNAMIC : a response may move it
     SENSOR : it is crossed freely
     ONE_WAY : it is solid on one side only
     ASLEEP : it moves, and sleeps as nothing happens to it
-    QUARANTINED : it is left out until the values of its components are valid
-    DISABLED : it is left out as long as it has `Disabled`
+    QUARANTINED : it is skipped until the values of its components are valid
+    DISABLED : it is skipped as long as it has `Disabled`
     """
 
     STATIC = 0
     MOVES = 1
-    YIELDS = 2
+    DYNAMIC = 2
     SENSOR = 4
     ONE_WAY = 8
     ASLEEP = 16
@@ -166,7 +166,7 @@ class Inspection:
         kinds = np.zeros(len(rows), np.uint8)
         for kind, has in (
             (BodyKind.MOVES, (c.moves[rows] != 0) | asleep),
-            (BodyKind.YIELDS, c.yields[rows] != 0),
+            (BodyKind.DYNAMIC, c.dynamic[rows] != 0),
             (BodyKind.SENSOR, c.sensor[rows] != 0),
             (BodyKind.ONE_WAY, c.traits[rows] & Trait.ONE_WAY != 0),
             (BodyKind.ASLEEP, asleep),
@@ -178,7 +178,7 @@ class Inspection:
             body = self._lookup.new_body(entity)
             kinds[place] = (
                 BodyKind.MOVES * body.moves
-                | BodyKind.YIELDS * body.yields
+                | BodyKind.DYNAMIC * body.dynamic
                 | BodyKind.SENSOR * body.is_sensor
                 | BodyKind.ONE_WAY * body.is_one_way
                 | BodyKind.DISABLED * body.is_disabled

@@ -2,7 +2,7 @@
 
 A move is a chain of straight casts by the rules of the sweep.  Where the box meets a solid body
 it stands flush against it, and the response that the game gives decides on the rest of the way.
-Other bodies stay where they are: all that blocks the way is immovable to a move.
+Other bodies stay where they are: a move pushes nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from ecs_collide.step.shared import SharedParts
 
 MoveResponse = Slide | Stop | Deflect
 
-HIT_LIMIT = 32  # solid bodies that one move answers: a box may bounce in a gap without end
+HIT_LIMIT = 32  # solid bodies at which one move turns: a box may bounce in a gap forever
 
 
 class MoveHit(NamedTuple):
@@ -168,7 +168,7 @@ class Moves:
                     sum(n * w for n, w in zip(hit.normal, wanted_displacement, strict=True)) < 0.0
                 )
                 if is_solid and closes and not self._finds_way_out(path, half, hit):
-                    path.answer(hit)
+                    path.resolve(hit)
                     break
                 if not is_solid and hit.id not in crossed:
                     crossed.add(hit.id)
@@ -247,8 +247,8 @@ class _Path:
         """Note a body that is passed through."""
         self._note(hit, hit.centre, False)
 
-    def answer(self, hit: BoxHit) -> None:
-        """Go as far as a solid body, and answer it."""
+    def resolve(self, hit: BoxHit) -> None:
+        """Go as far as a solid body, and resolve it."""
         axis = next(k for k, part in enumerate(hit.normal) if part)
         at = [c + hit.time * w for c, w in zip(self.centre, self.wanted_displacement, strict=True)]
         if hit.depth == 0.0:

@@ -117,7 +117,7 @@ class QueriedBodies:
             return wanted[0] if wanted else None
         return lambda entity: all(test(entity) for test in wanted)
 
-    def left_out(self, filter: Filter, solid: bool) -> Sequence[int]:
+    def skipped(self, filter: Filter, solid: bool) -> Sequence[int]:
         """Return the rows that no query finds: deleted bodies, and filtered ones."""
         gone = self._gone_rows()
         if filter is None and not solid:
@@ -215,7 +215,7 @@ class QueriedBodies:
 
     def no_body(self, entity: int) -> KeyError:
         """Return the error to raise for an entity that `update` has not found."""
-        return self._presence.left_out(self._link.world, entity)
+        return self._presence.skipped(self._link.world, entity)
 
     def _is_body_now(self, world: World) -> Callable[[int], bool]:
         find, is_body = self._presence.finder(world), self._presence.is_body

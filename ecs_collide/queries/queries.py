@@ -72,7 +72,7 @@ class Queried(Protocol):
     def allowed(self, filter: Filter, n_hits: int = 1, solid: bool = False) -> Allowed:
         """Return a function that returns whether a hit may be returned; None if all may."""
 
-    def left_out(self, filter: Filter, solid: bool) -> Sequence[int]:
+    def skipped(self, filter: Filter, solid: bool) -> Sequence[int]:
         """Return the rows that a query in bulk must not return."""
 
 
@@ -135,11 +135,11 @@ class Queries:
 
     def in_regions(self, corners: tuple[ArrayLike, ArrayLike], selection: Selection) -> RegionHits:
         """Return the ids of the boxes in each of many regions."""
-        left_out = self._left_out(selection)
+        skipped = self._skipped(selection)
         search, boxes = self._queried.search, self._queried.boxes
         mins, maxs = self._rows(QueryKind.REGION, corners)
         offsets = np.empty(len(mins) + 1, np.int64)
-        items = search.query_many((mins.data, maxs.data), left_out, boxes, offsets.data)
+        items = search.query_many((mins.data, maxs.data), skipped, boxes, offsets.data)
         return RegionHits(offsets, np.asarray(boxes[2])[np.asarray(items)])
 
     def first_each(
@@ -158,7 +158,7 @@ class Queries:
         """
         kind, vectors, limit, bound = query
         queried = self._queried
-        each, left_out = self._excluded_each(exclude_each), self._left_out(selection)
+        each, skipped = self._excluded_each(exclude_each), self._skipped(selection)
         search, boxes = queried.search, queried.boxes
         known = self._rows(kind, vectors)
         n = len(known[0])
@@ -176,7 +176,7 @@ class Queries:
         found = np.full((n, limit), -1, np.int64)
         hits = np.full((n * limit, n_numbers[kind]), np.nan)
         checked = kind, tuple(array.data for array in known), limit, bound
-        search.search_many(checked, left_out, boxes, (each.data, found.data, hits.data))
+        search.search_many(checked, skipped, boxes, (each.data, found.data, hits.data))
         hits[:, 0][found.ravel() < 0] = np.inf
         return found, np.asarray(boxes[2]), hits
 
@@ -214,11 +214,11 @@ class Queries:
             )
         return np.array([self._queried.row(id) for id in ids.tolist()], np.int64)
 
-    def _left_out(self, selection: Selection) -> Rows:
+    def _skipped(self, selection: Selection) -> Rows:
         """Return the rows that a query in bulk leaves out."""
         exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
-        others = self._queried.left_out(filter, solid)
+        others = self._queried.skipped(filter, solid)
         return (*(excluded or ()), *others) if others else excluded
 
     def _refuse_wrong(self, kind: int, known: dict[str, Floats]) -> None:

@@ -335,7 +335,7 @@ def describe(event: Fields, frame: Frame | None = None) -> str:
         for side in ("first", "second")
     ]
     words = [f"{event.get('event', 'Contact')} of {who[0]} and {who[1]}"]
-    for name in ("time", "normal", "kind", "reason", "closing_speed", "answer", "since"):
+    for name in ("time", "normal", "kind", "reason", "closing_speed", "outcome", "since"):
         if name in event:
             words.append(f"{name.replace('_', ' ')} {show(event[name])}")
     return ", ".join(words)

@@ -175,7 +175,7 @@ class Carriers:
         rides: cython.bint = old.carrier[j] >= 0
         k: cython.int = abs(side) - 1
 
-        if not b.yields[i] or not (carries or (rides and old.side[j] == side)):
+        if not b.dynamic[i] or not (carries or (rides and old.side[j] == side)):
             return
         if new.carrier[i] >= 0:
             known: cython.double = new.carrier_velocity[i, abs(new.side[i]) - 1] * (
@@ -219,7 +219,7 @@ class Carriers:
         carrier_velocity: cython.double[:, ::1],
         taken_off: cython.double[:, ::1],
     ):
-        """Replace the riders, until the next step finds them anew; see `RiderTable`."""
+        """Replace the riders, until the next step finds them again; see `RiderTable`."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -288,7 +288,7 @@ class Carriers:
     def _release_riders(self) -> cython.void:
         """Give riders that have lost their carrier since the last step the velocity that they had.
 
-        Not riders that were moved, or left out, themselves.
+        Not riders that were moved, or skipped, themselves.
         """
         b: Bodies = self.bodies
         last: RiderTable = self.rode
@@ -326,7 +326,7 @@ class Carriers:
         while any_new:  # once more for riders that stand on each other
             any_new = False
             for n in range(rows.shape[0]):
-                if self.rode.carrier[rows[n]] < 0 and self.bodies.yields[rows[n]]:
+                if self.rode.carrier[rows[n]] < 0 and self.bodies.dynamic[rows[n]]:
                     any_new |= self._board_one(rows[n])
 
     def _board_one(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -392,7 +392,7 @@ class Carriers:
         sign: cython.int = 1 if side > 0 else -1
         normal: cython.int = abs(side) - 1
 
-        if not b.yields[i] or not (carries or rides):
+        if not b.dynamic[i] or not (carries or rides):
             return
         riding: cython.bint = self._is_riding(i)
         if riding and (

@@ -1,6 +1,6 @@
 """Clusters: bodies that move as one along an axis, for one instant or to the end of the step.
 
-An inelastic answer merges the clusters of its two bodies on the contact axis.
+An inelastic resolution merges the clusters of its two bodies on the contact axis.
 The bodies of a cluster form a tree of a disjoint-set forest (Tarjan,
 "Efficiency of a Good But Not Linear Set Union Algorithm", 1975), and only its
 *root* stores the momentum, the mass and the velocity.  A merge therefore takes
@@ -22,7 +22,7 @@ a merge takes from the energy what it always took, but only the lighter one turn
 
 Bodies of a higher dominance outweigh those of lower ones.  The *rank* of a cluster is the highest
 dominance among its members, and only members of that dominance count in its mass and momentum: the
-others go along, as with an immovable body.
+others go along, as with a static or kinematic body.
 
 Faces of boxes that grow meet at one velocity where their centres do not.  Each member has a *shift*:
 its velocity is that of the root plus the shift.  So the relation between two faces stays when a
@@ -441,7 +441,7 @@ class Clusters(SharedMotion):
 
     @may_raise
     def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
-        """Return the root of the cluster of a yielding body; begin one if it has none."""
+        """Return the root of the cluster of a dynamic body; begin one if it has none."""
         b: Bodies = self.bodies
         node: cython.Py_ssize_t = self.node_of[i, k]
         velocity: cython.double = b.velocity[i, k]
@@ -628,7 +628,7 @@ class Clusters(SharedMotion):
     ) -> cython.void:
         """Merge two clusters by their roots, which may be the same, and give them one velocity.
 
-        It is `anchor_velocity` if there is an `anchor`, the row of an immovable body or -1.
+        It is `anchor_velocity` if there is an `anchor`, the row of a static or kinematic body or -1.
         Otherwise it is that of the higher rank, or of the heavier if they last, or the mean.
         """
         higher: cython.Py_ssize_t = one if self.nodes[one].rank >= self.nodes[other].rank else other

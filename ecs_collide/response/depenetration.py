@@ -75,7 +75,7 @@ class Depenetration:
             self.rows = zeros(LONG, rows.shape[0])
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
-            if b.traits[i] & Trait.PUSH_OUT and b.yields[i] and not b.sensor[i]:
+            if b.traits[i] & Trait.PUSH_OUT and b.dynamic[i] and not b.sensor[i]:
                 self._find_exit(i)
         for n in range(self.n):
             i = self.rows[n]

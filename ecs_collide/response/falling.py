@@ -1,8 +1,8 @@
-"""Bodies that fall, as answers and a game see them: with their velocity of the instant.
+"""Bodies that fall, as the solver and a game see them: with their velocity of the instant.
 
 The velocity of a path is the mean one over the rest of a step, see `motion/gravity.py`.
-Before a pair is answered, the paths of its bodies are split at that instant.  If it then crosses
-instead, they are joined again: only an answer changes a path.  While an impact is handed to the
+Before a pair is resolved, the paths of its bodies are split at that instant.  If it then crosses
+instead, they are joined again: only a resolution changes a path.  While an impact is handed to the
 game, its two bodies show their velocities at that instant.
 """
 
@@ -76,7 +76,7 @@ class Falling:
     def split(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
 
-        On the other axes too, if an answer may change them.
+        On the other axes too, if a resolution may change them.
         """
         axis: cython.int
         along: cython.bint = self._turns(i) or self._turns(j)
@@ -134,10 +134,10 @@ class Falling:
     @cython.cfunc
     @cython.inline
     def _turns(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether an answer may change the velocity of a body along a surface."""
+        """Return whether a resolution may change the velocity of a body along a surface."""
         b: Bodies = self.bodies
 
-        return b.yields[i] != 0 and (
+        return b.dynamic[i] != 0 and (
             b.response[i] == ResponseCode.STOP or b.response[i] == ResponseCode.PUSH
         )
 

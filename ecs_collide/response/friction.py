@@ -1,7 +1,7 @@
 """Coulomb friction: what holds back two faces that slide over each other.
 
 It takes along the surface at most the coefficient times the momentum that the normal part of the
-answer took.  If that is more than the sliding, the faces go on with one velocity.  The face of a
+resolution took.  If that is more than the sliding, the faces go on with one velocity.  The face of a
 conveyor belt moves along itself.
 """
 
@@ -18,12 +18,12 @@ from ecs_collide.response.impact_state import ImpactState
 
 @cython.final
 class CoulombFriction:
-    """Friction between the two bodies of an impact, after the normal part of its answer."""
+    """Friction between the two bodies of an impact, after the normal part of its resolution."""
 
     bodies: Bodies
     clusters: Clusters
     impact: ImpactState
-    # (2,): 0 for a body that does not yield, or that cannot move along the surface
+    # (2,): 0 for a body that is not dynamic, or that cannot move along the surface
     inverse_mass: cython.double[2]
 
     def __init__(self, impact: ImpactState):
@@ -97,7 +97,7 @@ class CoulombFriction:
     def _slide(self, axis: cython.int) -> cython.double:
         """Return how fast the face of body 0 slides over that of body 1 on an axis, at this instant.
 
-        Where one of them does not yield, that is at the end of the step: friction has to hold
+        Where one of them is not dynamic, that is at the end of the step: friction has to hold
         what gravity is still to do.
         """
         m: ImpactState = self.impact
@@ -152,14 +152,14 @@ class CoulombFriction:
         if part >= 1.0 and not (
             self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
         ):
-            # Both yield: exactly as fast as the other.
+            # Both are dynamic: exactly as fast as the other.
             velocity: cython.double = m.face_velocity(0, axis) - m.belt_speed(1, axis)
             m.change_along(1, axis, velocity - self._kick_apart(axis))
         elif second_moves:
             m.change_along(1, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share))
 
     def _hold_back(self, axis: cython.int, part: cython.double) -> cython.bint:
-        """Hold back a body that falls along the surface of one that does not yield, if it does.
+        """Hold back a body that falls along the surface of one that is not dynamic, if it does.
 
         What friction takes is a part of the velocity at the end of the step, so it takes the same
         part of the chord and of the gravity that is still to come; all of it holds the body.

@@ -2,12 +2,12 @@
 
 The cost of a step is bounded by its bodies and pairs: a body that reaches a limit stops and
 continues in the next step.  The limit of a body is on its *visits*: pairs that were swept again
-because its velocity changed, and its answers.
+because its velocity changed, and its resolutions.
 
     visits of a body <= 8 x (pair_limit + its pairs), and its pairs once or twice more
 
-For bodies that yield, a held body is a wall at rest, so nothing passes through it.  It yields to
-immovable bodies and to bodies that they drive: a lift moves it along, or crushes it against a wall.
+For dynamic bodies, a held body is a wall at rest, so nothing passes through it.  It yields to
+static and kinematic bodies and to bodies that they drive: a lift moves it along, or crushes it against a wall.
 
 Invariant: while `Bodies.on_hold` of a body is 1, its `velocity` and `growth` are those with which
 it moves, 0 unless it is driven, and `Bodies.kept` has its own.
@@ -21,7 +21,7 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
-VISITS_PER_PAIR: cython.longlong = 8  # for each pair, and for each answer that a pair may have
+VISITS_PER_PAIR: cython.longlong = 8  # for each pair, and for each resolution that a pair may have
 
 
 @cython.final
@@ -87,22 +87,22 @@ class Holding:
         self.visits[i] += n_visits
 
     def is_spent(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body that yields and is not held has reached its limit of visits."""
+        """Return whether a dynamic body and is not held has reached its limit of visits."""
         if self.visits[i] <= VISITS_PER_PAIR * self.step.pair_limit:
             return False
         return (
-            self.bodies.yields[i] != 0
+            self.bodies.dynamic[i] != 0
             and not self.bodies.on_hold[i]
             and self.visits[i] > VISITS_PER_PAIR * (self.step.pair_limit + self.n_pairs[i])
         )
 
     def hold(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Hold a body from this instant on; return False if it never yields or is held already."""
+        """Hold a body from this instant on; return False if it is not dynamic or is held already."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
         k: cython.int
 
-        if not b.yields[i] or b.on_hold[i]:
+        if not b.dynamic[i] or b.on_hold[i]:
             return False
         c.write_body(i)
         b.advance(i, self.step.now)
@@ -141,7 +141,7 @@ class Holding:
         self.n += 1
 
     def show(self, i: cython.Py_ssize_t) -> cython.void:
-        """Show the velocity that a held body keeps to the game, in place of the one of its path."""
+        """Show the velocity that a held body keeps to the game, instead of the one of its path."""
         b: Bodies = self.bodies
         k: cython.int
 

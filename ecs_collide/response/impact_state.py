@@ -1,4 +1,4 @@
-"""The impact that is being answered, as all parts of its answer see it."""
+"""The impact that is being resolved, as all parts of its resolution see it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ecs_collide.response.clusters import Clusters
 
 @cython.final
 class ImpactState:
-    """Two bodies, numbered 0 and 1, where they meet, and what they had before the answer."""
+    """Two bodies, numbered 0 and 1, where they meet, and what they had before the resolution."""
 
     bodies: Bodies
     pairs: PairTable
@@ -22,13 +22,13 @@ class ImpactState:
     axis: cython.int
     sign: cython.int
     resizes: cython.bint  # whether one of the two grows or shrinks along the normal
-    yields: cython.bint[2]  # (2,): whether each body yields to the other; see `Solver.weigh`
-    # (2, 3): the velocities of this instant, before the answer.  The axes other than `axis` are
+    yields: cython.bint[2]  # (2,): whether the impact may change each body; see `Solver.weigh`
+    # (2, 3): the velocities of this instant, before the resolution.  The axes other than `axis` are
     # filled only for `TangentialResponse`
     before: cython.double[2, 3]
-    # (2,): what gravity was still to add on `axis` at the end of the step, before the answer
+    # (2,): what gravity was still to add on `axis` at the end of the step, before the resolution
     kick: cython.double[2]
-    # the momentum that the normal part of the answer passes from one to the other
+    # the momentum that the normal part of the resolution passes from one to the other
     impulse: cython.double
     # twice the kinetic energy that it takes from the two, or inf where nothing needs it
     loss: cython.double
@@ -48,7 +48,7 @@ class ImpactState:
             self.kick = [0.0] * 2
 
     def take(self, p: cython.Py_ssize_t) -> cython.void:
-        """Take the impact of a pair: all parts of the answer read it here from now on."""
+        """Take the impact of a pair: all parts of the resolution read it here from now on."""
         self.rows[0] = self.pairs.at[p].first
         self.rows[1] = self.pairs.at[p].second
         self.axis = self.pairs.impact[p].axis
@@ -59,7 +59,7 @@ class ImpactState:
         )
 
     def note_velocities(self) -> cython.void:
-        """Note the velocities along the normal, without gravity, and reset what the answer finds."""
+        """Note the velocities along the normal, without gravity, and reset what the resolution finds."""
         self.before[0][self.axis] = self.clusters.final_velocity(self.rows[0], self.axis)
         self.before[1][self.axis] = self.clusters.final_velocity(self.rows[1], self.axis)
         self.kick[0] = self.kick[1] = 0.0
@@ -98,7 +98,7 @@ class ImpactState:
         if self.yields[n] or not b.controls.any_lock:
             return self.yields[n]
         return (
-            b.yields[i] != 0
+            b.dynamic[i] != 0
             and not b.on_hold[i]
             and b.controls.locks(i, self.axis)
             and b.controls.rank_of(i) <= b.controls.rank_of(self.rows[1 - n])

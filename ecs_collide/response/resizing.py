@@ -24,7 +24,7 @@ class ResizingFaces:
     # the roots of the clusters that `align` has prepared; the same where there is only one
     one: cython.Py_ssize_t
     other: cython.Py_ssize_t
-    anchor: cython.Py_ssize_t  # the row of the immovable body with which they go, or -1
+    anchor: cython.Py_ssize_t  # the row of the static or kinematic body with which they go, or -1
 
     def __init__(self, impact: ImpactState):
         self.bodies = impact.bodies
@@ -44,8 +44,8 @@ class ResizingFaces:
     def align(self, first_joins: cython.bint, second_joins: cython.bint) -> cython.bint:
         """Shift the clusters of the bodies that join, so that the faces go together once they merge.
 
-        Return False if both are in one cluster, or have an immovable body each, or if one body
-        is immovable and the other in no cluster.
+        Return False if both are in one cluster, or have a static or kinematic body each, or if one body
+        is not dynamic and the other in no cluster.
         """
         c: Clusters = self.clusters
         i: cython.Py_ssize_t = self.impact.rows[0]
@@ -78,7 +78,7 @@ class ResizingFaces:
     def _align_with(
         self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t, apart: cython.double
     ) -> cython.bint:
-        """Let the cluster of body i take the velocity that the face of an immovable body wants.
+        """Let the cluster of body i take the velocity that the face of a static or kinematic body wants.
 
         `apart` is by how much the velocity of i is then more than that of the wall.
         """
@@ -156,7 +156,7 @@ class ResizingFaces:
 
     @may_raise
     def anchor_to(self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.void:
-        """Let body i, whose face goes with that of an immovable body, be a cluster anchored to that."""
+        """Let body i, whose face goes with that of a static or kinematic body, be a cluster anchored to that."""
         root: cython.Py_ssize_t = self.clusters.ensure(i, self.impact.axis)
 
         self.clusters.shift_by(root, 0.0)

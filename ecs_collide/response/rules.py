@@ -1,24 +1,24 @@
 """What the response components do when a body meets another.
 
-A body *yields* if it has `Velocity`, a response component (or one that the game
-gave to `Space.respond_with`) and finite `Mass`.  All others are immovable by
-contact: walls, lifts, paddles.  If neither of a pair yields they cross freely
+A body is *dynamic* if it has `Velocity`, a response component (or one that the game
+gave to `Space.respond_with`) and finite `Mass`.  All others are not dynamic by
+contact: walls, lifts, paddles.  If neither of a pair is dynamic they cross freely
 and the `Collision` says ``CROSSED``; a `Sensor` crosses everything.
 
-An answer has two parts, both as seen from the partner, so that a ball bounces
+A resolution has two parts, both as seen from the partner, so that a ball bounces
 off a moving paddle as it should.
 
 The normal part is the pair's.  Restitution e is the larger of the two bodies':
-what `Deflect` says, 0 for `Slide`, `Push`, `Stop` and whatever is immovable.
+what `Deflect` says, 0 for `Slide`, `Push`, `Stop` and whatever is not dynamic.
 
 =========================  ====================================================
-partner is immovable       v = u - e (v - u), exactly u for e = 0
-both yield, e > 0          shared by inverse mass; equal masses with e = 1 swap
-both yield, e = 0          the two, and all they are joined with in this
+partner is not dynamic     v = u - e (v - u), exactly u for e = 0
+both are dynamic, e > 0          shared by inverse mass; equal masses with e = 1 swap
+both are dynamic, e = 0          the two, and all they are joined with in this
                            instant, get one velocity: their mean by mass
 =========================  ====================================================
 
-The rule for the rest is each yielding body's own:
+The rule for the rest is each dynamic body's own:
 
 =========================  ====================================================
 `Deflect`, `Slide`         keep the velocity along the surface
@@ -55,7 +55,7 @@ class _Default:
 
 
 DEFAULT: Final = _Default()
-"""Returned by a game's own response to ask for the built-in one."""
+"""Returned by a custom response to ask for the built-in one."""
 
 
 def response_numbers(response: object) -> tuple[int, float]:

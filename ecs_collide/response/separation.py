@@ -51,8 +51,8 @@ class Separating:
     n_pairs: cython.Py_ssize_t
     n: ReadOnly[cython.Py_ssize_t]
     # the soft pairs of this step for which there was no room, and whose directions count alone
-    n_left_out: ReadOnly[cython.longlong]
-    rows: ReadOnly[cython.longlong[::1]]  # (n or more,): the members that yield
+    n_skipped: ReadOnly[cython.longlong]
+    rows: ReadOnly[cython.longlong[::1]]  # (n or more,): the dynamic members
     soft: cython.longlong[::1]
     reach: cython.double[::1]  # (n_rows,): how far each may be moved in the step; 0 for all others
     size: cython.double[::1]  # (n_rows,): of a member its largest side
@@ -63,8 +63,8 @@ class Separating:
     total: cython.double[:, ::1]  # (n_rows, dim): the sum of the displacements by its pairs
     count: cython.longlong[::1]  # (n_rows,): the number of displacements in `total`
     # (n_rows, dim) and (n_rows,): the same of pairs for which there was no room
-    total_left_out: cython.double[:, ::1]
-    count_left_out: cython.longlong[::1]  # (n_rows,)
+    total_skipped: cython.double[:, ::1]
+    count_skipped: cython.longlong[::1]  # (n_rows,)
     active: cython.schar[::1]  # (n_rows,): 1 << axis where the displacement is part of its path
     # (n_rows, dim): its own velocity, and that with the displacement
     before: cython.double[:, ::1]
@@ -75,7 +75,7 @@ class Separating:
     def __init__(self, step: Step):
         self.bodies = step.bodies
         self.pairs = step.pairs
-        self.n = self.n_pairs = self.n_left_out = 0
+        self.n = self.n_pairs = self.n_skipped = 0
         self.soft = zeros(LONG, 1)
         self._make_room(1)
         if not cython.compiled:
@@ -92,8 +92,8 @@ class Separating:
         self.push = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.total = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.count = zeros(LONG, n_rows)
-        self.total_left_out = zeros(DOUBLE, n_rows, self.bodies.dim)
-        self.count_left_out = zeros(LONG, n_rows)
+        self.total_skipped = zeros(DOUBLE, n_rows, self.bodies.dim)
+        self.count_skipped = zeros(LONG, n_rows)
         self.active = zeros(BYTE, n_rows)
         self.before = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.speed = zeros(DOUBLE, n_rows, self.bodies.dim)
@@ -116,7 +116,7 @@ class Separating:
             self._make_room(b.centre.shape[0])
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
-            if not (b.traits[i] & Trait.SEPARATE and b.yields[i]) or b.sensor[i]:
+            if not (b.traits[i] & Trait.SEPARATE and b.dynamic[i]) or b.sensor[i]:
                 continue
             self.rows[self.n] = i
             self.n += 1
@@ -126,11 +126,11 @@ class Separating:
                 self.size[i] = max(self.size[i], self.half[i, k])
             self.size[i] *= 2.0
             self.reach[i] = min(b.rare.separate[i] * b.dt, 0.5 * self.size[i])
-            self.count_left_out[i] = 0
+            self.count_skipped[i] = 0
             for k in range(b.dim):
                 b.swept_min[i, k] -= self.reach[i]
                 b.swept_max[i, k] += self.reach[i]
-                self.push[i, k] = self.total_left_out[i, k] = 0.0
+                self.push[i, k] = self.total_skipped[i, k] = 0.0
 
     def forget(self) -> cython.void:
         """Have no members: of a step that was broken off too."""
@@ -139,7 +139,7 @@ class Separating:
         for n in range(self.n):
             self.reach[self.rows[n]] = 0.0
             self.active[self.rows[n]] = 0
-        self.n = self.n_pairs = self.n_left_out = 0
+        self.n = self.n_pairs = self.n_skipped = 0
 
     def _locate(self, i: cython.Py_ssize_t) -> cython.void:
         """Find where a body would be at the end of the step by itself, and how large."""
@@ -159,7 +159,7 @@ class Separating:
         k: cython.int
         sign: cython.double = 1.0
 
-        self.n_left_out += 1
+        self.n_skipped += 1
         if self.bodies.ids[j] < self.bodies.ids[i]:
             swap: cython.Py_ssize_t = i
             i = j
@@ -170,7 +170,7 @@ class Separating:
         for k in range(self.bodies.dim):
             self.offset[k] = sign * offset[k] if self.bodies.wraps else 0.0
         if self._find_separation(i, j):
-            self._add(i, j, self.total_left_out, self.count_left_out)
+            self._add(i, j, self.total_skipped, self.count_skipped)
 
     @cython.ccall
     @may_raise
@@ -189,7 +189,7 @@ class Separating:
             self._locate(i)
             if b.on_hold[i] or (b.rare.any_pusher and b.rare.translation_side[i] != 0):
                 self.reach[i] = 0.0  # one displacement at a time, none where a limit was reached
-        for _turn in range(N_RELAXATIONS if self.n_pairs or self.n_left_out else 0):
+        for _turn in range(N_RELAXATIONS if self.n_pairs or self.n_skipped else 0):
             if not self._relax():
                 break
         for n in range(self.n):
@@ -204,7 +204,7 @@ class Separating:
 
     @may_raise
     def _find_soft(self) -> cython.void:
-        """Find the soft pairs among all, and where those are that do not yield."""
+        """Find the soft pairs among all, and where those are that are not dynamic."""
         pairs: PairTable = self.pairs
         p: cython.Py_ssize_t
 
@@ -230,10 +230,10 @@ class Separating:
 
         for n in range(self.n):
             i: cython.Py_ssize_t = self.rows[n]
-            self.count[i] = self.count_left_out[i]
+            self.count[i] = self.count_skipped[i]
             found |= self.count[i] > 0
             for k in range(b.dim):
-                self.total[i, k] = self.total_left_out[i, k]
+                self.total[i, k] = self.total_skipped[i, k]
         for n in range(self.n_pairs):
             p: cython.Py_ssize_t = self.soft[n]
             if b.wraps:

@@ -1,15 +1,15 @@
-"""The answer to an impact: what it does to the velocities of its two bodies along the normal.
+"""The resolution of an impact: what it does to the velocities of its two bodies along the normal.
 
 Restitution is shared by inverse mass.  Where it is 0 the two join clusters that move as one: halving
 the difference of a pair again and again never ends in a row of boxes.  Then follow the velocities
 along the surface (`response/tangential.py`) and friction (`response/friction.py`).
 
 The path of a body that falls has its mean velocity over the rest of the step (`motion/gravity.py`).
-Along the normal an answer sees the velocity of the instant.  A pair does not rebound if gravity
+Along the normal a resolution sees the velocity of the instant.  A pair does not rebound if gravity
 would bring it together again within the step.
 
-A cluster that lasts answers as one body of its mass and its shared velocity.  Impulses go into its
-momentum, its path stays, and what then still closes on the path joins it.  Only an immovable
+A cluster that lasts resolves as one body of its mass and its shared velocity.  Impulses go into its
+momentum, its path stays, and what then still closes on the path joins it.  Only a kinematic or static
 partner, or a cluster of a higher dominance, takes a member out of it.
 
 To a body of a higher dominance, one of a lower one is weightless: it rebounds as from a wall, or
@@ -32,7 +32,9 @@ from ecs_collide.response.product_sum import ProductSum
 from ecs_collide.response.resizing import ResizingFaces
 from ecs_collide.response.tangential import TangentialResponse
 
-CONFLICT = -2  # two clusters cannot merge: each has an immovable body, and these differ in velocity
+CONFLICT = (
+    -2
+)  # two clusters cannot merge: each has a static or kinematic body, and these differ in velocity
 
 
 @cython.inline
@@ -49,22 +51,22 @@ def _is_further(one: cython.double, u: cython.double, other: cython.double) -> c
 
 @cython.final
 class Solver:
-    """Answers impacts."""
+    """Resolves impacts."""
 
     bodies: Bodies
-    clusters: Public[Clusters]  # the bodies that inelastic answers have merged in this instant
-    impact: ImpactState  # the one that is being answered, or was last
+    clusters: Public[Clusters]  # the bodies that inelastic resolutions have merged in this instant
+    impact: ImpactState  # the one that is being resolved, or was last
     faces: ResizingFaces
     tangential: TangentialResponse
     friction: CoulombFriction
     sum: ProductSum
-    # whether they join clusters: also a body of a higher dominance that does not yield
+    # whether they join clusters: also a body of a higher dominance that is not dynamic
     first_joins: cython.bint
     second_joins: cython.bint
-    # the rows of the immovable bodies between which the last pair was that could not be merged
+    # the rows of the static or kinematic bodies between which the last pair was that could not be merged
     solid_first: cython.Py_ssize_t
     solid_second: cython.Py_ssize_t
-    # whether gravity may pull the next pair apart at once: it was not answered in this instant
+    # whether gravity may pull the next pair apart at once: it was not resolved in this instant
     may_part: cython.bint
     # whether `impact.loss` is needed: `Stop` and `Push` must not gain energy
     counts_loss: cython.bint
@@ -83,9 +85,9 @@ class Solver:
         self.counts_loss = False
 
     def weigh(self) -> cython.bint:
-        """Find which bodies of the impact yield; return whether a held body gives way.
+        """Find which bodies the impact may change; return whether a held body gives way.
 
-        To a body that yields, a held one is a wall, unless an immovable body drives the former.
+        To a dynamic body, a held one is a wall, unless a static or kinematic body drives the former.
         """
         b: Bodies = self.bodies
         m: ImpactState = self.impact
@@ -93,8 +95,8 @@ class Solver:
         j: cython.Py_ssize_t = m.rows[1]
         k: cython.int = m.axis
 
-        self.first_joins = m.yields[0] = b.yields_along(i, k)
-        self.second_joins = m.yields[1] = b.yields_along(j, k)
+        self.first_joins = m.yields[0] = b.dynamic_along(i, k)
+        self.second_joins = m.yields[1] = b.dynamic_along(j, k)
         if not (b.on_hold[i] or b.on_hold[j]):
             if b.controls.any_rank and m.yields[0] and m.yields[1]:
                 self._outweigh(i, j, k)
@@ -107,7 +109,7 @@ class Solver:
         return (m.yields[0] and b.on_hold[i]) or (m.yields[1] and b.on_hold[j])
 
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Let only one of a pair yield where their dominance differs.
+        """Choose the one body that gives way where their dominance differs.
 
         The lower one, unless it is in a cluster with what does not yield to the higher one either.
         """
@@ -123,7 +125,7 @@ class Solver:
         m.yields[1] = not m.yields[0]
 
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether the cluster of a body has the velocity of a body that never yields."""
+        """Return whether the cluster of a body has the velocity of a body that is not dynamic."""
         c: Clusters = self.clusters
         anchor: cython.Py_ssize_t = c.nodes[c.root(c.node_of[i, k])].anchor
 
@@ -157,8 +159,8 @@ class Solver:
         )
 
     @may_raise
-    def answer(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
-        """Answer the impact, which was weighed; return False if its bodies cannot be joined."""
+    def resolve(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
+        """Resolve the impact, which was weighed; return False if its bodies cannot be joined."""
         b: Bodies = self.bodies
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
@@ -175,7 +177,7 @@ class Solver:
         if self.clusters.gravity.is_on:
             press = m.find_press()
         if m.resizes:
-            self._answer_faces(restitution, press)
+            self._resolve_faces(restitution, press)
         elif press != 0.0:
             if not self._part(restitution, press) and not self._merge(i, j, m.axis):
                 return False
@@ -338,7 +340,7 @@ class Solver:
 
     @may_raise
     def _merge(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Merge the clusters of two bodies, if that can be; an immovable body links no clusters."""
+        """Merge the clusters of two bodies, if that can be; a static or kinematic body links no clusters."""
         c: Clusters = self.clusters
         m: ImpactState = self.impact
         first_leaves: cython.bint = False
@@ -395,7 +397,7 @@ class Solver:
         return False
 
     def _find_anchor(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the immovable body that two clusters have once they are merged, or -1.
+        """Return the static or kinematic body that two clusters have once they are merged, or -1.
 
         `CONFLICT` if each has one and these differ in velocity.
         """
@@ -417,7 +419,7 @@ class Solver:
         return first
 
     def _anchor_of(self, i: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return what holds the cluster of a body: an immovable body, or the body if it is held."""
+        """Return what holds the cluster of a body: a static or kinematic body, or the body if it is held."""
         anchor: cython.Py_ssize_t = self.clusters.nodes[root].anchor
 
         return i if anchor < 0 and self.bodies.on_hold[i] else anchor
@@ -425,7 +427,7 @@ class Solver:
     def _yields_to(
         self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
     ) -> cython.bint:
-        """Return whether an anchor gives way: it is held, and the other never yields or is as fast."""
+        """Return whether an anchor gives way: it is held, and the other is not dynamic or is as fast."""
         b: Bodies = self.bodies
 
         if anchor < 0 or other < 0 or not self._is_held(anchor, k):
@@ -437,7 +439,7 @@ class Solver:
         return abs(b.velocity[other, k]) >= abs(b.velocity[anchor, k])
 
     def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a body that yields on an axis is held where it is."""
+        """Return whether a dynamic body on an axis is held where it is."""
         return self.bodies.on_hold[i] and not self.bodies.controls.locks(i, k)
 
     def _unite(
@@ -474,7 +476,7 @@ class Solver:
         c.write_axis(m.rows[1], m.axis)
 
     @may_raise
-    def _answer_faces(self, restitution: cython.double, press: cython.double) -> cython.void:
+    def _resolve_faces(self, restitution: cython.double, press: cython.double) -> cython.void:
         """Merge the clusters of a pair that changes size, or let their faces rebound."""
         m: ImpactState = self.impact
 

@@ -25,20 +25,20 @@ ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
 
 @cython.final
 class TangentialResponse:
-    """What `Stop` and `Push` do along the surface, after the normal part of an answer."""
+    """What `Stop` and `Push` do along the surface, after the normal part of a resolution."""
 
     bodies: Bodies
     clusters: Clusters
     impact: ImpactState
     sum: ProductSum
-    face: cython.double[2, 3]  # (2, 3): the velocities of the touching faces before the answer
+    face: cython.double[2, 3]  # (2, 3): the velocities of the touching faces before the resolution
     # (2, 3): the velocities after the normal part, those that the rules want, and the difference
     after: cython.double[2, 3]
     wanted: cython.double[2, 3]
     change: cython.double[2, 3]
-    # (3,): the velocity at which energies count as 0: that of an immovable partner, or 0
+    # (3,): the velocity at which energies count as 0: that of a static or kinematic partner, or 0
     frame: cython.double[3]
-    # (2,): what the energy of each body counts: its mass, 1 beside an immovable partner, or 0
+    # (2,): what the energy of each body counts: its mass, 1 beside a static or kinematic partner, or 0
     weight: cython.double[2]
 
     def __init__(self, impact: ImpactState):
@@ -55,7 +55,7 @@ class TangentialResponse:
             self.weight = [0.0] * 2
 
     def begin(self) -> cython.void:
-        """Store the velocities of the bodies and of their faces along the surface before the answer."""
+        """Store the velocities of the bodies and of their faces along the surface before the resolution."""
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
@@ -68,7 +68,7 @@ class TangentialResponse:
                 self.face[n][axis] = m.before[n][axis] + m.belt_speed(n, axis)
 
     def turn(self, restitution: cython.double) -> cython.void:
-        """Apply the rule of each body that yields."""
+        """Apply the rule of each body that the impact may change."""
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
@@ -188,7 +188,7 @@ class TangentialResponse:
     def _find_frame(self) -> cython.double:
         """Find the frame in which energies count; return the largest velocity in it.
 
-        It is the frame of a partner that is immovable, along the surface too, or else the world.
+        It is the frame of a partner that is not dynamic, along the surface too, or else the world.
         """
         m: ImpactState = self.impact
         n: cython.int
@@ -269,7 +269,7 @@ class TangentialResponse:
         return self.sum.total() < 0.0
 
     def _stop_falling(self, n: cython.int) -> cython.void:
-        """Hold a body that stops on the surface of one that does not yield, to the step's end."""
+        """Hold a body that stops on the surface of one that is not dynamic, to the step's end."""
         m: ImpactState = self.impact
         axis: cython.int
         i: cython.Py_ssize_t = m.rows[n]

@@ -109,10 +109,10 @@ class SnapshotSchema:
         """Raise ValueError if snapshots would lack types that a space reads."""
         roles = [getattr(components, name) for name in ROLES]
         self._discover(role.kind for role in roles)
-        left_out = sorted({role.kind.__name__ for role in roles if role.kind not in self.kinds})
-        if left_out:
+        skipped = sorted({role.kind.__name__ for role in roles if role.kind not in self.kinds})
+        if skipped:
             raise ValueError(
-                f"snapshot() would lack {', '.join(left_out)}, components of the game: "
+                f"snapshot() would lack {', '.join(skipped)}, components of the game: "
                 "tell snapshot_with how to save and load them"
             )
 
@@ -164,7 +164,7 @@ class SnapshotSchema:
         """
         kinds = set(world.kinds())
         self._discover(kinds)
-        kinds.difference_update(FIELDS, self.types.kinds(), self.types.left_out)
+        kinds.difference_update(FIELDS, self.types.kinds(), self.types.skipped)
         strange = (kind for kind in kinds if kind.__module__.split(".")[0] != _LIBRARY)
         return sorted(strange, key=lambda kind: (kind.__name__, kind.__module__))
 
@@ -261,7 +261,7 @@ class SnapshotSchema:
         self._discover(world.kinds())
         by_name, plain = self.types.by_name(), self.types.readable(state.plain)
         self._name_kinds()
-        ignored = self.types.left_out.values()
+        ignored = self.types.skipped.values()
         strangers = [name for name in state.own if name not in by_name and name not in ignored]
         strangers += [name for name in state.plain if name not in plain and name not in ignored]
         if strangers:

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ecs_collide._kernel.constants import ALL, LARGEST, MAX_GROUP, MAX_REST_COUNT, MOST_PULL, Leans
 from ecs_collide.components.component_map import ROLES
 from ecs_collide.components.filters import are_names
-from ecs_collide.events import END_REASONS, Answer, SweepKind, collision_dtype, contact_dtype
+from ecs_collide.events import END_REASONS, Outcome, SweepKind, collision_dtype, contact_dtype
 from ecs_collide.motion.wrapping import Wrap
 from ecs_collide.snapshot.column_codec import pack_tables, read_description, unpack_tables
 from ecs_collide.snapshot.rounding import ROUNDED_NUMBER
@@ -478,7 +478,7 @@ def _check_events(state: SnapshotData) -> None:
         _require_within(codes, minimum, maximum, "its contact events")
     for events, name, minimum, maximum in (
         (state.collisions, "kind", 0, len(SweepKind) - 1),
-        (state.collisions, "answer", 0, len(Answer) - 1),
+        (state.collisions, "outcome", 0, len(Outcome) - 1),
         (state.contact_events, "event", 0, 1),
         (state.contact_events, "kind", 0, 1),
         (state.contact_events, "reason", -1, last_reason),

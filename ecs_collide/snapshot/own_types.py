@@ -65,7 +65,7 @@ class OwnTypes:
         self.plain: list[Plain] = []
         self.hashed: dict[type, Own | Plain] = {}  # the types in the fingerprint
         # The types that are not held, with the names under which older snapshots may hold them.
-        self.left_out: dict[type, str] = {}
+        self.skipped: dict[type, str] = {}
         self.n_changes = 0  # the number of changes to any of these
         self._library = library  # the library's types, which are held anyway
         self._seen: set[type] = set()
@@ -97,7 +97,7 @@ class OwnTypes:
         names |= {plain.kind: plain.name for plain in self.plain}
         self._forget(kind, None)
         self.hashed.pop(kind, None)
-        self.left_out[kind] = names.get(kind, kind.__name__)
+        self.skipped[kind] = names.get(kind, kind.__name__)
         self.n_changes += 1
 
     def _forget(self, kind: type, name: str | None) -> None:
@@ -114,7 +114,7 @@ class OwnTypes:
                 "give each its own"
             )
         self.own, self.plain = own, plain
-        self.left_out.pop(kind, None)
+        self.skipped.pop(kind, None)
 
     def _use(self, plain: Plain) -> None:
         self.plain.append(plain)
@@ -126,7 +126,7 @@ class OwnTypes:
         """Add the dataclasses of numbers and empty classes that were not declared otherwise."""
         new = [kind for kind in dict.fromkeys(kinds) if kind not in self._seen]  # each once
         self._seen.update(new)
-        known = {*self._library, *self.left_out, *self.kinds()}
+        known = {*self._library, *self.skipped, *self.kinds()}
         for kind in new:
             if kind not in known and is_plain(kind):
                 self._use(Plain(kind, kind.__name__))

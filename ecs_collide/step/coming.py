@@ -1,4 +1,4 @@
-"""The impacts that the narrowphase has found, before any of them is answered.
+"""The impacts that the narrowphase has found, before any of them is resolved.
 
 A game's system between `NarrowphaseSystem` and `ResponseSystem` reads them as `Space.impacts`.
 """
@@ -25,7 +25,7 @@ def impact_dtype(dim: int) -> np.dtype[np.void]:
     fields = [
         (name, collision_dtype(dim)[name])
         for name in collision_dtype(dim).names or ()
-        if name not in ("contact_min", "contact_max", "impulse", "solids", "answer")
+        if name not in ("contact_min", "contact_max", "impulse", "solids", "outcome")
     ]
     return np.dtype([*fields, ("crosses", np.bool_)])
 
@@ -43,7 +43,7 @@ class ComingImpact(BodyPair):
     velocity_first, velocity_second : tuple of float
         In world units per second.
     crosses : bool
-        Whether the two cross freely, because neither yields or one is a `Sensor`.
+        Whether the two cross freely, because neither is dynamic or one is a `Sensor`.
     """
 
     time: float

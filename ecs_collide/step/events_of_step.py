@@ -119,7 +119,7 @@ def _collisions(dim: int, event_buffer: Any) -> NDArray[np.void]:
     numbers, codes = np.asarray(event_buffer.numbers)[:n], np.asarray(event_buffer.codes)[:n]
     for name, part in (("before", numbers[:, : 4 + dim]), ("after", numbers[:, 4 + dim :])):
         pieces[name] = part.view(pieces.dtype[name])[:, 0]
-    array["kind"], array["answer"], *_ = codes.T
+    array["kind"], array["outcome"], *_ = codes.T
     return array
 
 

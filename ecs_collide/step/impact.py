@@ -1,4 +1,4 @@
-"""An impact in the middle of a step, while it can be answered."""
+"""An impact in the middle of a step, while it can be resolved."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ class _Step(Protocol):
     def position_of(self, entity: int) -> Vector: ...
     def velocity_of(self, entity: int) -> Vector: ...
     def write_velocity(self, entity: int, velocity: VectorLike) -> None: ...
-    def answer_pending(self, impact: Impact, response: object) -> None: ...
+    def resolve_pending(self, impact: Impact, response: object) -> None: ...
 
 
 class Impact(BodyPair):
-    """Two bodies meet, now; handed to a game's own responses in time order.
+    """Two bodies meet, now; handed to custom responses in time order.
 
     The positions of the two are those of this instant, and so are their
     `Position` and `Velocity` components.  A response may set the velocities,
     here or in the components, delete either entity, let the two cross, or ask for
-    an answer.  If it leaves the pair closing, the pair is slid along its surface.
+    a resolution.  If it leaves the pair closing, the pair is slid along its surface.
 
     Attributes
     ----------
     time, exit, first, second, normal, kind, closing_speed
         As in `Collision`, with the lower id first.
-    is_answered : bool
-        Whether `answer` has been called.
+    is_resolved : bool
+        Whether `outcome` has been called.
     crosses : str or None
         Whether `cross` has been called: ``"step"``, or ``"until_separate"``.
     is_over : bool
@@ -44,8 +44,8 @@ class Impact(BodyPair):
         "crosses",
         "exit",
         "first",
-        "is_answered",
         "is_over",
+        "is_resolved",
         "kind",
         "normal",
         "second",
@@ -72,7 +72,7 @@ class Impact(BodyPair):
         self.kind = kind
         self.closing_speed = closing_speed
         self.is_over = False
-        self.is_answered = False
+        self.is_resolved = False
         self.crosses: str | None = None
         self._positions = {entity: step.position_of(entity) for entity in (first, second)}
         self._velocities: dict[int, Vector] = {}
@@ -109,8 +109,8 @@ class Impact(BodyPair):
         self._require_open()
         self._step.write_velocity(entity, velocity)
 
-    def answer(self, response: object = None) -> None:
-        """Answer the impact now; the velocities are then those after the answer.
+    def resolve(self, response: object = None) -> None:
+        """Resolve the impact now; the velocities are then those after the resolution.
 
         They may still be changed: this is how a paddle adds its own twist to a bounce.  The
         impact is not offered to any further response system.
@@ -118,19 +118,19 @@ class Impact(BodyPair):
         Parameters
         ----------
         response : Deflect, Slide, Push or Stop, optional
-            Counts for each of the two that yields, in place of what it has; by default each
-            answers as its components say.
+            Counts for each of the two that is dynamic, instead of its own; by default each
+            resolves as its components say.
 
         Raises
         ------
         RuntimeError
-            The impact is over, or was answered or let cross already.
+            The impact is over, or was resolved or let cross already.
         TypeError, ValueError
             `response` is no response component, or has an impossible restitution.
         """
         self._require_undecided()
-        self._step.answer_pending(self, response)
-        self.is_answered = True
+        self._step.resolve_pending(self, response)
+        self.is_resolved = True
 
     def cross(self, until_separate: bool = False) -> None:
         """Let the two pass through each other from this instant on, to the end of the step.
@@ -148,27 +148,27 @@ class Impact(BodyPair):
         Raises
         ------
         RuntimeError
-            The impact is over, or was answered or let cross already.
+            The impact is over, or was resolved or let cross already.
         """
         self._require_undecided()
         self.crosses = "until_separate" if until_separate else "step"
 
     @property
     def is_decided(self) -> bool:
-        """Whether `answer` or `cross` has been called."""
-        return self.is_answered or self.crosses is not None
+        """Whether `outcome` or `cross` has been called."""
+        return self.is_resolved or self.crosses is not None
 
     def _require_undecided(self) -> None:
         self._require_open()
         if self.is_decided:
-            done = "was answered" if self.is_answered else "crosses"
+            done = "was resolved" if self.is_resolved else "crosses"
             raise RuntimeError(f"the impact of {self.first} and {self.second} {done} already")
 
     def _require_open(self) -> None:
         if self.is_over:
             raise RuntimeError(
                 f"the impact of {self.first} and {self.second} is over: "
-                "an impact can be answered until the next one is taken"
+                "an impact can be resolved until the next one is taken"
             )
 
     @property

@@ -9,12 +9,12 @@ goes through the life of an impact from top to bottom:
 - *hold*: stop bodies that have reached a limit to the end of the step;
 - *cross*: let the bodies of a pair that is not solid enter or leave each other;
 - *hand over*: let the game see the two bodies at this instant, change them, and decide;
-- *answer*: change the velocities by the responses of the two;
+- *resolve*: change the velocities by the responses of the two;
 - *resume*: move members of soft crowds on along what they have met;
-- *log*: write the impact into the event buffer, before it is answered.
+- *log*: write the impact into the event buffer, before it is resolved.
 
 An entry that is queued for the very instant at which a velocity changes is kept, and checked when
-its turn comes: a box that lands on two tiles is answered once, and both tiles get the event.
+its turn comes: a box that lands on two tiles is resolved once, and both tiles get the event.
 
 `Timeline` fills the queue before the loop, and ends the step after it.
 """
@@ -43,11 +43,11 @@ from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID
 from ecs_collide.narrowphase.contacts_in_step import SEPARATED, ContactsInStep
 from ecs_collide.narrowphase.event_buffer import (
-    ANSWER,
     CONTACT_KIND,
     EVENT_AXIS,
     EVENT_KIND,
     EVENT_SIGN,
+    OUTCOME,
     WITHIN,
     EventBuffer,
 )
@@ -67,13 +67,13 @@ from ecs_collide.response.separation import Separating
 from ecs_collide.response.solver import Solver
 from ecs_collide.step.sleeping import Sleeping
 
-# Codes of events.Answer.
-ANSWERED = 0
+# Codes of events.Outcome.
+RESOLVED = 0
 STOPPED_ALREADY = 1
 CROSSED = 2
 CRUSHED = 3
 FORCED = 4
-UNANSWERED = 5
+UNRESOLVED = 5
 
 DONE = 2  # all pairs of a body that has turned were swept again
 
@@ -81,13 +81,13 @@ DONE = 2  # all pairs of a body that has turned were swept again
 INSTANT_LIMIT: cython.longlong = 1
 RESIZING_LIMIT: cython.longlong = 4  # if one of the bodies resizes
 REPEAT_LIMIT: cython.longlong = (
-    32  # answers of one instant after which resizing bodies count as crushed
+    32  # resolutions of one instant after which resizing bodies count as crushed
 )
 
 
 @cython.final
 class ImpactLoop:
-    """Takes the impacts of a step in time order, and answers them or hands them over."""
+    """Takes the impacts of a step in time order, and resolves them or hands them over."""
 
     step: Step
     bodies: Bodies  # of the step, like the next five
@@ -115,10 +115,10 @@ class ImpactLoop:
     began_at: cython.Py_ssize_t
     pending: cython.Py_ssize_t  # the pair that the game has in hand, or -1
     is_set: cython.bint  # whether the game has set a velocity since it was handed over
-    # whether it has changed anything since, or since the pair was given the built-in answer
+    # whether it has changed anything since, or since the pair was given the built-in response
     is_changed: cython.bint
-    # answers of this step, and those of these kinds
-    n_answers: ReadOnly[cython.longlong]
+    # resolutions of this step, and those of these kinds
+    n_resolutions: ReadOnly[cython.longlong]
     n_crushed: ReadOnly[cython.longlong]
     n_forced: ReadOnly[cython.longlong]
     # pairs and bodies that came to their limits in this step
@@ -158,21 +158,21 @@ class ImpactLoop:
         self.hands_all_over = False
         self.event = self.began_at = self.pending = -1
         self.is_set = self.is_changed = False
-        self.n_answers = self.n_crushed = self.n_forced = 0
+        self.n_resolutions = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
 
     def begin_step(self):
         """Reset the counts of the step."""
         self.event = -1
-        self.n_answers = self.n_crushed = self.n_forced = 0
+        self.n_resolutions = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
 
     # -- take --
 
-    def run(self, answering: cython.bint) -> int:
+    def run(self, resolving: cython.bint) -> int:
         """Take impacts in time order; return a pair that is handed over, or -1 at the end.
 
-        Without `answering` each impact is reported and the bodies go on.
+        Without `resolving` each impact is reported and the bodies go on.
         """
         while True:
             p: cython.Py_ssize_t = self.queue.top()
@@ -188,9 +188,9 @@ class ImpactLoop:
             self.queue.drop(p)
             if self.pairs.crosses(p):
                 self._cross(p, self._is_stale(p))
-            elif not answering:
-                self._log(p, UNANSWERED)
-            elif self._place_and_answer(p):
+            elif not resolving:
+                self._log(p, UNRESOLVED)
+            elif self._place_and_resolve(p):
                 self._hand_over(p)
                 return p
 
@@ -206,8 +206,8 @@ class ImpactLoop:
         return 0
 
     @may_raise
-    def _place_and_answer(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Answer the impact that was taken, if it is still due; return True if the game gets it."""
+    def _place_and_resolve(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Resolve the impact that was taken, if it is still due; return True if the game gets it."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -218,31 +218,31 @@ class ImpactLoop:
         if self.queue.at[p].rank and self.narrowphase.waits(p):
             return False
         # Awake: from here on the pairs of the two count.
-        if b.asleep[i] and b.yields[i]:
+        if b.asleep[i] and b.dynamic[i]:
             self.sleeping.wake_in_step(i)
-        if b.asleep[j] and b.yields[j]:
+        if b.asleep[j] and b.dynamic[j]:
             self.sleeping.wake_in_step(j)
         # Placed, and held if a limit is reached: a held body may not be met any more.
         met: cython.bint = self._place(p)
         if met and self._hold_at_limit(p) and not self.narrowphase.meets(p):
             self._resume(p)
             return False
-        # Logged with the velocities before the answer.
+        # Logged with the velocities before the resolution.
         self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
-        self.event = self._log(p, ANSWERED)
+        self.event = self._log(p, RESOLVED)
         if not met:
             self._resume(p)
             return False
-        self.n_answers += 1
-        self.pairs.impact[p].answers += 1
+        self.n_resolutions += 1
+        self.pairs.impact[p].resolutions += 1
         self.holding.count_visits(i, 1)
         self.holding.count_visits(j, 1)
-        # Handed over, or answered.
+        # Handed over, or resolved.
         if (self.hands_all_over or (b.custom[i] | b.custom[j]) & Custom.OFFERED) and (
-            self.pairs.impact[p].answers <= self.step.pair_limit
+            self.pairs.impact[p].resolutions <= self.step.pair_limit
         ):
             return True
-        self._answer(p, False, False)
+        self._resolve(p, False, False)
         self._resume(p)
         return False
 
@@ -253,7 +253,7 @@ class ImpactLoop:
         """Look for further impacts of this instant; return False if there can be none.
 
         First along the faces that touch: a merge makes others close, and each
-        round of them is answered before the next is looked for.  When none
+        round of them is resolved before the next is looked for.  When none
         closes any more, all pairs of the bodies that have turned are swept.
         """
         if self.clusters.has_changed():
@@ -488,7 +488,7 @@ class ImpactLoop:
         return first or second
 
     def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Let the paths of two bodies that fall begin anew; return whether that bends one of them.
+        """Let the paths of two bodies that fall begin again; return whether that bends one of them.
 
         The closing speed of the pair is that of this instant from now on.
         """
@@ -516,7 +516,7 @@ class ImpactLoop:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if self.pairs.impact[p].answers >= self.step.pair_limit or self._keeps_growing(p):
+        if self.pairs.impact[p].resolutions >= self.step.pair_limit or self._keeps_growing(p):
             first: cython.bint = self._hold(i)
             second: cython.bint = self._hold(j)
             self.n_pair_limit += first or second
@@ -534,7 +534,7 @@ class ImpactLoop:
         return (
             (self.bodies.on_hold[i] or self.bodies.on_hold[j])
             and self.pairs.impact[p].repeats >= REPEAT_LIMIT - 1
-            and self.pairs.impact[p].answered_at == self.step.now
+            and self.pairs.impact[p].resolved_at == self.step.now
             and (self.bodies.resize_of(i, k) != 0.0 or self.bodies.resize_of(j, k) != 0.0)
         )
 
@@ -680,8 +680,8 @@ class ImpactLoop:
         self._hide(p)
         self._join()
         if not self.pairs.at[p].is_withdrawn:
-            self.event_buffer.codes[self.event, ANSWER] = CROSSED
-            self.n_answers -= 1
+            self.event_buffer.codes[self.event, OUTCOME] = CROSSED
+            self.n_resolutions -= 1
             if self.began_at >= 0:  # with this impact: it was no solid contact after all
                 self.event_buffer.contact_codes[self.began_at, CONTACT_KIND] = CROSSING
                 self.contacts.forget_former(p)
@@ -692,10 +692,10 @@ class ImpactLoop:
             self._enter(p)
         self._resume(p)
 
-    def conclude_pending(self, default: cython.bint, is_answered: cython.bint):
-        """Take up the pair that was handed over; with `default`, give the built-in answer.
+    def conclude_pending(self, default: cython.bint, is_resolved: cython.bint):
+        """Take up the pair that was handed over; with `default`, give the built-in response.
 
-        A pair that the game has left closing is slid, unless it `is_answered` already and the
+        A pair that the game has left closing is slid, unless it `is_resolved` already and the
         game has changed nothing since.
         """
         p: cython.Py_ssize_t = self.pending
@@ -706,32 +706,32 @@ class ImpactLoop:
             self._join()
         elif default:
             if self._still_closes(p):
-                self._answer(p, False, False)
-        elif (self.is_changed or not is_answered) and self.narrowphase.meets(p):
+                self._resolve(p, False, False)
+        elif (self.is_changed or not is_resolved) and self.narrowphase.meets(p):
             if self.gravity.is_on:
                 self._find_closing_speed(p)
-            self._answer(p, True, True)
+            self._resolve(p, True, True)
             if self.gravity.is_on and self.pairs.impact[p].speed == 0.0:
-                pass  # only gravity closes it: the game has answered
-            elif self.event_buffer.codes[self.event, ANSWER] == ANSWERED:
-                self.event_buffer.codes[self.event, ANSWER] = FORCED
+                pass  # only gravity closes it: the game has resolved
+            elif self.event_buffer.codes[self.event, OUTCOME] == RESOLVED:
+                self.event_buffer.codes[self.event, OUTCOME] = FORCED
                 self.n_forced += 1
-        if self.is_set and self.event_buffer.codes[self.event, ANSWER] != CRUSHED:
+        if self.is_set and self.event_buffer.codes[self.event, OUTCOME] != CRUSHED:
             self.event_buffer.impulse[self.event] = max(
                 self._change_of(p, self.pairs.at[p].first, 0),
                 self._change_of(p, self.pairs.at[p].second, 1),
             )
         self._resume(p)
 
-    def answer_pending(self, response: cython.int, restitution: cython.double):
-        """Answer the pair that was handed over, and keep it pending.
+    def resolve_pending(self, response: cython.int, restitution: cython.double):
+        """Resolve the pair that was handed over, and keep it pending.
 
-        By a code of `Bodies.response`; 0 for the built-in answer.
+        By a code of `Bodies.response`; 0 for the built-in response.
         """
         if not self.pairs.at[self.pending].is_withdrawn:
             self._hide(self.pending)
             if self._still_closes(self.pending):
-                self._answer_as(self.pending, response, restitution)
+                self._resolve_as(self.pending, response, restitution)
                 self.falling.n_splits = 0
             self.clusters.write()
             self.is_changed = False
@@ -756,7 +756,7 @@ class ImpactLoop:
         k: cython.int = self.pairs.impact[p].axis
         velocity: cython.double = self.clusters.final_velocity(i, k)
 
-        if not b.yields[i]:
+        if not b.dynamic[i]:
             return 0.0
         if b.on_hold[i]:
             velocity = b.kept[i, k]
@@ -785,13 +785,13 @@ class ImpactLoop:
         if self.gravity.is_on:
             self.falling.join()
 
-    # -- answer, resume --
+    # -- outcome, resume --
 
     @may_raise
-    def _answer_as(
+    def _resolve_as(
         self, p: cython.Py_ssize_t, response: cython.int, restitution: cython.double
     ) -> cython.void:
-        """Answer as if both bodies of a pair had a response in place of their own; 0: their own."""
+        """Resolve as if both bodies of a pair had a response instead of their own; 0: their own."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -803,17 +803,17 @@ class ImpactLoop:
         if response != 0:
             b.response[i] = b.response[j] = response
             b.restitution[i] = b.restitution[j] = restitution
-        self._answer(p, False, False)
+        self._resolve(p, False, False)
         b.response[i] = one
         b.response[j] = other
         b.restitution[i] = bounce
         b.restitution[j] = other_bounce
 
     @may_raise
-    def _answer(
+    def _resolve(
         self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
     ) -> cython.int:
-        """Give the built-in answer to the impact just recorded."""
+        """Give the built-in response to the impact just recorded."""
         b: Bodies = self.bodies
         m: ImpactState = self.solver.impact
         restitution: cython.double = 0.0
@@ -822,19 +822,19 @@ class ImpactLoop:
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
         gives_way: cython.bint = self.solver.weigh()
-        if self.pairs.impact[p].answered_at == self.step.now:
+        if self.pairs.impact[p].resolved_at == self.step.now:
             self.pairs.impact[p].repeats += 1
         else:
             self.pairs.impact[p].repeats = 0
-        if self.pairs.impact[p].answers > self.step.pair_limit + REPEAT_LIMIT or (
+        if self.pairs.impact[p].resolutions > self.step.pair_limit + REPEAT_LIMIT or (
             self.pairs.impact[p].repeats >= REPEAT_LIMIT and m.resizes
         ):
-            self._crush(p, -1 if b.yields[i] else i, -1 if b.yields[j] else j)
+            self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
             return 0
         if not (m.yields[0] or m.yields[1]):
-            self._crush(p, i, j)  # an immovable body, and one on an axis that is locked
+            self._crush(p, i, j)  # a static or kinematic body, and one on an axis that is locked
             return 0
-        self.pairs.impact[p].answered_at = self.step.now
+        self.pairs.impact[p].resolved_at = self.step.now
         if not (
             inelastic
             or gives_way
@@ -851,7 +851,7 @@ class ImpactLoop:
         self.solver.may_part = self.pairs.impact[p].repeats == 0
         if b.rare.any_pusher:  # the velocity along the surface may be that of a pusher
             normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
-        if not self.solver.answer(restitution, normal_only):
+        if not self.solver.resolve(restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return 0
         self.event_buffer.impulse[self.event] += m.impulse
@@ -864,14 +864,14 @@ class ImpactLoop:
     ) -> cython.void:
         """Report that a pair cannot be kept apart, and leave it alone to the end of the step.
 
-        It is between two immovable bodies; -1 for one that is not known.
+        It is between two static or kinematic bodies; -1 for one that is not known.
         """
         if other >= 0 and (one < 0 or self.bodies.ids[other] < self.bodies.ids[one]):
             swap: cython.Py_ssize_t = one
             one = other
             other = swap
         self.pairs.crush(p)
-        self.event_buffer.codes[self.event, ANSWER] = CRUSHED
+        self.event_buffer.codes[self.event, OUTCOME] = CRUSHED
         if one >= 0:
             self.event_buffer.solid_first[self.event] = self.bodies.ids[one]
         if other >= 0:
@@ -891,7 +891,7 @@ class ImpactLoop:
     # -- log --
 
     @may_raise
-    def _log(self, p: cython.Py_ssize_t, answer: cython.int) -> cython.Py_ssize_t:
+    def _log(self, p: cython.Py_ssize_t, outcome: cython.int) -> cython.Py_ssize_t:
         """Log the impact whose turn it is; return its row."""
         event_buffer: EventBuffer = self.event_buffer
         b: Bodies = self.bodies
@@ -902,7 +902,7 @@ class ImpactLoop:
         n: cython.Py_ssize_t = event_buffer.add_collision()
         at: cython.int = 5 + b.dim
         is_plain: cython.bint = not (
-            answer == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
+            outcome == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
         )
 
         event_buffer.time[n] = now
@@ -910,7 +910,7 @@ class ImpactLoop:
         event_buffer.first[n] = self.queue.at[p].low
         event_buffer.second[n] = self.queue.at[p].high
         event_buffer.codes[n, EVENT_KIND] = self.pairs.impact[p].kind
-        event_buffer.codes[n, ANSWER] = answer
+        event_buffer.codes[n, OUTCOME] = outcome
         event_buffer.codes[n, EVENT_AXIS] = self.pairs.impact[p].axis
         event_buffer.codes[n, EVENT_SIGN] = self.pairs.impact[p].sign
         event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
@@ -925,9 +925,9 @@ class ImpactLoop:
                 event_buffer.numbers[n, at + k + 2 * b.dim] = b.velocity[i, k]
                 event_buffer.numbers[n, at + k + 3 * b.dim] = b.velocity[j, k]
             else:
-                event_buffer.numbers[n, at + k + 2 * b.dim] = self._velocity_met(i, k, answer)
-                event_buffer.numbers[n, at + k + 3 * b.dim] = self._velocity_met(j, k, answer)
-        if answer != CROSSED:
+                event_buffer.numbers[n, at + k + 2 * b.dim] = self._velocity_met(i, k, outcome)
+                event_buffer.numbers[n, at + k + 3 * b.dim] = self._velocity_met(j, k, outcome)
+        if outcome != CROSSED:
             self.contacts.meet(p, now)
         return n
 
@@ -980,13 +980,13 @@ class ImpactLoop:
     @cython.cfunc
     @cython.inline
     def _velocity_met(
-        self, i: cython.Py_ssize_t, k: cython.int, answer: cython.int
+        self, i: cython.Py_ssize_t, k: cython.int, outcome: cython.int
     ) -> cython.double:
         """Return the velocity with which a body meets another now, as an event reports it."""
         b: Bodies = self.bodies
         gravity: Gravity = self.gravity
 
-        if answer == STOPPED_ALREADY and b.turned_now(i, self.step.now):
+        if outcome == STOPPED_ALREADY and b.turned_now(i, self.step.now):
             # What it met with, not what stopped it.
             return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.step.now)
         if b.on_hold[i]:

@@ -21,7 +21,7 @@ from ecs_collide.step.lock import StepLock
 from ecs_collide.step.lookup import WorldLink
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.responses import Offer, Responses
-from ecs_collide.step.state import ANSWERED, BOUNDED, IDLE, QUEUED, StepState
+from ecs_collide.step.state import BOUNDED, IDLE, QUEUED, RESOLVED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
 from ecs_collide.sync.registry import BodyRegistry, Kept
@@ -70,7 +70,7 @@ class Pipeline:
     rest_speed : float
         Bounces slower than this, in world units per second, become slides; 0 is off.
     pair_limit : int
-        The bodies of a pair are held to the end of the step after this number of answers.
+        The bodies of a pair are held to the end of the step after this number of resolutions.
     lock : StepLock
     """
 
@@ -193,7 +193,7 @@ class Pipeline:
 
     @property
     def impact_array(self) -> NDArray[np.void]:
-        """The impacts that are queued, in time order; none before that, and once they are answered."""
+        """The impacts that are queued, in time order; none before that, and once they are resolved."""
         state = self._state
         self.lock.refuse_others()
         if state.phase != QUEUED:
@@ -203,36 +203,36 @@ class Pipeline:
         return state.impacts
 
     @_stage
-    def answer_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
-        """Answer all impacts of the step in time order, for the first response system that runs.
+    def resolve_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
+        """Resolve all impacts of the step in time order, for the first response system that runs.
 
         RuntimeError if that has been done, and `system` was not offered them.
         """
         state = self._state
-        self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, ANSWERED, dt)
-        if state.phase == ANSWERED:
+        self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, RESOLVED, dt)
+        if state.phase == RESOLVED:
             self._responses.require_offered(system)
             return
         self.lock.is_changing = True
-        state.phase = ANSWERED
+        state.phase = RESOLVED
         self._start_lap()
-        self._responses.answer_all(offers)
-        self._end_lap("answer")
+        self._responses.resolve_all(offers)
+        self._end_lap("resolve")
         self.lock.is_changing = False
 
     @_stage
     def finish_step(self, dt: float | None) -> None:
         """Move all bodies to the end of the step, write the components, deliver the events."""
-        self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, ANSWERED, dt)
+        self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, RESOLVED, dt)
         state = self._state
         timeline, registry = state.timeline, self._registry
-        is_answered = state.phase == ANSWERED
+        is_resolved = state.phase == RESOLVED
         self.lock.is_changing = True
         self._start_lap()
         timeline.loop.run(False)
         kinematic = registry.kinematic_targets
         timeline.finish(
-            registry.moving.data, is_answered, kinematic.rows.data, kinematic.targets.data
+            registry.moving.data, is_resolved, kinematic.rows.data, kinematic.targets.data
         )
         registry.count_woken()
         if self._domain is not None:
@@ -240,12 +240,12 @@ class Pipeline:
             timeline.edges.bring_in(registry.moving.data)
             kinematic.reach_wrapped_targets(arrived)
         self._end_lap("finish")
-        has_corrected = is_answered
+        has_corrected = is_resolved
         try:
             registry.write()
         except MemoryError:
             raise
-        except Exception as error:  # of a component of the game's own
+        except Exception as error:  # of a custom component
             self._errors.append(error)
             has_corrected = False
         registry.end_step(state.step + 1, has_corrected)
@@ -342,7 +342,7 @@ class Pipeline:
         """Be what the space was before the step under way; if this is cut short, call it again.
 
         Whatever an exception may have left half done, trees and pairs and all that a step works
-        with, is thrown away and made anew.
+        with, is thrown away and made again.
         """
         kept: _Kept | None = self._state.before
         if kept is None:
@@ -374,11 +374,11 @@ class Pipeline:
         state = self._state
         broadphase = state.timeline.broadphase
         # The members of a soft crowd part, with or without being pairs.
-        is_hard = broadphase.n_left_out > state.timeline.separating.n_left_out
+        is_hard = broadphase.n_skipped > state.timeline.separating.n_skipped
         crowd = broadphase.crowd if is_hard else []
         if crowd and not state.is_crowded:
             entities = sorted(self._registry.table.ids[crowd].tolist())
-            report = crowd_report(state.step, entities, broadphase.n_left_out)
+            report = crowd_report(state.step, entities, broadphase.n_skipped)
             state.new_reports = [*state.new_reports, report]
         state.is_crowded = bool(crowd)
 
@@ -433,8 +433,8 @@ class Pipeline:
         return [
             self._state.step + 1, n_bodies, n_movers, n_bodies - n_movers,
             *t.broadphase.count_work(),
-            t.pairs.n, t.broadphase.n_left_out, t.narrowphase.n_sweeps,
-            n_collisions, t.loop.n_answers, t.solver.clusters.n_merges,
+            t.pairs.n, t.broadphase.n_skipped, t.narrowphase.n_sweeps,
+            n_collisions, t.loop.n_resolutions, t.solver.clusters.n_merges,
             t.loop.n_crushed, t.loop.n_forced, t.loop.n_pair_limit, t.loop.n_sweep_limit, t.broadphase.n_waiting,
             t.n_held, t.broadphase.moving.depth,
         ]  # fmt: skip

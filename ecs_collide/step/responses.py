@@ -61,7 +61,7 @@ def handled_kinds(name: str, handles: object) -> tuple[type, ...]:
 
 
 class _Response(Registration):
-    """A game's own response to the impacts of bodies with a component, and what unmarks these."""
+    """A custom response to the impacts of bodies with a component, and what unmarks these."""
 
     def __init__(self, function: Respond, world: World | None, unmark: Unsubscribe) -> None:
         super().__init__(function, world)
@@ -69,7 +69,7 @@ class _Response(Registration):
 
 
 class Responses:
-    """The response systems and functions of a game, and the impact that they may answer."""
+    """The response systems and functions of a game, and the impact that they may resolve."""
 
     def __init__(
         self, state: StepState, link: WorldLink, registry: BodyRegistry, lookup: BodyLookup
@@ -88,7 +88,7 @@ class Responses:
     # -- what a game registers --
 
     def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
-        """Let a function answer the impacts of all bodies that have a component."""
+        """Let a function resolve the impacts of all bodies that have a component."""
         require_component_type("component", component)
         if not callable(respond):
             raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
@@ -101,7 +101,7 @@ class Responses:
         elif not known.is_of(respond):
             name = component.__name__
             raise ValueError(
-                f"respond_with({name}, {respond!r}): {known.function!r} answers for {name} "
+                f"respond_with({name}, {respond!r}): {known.function!r} resolves for {name} "
                 "already; call what respond_with() returned for it first"
             )
         known.renew(world)
@@ -113,8 +113,8 @@ class Responses:
 
         return remove
 
-    def yield_with(self, component: type) -> Unsubscribe:
-        """Let all bodies that have a component yield; return what takes that back."""
+    def make_dynamic(self, component: type) -> Unsubscribe:
+        """Make all bodies that have a component dynamic; return what undoes it."""
         require_component_type("component", component)
         return self._mark(component, Has.CUSTOM)
 
@@ -167,14 +167,14 @@ class Responses:
     def require_offered(self, system: object) -> None:
         """Raise RuntimeError unless a response system is among those of this step."""
         if not any(offer.system is system for offer in self._offers):
-            who = "answer_impacts()" if system is None else type(system).__name__
+            who = "resolve_impacts()" if system is None else type(system).__name__
             raise RuntimeError(
-                f"{who} was run when all impacts of the step were answered, and it was offered "
+                f"{who} was run when all impacts of the step were resolved, and it was offered "
                 "none of them: add each response system with esper.add_processor()"
             )
 
     def _systems_for(self, impact: Impact) -> Iterator[Respond]:
-        """Yield in order what the response systems answer an impact with that they handle."""
+        """Yield in order what the response systems resolve an impact with that they handle."""
         for respond, kinds, _ in self._offers:
             if respond is not None and (not kinds or self._has_any(impact, kinds)):
                 yield respond
@@ -217,15 +217,15 @@ class Responses:
         functions = [each.function for kind, each in self._responses.items() if is_on_one([kind])]
         return names + [getattr(each, "__name__", repr(each)) for each in functions]
 
-    # -- the impact that is being answered --
+    # -- the impact that is being resolved --
 
     def begin_step(self, errors: list[Exception]) -> None:
         """Forget the impact of the step before; what responses raise goes to `errors`."""
         self._impact = None
         self._errors = errors
 
-    def answer_all(self, offers: Sequence[Offer]) -> None:
-        """Answer all impacts of the step in time order."""
+    def resolve_all(self, offers: Sequence[Offer]) -> None:
+        """Resolve all impacts of the step in time order."""
         self._offers = offers
         timeline = self._state.timeline
         timeline.loop.hands_all_over = self._want_all()
@@ -255,14 +255,14 @@ class Responses:
         return self._impact
 
     def _call(self, respond: Respond, impact: Impact) -> object:
-        """Call a game's own response; if it fails, the built-in answer is given."""
+        """Call a custom response; if it fails, the built-in response is given."""
         try:
-            answer = respond(impact)
+            returned = respond(impact)
         except MemoryError:
             raise
         except Exception as error:
             self._errors.append(error)
-            answer = DEFAULT
+            returned = DEFAULT
         if self._link.world.come_back():
             self._errors.append(
                 RuntimeError(
@@ -270,7 +270,7 @@ class Responses:
                     "switch worlds in a handler or between steps"
                 )
             )
-        return answer
+        return returned
 
     def _are_alive(self, impact: Impact) -> bool:
         world, registry = self._link.world, self._registry
@@ -280,9 +280,9 @@ class Responses:
         )
 
     def _offer(self, impact: Impact) -> bool:
-        """Offer an impact to all response systems and functions until one of them answers it.
+        """Offer an impact to all response systems and functions until one of them resolves it.
 
-        Return whether the built-in answer is wanted.
+        Return whether the built-in response is wanted.
         """
         for respond in self._systems_for(impact):
             if not self._are_alive(impact):
@@ -299,13 +299,13 @@ class Responses:
         return default
 
     def drop_impact(self) -> None:
-        """End the impact that is open, if one is, without an answer."""
+        """End the impact that is open, if one is, without a resolution."""
         impact, self._impact = self._impact, None
         if impact is not None:
             impact.end()
 
     def conclude(self, default: bool) -> None:
-        """End the impact that is open; with `default`, by the built-in answer."""
+        """End the impact that is open; with `default`, by the built-in response."""
         impact = self._impact
         assert impact is not None
         self.drop_impact()
@@ -314,7 +314,7 @@ class Responses:
             self._state.timeline.loop.cross_pending(impact.crosses == "until_separate")
         else:
             self._state.timeline.loop.conclude_pending(
-                default and not impact.is_answered, impact.is_answered
+                default and not impact.is_resolved, impact.is_resolved
             )
 
     def _read_changes(self, impact: Impact) -> None:
@@ -332,11 +332,11 @@ class Responses:
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._registry.error_of(entity, error))
 
-    def answer_pending(self, impact: Impact, response: object = None) -> None:
-        """Answer the impact that is open, by a response component or as its bodies' say."""
+    def resolve_pending(self, impact: Impact, response: object = None) -> None:
+        """Resolve the impact that is open, by a response component or as its bodies' say."""
         numbers = (0, 0.0) if response is None else response_numbers(response)
         self._read_changes(impact)
-        self._state.timeline.loop.answer_pending(*numbers)
+        self._state.timeline.loop.resolve_pending(*numbers)
         for entity in (impact.first, impact.second):
             self._registry.impact_bodies.write(self._registry.row_of[entity])
 

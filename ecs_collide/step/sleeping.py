@@ -6,10 +6,10 @@ anything happens to a sleeping body within a step, its pairs with other bodies a
 created, so from then on the step treats it as it would treat an awake one.
 
 Bodies that are pressed against each other, by gravity or by a velocity that the game sets in each
-step, sleep in *islands*: bodies that yield and are connected by contacts.  An awake member
-would be answered at the start of each step and stay where it is.  A body that comes near one
+step, sleep in *islands*: dynamic bodies connected by contacts.  An awake member
+would be resolved at the start of each step and stay where it is.  A body that comes near one
 member wakes the whole island before the step begins, so all bodies that meet at the start of
-the step are awake.  A member that is reached later is as the answers at the start have left it.
+the step are awake.  A member that is reached later is as the resolutions at the start have left it.
 """
 
 from __future__ import annotations
@@ -257,13 +257,13 @@ class Sleeping:
         return i
 
     def _hangs(self, n: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a contact connects an island: it is solid, and both bodies yield."""
+        """Return whether a contact connects an island: it is solid, and both bodies are dynamic."""
         b: Bodies = self.bodies
 
         return (
             self.contacts.rows.at[n].kind == SOLID
-            and b.yields[self.contacts.rows.at[n].first] != 0
-            and b.yields[self.contacts.rows.at[n].second] != 0
+            and b.dynamic[self.contacts.rows.at[n].first] != 0
+            and b.dynamic[self.contacts.rows.at[n].second] != 0
         )
 
     @cython.cfunc
@@ -302,7 +302,7 @@ class Sleeping:
         for n in range(self.contacts.rows.n):
             for m in range(2):
                 i = contacts.body(n, m)
-                if b.yields[i] and not self.is_reached[i] and not b.asleep[i]:
+                if b.dynamic[i] and not self.is_reached[i] and not b.asleep[i]:
                     root: cython.Py_ssize_t = self._root(i)
                     if self.is_pressed[root] > 0:
                         self.is_pressed[root] = -1
@@ -324,7 +324,7 @@ class Sleeping:
         for n in range(self.contacts.rows.n):
             for m in range(2):  # who sleeps already becomes one of the island
                 i: cython.Py_ssize_t = contacts.body(n, m)
-                if b.asleep[i] and b.yields[i] and self.is_pressed[self._root(i)] > 0:
+                if b.asleep[i] and b.dynamic[i] and self.is_pressed[self._root(i)] > 0:
                     if not b.leans[i]:
                         self.n_leaning += 1
                     b.leans[i] = Leans.IN_ISLAND
@@ -350,7 +350,7 @@ class Sleeping:
 
     @may_raise
     def _spread_sides(self, first_island: cython.longlong) -> cython.void:
-        """Find the sides on which members of new islands are held, from immovable bodies on.
+        """Find the sides on which members of new islands are held, from static or kinematic bodies on.
 
         O(contacts): a body is looked at again only if it has got a further side.
         """
@@ -363,7 +363,7 @@ class Sleeping:
         self.is_indexed = False  # the contacts are those at the end of the step by now
         self._index()
         for m in range(2 * self.contacts.rows.n):
-            if not b.yields[contacts.body(m >> 1, 1 - (m & 1))]:
+            if not b.dynamic[contacts.body(m >> 1, 1 - (m & 1))]:
                 n_waiting = self._hold_on(m, first_island, inside, n_waiting)
         while n_waiting:
             n_waiting -= 1
@@ -398,7 +398,7 @@ class Sleeping:
         side: cython.int = 1 << (
             2 * self.contacts.rows.at[n].axis + ((self.contacts.rows.at[n].sign > 0) == (m & 1))
         )
-        if (b.yields[j] and not b.leans[j] & side) or b.leans[i] & side:
+        if (b.dynamic[j] and not b.leans[j] & side) or b.leans[i] & side:
             return n_waiting
         if i in inside:
             return n_waiting  # the way out may be on any side
@@ -443,7 +443,7 @@ class Sleeping:
         for n in range(rows.shape[0] if self.n_leaning else 0):
             i: cython.Py_ssize_t = rows[n]
             moves: cython.bint = (
-                b.yields[i] != 0 or b.interrupted[i] or b.rest_count[i] < 1
+                b.dynamic[i] != 0 or b.interrupted[i] or b.rest_count[i] < 1
             )  # or is new there, or another
             for k in range(b.dim):
                 moves |= b.motion_of(i, k) != 0.0 or b.resize_of(i, k) != 0.0
@@ -457,7 +457,7 @@ class Sleeping:
 
     @may_raise
     def _hold(self) -> cython.void:
-        """Set `held` of sleeping bodies that lie against an immovable body at rest."""
+        """Set `held` of sleeping bodies that lie against a static or kinematic body at rest."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
@@ -469,9 +469,9 @@ class Sleeping:
                 continue
             if (b.leans[i] or b.leans[j]) and self._overlap(n):
                 continue  # a body that is pressed out of another is stopped, but not anchored
-            if b.asleep[i] and not b.yields[j]:
+            if b.asleep[i] and not b.dynamic[j]:
                 b.held[i] |= 1 << k
-            elif b.asleep[j] and not b.yields[i]:
+            elif b.asleep[j] and not b.dynamic[i]:
                 b.held[j] |= 1 << k
 
     def wake(self, rows: cython.longlong[::1]):
@@ -594,7 +594,7 @@ class Sleeping:
     def pair_penetrating(self) -> cython.void:
         """Create the pairs of sleeping bodies that are connected with a pair to be corrected.
 
-        Which body is snapped, and to where, depends on its distance to an immovable body, counted
+        Which body is snapped, and to where, depends on its distance to a static or kinematic body, counted
         in pairs.
         """
         b: Bodies = self.bodies
@@ -622,8 +622,8 @@ class Sleeping:
             self.is_reached[self.reached[at]] = 0
 
     def _reach(self, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Add a body that yields to the first `n` that were reached; return how many there are."""
-        if self.is_reached[i] or not self.bodies.yields[i]:
+        """Add a dynamic body to the first `n` that were reached; return how many there are."""
+        if self.is_reached[i] or not self.bodies.dynamic[i]:
             return n
         self.is_reached[i] = 1
         self.reached[n] = i

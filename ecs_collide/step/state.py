@@ -18,7 +18,7 @@ from ecs_collide.sync.quarantine import Report
 IDLE = 0
 BOUNDED = 1
 QUEUED = 2
-ANSWERED = 3  # or being answered
+RESOLVED = 3  # or being resolved
 
 # What a stage sets before the instant at which the step has happened.
 _SET_BY_STAGES = ("dt", "new_reports", "is_crowded", "n_movers")
@@ -56,7 +56,7 @@ class StepState:
         self.is_crowded = False  # whether it had more pairs than it had room for
 
         # Of the step under way, or else of the last one.
-        self.phase = IDLE  # what has been done of it: `IDLE`, `BOUNDED`, `QUEUED` or `ANSWERED`
+        self.phase = IDLE  # what has been done of it: `IDLE`, `BOUNDED`, `QUEUED` or `RESOLVED`
         self.before: Any = None  # what the space was before it; None between steps
         self.dt = 0.0  # in seconds
         self.new_reports: list[Report] = []

@@ -15,7 +15,7 @@ class StageTimes(NamedTuple):
     bounds : keeping the trees
     pairs : finding the candidate pairs
     sweep : sweeping them
-    answer : answering the impacts, the game's own responses included
+    resolve : resolving the impacts, custom responses included
     finish : moving the bodies to the end of the step; contacts
     write : writing the components
     deliver : making the events, and calling the handlers
@@ -25,7 +25,7 @@ class StageTimes(NamedTuple):
     bounds: float = 0.0
     pairs: float = 0.0
     sweep: float = 0.0
-    answer: float = 0.0
+    resolve: float = 0.0
     finish: float = 0.0
     write: float = 0.0
     deliver: float = 0.0
@@ -61,12 +61,12 @@ class Stats(NamedTuple):
     reinsertions : of these, bodies that were taken out of their tree and inserted again alone
     rebuilds : times that one of the two trees was rebuilt in bulk
     pairs : candidate pairs from the tree
-    left_out : pairs within a crowd for which there was no room; see `Space.reports`
+    skipped : pairs within a crowd for which there was no room; see `Space.reports`
     sweeps : swept tests
     impacts : collisions reported
-    answers : impacts answered
-    merges : inelastic answers that made bodies move as one
-    crushed, forced : answers of these kinds
+    resolutions : impacts resolved
+    merges : inelastic resolutions that made bodies move as one
+    crushed, forced : resolutions of these kinds
     pair_limit_hits : pairs that came to the pair limit
     sweep_limit_hits : bodies that came to the limit of their sweeps; see `Space.pair_limit`
     waiting : bodies that were held because there was no room for their pairs
@@ -85,10 +85,10 @@ class Stats(NamedTuple):
     reinsertions: int = 0
     rebuilds: int = 0
     pairs: int = 0
-    left_out: int = 0
+    skipped: int = 0
     sweeps: int = 0
     impacts: int = 0
-    answers: int = 0
+    resolutions: int = 0
     merges: int = 0
     crushed: int = 0
     forced: int = 0

@@ -26,7 +26,7 @@ class Attachment(NamedTuple):
     """What became of the attached boxes when their owners were looked up, by row."""
 
     refused: list[tuple[int, Wrong]]  # without an owner since this step, and what is wrong
-    left_out: list[tuple[int, bool]]  # since this step, as the owner is; whether it is disabled
+    skipped: list[tuple[int, bool]]  # since this step, as the owner is; whether it is disabled
     jumped: list[int]  # they are somewhere else than the last step left them
 
 
@@ -39,7 +39,7 @@ class AttachedBoxes:
         self.rows = np.zeros(0, np.int64)  # of all that are not disabled, in the order of their ids
         self.taking_part = self.rows  # those that the step under way moves
         self.starts = np.zeros((0, table.dim))  # where it begins with them, in world units
-        self.n_out = 0  # how many boxes it leaves out
+        self.n_out = 0  # how many boxes it skips
         self._left = self._offsets = self.starts
         self._was_out = np.zeros(0, np.int8)
 
@@ -70,16 +70,16 @@ class AttachedBoxes:
         is_chained = ~has_none & (c.attached[owners] != 0)
         owner_out = np.where(has_none, 0, c.quarantined[owners])
         refused = ~is_out & (has_none | is_chained)
-        left_out = ~is_out & ~refused & (owner_out != 0)
+        skipped = ~is_out & ~refused & (owner_out != 0)
         c.quarantined[rows[refused]] = Exclusion.INVALID
-        c.quarantined[rows[left_out]] = Exclusion.DISABLED
-        inside = ~(is_out | refused | left_out)
+        c.quarantined[rows[skipped]] = Exclusion.DISABLED
+        inside = ~(is_out | refused | skipped)
         self.n_out = len(rows) - int(inside.sum())
 
         target = c.seen_offset[rows]
         is_new = c.news[rows] & News.NEW != 0
         offset = np.where(is_new[:, None], target, self._offsets)
-        with np.errstate(all="ignore"):  # of boxes that are left out
+        with np.errstate(all="ignore"):  # of boxes that are skipped
             starts = c.centre[owners] + offset
             displacements = starts - self._left
             sizes = np.maximum(np.abs(c.centre[owners]), np.abs(offset))
@@ -95,12 +95,12 @@ class AttachedBoxes:
         arrays = self.taking_part, owners[inside], offset[inside], target[inside]
         attachments.set(*(array.data for array in arrays))
         refused &= self._was_out != Exclusion.INVALID
-        left_out &= self._was_out == 0
-        is_disabled = owner_out[left_out] == Exclusion.DISABLED
+        skipped &= self._was_out == 0
+        is_disabled = owner_out[skipped] == Exclusion.DISABLED
         pairs = zip(rows[refused].tolist(), owners[refused].tolist(), strict=True)
         return Attachment(
             [(row, self._wrong(row, owner, components)) for row, owner in pairs],
-            list(zip(rows[left_out].tolist(), is_disabled.tolist(), strict=True)),
+            list(zip(rows[skipped].tolist(), is_disabled.tolist(), strict=True)),
             rows[jumped].tolist(),
         )
 

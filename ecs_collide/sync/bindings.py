@@ -196,7 +196,7 @@ class ComponentBinding:
 
     @may_raise
     def forget(self, i: cython.Py_ssize_t) -> cython.int:
-        """Know nothing of the component in row i any more: its numbers are read anew."""
+        """Know nothing of the component in row i any more: its numbers are read again."""
         k: cython.Py_ssize_t
 
         if self.items:

@@ -120,7 +120,7 @@ class EntityRows:
         self.mark, self._dead = changes.mark, changes.dead
 
     def find_changed(self, world: World) -> tuple[list[int], list[int]]:
-        """Return the bodies that would be filed anew, and which of them are others now."""
+        """Return the bodies that would be filed again, and which of them are others now."""
         if self.is_up_to_date(world):
             return [], []
         changes = self.compare(world)

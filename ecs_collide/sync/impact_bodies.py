@@ -1,4 +1,4 @@
-"""The components of the two bodies of an impact that the game answers, in the middle of a step."""
+"""The components of the two bodies of an impact that a game resolves, in the middle of a step."""
 
 from __future__ import annotations
 

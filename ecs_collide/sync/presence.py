@@ -32,7 +32,7 @@ class NewBody(NamedTuple):
     half: list[float]
     velocity: list[float]
     moves: bool  # as in `BodyKind`
-    yields: bool
+    dynamic: bool
     is_sensor: bool
     is_one_way: bool
     is_disabled: bool
@@ -201,7 +201,7 @@ class Presence:
             f"entity {entity!r} is no body of this space, {why}: a body has {' and '.join(names)}"
         )
 
-    def left_out(self, world: World, entity: int) -> KeyError:
+    def skipped(self, world: World, entity: int) -> KeyError:
         """Return the error to raise for an entity that no query finds, with the reason."""
         now = self.finder(world)(entity)
         if now is None or not self.is_body(now):
@@ -262,7 +262,7 @@ class Presence:
             half,
             numbers(velocity, 0.0),
             moves=bool(has & (Has.VELOCITY | Has.GROWTH)) or (registry.sweeps and responds),
-            yields=responds
+            dynamic=responds
             and (registry.sweeps or bool(has & Has.VELOCITY))
             and numbers(mass, 1.0)[0] <= LARGEST,
             is_sensor=bool(has & Has.SENSOR),

@@ -38,7 +38,7 @@ def box_rules(components: Components, dim: int, wrap: Wrap | None = None) -> lis
 
 
 class Report(NamedTuple):
-    """Something the game should know: what was left out of collisions, or held in a step.
+    """Something the game should know: what was skipped, or held in a step.
 
     Attributes
     ----------
@@ -179,7 +179,7 @@ def quarantine_report(
         entity,
         field,
         value,
-        f"entity {entity} is left out of all collisions since step {step}: {field} is {value!r}, "
+        f"entity {entity} is skipped in all collisions since step {step}: {field} is {value!r}, "
         f"it {text}; the body is back as soon as that is put right",
     )
 
@@ -225,7 +225,7 @@ def crowd_report(step: int, entities: list[int], n_pairs: int) -> Report:
         "Position",
         n_pairs,
         f"entity {entities[0]} and {len(entities) - 1} others lie inside each other since step "
-        f"{step}: {n_pairs} pairs of them are left out of the collisions, there is no room for so "
+        f"{step}: {n_pairs} pairs of them are skipped in the collisions, there is no room for so "
         "many; each pair is back when it is no longer inside each other, so spread them out",
     )
 

@@ -64,7 +64,7 @@ class ComponentReader:
     deflect: ComponentBinding
     offset: ComponentBinding
     owner: ComponentBinding
-    # Whether bodies yield, and count as moving, without a velocity too.
+    # Whether bodies are dynamic, and count as moving, without a velocity too.
     sweeps: Public[cython.bint]
     rest_speed: Public[cython.double]
     gravity: cython.double[3]
@@ -232,7 +232,7 @@ class ComponentReader:
         self.any_sensor |= (has & Has.SENSOR) != 0
         b.sensor[i] = (has & Has.SENSOR) != 0
         b.disabled[i] = (has & Mark.DISABLED) != 0
-        b.custom[i] = (Custom.YIELDS if has & Has.CUSTOM else 0) | (
+        b.custom[i] = (Custom.DYNAMIC if has & Has.CUSTOM else 0) | (
             Custom.OFFERED if has & Mark.HANDED else 0
         )
         if not has & Has.VELOCITY:
@@ -262,7 +262,7 @@ class ComponentReader:
         n_filed: cython.int = 0
 
         self._require_row(i)
-        if b.n_filed[i] < 0:  # what follows from its components is to be found anew
+        if b.n_filed[i] < 0:  # what follows from its components is to be found again
             return False
         for kind in self.kinds:
             component = components.get(kind.type)
@@ -324,7 +324,7 @@ class ComponentReader:
     @cython.ccall
     @may_raise
     def keep_out(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
-        """Keep whether and why a body was left out, where that changes."""
+        """Keep whether and why a body was skipped, where that changes."""
         self.kept.append((self.bodies, "quarantined", i, was_out))
         return 0
 
@@ -338,7 +338,7 @@ class ComponentReader:
             np.asarray(getattr(part, name))[rows] = before
 
     def check(self, rows: cython.longlong[::1]):
-        """Find anew, for the bodies of `rows`, what follows from what was seen of them last."""
+        """Find again, for the bodies of `rows`, what follows from what was seen of them last."""
         n: cython.Py_ssize_t
 
         self.require(rows)
@@ -463,7 +463,7 @@ class ComponentReader:
             self._read_row(rows[n], dt, True)
 
     def read_switched_off(self, rows: list):
-        """Take over what the components of bodies say that the steps to come leave out."""
+        """Take over what the components of bodies say that the steps to come skip."""
         b: Bodies = self.bodies
 
         self._require_room()
@@ -479,14 +479,14 @@ class ComponentReader:
         return n
 
     @may_raise
-    def _read_row(self, i: cython.Py_ssize_t, dt: cython.double, anew: cython.bint) -> cython.bint:
+    def _read_row(self, i: cython.Py_ssize_t, dt: cython.double, again: cython.bint) -> cython.bint:
         """Read the components of a body; return whether it can be computed with.
 
-        With `anew`, what the step works on is set also where nothing changed.
+        With `again`, what the step works on is set also where nothing changed.
         """
         b: Bodies = self.bodies
 
-        self._read_body(i, anew)
+        self._read_body(i, again)
         if (b.bad[i] or dt > SAFE_LIMIT) and (
             b.bad[i] & Bad.INVALID or not self._stays_within(i, dt)
         ):
@@ -506,7 +506,7 @@ class ComponentReader:
         return True
 
     @may_raise
-    def _read_body(self, i: cython.Py_ssize_t, anew: cython.bint) -> cython.int:
+    def _read_body(self, i: cython.Py_ssize_t, again: cython.bint) -> cython.int:
         """Read the components of a body into the columns that the step works on."""
         b: Bodies = self.bodies
         has: cython.int = b.has[i]
@@ -546,7 +546,7 @@ class ComponentReader:
             if b.asleep[i]:
                 self.woken.append(i)
             self._check(i)
-        elif not anew:
+        elif not again:
             return 0
         for k in range(self.dim):
             b.centre[i, k] = b.seen_centre[i, k]
@@ -563,7 +563,7 @@ class ComponentReader:
             velocity: cython.double = b.seen_velocity[i, k]
             if velocity == 0.0:
                 continue
-            # No less than what closes a gap of an ulp, and so is answered.
+            # No less than what closes a gap of an ulp, and so is resolved.
             least: cython.double = PRESSES * max(abs(b.seen_centre[i, k]), b.seen_half[i, k])
             if not least < abs(velocity) * self.dt < INF or abs(velocity) > SAFE_LIMIT:
                 return False
@@ -609,7 +609,7 @@ class ComponentReader:
 
     @may_raise
     def _check(self, i: cython.Py_ssize_t) -> cython.int:
-        """Note whether the numbers of a body can be computed with, and whether it yields."""
+        """Note whether the numbers of a body can be computed with, and whether it is dynamic."""
         b: Bodies = self.bodies
         k: cython.int
         restitution: cython.double = b.seen_restitution[i, VALUE]
@@ -637,8 +637,8 @@ class ComponentReader:
                 fine &= b.width[k] == 0.0 or 2.0 * b.seen_half[i, k] <= b.width[k]
         b.bad[i] = (0 if fine else Bad.INVALID) | (0 if near else Bad.DISTANT)
         b.restitution[i] = restitution if b.response[i] == ResponseCode.BOUNCE else 0.0
-        b.yields[i] = (
-            (b.response[i] != 0 or b.custom[i] & Custom.YIELDS)
+        b.dynamic[i] = (
+            (b.response[i] != 0 or b.custom[i] & Custom.DYNAMIC)
             and (self.sweeps or (b.has[i] & Has.VELOCITY) != 0)
             and -INF < mass < INF
         )
@@ -764,7 +764,7 @@ def _find_faces_at_once(reader, rows):
     centre, half = np.asarray(b.centre)[rows], np.asarray(b.half)[rows]
     half = np.where(half == 0.0, np.asarray(b.seen_half)[rows], half)
     np.asarray(b.half)[rows] = half
-    with np.errstate(invalid="ignore"):  # of bodies that are left out
+    with np.errstate(invalid="ignore"):  # of bodies that are skipped
         low, high = centre - half, centre + half
     np.asarray(b.tight_min)[rows] = low
     np.asarray(b.tight_max)[rows] = high

@@ -49,7 +49,7 @@ class Kept(NamedTuple):
     entities: RowArray
     rows: RowArray
     teleports: dict[int, int]
-    n_out: int  # bodies that the step before has read and left out
+    n_out: int  # bodies that the step before has read and skipped
     reported: tuple[NDArray[np.int8], NDArray[np.int8]] | None  # `touched`, `news`; None: all 0
     put: frozenset[int]  # as in `KinematicTargets`
     unread: RowArray  # fixed bodies that the step was to read, besides those of `requested`
@@ -110,7 +110,7 @@ class BodyRegistry:
         self._unread = NO_ROWS  # fixed bodies that the step under way reads
         self._requested: set[int] = set()  # fixed bodies that the next step is to read
         self._read = NO_ROWS  # all that the step under way has read
-        self._n_out = 0  # how many the step leaves out
+        self._n_out = 0  # how many the step skips
         self._pressed = NO_ROWS  # who sleeps on though the game has set a velocity
         self._woken = NO_ROWS  # see `count_woken`
         self._is_reported = True  # whether nothing has become of bodies that no step has looked at
@@ -359,7 +359,7 @@ class BodyRegistry:
                 self._timeline.contacts.wake_partners(row)
             else:
                 index.end_contacts(row, EndReason.TELEPORTED)
-        for row, is_disabled in taken.left_out:
+        for row, is_disabled in taken.skipped:
             self._reader.keep_out(row, 0)
             index.leave_out(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
         for row, _ in taken.refused:
@@ -610,7 +610,7 @@ class BodyRegistry:
             flags[:] = 0
         moves = (c.has & (Has.VELOCITY | Has.GROWTH) != 0) | (c.attached != 0)
         if self.sweeps:
-            moves |= (c.response != 0) | (c.custom & Custom.YIELDS != 0)
+            moves |= (c.response != 0) | (c.custom & Custom.DYNAMIC != 0)
         c.moves[:] = moves
         self.sleep.forget()
         self._pressed = self._woken = NO_ROWS
@@ -651,7 +651,7 @@ class BodyRegistry:
     # -- snapshots --
 
     def recall(self, world: World, bodies: RowArray) -> None:
-        """Have exactly these bodies, by rising id; contacts are to be set anew after it.
+        """Have exactly these bodies, by rising id; contacts are to be set again after it.
 
         Those that the world has not got are gone as soon as it is compared
         again, and those that it has besides are new then.

@@ -20,7 +20,7 @@ CHANGED = 8  # it has other components, or other objects for them
 REPLACED = 16  # all of those that make it a body: it is another one
 MOVED = 32  # it stands where `Space.move` has put it, which is no teleport
 OFF = 64  # the last step left it out because it was disabled
-ALTERED = 128  # it has another trait than was seen, or is to be looked at anew for another reason
+ALTERED = 128  # it has another trait than was seen, or is to be looked at again for another reason
 
 SEEN = (
     ("Position", "seen_centre", 0.0),
@@ -45,7 +45,7 @@ STIRRED = np.dtype([("body", "<u4"), ("why", "u1")])
 """Flags of bodies for the next step: reasons to wake others, and how a body reached its place."""
 
 LOST = 1  # it sleeps, and has lost a contact
-DISTURBED = 2  # it does not yield, and something has happened to it in its sleep
+DISTURBED = 2  # it is not dynamic, and something has happened to it in its sleep
 PUT = 4  # placed by `Space.teleport` or `Space.move`, so it is not swept to its place
 
 
@@ -115,7 +115,7 @@ class SeenBodies:
         return list({kind.type: kind for kind in changed}.values())
 
     def altered(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return who is looked at anew by the next step, but for those new or changed."""
+        """Return who is looked at again by the next step, but for those new or changed."""
         c = self._table
         found = rows[c.news[rows] & News.UNCHECKED != 0]
         some = rows[(c.traits[rows] != 0) | (c.attached[rows] != 0)]

@@ -105,7 +105,7 @@ class Sleep:
 
     def wake_reached(self, rows: RowArray) -> bool:
         """Wake those that a step has reached; return whether there are any."""
-        self.disturbed += rows[self._table.yields[rows] == 0].tolist()
+        self.disturbed += rows[self._table.dynamic[rows] == 0].tolist()
         return self.wake(rows.tolist())
 
     def wake_held(self) -> bool:

@@ -2,7 +2,7 @@
 
 Such a space does not look at velocities to move anything.  A position that the
 game has set is where the body wants to be at the end of the step: it is driven
-there in a straight line from where it was, and what it meets is answered on the way.
+there in a straight line from where it was, and what it meets is resolved on the way.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ class KinematicTargets:
         """Find which of the bodies that were read the game has moved, and drive them there."""
         c = self._table
         before, after = self._centre[rows], c.seen_centre[rows]
-        with np.errstate(all="ignore"):  # of bodies that are left out
+        with np.errstate(all="ignore"):  # of bodies that are skipped
             displacements = after - before
             wrapped_targets = after
             if self._domain is not None:
@@ -109,7 +109,7 @@ class KinematicTargets:
         return float(self.speeds[place[0], k]) if len(place) else 0.0
 
     def keep_velocities(self, moving: RowArray) -> None:
-        """Let velocity components say what they said, but for what an answer has changed."""
+        """Let velocity components say what they said, but for what a resolution has changed."""
         c, speeds = self._table, np.zeros((len(moving), self._table.dim))
         order = np.argsort(moving)
         driven = are_among(self.rows, moving)

@@ -84,7 +84,7 @@ def level_machine(
         def nobody_is_outside_the_map(self) -> None:
             space = self.sim.space
             mins, maxs = space.boxes()
-            moves = space.body_kinds() & BodyKind.YIELDS != 0
+            moves = space.body_kinds() & BodyKind.DYNAMIC != 0
             n = len(self._low)
             out = (mins[:, :n] < self._low).any(axis=1) | (maxs[:, :n] > self._high).any(axis=1)
             for entity in np.array(space.entities)[moves & out].tolist():

@@ -165,19 +165,19 @@ def test_the_number_of_a_contact_is_known_while_the_contact_of_the_start_is(tabl
 
 def test_a_first_impact_sets_a_pair_up_and_a_second_one_keeps_its_counts(table):
     p = table.add(1, 2, SOLID)
-    table.impact[p].answers = table.impact[p].repeats = 9  # of another pair, in an earlier step
-    table.impact[p].answered_at = table.impact[p].began = 0.5
+    table.impact[p].resolutions = table.impact[p].repeats = 9  # of another pair, in an earlier step
+    table.impact[p].resolved_at = table.impact[p].began = 0.5
 
     table.meet(p)
 
     assert table.may_be_queued(p)
-    assert (table.impact[p].answers, table.impact[p].repeats) == (0, 0)
-    assert (table.impact[p].answered_at, table.impact[p].began) == (-1.0, -1.0)
+    assert (table.impact[p].resolutions, table.impact[p].repeats) == (0, 0)
+    assert (table.impact[p].resolved_at, table.impact[p].began) == (-1.0, -1.0)
 
-    table.impact[p].answers = 1
+    table.impact[p].resolutions = 1
     table.meet(p)
 
-    assert table.impact[p].answers == 1
+    assert table.impact[p].resolutions == 1
 
 
 def test_a_stale_pair_is_fresh_after_a_sweep(table):

@@ -60,7 +60,7 @@ def test_vector_stores_floats_whatever_number_is_given(kind, number):
 
 
 @pytest.mark.parametrize("kind", VECTORS)
-def test_set_keeps_z_where_it_is_left_out(kind):
+def test_set_keeps_z_where_it_is_skipped(kind):
     vector = kind(1, 2, 3)
 
     vector.set(4, 5)

@@ -57,7 +57,7 @@ def test_each_kind_of_body_is_seen_in_its_colour(world: str, window: Any) -> Non
     }
     esper.component_for_entity(kinds["quarantined"], ec.Velocity).x = float("inf")
     space = ec.install()
-    with pytest.warns(RuntimeWarning, match="left out"):
+    with pytest.warns(RuntimeWarning, match="skipped"):
         esper.process(1 / 60)
     for _ in range(20):
         esper.process(1 / 60)
@@ -255,13 +255,13 @@ def test_what_is_gone_is_seen_no_more(world: str, window: Any) -> None:
         assert is_seen(seen, sides(*space.bounds(crate))[0], COLOURS["static"])
 
 
-def test_numbers_that_are_none_are_left_out_and_huge_ones_harmless(world: str, window: Any) -> None:
+def test_numbers_that_are_none_are_skipped_and_huge_ones_harmless(world: str, window: Any) -> None:
     lost, crate = body(50, 50), body(100, 50)
     body(2.0**400, 50, half=(12, 8))
     space = ec.install()
     esper.process(1 / 60)
     esper.component_for_entity(lost, ec.Position).x = float("nan")
-    with pytest.warns(RuntimeWarning, match="left out"):
+    with pytest.warns(RuntimeWarning, match="skipped"):
         esper.process(1 / 60)
 
     overlay = DebugDraw(space, ~Show.STATS)
@@ -287,7 +287,7 @@ def test_another_window_is_drawn_in_too(world: str, window: Any) -> None:
     try:
         assert is_seen(drawn(other, overlay), point, COLOURS["moving"])
         assert is_seen(drawn(window, overlay), point, COLOURS["moving"])
-        assert overlay._canvases[window] is canvas  # nothing is made anew
+        assert overlay._canvases[window] is canvas  # nothing is made again
 
         window.close()
         other.switch_to()
@@ -567,7 +567,7 @@ def test_numbers_at_the_end_of_the_range_are_no_warnings(world: str, window: Any
         body(x, 50, half=(abs(x) / 2, 5))
     crate = body(100, 50)
     space = ec.install()
-    with pytest.warns(RuntimeWarning, match="left out"):
+    with pytest.warns(RuntimeWarning, match="skipped"):
         esper.process(1 / 60)
 
     seen = drawn(window, DebugDraw(space, ~Show.STATS))

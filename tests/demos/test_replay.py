@@ -277,8 +277,8 @@ def test_going_to_and_fro_never_needs_a_new_start(
     player = Player(recording)
     assert player.verify() is None
     starts: list[int] = []
-    anew = player.rebuild
-    monkeypatch.setattr(player, "rebuild", lambda: (starts.append(player.position), anew()))
+    again = player.rebuild
+    monkeypatch.setattr(player, "rebuild", lambda: (starts.append(player.position), again()))
     places = random.Random(7)
 
     for _ in range(12):
@@ -322,8 +322,8 @@ def test_what_cannot_be_remembered_is_played_from_the_beginning(
     player = Player(recording)
     player.seek(player.n_steps)
     starts: list[int] = []
-    anew = player.rebuild
-    monkeypatch.setattr(player, "rebuild", lambda: (starts.append(player.position), anew()))
+    again = player.rebuild
+    monkeypatch.setattr(player, "rebuild", lambda: (starts.append(player.position), again()))
 
     for position in (steps - 40, 70, 115, 3):
         player.seek(position)
@@ -426,7 +426,7 @@ def test_scene_with_what_cannot_be_brought_back_is_not_remembered(world: str) ->
         assert memory.steps == []
         assert memory.obstacle is type(thing)
 
-    names = (http.HTTPMethod.GET, ec.Answer.CRUSHED)
+    names = (http.HTTPMethod.GET, ec.Outcome.CRUSHED)
     scene.thing = (None, 1.5, np.float64(2), max, Path(), scene.step, names)  # type: ignore[attr-defined]
     memory.take(1)
 

@@ -1,4 +1,4 @@
-"""Recorded runs in a window: real keys go to and fro, and the pixels are those of the step."""
+"""Recorded runs in a window: real keys go back and forth, and the pixels are those of the step."""
 
 from __future__ import annotations
 

@@ -50,4 +50,4 @@ def test_bullet_stops_in_the_picture_where_it_met_the_wall(world: str) -> None:
         assert way == pytest.approx(scene.speed[flies] * share)
     assert (swept[:, 2] == face).any()
     assert len(scene.space) == tunnelling.N + 1
-    assert all(event.answer is ec.Answer.ANSWERED for event in scene.space.collisions)
+    assert all(event.outcome is ec.Outcome.RESOLVED for event in scene.space.collisions)

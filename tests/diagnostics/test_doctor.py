@@ -80,7 +80,7 @@ def test_two_that_met_in_the_last_step(runner, wall, space):
     text = str(space.explain(runner, wall))
 
     assert "they touch on x" in text
-    assert "in the last step they met 1 time(s), first at time 0.5: ANSWERED" in text
+    assert "in the last step they met 1 time(s), first at time 0.5: RESOLVED" in text
 
 
 def test_a_gap_names_the_axis_and_whether_it_closes(runner, space):
@@ -149,13 +149,13 @@ def test_a_pair_at_rest_is_not_looked_at(wall, space):
     assert len(space.contacts()) == 1  # and so it was
 
 
-def test_neither_yields(runner, wall, space):
+def test_neither_is_dynamic(runner, wall, space):
     esper.remove_component(runner, ec.Slide)
 
     answer = space.explain(runner, wall)
 
     assert answer.verdict is ec.Verdict.CROSSING
-    assert "neither yields: that takes Velocity, a response" in str(answer)
+    assert "neither is dynamic: that takes Velocity, a response" in str(answer)
 
 
 def test_a_sensor_is_crossed(runner, wall, space):
@@ -173,7 +173,7 @@ def test_a_sensor_is_crossed(runner, wall, space):
         ((ec.Stop(),), "several_responses", "Stop and Slide: Stop wins"),
         ((ec.Deflect(), ec.Stop()), "several_responses", "Stop and Slide and Deflect: Stop wins"),
         ((ec.Sensor(),), "sensor_wins", "Slide and Sensor: Sensor wins"),
-        ((ec.Mass(math.inf),), "infinite_mass", "Slide and an infinite Mass: it is immovable"),
+        ((ec.Mass(math.inf),), "infinite_mass", "Slide and an infinite Mass: nothing pushes it"),
     ],
 )
 def test_components_that_have_no_effect(components, cause, text, runner, wall, space):
@@ -196,7 +196,7 @@ def test_the_doctor_and_the_step_agree_on_who_wins(runner, wall, space):
 def test_a_response_without_velocity(wall, runner, space):
     esper.add_component(wall, ec.Deflect())
 
-    assert "has Deflect but no Velocity: it is immovable" in str(space.explain(runner, wall))
+    assert "has Deflect but no Velocity: it is static" in str(space.explain(runner, wall))
 
 
 def test_a_response_of_the_games_own_counts(runner, wall, space):
@@ -392,7 +392,7 @@ def test_a_step_with_many_sweeps_for_each_pair(space):
         (
             lambda: esper.remove_processor(ec.ResponseSystem),
             "no_response_system",
-            "ResponseSystem is missing: impacts are reported and not answered",
+            "ResponseSystem is missing: impacts are reported and not resolved",
         ),
         (lambda: esper.add_processor(Other(), 115), "system_between", "Other runs between"),
     ],
@@ -544,11 +544,11 @@ def test_on_which_side_of_a_platform_it_is(y, normal, text, space):
     [
         ((ec.Filter(0, 1),), "meets_nobody", "Filter(categories=0, mask=1, group=0): it meets"),
         ((ec.Filter(1, 0, -2),), "meets_nobody", "meets no other body"),
-        ((ec.PushOut(),), "push_out_idle", "PushOut and does not yield"),
+        ((ec.PushOut(),), "push_out_idle", "PushOut and is not dynamic"),
         ((ec.Sensor(), ec.OneWay((0, 1))), "sensor_idle", "OneWay and Sensor"),
         ((ec.Velocity(0, 0), ec.Stop(), ec.Friction(1)), "friction_idle", "Friction and Stop"),
         ((ec.Sensor(), ec.Restitution(1)), "sensor_idle", "Restitution and Sensor"),
-        ((ec.Velocity(0, 0), ec.Dominance(1)), "dominance_idle", "Dominance and does not yield"),
+        ((ec.Velocity(0, 0), ec.Dominance(1)), "dominance_idle", "Dominance and is not dynamic"),
         ((ec.Growth(0, 0), ec.MaxSpeed(1)), "max_speed_idle", "MaxSpeed, and no Velocity"),
         ((ec.LockedAxes(x=True),), "locked_idle", "LockedAxes and nothing that moves it"),
     ],

@@ -37,7 +37,9 @@ def solid_contacts(exact: Simulator, known: set[Pair]) -> Contacts:
         if exact.crosses(pair):
             continue
         one, other = (paths[i] for i in pair)
-        hits = {e.time for e in exact.events if (e.first, e.second) == pair and e.answer != CROSSED}
+        hits = {
+            e.time for e in exact.events if (e.first, e.second) == pair and e.outcome != CROSSED
+        }
         events = []
         is_open, rests_at_corner = pair in known, False
         for start, end in pairwise(cuts(one, other)):

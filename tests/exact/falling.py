@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 HALF = Fraction(1, 2)
-MOST_ANSWERS = 64
+MOST_RESOLUTIONS = 64
 
 
 class Met(NamedTuple):
@@ -51,7 +51,7 @@ class Falling:
         now = Fraction(0)
         met: list[Met] = []
         velocity, is_held = self.velocity, False
-        for _ in range(MOST_ANSWERS):
+        for _ in range(MOST_RESOLUTIONS):
             rest = (1 - now) * dt
             kick = Fraction(0) if is_held else self.acceleration * rest * HALF
             chord = velocity + kick
@@ -71,7 +71,7 @@ class Falling:
             now += wait / dt
             if not is_held:
                 velocity += self.acceleration * wait
-            velocity, is_held = self._answer(velocity, (1 - now) * dt, is_floor, met, now)
+            velocity, is_held = self._resolve(velocity, (1 - now) * dt, is_floor, met, now)
         raise AssertionError("too many impacts in one step")
 
     def _travel(self, chord: Fraction, seconds: Fraction) -> None:
@@ -80,7 +80,7 @@ class Falling:
         self.floor += self.floor_velocity * seconds
         self.ceiling += self.ceiling_velocity * seconds
 
-    def _answer(
+    def _resolve(
         self, velocity: Fraction, rest: Fraction, is_floor: bool, met: list[Met], now: Fraction
     ) -> tuple[Fraction, bool]:
         """Return the velocity of the instant after an impact, and whether the box is held then."""

@@ -16,12 +16,14 @@ from math import isqrt
 from typing import NamedTuple
 
 RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
-INSTANT_LIMIT = 1  # full answers of a pair in one instant; after it only what closes it is taken
-REPEAT_LIMIT = 32  # answers of a resizing pair in one instant, after which it is crushed
+INSTANT_LIMIT = (
+    1  # full resolutions of a pair in one instant; after it only what closes it is taken
+)
+REPEAT_LIMIT = 32  # resolutions of a resizing pair in one instant, after which it is crushed
 ROUNDED_ROOT = Fraction(1, 2**100)  # of an energy: what a root that is none may be off by
 MARGIN = 1e-6  # of a coordinate: how far apart two paths are when floats may rule a pair out
 
-ANSWERED, STOPPED_ALREADY, CROSSED, CRUSHED = "answered", "stopped already", "crossed", "crushed"
+RESOLVED, STOPPED_ALREADY, CROSSED, CRUSHED = "resolved", "stopped already", "crossed", "crushed"
 
 
 @dataclass
@@ -32,7 +34,7 @@ class Body:
     ----------
     low, high : faces
     velocity, growth : per second; growth of the half sizes
-    mass : None for a body that never yields
+    mass : None for a body that is not dynamic
     response : "deflect", "slide", "push", "stop" or None
     level : its dominance
     locked : the axes on which it never moves
@@ -60,7 +62,7 @@ class Body:
     max_speed: Fraction | None = None
 
     @property
-    def yields(self) -> bool:
+    def is_dynamic(self) -> bool:
         return self.response is not None and self.mass is not None
 
     def restrained(self, velocity: list[Fraction]) -> list[Fraction]:
@@ -113,7 +115,7 @@ class Event(NamedTuple):
     sign: int
     corner: bool
     overlaps: bool
-    answer: str
+    outcome: str
     contact: tuple[tuple[Fraction, Fraction], ...] = ()  # on each axis: what the two share
     impulse: Fraction = Fraction(0)
 
@@ -128,7 +130,7 @@ RULES = {
 
 
 class Cluster:
-    """Yielding bodies that move as one on an axis, and the immovable one that holds them.
+    """Dynamic bodies that move as one on an axis, and the static or kinematic one that holds them.
 
     Attributes
     ----------
@@ -178,10 +180,10 @@ class Simulator:
     turned_now : those of them whose faces were not looked at since
     kept : of each body that is held to the end of the step, the velocity that it has again then
     held_at : when each of them was
-    yielding : who yields in the answer under way
+    yielding : who yields in the resolution under way
     joining : who joins groups in it: also who outweighs the other
     impulse : what the normal part of it has passed from one to the other
-    loss : twice the kinetic energy that the join of the answer under way has taken, or None
+    loss : twice the kinetic energy that the join of the resolution under way has taken, or None
     paths : for each body where it turned: (time, low faces, high faces)
     states : for each event the velocities of all bodies before and after it
     finals : for each event what they come to at the end, and which bodies are in groups that
@@ -222,7 +224,7 @@ class Simulator:
         self.yielding: set[int] = set()
         self.joining: set[int] = set()
         self.impulse = Fraction(0)
-        self.answers: dict[tuple[int, int], int] = {}
+        self.resolutions: dict[tuple[int, int], int] = {}
         self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
         self.crushed: set[tuple[int, int]] = set()
         self.changed: set[int] = set()
@@ -255,7 +257,7 @@ class Simulator:
     def crosses(self, pair: tuple[int, int]) -> bool:
         """Return whether the two go through each other."""
         one, other = (self.bodies[i] for i in pair)
-        return one.sensor or other.sensor or not (one.yields or other.yields)
+        return one.sensor or other.sensor or not (one.is_dynamic or other.is_dynamic)
 
     # -- where bodies are --
 
@@ -423,7 +425,7 @@ class Simulator:
                 return
             impact = again
         before, finals = self._copy_velocities(), self._copy_finals()
-        self.report(pair, impact, self.answer(pair, impact))
+        self.report(pair, impact, self.resolve(pair, impact))
         if self.watch:
             self.states.append((before, self._copy_velocities()))
             self.finals.append((*finals, *self._copy_finals()))
@@ -452,7 +454,7 @@ class Simulator:
         self.now = time
         self.n_instants += 1
 
-    def report(self, pair: tuple[int, int], impact: Impact, answer: str) -> None:
+    def report(self, pair: tuple[int, int], impact: Impact, outcome: str) -> None:
         """Report an impact."""
         self.events.append(
             Event(
@@ -462,12 +464,12 @@ class Simulator:
                 impact.sign,
                 impact.corner,
                 impact.overlaps,
-                answer,
+                outcome,
                 self.shared(pair, impact),
-                self.impulse if answer == ANSWERED else Fraction(0),
+                self.impulse if outcome == RESOLVED else Fraction(0),
             )
         )
-        if self.watch and answer in (STOPPED_ALREADY, CROSSED):
+        if self.watch and outcome in (STOPPED_ALREADY, CROSSED):
             self.states.append((self._copy_velocities(), self._copy_velocities()))
             self.finals.append((*self._copy_finals(), *self._copy_finals()))
 
@@ -496,7 +498,7 @@ class Simulator:
     def look_again(self) -> bool:
         """Look for what else is due at this instant; return whether there was anything to look at.
 
-        First only at faces that touch: each round of these is answered before the next one is
+        First only at faces that touch: each round of these is resolved before the next one is
         looked for.  When a round has changed nothing, at all pairs of the bodies that have turned.
         """
         if self.turned_now:
@@ -610,14 +612,14 @@ class Simulator:
     # -- limits --
 
     def hold_at_limit(self, pair: tuple[int, int], impact: Impact) -> bool:
-        """Hold the bodies of a pair that has had all of its answers; return whether any is."""
+        """Hold the bodies of a pair that has had all of its resolutions; return whether any is."""
         is_held = any(n in self.kept for n in pair)
         n_repeats = self._count_repeats(pair)
-        if self.answers.get(pair, 0) < self.pair_limit and not (
+        if self.resolutions.get(pair, 0) < self.pair_limit and not (
             is_held and n_repeats >= REPEAT_LIMIT and self.resizes(pair, impact.axis)
         ):
             return False
-        wanted = [n for n in pair if self.bodies[n].yields and n not in self.kept]
+        wanted = [n for n in pair if self.bodies[n].is_dynamic and n not in self.kept]
         for n in wanted:
             self.hold(n)
         return bool(wanted)
@@ -643,7 +645,7 @@ class Simulator:
         Of two with another dominance only the lower one, or the higher one if what holds the
         lower one is above it.
         """
-        yielding = {n for n in pair if self.bodies[n].yields and k not in self.bodies[n].locked}
+        yielding = {n for n in pair if self.bodies[n].is_dynamic and k not in self.bodies[n].locked}
         held = {n for n in yielding if n in self.kept}
         self.joining = yielding
         if len(yielding) == 2 and not held:
@@ -671,22 +673,22 @@ class Simulator:
         return any(self.growth[n][k] != 0 for n in pair)
 
     def _count_repeats(self, pair: tuple[int, int]) -> int:
-        """Return how often a pair has been answered in this instant when it is answered again."""
+        """Return how often a pair has been resolved in this instant when it is resolved again."""
         last, n_repeats = self.repeats.get(pair, (-1, 0))
         return n_repeats + 1 if last == self.n_instants else 0
 
     # -- answers --
 
-    def answer(self, pair: tuple[int, int], impact: Impact) -> str:
-        """Answer an impact; return what is to be reported."""
-        self.answers[pair] = self.answers.get(pair, 0) + 1
+    def resolve(self, pair: tuple[int, int], impact: Impact) -> str:
+        """Resolve an impact; return what is to be reported."""
+        self.resolutions[pair] = self.resolutions.get(pair, 0) + 1
         n_repeats = self._count_repeats(pair)
         self.repeats[pair] = self.n_instants, n_repeats
 
         i, j = pair
         k = impact.axis
         resizes = self.resizes(pair, k)
-        if self.answers[pair] > self.pair_limit + REPEAT_LIMIT or (
+        if self.resolutions[pair] > self.pair_limit + REPEAT_LIMIT or (
             resizes and n_repeats >= REPEAT_LIMIT
         ):
             self.crushed.add(pair)
@@ -720,7 +722,7 @@ class Simulator:
             return CRUSHED
         if not normal_only:
             self._turn(i, j, k, v1, v2, restitution)
-        return ANSWERED
+        return RESOLVED
 
     def _restitution_of(self, pair: tuple[int, int]) -> Fraction:
         """Return the restitution of a pair, by the higher one of the rules that are given."""
@@ -794,7 +796,7 @@ class Simulator:
         return (self.velocity[i][k] - after) * sign >= 0
 
     def _is_anchored(self, i: int, k: int) -> bool:
-        """Tell whether a body does not yield, is held, or is in a group with one that does not."""
+        """Tell whether a body is not dynamic, is held, or is in a group with one that does not."""
         if i not in self.joining or i in self.kept:
             return True
         return i in self.clusters[k] and self.clusters[k][i].anchor is not None
@@ -813,7 +815,7 @@ class Simulator:
         return min(n for n in cluster.members if self.bodies[n].level == rank)
 
     def _cluster_of(self, i: int, k: int) -> Cluster:
-        """Return the group of a yielding body, be it one of its own."""
+        """Return the group of a dynamic body, be it one of its own."""
         if i not in self.clusters[k]:
             cluster = self.clusters[k][i] = Cluster({i})
             cluster.is_worn = i in self.worn[k]
@@ -985,10 +987,10 @@ class Simulator:
         return True
 
     def _strongest(self, anchors: list[int], k: int) -> list[int]:
-        """Return who holds a group: who never yields, else the faster of the held bodies."""
-        immovable = [n for n in anchors if n not in self.kept]
-        if immovable or not anchors:
-            return immovable
+        """Return who holds a group: who is not dynamic, else the faster of the held bodies."""
+        lasting = [n for n in anchors if n not in self.kept]
+        if lasting or not anchors:
+            return lasting
         return [max(reversed(anchors), key=lambda n: abs(self.velocity[n][k]))]
 
     def _turn(
@@ -1000,7 +1002,7 @@ class Simulator:
         v2: list[Fraction],
         restitution: Fraction,
     ) -> None:
-        """Apply each body's own rule along the surface; v1 and v2 are from before the answer."""
+        """Apply each body's own rule along the surface; v1 and v2 are from before."""
         one, other = self.bodies[i], self.bodies[j]
         along = [axis for axis in range(self.dim) if axis != k]
         if len(self.yielding) == 2 and one.response == other.response == "stop":
@@ -1061,7 +1063,7 @@ class Simulator:
             for n in before
             if n not in wanted
             and not (
-                self.bodies[n].yields
+                self.bodies[n].is_dynamic
                 and k in self.bodies[n].locked
                 and n not in self.kept
                 and self.bodies[n].level <= max(levels)

@@ -80,9 +80,9 @@ def moments_inside(one: Path, other: Path) -> Iterator[Fraction]:
 
 
 def would_get_inside(exact, paths, i, j, event_time, speeds) -> tuple[bool, bool]:
-    """Tell whether two would be inside each other right after an instant, if nothing was answered.
+    """Tell whether two would be inside each other right after an instant, if nothing was resolved.
 
-    The second answer: whether they meet at a corner, faces of two axes at once.
+    The second resolution: whether they meet at a corner, faces of two axes at once.
     """
     now, later = [], []
     for n in (i, j):
@@ -116,7 +116,7 @@ class Budget:
 
     def __init__(self, exact: Simulator, n: int) -> None:
         def is_answer(event: Event) -> bool:
-            return event.answer in ("answered", "crushed")
+            return event.outcome in ("resolved", "crushed")
 
         event = exact.events[n]
         earlier = [e for e in exact.events[:n] if is_answer(e)]
@@ -131,13 +131,13 @@ def check(exact: Simulator) -> None:
     """Raise an AssertionError where a step, run with ``watch=True``, breaks a rule."""
     paths = {i: Path(exact, i) for i in exact.bodies}
     _check_paths(exact, paths)
-    if exact.kept:  # velocities that change without an answer: the rest cannot be checked here
+    if exact.kept:  # velocities that change without a resolution: the rest cannot be checked here
         _check_held(exact, paths)
         return
     assert len(exact.states) == len(exact.events)
     for n, (event, (before, after)) in enumerate(zip(exact.events, exact.states, strict=True)):
         _check_event(exact, paths, event, before, after, Budget(exact, n), exact.finals[n])
-        if event.answer == "answered":
+        if event.outcome == "resolved":
             _check_sums(exact, event, *exact.finals[n])
     _check_continuity(exact)
     _check_order(exact, paths)
@@ -151,11 +151,11 @@ def _check_paths(exact: Simulator, paths: dict[int, Path]) -> None:
         for j, other in exact.bodies.items():
             if i >= j or not (one.moves or other.moves):
                 continue
-            if one.sensor or other.sensor or not (one.yields or other.yields):
+            if one.sensor or other.sensor or not (one.is_dynamic or other.is_dynamic):
                 _check_crossing(exact, i, j, paths)
                 continue
             crushed_at = [
-                e.time for e in exact.events if (e.first, e.second, e.answer) == (i, j, "crushed")
+                e.time for e in exact.events if (e.first, e.second, e.outcome) == (i, j, "crushed")
             ]
             for moment in moments_inside(paths[i], paths[j]):
                 assert crushed_at, f"{i} is inside {j} at {moment}"
@@ -163,11 +163,11 @@ def _check_paths(exact: Simulator, paths: dict[int, Path]) -> None:
 
 
 def _check_held(exact: Simulator, paths: dict[int, Path]) -> None:
-    """Who is held has the velocity that it had, and stays, unless something immovable moves."""
+    """Who is held has the velocity that it had, and stays, unless a kinematic body moves."""
     for i, velocity in exact.kept.items():
-        assert exact.bodies[i].yields
+        assert exact.bodies[i].is_dynamic
         assert exact.velocity[i] == velocity
-        if not any(b.moves and not b.yields for b in exact.bodies.values()):
+        if not any(b.moves and not b.is_dynamic for b in exact.bodies.values()):
             assert paths[i].points[-1][1] == paths[i].at(exact.held_at[i])
 
 
@@ -183,11 +183,11 @@ def _check_crossing(exact, i, j, paths) -> None:
         was_inside = is_inside
     events = [e.time for e in exact.events if (e.first, e.second) == (i, j)]
     assert events == entries, (i, j)
-    assert all(e.answer == "crossed" for e in exact.events if (e.first, e.second) == (i, j))
+    assert all(e.outcome == "crossed" for e in exact.events if (e.first, e.second) == (i, j))
 
 
 def _check_event(exact, paths, event: Event, before, after, budget: Budget, finals) -> None:
-    """An event is a true contact of a closing pair; its answer keeps what must be kept."""
+    """An event is a true contact of a closing pair; its resolution keeps what must be kept."""
     i, j, k = event.first, event.second, event.axis
     box1, box2 = paths[i].at(event.time), paths[j].at(event.time)
     dim = len(box1) // 2
@@ -196,9 +196,9 @@ def _check_event(exact, paths, event: Event, before, after, budget: Budget, fina
     if not event.overlaps:
         gap = box2[k] - box1[dim + k] if event.sign < 0 else box1[k] - box2[dim + k]
         assert gap == 0, "no contact on the axis of the normal"
-    if event.answer in ("crossed", "stopped already"):
+    if event.outcome in ("crossed", "stopped already"):
         assert before == after
-        if event.answer == "stopped already":
+        if event.outcome == "stopped already":
             assert not would_get_inside(exact, paths, i, j, event.time, before)[0]
         return
 
@@ -207,10 +207,10 @@ def _check_event(exact, paths, event: Event, before, after, budget: Budget, fina
         face2 = speeds[j][k] + event.sign * exact.growth[j][k]
         return event.sign * (face2 - face1)
 
-    assert closing(before) > 0, "answered, but not closing"
+    assert closing(before) > 0, "resolved, but not closing"
     if not event.overlaps:
         due, corner = would_get_inside(exact, paths, i, j, event.time, before)
-        assert due, "answered, but the insides do not begin to overlap"
+        assert due, "resolved, but the insides do not begin to overlap"
         assert corner == event.corner
         if corner:  # the fastest closing of the sides that meet
             for axis in range(dim):
@@ -222,12 +222,12 @@ def _check_event(exact, paths, event: Event, before, after, budget: Budget, fina
                         r1 = before[i][axis] - sign * exact.growth[i][axis]
                         r2 = before[j][axis] + sign * exact.growth[j][axis]
                         assert sign * (r2 - r1) <= closing(before)
-    if event.answer == "crushed":
+    if event.outcome == "crushed":
         assert before == after
         return
-    assert closing(after) <= 0, "answered, and still closing"
+    assert closing(after) <= 0, "resolved, and still closing"
     turned = [n for n in exact.bodies if before[n] != after[n]]
-    assert all(exact.bodies[n].yields for n in turned)
+    assert all(exact.bodies[n].is_dynamic for n in turned)
     lasting = finals[1] | finals[3]
     if not any((n, axis) in lasting for n in (i, j) for axis in range(dim)):
         _check_normal_part(exact, event, before, after, closing, budget)
@@ -235,12 +235,12 @@ def _check_event(exact, paths, event: Event, before, after, budget: Budget, fina
 
 
 def _check_sums(exact, event, before, _, after, __) -> None:
-    """An answer keeps the momentum of all bodies, and the energy of all does not rise.
+    """A resolution keeps the momentum of all bodies, and the energy of all does not rise.
 
     By what their velocities come to at the end of the step, be they in groups that last.
     """
     i, j, k = event.first, event.second, event.axis
-    yielding = [n for n, b in exact.bodies.items() if b.yields]
+    yielding = [n for n, b in exact.bodies.items() if b.is_dynamic]
     turned = [n for n in exact.bodies if before[n] != after[n]]
     assert all(n in yielding for n in turned)
     masses = {n: exact.bodies[n].mass for n in yielding}
@@ -248,7 +248,7 @@ def _check_sums(exact, event, before, _, after, __) -> None:
         return  # a held body is a wall, and growing faces win energy
     frame = next((before[n] for n in (i, j) if n not in yielding), [Fraction(0)] * 3)
     still = {before[n][k] for n in exact.bodies if n not in yielding}
-    if not any(after[n][k] in still for n in turned):  # nothing immovable has had its part
+    if not any(after[n][k] in still for n in turned):  # all are dynamic
         momentum = [sum(m * speeds[n][k] for n, m in masses.items()) for speeds in (before, after)]
         assert momentum[0] == momentum[1] or not all(n in yielding for n in (i, j)), "momentum"
     energy = [
@@ -264,7 +264,7 @@ def _check_normal_part(exact, event, before, after, closing, budget) -> None:
     one, other = exact.bodies[i], exact.bodies[j]
     resizes = exact.growth[i][k] != 0 or exact.growth[j][k] != 0
     turned = {n for n in exact.bodies if before[n][k] != after[n][k]}
-    e = max(b.restitution for b in (one, other) if b.yields)
+    e = max(b.restitution for b in (one, other) if b.is_dynamic)
     if event.overlaps:
         e = 0
     if budget.normal_only and e < 1:
@@ -273,7 +273,7 @@ def _check_normal_part(exact, event, before, after, closing, budget) -> None:
     if any(exact.growth[n][k] for n in exact.bodies):
         _check_group_that_grows(exact, (i, j), k, before, after)
         return
-    if turned <= {i, j} and one.yields and other.yields:
+    if turned <= {i, j} and one.is_dynamic and other.is_dynamic:
         anchored = not resizes and after[i][k] == after[j][k]  # looked at below
         momentum = [
             one.mass * speeds[i][k] + other.mass * speeds[j][k] for speeds in (before, after)
@@ -286,30 +286,30 @@ def _check_normal_part(exact, event, before, after, closing, budget) -> None:
             ]
             assert energy[0] == energy[1], "energy"
     if closing(after) == 0 and not resizes:  # joined
-        members = turned | {n for n in (i, j) if exact.bodies[n].yields}
+        members = turned | {n for n in (i, j) if exact.bodies[n].is_dynamic}
         velocity = {after[n][k] for n in members}
         assert len(velocity) == 1, "a group of several velocities"
         (one_velocity,) = velocity
-        still = {before[n][k] for n, b in exact.bodies.items() if not b.yields}
+        still = {before[n][k] for n, b in exact.bodies.items() if not b.is_dynamic}
         momentum = [
             sum(exact.bodies[n].mass * speeds[n][k] for n in members) for speeds in (before, after)
         ]
         assert momentum[0] == momentum[1] or one_velocity in still, "momentum of a group"
         for n in (i, j):
-            if not exact.bodies[n].yields:
-                assert one_velocity == before[n][k], "not the velocity of what does not yield"
+            if not exact.bodies[n].is_dynamic:
+                assert one_velocity == before[n][k], "not the velocity of what is not dynamic"
 
 
 def _check_group_that_grows(exact, pair, k, before, after) -> None:
     """Groups keep the momentum of all who turn, and turn them all by as much.
 
-    Where something immovable or a higher dominance may have its part, only the turns are known.
+    Beside a static or kinematic body or a higher dominance only the turns are known.
     """
     members = {n for n in exact.bodies if before[n][k] != after[n][k]} | set(pair)
     levels = {body.level for body in exact.bodies.values()}
     turns = {after[n][k] - before[n][k] for n in members}
     assert len(turns) <= 3, "members of a group are turned one by one"
-    if len(levels) == 1 and all(b.yields for b in exact.bodies.values()):
+    if len(levels) == 1 and all(b.is_dynamic for b in exact.bodies.values()):
         change = sum(exact.bodies[n].mass * (after[n][k] - before[n][k]) for n in members)
         assert change == 0, "momentum of a group that grows"
 
@@ -324,11 +324,13 @@ def _check_rest(exact, event, before, after, budget) -> None:
     if budget.normal_only:
         assert all([before[n][a] for a in along] == [after[n][a] for a in along] for n in (i, j))
         return
-    both_stop = all(exact.bodies[n].yields and exact.bodies[n].response == "stop" for n in (i, j))
+    both_stop = all(
+        exact.bodies[n].is_dynamic and exact.bodies[n].response == "stop" for n in (i, j)
+    )
     for n, partner in ((i, j), (j, i)):
         body = exact.bodies[n]
         kept = [before[n][a] for a in along] == [after[n][a] for a in along]
-        if not body.yields or body.response in ("deflect", "slide"):
+        if not body.is_dynamic or body.response in ("deflect", "slide"):
             assert kept
         elif body.response == "stop" and both_stop:
             m1, m2 = body.mass, exact.bodies[partner].mass
@@ -337,8 +339,10 @@ def _check_rest(exact, event, before, after, budget) -> None:
                 assert after[n][a] == mean
         else:
             _check_rule(exact, event, body, partner, before, after, along)
-    rules = [exact.bodies[n].response in ("push", "stop") for n in (i, j) if exact.bodies[n].yields]
-    if any(rules) and all(exact.bodies[n].yields for n in (i, j)):
+    rules = [
+        exact.bodies[n].response in ("push", "stop") for n in (i, j) if exact.bodies[n].is_dynamic
+    ]
+    if any(rules) and all(exact.bodies[n].is_dynamic for n in (i, j)):
         energy = [
             sum(exact.bodies[n].mass * v**2 for n in (i, j) for v in speeds[n][: exact.dim])
             for speeds in (before, after)
@@ -355,7 +359,7 @@ def _check_rule(exact, event, body, partner, before, after, along) -> None:
     if body.response == "stop":
         for a in along:
             wanted[a] = before[partner][a]
-    elif max(b.restitution for b in (body, exact.bodies[partner]) if b.yields) == 0:
+    elif max(b.restitution for b in (body, exact.bodies[partner]) if b.is_dynamic) == 0:
         relative = [before[n][a] - before[partner][a] for a in range(exact.dim)]
         slide = sum(relative[a] ** 2 for a in along)
         if slide:
@@ -367,7 +371,7 @@ def _check_rule(exact, event, body, partner, before, after, along) -> None:
     for way, gone in ways:
         assert abs(gone) <= abs(way) + tiny, "further than it wants"
         assert way * gone >= 0, "away from what it wants"
-    if body.response == "stop" and not exact.bodies[partner].yields:
+    if body.response == "stop" and not exact.bodies[partner].is_dynamic:
         assert all(gone == way for way, gone in ways)
 
 
@@ -396,16 +400,16 @@ def _check_continuity(exact: Simulator) -> None:
 def _check_order(exact: Simulator, paths: dict[int, Path]) -> None:
     """Each event is the least, by the key, of its round; corners come when no face is due.
 
-    A round is all faces that are due when it begins.  What its answers make due
+    A round is all faces that are due when it begins.  What its resolutions make due
     belongs to the next one.  The bodies of a pair that is due and yet
-    unanswered have kept still since the instant began, so all that is due can
+    unresolved have kept still since the instant began, so all that is due can
     be found from the velocities.
     """
     times = [event.time for event in exact.events]
     assert times == sorted(times)
     round_, last, time = set(), (0, 0), Fraction(-1)
     for n, (event, (before, _)) in enumerate(zip(exact.events, exact.states, strict=True)):
-        if event.answer in ("crossed", "stopped already") or event.overlaps:
+        if event.outcome in ("crossed", "stopped already") or event.overlaps:
             continue
         pair = (event.first, event.second)
         faces, corners = _due(exact, paths, n, before)
@@ -423,13 +427,13 @@ def _check_order(exact: Simulator, paths: dict[int, Path]) -> None:
 def _due(exact, paths, n: int, before) -> tuple[set, set]:
     """Return the pairs whose faces, or corners, are due at the n-th event."""
     time = exact.events[n].time
-    crushed = {(e.first, e.second) for e in exact.events[:n] if e.answer == "crushed"}
+    crushed = {(e.first, e.second) for e in exact.events[:n] if e.outcome == "crushed"}
     faces, corners = set(), set()
     for i, one in exact.bodies.items():
         for j, other in exact.bodies.items():
             if i >= j or (i, j) in crushed or not (one.moves or other.moves):
                 continue
-            if one.sensor or other.sensor or not (one.yields or other.yields):
+            if one.sensor or other.sensor or not (one.is_dynamic or other.is_dynamic):
                 continue
             due, corner = would_get_inside(exact, paths, i, j, time, before)
             if due:

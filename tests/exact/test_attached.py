@@ -122,8 +122,8 @@ class World:
             for event in space.collisions
             if event.first not in self.boxes and event.second not in self.boxes
         ]
-        if [(e.first, e.second, e.answer) for e in exact.events] != [
-            (e.first, e.second, NAMES[e.answer]) for e in solid
+        if [(e.first, e.second, e.outcome) for e in exact.events] != [
+            (e.first, e.second, NAMES[e.outcome]) for e in solid
         ]:
             return False
         paths = {i: Path(exact, i) for i in exact.bodies}
@@ -182,7 +182,7 @@ def test_boxes_enter_and_leave_at_the_exact_times(volume):
                 n_crossed += sum(
                     e.first in world.boxes or e.second in world.boxes for e in space.collisions
                 )
-                n_bent += sum(e.answered for e in space.collisions)
+                n_bent += sum(e.resolved for e in space.collisions)
         finally:
             esper.switch_world(here)
             esper.delete_world(name)

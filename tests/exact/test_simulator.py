@@ -46,7 +46,7 @@ def run(bodies, dt=1, **limits):
 
 def described(exact):
     """Return time, bodies and answer of all events."""
-    return [(e.time, e.first, e.second, e.answer) for e in exact.events]
+    return [(e.time, e.first, e.second, e.outcome) for e in exact.events]
 
 
 # Scenes with a known answer ------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_two_boxes_meet_when_their_faces_do():
     contact = ((Fraction(4), Fraction(4)), (Fraction(-1), Fraction(1)))
     assert exact.events == [
         simulator.Event(
-            Fraction(1, 3), 1, 2, 0, -1, False, False, "answered", contact, Fraction(12)
+            Fraction(1, 3), 1, 2, 0, -1, False, False, "resolved", contact, Fraction(12)
         )
     ]
     assert [v[0] for v in exact.velocity.values()] == [-3, 9]
@@ -115,7 +115,7 @@ def test_grazing_touching_and_parting_are_no_impacts():
 def test_a_point_hits_a_plate():
     exact = run([body(1, (0, 0), (0, 0), (4, 0), "deflect"), body(2, (1, 0), (0, 1))])
 
-    assert described(exact) == [(Fraction(1, 4), 1, 2, "answered")]
+    assert described(exact) == [(Fraction(1, 4), 1, 2, "resolved")]
 
 
 def test_two_tiles_are_both_told_and_one_answers():
@@ -128,7 +128,7 @@ def test_two_tiles_are_both_told_and_one_answers():
     )
 
     assert described(exact) == [
-        (Fraction(1, 2), 1, 3, "answered"),
+        (Fraction(1, 2), 1, 3, "resolved"),
         (Fraction(1, 2), 2, 3, "stopped already"),
     ]
 
@@ -143,11 +143,11 @@ def test_a_corner_waits_for_the_faces_of_its_instant():
         ]
     )
 
-    assert described(exact) == [(Fraction(1, 2), 2, 3, "answered")]
+    assert described(exact) == [(Fraction(1, 2), 2, 3, "resolved")]
     assert tuple(exact.velocity[3]) == (4, 0)
 
 
-def test_a_corner_waits_for_faces_that_an_answer_makes_due():
+def test_a_corner_waits_for_faces_that_a_resolution_makes_due():
     #
     #   5 falls on 4 when 3 comes to the corner of the tile: 3 is pushed down,
     #   so that it closes faster downwards than to the right, and lands.
@@ -186,8 +186,8 @@ def test_a_group_ends_when_time_advances():
     )
 
     assert described(exact) == [
-        (Fraction(1, 4), 1, 2, "answered"),
-        (Fraction(1, 2), 1, 3, "answered"),
+        (Fraction(1, 4), 1, 2, "resolved"),
+        (Fraction(1, 2), 1, 3, "resolved"),
     ]
     assert [v[0] for v in exact.velocity.values()] == [0, 4, 0]
 
@@ -323,9 +323,9 @@ def test_a_body_between_two_walls_that_close_is_crushed_once():
     )
 
     assert described(exact) == [
-        (half, 1, 2, "answered"),
+        (half, 1, 2, "resolved"),
         (half, 2, 3, "crushed"),
-        (Fraction(3, 4), 2, 4, "answered"),
+        (Fraction(3, 4), 2, 4, "resolved"),
         (Fraction(3, 4), 1, 3, "crossed"),
     ]
 
@@ -339,8 +339,8 @@ def test_a_pair_that_grows_is_crushed_after_32_answers():
         ]
     )
 
-    assert [e.answer for e in exact.events].count("crushed") == 1
-    answers = [e for e in exact.events if e.answer == "answered"]
+    assert [e.outcome for e in exact.events].count("crushed") == 1
+    answers = [e for e in exact.events if e.outcome == "resolved"]
     assert 32 <= len(answers) <= 64
 
 
@@ -401,7 +401,7 @@ def test_a_pair_that_comes_to_its_limit_is_held_and_keeps_its_velocity():
     assert exact.faces(1) == ([0, -1], [2, 1])
 
 
-def test_a_held_body_is_a_wall_to_what_yields():
+def test_a_held_body_is_a_wall_to_dynamic_bodies():
     # The ball is held at the right wall; what comes from below bounces off it.
     exact = run(
         [
@@ -450,7 +450,7 @@ def test_a_lift_crushes_a_held_body_against_a_ceiling():
         pair_limit=2,
     )
 
-    assert [e.answer for e in exact.events].count("crushed") == 1
+    assert [e.outcome for e in exact.events].count("crushed") == 1
     assert exact.velocity[1] == [100, 0]
 
 
@@ -538,10 +538,10 @@ def test_every_step_of_a_crowd_agrees_with_the_oracle():
     for seed in range(N_CROWDS):
         exact = run(crowd(seed))
         checking.check(exact)
-        answers |= {event.answer for event in exact.events}
+        answers |= {event.outcome for event in exact.events}
         n_corners += sum(event.corner for event in exact.events)
 
-    assert answers == {"answered", "stopped already", "crossed", "crushed"}
+    assert answers == {"resolved", "stopped already", "crossed", "crushed"}
     assert n_corners > 0
 
 
@@ -619,7 +619,7 @@ FAULTS = {
         "if enter < 0:\n            return None\n        front",
         "if enter <= 0:\n            return None\n        front",
     ),
-    "an impact at the step's end is answered in it": (
+    "an impact at the step's end is resolved in it": (
         "return impact.time < 1",
         "return impact.time <= 1",
     ),
@@ -639,7 +639,7 @@ FAULTS = {
         "rate = ((v2 - w2) - (v1 + w1)) * self.dt",
         "rate = (v2 - v1) * self.dt",
     ),
-    "what was due already is answered again": (
+    "what was due already is resolved again": (
         "if impact.is_stale:\n            again",
         "if False:\n            again",
     ),
@@ -657,7 +657,7 @@ FAULTS = {
     ),
     "pairs join, not clusters": (
         "Cluster(set().union(*(cluster.members for cluster in joining)))",
-        "Cluster({n for n in (i, j) if self.bodies[n].yields})",
+        "Cluster({n for n in (i, j) if self.bodies[n].is_dynamic})",
     ),
     "a cluster forgets what holds it": (
         "if cluster.anchor is not None:\n                anchors",
@@ -703,7 +703,7 @@ FAULTS = {
         "if (is_due and self.rank(pair) == FACE) or not",
         "if is_due or not",
     ),
-    "what an answer makes due does not wait for its round": (
+    "what a resolution makes due does not wait for its round": (
         "self.changed.add(i)\n        self.turned_now.add(i)",
         "self.changed.add(i)\n        self.turned_now.add(i)\n        self.look_again()",
     ),
@@ -711,7 +711,7 @@ FAULTS = {
         "self.since[i] = self.now\n        self.velocity",
         "self.velocity",
     ),
-    "stop takes the partner's velocity after the answer": (
+    "stop takes the partner's velocity after the resolution": (
         "wanted[axis] = partner[axis]\n        elif",
         "wanted[axis] = partner[0]\n        elif",
     ),
@@ -730,8 +730,8 @@ FAULTS = {
     ),
     "sensors are solid": ("return one.sensor or other.sensor or not", "return not"),
     "the pair limit is one too many": (
-        "self.answers.get(pair, 0) < self.pair_limit",
-        "self.answers.get(pair, 0) <= self.pair_limit",
+        "self.resolutions.get(pair, 0) < self.pair_limit",
+        "self.resolutions.get(pair, 0) <= self.pair_limit",
     ),
     "who is held loses its velocity": ("self.velocity[i] = velocity\n\n", "pass\n\n"),
     "who is held goes on": ("self.change(i, k, Fraction(0))", "pass"),
@@ -741,11 +741,11 @@ FAULTS = {
     ),
     "who is held is turned by all": ("self.joining = yielding - held", "pass"),
     "who is held stops a lift": (
-        "if immovable or not anchors:",
+        "if lasting or not anchors:",
         "if not anchors:",
     ),
     "only one of a pair is held": ("for n in wanted:", "for n in wanted[:1]:"),
-    "one answer in an instant is too many": (
+    "one resolve in an instant is too many": (
         "if n_repeats >= limit:",
         "if n_repeats >= limit - 1:",
     ),
@@ -762,7 +762,7 @@ def run_all(tests):
 
 
 def known_scenes():
-    """Return the tests above that need no arguments: each has an answer worked out by hand."""
+    """Return the tests above that need no arguments: each has a resolution worked out by hand."""
     tests = [test for name, test in globals().items() if name.startswith("test_")]
     return [test for test in tests if not test.__code__.co_argcount and test.__doc__ is None]
 
@@ -796,4 +796,4 @@ def test_what_a_floor_holds_back_does_not_enter_a_sensor_flush_with_it():
         ]
     )
 
-    assert described(exact) == [(0, 2, 3, "answered")]
+    assert described(exact) == [(0, 2, 3, "resolved")]

@@ -66,7 +66,7 @@ def limits_of(space):
 
 
 def most_in_one_instant(space):
-    """Return how often a pair was answered in one instant, at most."""
+    """Return how often a pair was resolved in one instant, at most."""
     hits = Counter((hit.time, hit.first, hit.second) for hit in space.collisions)
     return max(hits.values(), default=0)
 
@@ -172,7 +172,7 @@ def create(body):
         box(centre, half)
         return
     parts = [ec.Growth(*map(float, body.growth))]
-    if body.yields:
+    if body.is_dynamic:
         bounce = float(body.restitution)
         parts.append(ec.Deflect(bounce) if body.response == "deflect" else ec.Slide())
         parts += [ec.Mass(float(body.mass)), ec.Dominance(body.level)]
@@ -190,15 +190,15 @@ def member(rng, cell, number):
     return mover(place, half, (0.0, 0.0), *more)
 
 
-# Answers one by one --------------------------------------------------------------------
+# Resolves one by one --------------------------------------------------------------------
 
 
 class Witness(ec.ResponseSystem):
-    """Gives every impact its built-in answer, and looks at what that does."""
+    """Gives every impact its built-in response, and looks at what that does."""
 
     def __init__(self, space):
         super().__init__(space)
-        self.n_answers = self.n_pairs = self.n_held = 0
+        self.n_resolutions = self.n_pairs = self.n_held = 0
         self.last_time = 0.0
 
     def velocities(self):
@@ -215,18 +215,18 @@ class Witness(ec.ResponseSystem):
 
     def respond(self, impact):
         if set(self.space._state.timeline.holding.entities()) & {impact.first, impact.second}:
-            impact.answer()  # a body that came to a limit is a wall, and shows what it keeps
+            impact.resolve()  # a body that came to a limit is a wall, and shows what it keeps
             return
         before = self.velocities()
-        impact.answer()
+        impact.resolve()
         after = self.velocities()
         assert impact.time >= self.last_time, "time went back"
         self.last_time = impact.time
-        self.n_answers += 1
+        self.n_resolutions += 1
         axis = next(k for k, n in enumerate(impact.normal) if n)
         pair = (impact.first, impact.second)
         grows = any(esper.has_component(e, ec.Growth) for e in pair)
-        held = [e for e in pair if not is_yielding(e)]
+        held = [e for e in pair if not is_dynamic(e)]
         turned = {e for e in before if before[e][axis] != after[e][axis]}
         if held:
             self.n_held += 1
@@ -239,7 +239,7 @@ class Witness(ec.ResponseSystem):
 
     def _is_held_by_a_third(self, impact, pair, axis, before, after):
         """Return whether the faces that have met go together, and another with what is held."""
-        still = {before[e][axis] for e in before if not is_yielding(e)}
+        still = {before[e][axis] for e in before if not is_dynamic(e)}
         sign = Fraction(impact.normal[axis])
         met, faces = [], []
         for e, side in zip(pair, (-sign, sign), strict=True):
@@ -276,7 +276,7 @@ class Witness(ec.ResponseSystem):
         assert energy[1] <= energy[0], (float(energy[1] / energy[0] - 1), impact)
 
 
-def is_yielding(entity):
+def is_dynamic(entity):
     """Return whether an entity yields: what has a velocity, a response and a mass."""
     mass = esper.try_component(entity, ec.Mass)
     return (
@@ -379,8 +379,8 @@ def whole_and_parts(random_world, dt, n_parts):
     """Take a step whole and in parts from the same state; return both lists of impacts.
 
     An impact is (time, first, second, normal), its time in the whole step.  Those
-    that would close by less than the slop in a whole step are left out.  None
-    where a limit was reached, that of answers in one instant too.
+    that would close by less than the slop in a whole step are skipped.  None
+    where a limit was reached, that of resolutions in one instant too.
     """
     space = random_world.space
     slop = 4 * SLOP * (random_world.offset + 40.0)
@@ -396,7 +396,7 @@ def whole_and_parts(random_world, dt, n_parts):
             found += [
                 ((part + hit.time) / parts, hit.first, hit.second, hit.normal)
                 for hit in space.collisions
-                if hit.answer is not ec.Answer.STOPPED_ALREADY and hit.closing_speed * dt > slop
+                if hit.outcome is not ec.Outcome.STOPPED_ALREADY and hit.closing_speed * dt > slop
             ]
         lists.append(found)
     return lists
@@ -509,7 +509,7 @@ def test_a_step_that_comes_to_a_limit_is_the_exact_one(pair_limit, choose_worlds
 
 
 def test_a_paddle_gives_what_it_must_and_no_more(volume):
-    # Decimals, so that u - e·(v - u) is rounded: against what moves and does not yield.
+    # Decimals, so that u - e·(v - u) is rounded: against a kinematic body.
     rng = random.Random(4)
     n_paddles = volume(100, 200, least=50)
     for n in range(n_paddles):

@@ -41,7 +41,7 @@ class Body:
 
 
 def trait(rng, dim):
-    """Return one of the parts that only some bodies have, to be made anew for each world."""
+    """Return one of the parts that only some bodies have, to be made again for each world."""
     normal = [0.0] * dim
     normal[rng.randrange(dim)] = rng.choice((-1.0, 1.0))
     return rng.choice(
@@ -136,7 +136,7 @@ def events(space):
     """Return what a step told, without places."""
     hits = space.collision_array
     names = ("time", "exit", "first", "second", "normal", "kind", "closing_speed",
-             "velocity_first", "velocity_second", "answer")  # fmt: skip
+             "velocity_first", "velocity_second", "outcome")  # fmt: skip
     return [[hits[name].tobytes() for name in names], space.contact_array.tobytes()]
 
 

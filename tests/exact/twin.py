@@ -8,13 +8,13 @@ places, bit for bit.  Nothing is left open by ties: the key decides them.
 
 *Up to ties*: else the simulator follows the library from impact to impact.
 Each must be the exact next one or *tied* with it, and be due at the time
-reported; no exact impact may be left out.  Two impacts are tied where their
+reported; no exact impact may be skipped.  Two impacts are tied where their
 exact times differ by no more than the sum of their *bounds*.  The bound of an
 impact is what rounding, and the library's slop, may come to:
 
     bound = (blur of the first + blur of the second + grain) / closing rate
     grain = 4 × 2**-44 × the largest coordinate in the world
-    blur of a body: grain at the start of the step; each answer that turns it
+    blur of a body: grain at the start of the step; each resolution that turns it
         adds a grain and (bound of the impact) × (change of its motion); a velocity along the
         surface that is limited by the energy of the pair adds the root of its rounding
 
@@ -38,9 +38,9 @@ import numpy as np
 
 import ecs_collide as ec
 from tests.exact.simulator import (
-    ANSWERED,
     CROSSED,
     CRUSHED,
+    RESOLVED,
     STOPPED_ALREADY,
     Body,
     Event,
@@ -56,10 +56,10 @@ ROUNDING = 2.0**-52  # of an energy
 # series, fractions never do.
 LONGEST_SERIES = 32
 NAMES = {
-    ec.Answer.ANSWERED: ANSWERED,
-    ec.Answer.STOPPED_ALREADY: STOPPED_ALREADY,
-    ec.Answer.CROSSED: CROSSED,
-    ec.Answer.CRUSHED: CRUSHED,
+    ec.Outcome.RESOLVED: RESOLVED,
+    ec.Outcome.STOPPED_ALREADY: STOPPED_ALREADY,
+    ec.Outcome.CROSSED: CROSSED,
+    ec.Outcome.CRUSHED: CRUSHED,
 }
 RESPONSES = ((ec.Stop, "stop"), (ec.Push, "push"), (ec.Slide, "slide"), (ec.Deflect, "deflect"))
 
@@ -114,13 +114,13 @@ def _vector(component, dim):
 
 
 def make_flush(bodies: list[Body], dim: int) -> None:
-    """Make faces one that are nearer to each other than the slop: immovable ones stay."""
+    """Make faces one that are nearer than the slop; those of non-dynamic bodies stay."""
     for k in range(dim):
         near = SLOP * max(abs(float(face[k])) for body in bodies for face in (body.low, body.high))
         faces = []
         for body in bodies:
-            faces.append((float(body.low[k]), body.yields, body.low, body.ident))
-            faces.append((float(body.high[k]), body.yields, body.high, body.ident))
+            faces.append((float(body.low[k]), body.is_dynamic, body.low, body.ident))
+            faces.append((float(body.high[k]), body.is_dynamic, body.high, body.ident))
         faces.sort(key=lambda face: (face[0], face[1], face[3]))
         at = 0
         while at < len(faces):
@@ -219,7 +219,7 @@ class Follower(Simulator):
         """Take the impact that the library has reported."""
         pair = (hit.first, hit.second)
         impact = self.queue.get(pair)
-        if hit.answer is ec.Answer.STOPPED_ALREADY:
+        if hit.outcome is ec.Outcome.STOPPED_ALREADY:
             self._confirm_stopped(pair, hit)
             return
         if impact is None:
@@ -257,8 +257,8 @@ class Follower(Simulator):
             self._compare_shared(hit, bound)
             return
         self.before = {i: list(v) for i, v in self.velocity.items()}
-        answer = self.answer(pair, side)
-        if NAMES.get(hit.answer) != answer:
+        answer = self.resolve(pair, side)
+        if NAMES.get(hit.outcome) != answer:
             raise DisagreementError(f"exactly it is {answer}: {hit}")
         self.report(pair, side, answer)
         self._compare_shared(hit, bound)
@@ -305,7 +305,7 @@ class Follower(Simulator):
         super()._look_at_all()
 
     def _confirm_stopped(self, pair, hit):
-        # Due at this very instant, and stopped by another answer in it.
+        # Due at this very instant, and stopped by another resolution in it.
         impact, bound = self.withdrawn.get(pair, (None, 0.0))
         if impact is None or hit.time != self.hit_time:
             raise DisagreementError(f"nothing was due: {hit}")
@@ -323,7 +323,7 @@ class Follower(Simulator):
         del self.withdrawn[pair]
 
     def _confirm_rounding(self, pair, hit):
-        # Faces that touch and close by rounding alone: nothing, exactly, and answered as such.
+        # Faces that touch and close by rounding alone: nothing, exactly, and resolved as such.
         for side in self.sides(pair):
             if (side.axis, side.sign) != _side_of(hit):
                 if side.axis != _side_of(hit)[0] and side.gap > 0:
@@ -340,7 +340,7 @@ class Follower(Simulator):
 
     def _check_corner_waits(self, pair, impact, hit):
         for other, due in self.queue.items():
-            shared = [i for i in pair if i in other and self.bodies[i].yields]
+            shared = [i for i in pair if i in other and self.bodies[i].is_dynamic]
             if shared and not due.corner and not self.crosses(other) and due.time <= impact.time:
                 raise DisagreementError(f"a corner did not wait for {other}: {hit}")
 
@@ -376,7 +376,7 @@ class Follower(Simulator):
         for i, place, speed in zip((hit.first, hit.second), places, speeds, strict=True):
             self.compare_place(i, place, bound, hit)
             self.compare_velocity(i, speed, hit)
-        if hit.kind is ec.SweepKind.IMPACT and hit.answer is not ec.Answer.CROSSED:
+        if hit.kind is ec.SweepKind.IMPACT and hit.outcome is not ec.Outcome.CROSSED:
             self._check_flush(hit, places)
 
     def _compare_shared(self, hit, bound):
@@ -393,10 +393,10 @@ class Follower(Simulator):
                 raise DisagreementError(f"the boxes share {event.contact}: {hit}")
 
     def _compare_impulse(self, hit):
-        """Compare what the answer has passed on with what it is exactly."""
+        """Compare what the resolution has passed on with what it is exactly."""
         event = self.events[-1]
         heaviest = max(b.mass for b in self.bodies.values() if b.mass is not None)
-        may = 2.0**-42 * self.fastest * (1 + sum(self.answers.values())) * float(heaviest)
+        may = 2.0**-42 * self.fastest * (1 + sum(self.resolutions.values())) * float(heaviest)
         if abs(hit.impulse - float(event.impulse)) > may * len(self.bodies):
             raise DisagreementError(f"the impulse is {float(event.impulse)}: {hit}")
 
@@ -436,7 +436,7 @@ class Follower(Simulator):
         """Compare a velocity with the exact one."""
         speeds = (abs(float(v)) for body in self.velocity.values() for v in body)
         self.fastest = max(self.fastest, *speeds)
-        may = 2.0**-44 * self.fastest * (1 + sum(self.answers.values()))
+        may = 2.0**-44 * self.fastest * (1 + sum(self.resolutions.values()))
         for exact, v in zip(self.shown(i), velocity, strict=True):
             if abs(float(exact) - v) > may + self.rooted.get(i, 0.0):
                 raise DisagreementError(
@@ -500,10 +500,10 @@ def _stays_in_floats(exact: Simulator) -> bool:
 def compare_exactly(exact: Simulator, space: ec.Space) -> None:
     """Compare a whole step bit for bit."""
     found = [
-        (hit.time, hit.first, hit.second, *_side_of(hit), NAMES.get(hit.answer))
+        (hit.time, hit.first, hit.second, *_side_of(hit), NAMES.get(hit.outcome))
         for hit in space.collisions
     ]
-    wanted = [(float(e.time), e.first, e.second, e.axis, e.sign, e.answer) for e in exact.events]
+    wanted = [(float(e.time), e.first, e.second, e.axis, e.sign, e.outcome) for e in exact.events]
     if found != wanted:
         raise DisagreementError(f"the library says {found}\nexactly it is   {wanted}")
     for hit, event in zip(space.collisions, exact.events, strict=True):
@@ -523,7 +523,7 @@ def compare_exactly(exact: Simulator, space: ec.Space) -> None:
 
 
 def compare_impulse(hit: ec.Collision, event: Event) -> None:
-    """Compare what an answer has passed on: within the rounding of a few operations."""
+    """Compare what a resolution has passed on: within the rounding of a few operations."""
     if abs(Fraction(hit.impulse) - event.impulse) > event.impulse / 2**46:
         raise DisagreementError(f"the impulse is {float(event.impulse)}: {hit}")
 
@@ -540,11 +540,11 @@ def count_inside(bodies: list[Body], space: ec.Space) -> int:
         columns(entities, ec.Extents, space.dim),
     )
     low, high = centre - half, centre + half
-    crushed = {(hit.first, hit.second) for hit in space.collisions if hit.answer.name == "CRUSHED"}
+    crushed = {(hit.first, hit.second) for hit in space.collisions if hit.outcome.name == "CRUSHED"}
     n_inside = 0
     for i, j in np.sort(pairs_inside(low, high), axis=1).tolist():
         one, other = bodies[i], bodies[j]
-        if one.sensor or other.sensor or not (one.yields or other.yields):
+        if one.sensor or other.sensor or not (one.is_dynamic or other.is_dynamic):
             continue
         if (one.ident, other.ident) in crushed or were_inside(one, other, space.dim):
             continue
@@ -582,9 +582,9 @@ def compare_step(bodies: list[Body], dt: float, space: ec.Space, **limits) -> Ta
         return tally
     make_flush(bodies, dim)
     follower = Follower(bodies, Fraction(dt), **limits)
-    n_answers = Counter((hit.time, hit.first, hit.second) for hit in hits)
+    n_resolutions = Counter((hit.time, hit.first, hit.second) for hit in hits)
     for hit in hits:
-        if follower.is_blurred() or n_answers[hit.time, hit.first, hit.second] > LONGEST_SERIES:
+        if follower.is_blurred() or n_resolutions[hit.time, hit.first, hit.second] > LONGEST_SERIES:
             tally.cut_short = 1
             return tally
         follower.follow(hit)

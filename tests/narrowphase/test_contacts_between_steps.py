@@ -41,7 +41,7 @@ def contacts_of(*contacts, wraps=False, **columns):
         dim=2,
         ids=np.arange(N_BODIES) + 100,
         asleep=np.zeros(N_BODIES, int),
-        yields=np.ones(N_BODIES, int),
+        dynamic=np.ones(N_BODIES, int),
         centre=np.zeros((N_BODIES, 2)),
         width=[16.0, 8.0],
         rare=SimpleNamespace(one_way=np.zeros(N_BODIES, int)),
@@ -148,13 +148,13 @@ def test_contacts_without_images_are_recovered_at_image_0():
     assert listed(contacts.rows) == [(*each[:5], 0, each[6]) for each in MANY[5:9]]
 
 
-def test_pressed_bodies_are_in_solid_contact_with_one_another_and_both_yield():
+def test_pressed_bodies_are_in_solid_contact_with_one_another_and_both_are_dynamic():
     contacts = contacts_of(
         (0, 1, SOLID, 0, 1, 0, 0.0),
         (2, 3, CROSSING, 0, 1, 0, 0.0),
         (4, 5, SOLID, 0, 1, 0, 0.0),
         (6, 7, SOLID, 0, 1, 0, 0.0),
-        yields={5: 0, 6: 0},
+        dynamic={5: 0, 6: 0},
     )
 
     contacts.find_pressed(np.array([7, 0, 2, 4, 1, 9]))

@@ -128,9 +128,9 @@ def test_swept_bounds_are_hulls_of_the_paths(space: ec.Space) -> None:
 
     low, high = space.swept_bounds()
     after = boxes_of(space)
-    crossings = (ec.Answer.CROSSED, ec.Answer.STOPPED_ALREADY)
-    answered = [event for event in space.collisions if event.answer not in crossings]
-    turned = {entity for event in answered for entity in (event.first, event.second)}
+    crossings = (ec.Outcome.CROSSED, ec.Outcome.STOPPED_ALREADY)
+    resolved = [event for event in space.collisions if event.outcome not in crossings]
+    turned = {entity for event in resolved for entity in (event.first, event.second)}
     free = np.array([entity not in turned for entity in space.entities])
 
     np.testing.assert_allclose(low[free], np.minimum(before[0], after[0])[free], atol=1e-9)
@@ -264,7 +264,7 @@ def test_kinds_say_what_bodies_are() -> None:
     ledge, broken = body(40, ec.OneWay((0, 1))), body(50, ec.Velocity(0, 0))
     esper.component_for_entity(broken, ec.Velocity).y = float("nan")
     space = ec.install()
-    with pytest.warns(RuntimeWarning, match="left out"):
+    with pytest.warns(RuntimeWarning, match="skipped"):
         esper.process(DT)
 
     def kind(entity: int) -> BodyKind:
@@ -272,7 +272,7 @@ def test_kinds_say_what_bodies_are() -> None:
 
     assert kind(wall) is BodyKind.STATIC
     assert kind(lift) is BodyKind.MOVES
-    assert kind(crate) == BodyKind.MOVES | BodyKind.YIELDS
+    assert kind(crate) == BodyKind.MOVES | BodyKind.DYNAMIC
     assert kind(coin) & BodyKind.SENSOR
     assert kind(ledge) == BodyKind.ONE_WAY
     assert kind(broken) & BodyKind.QUARANTINED
@@ -280,7 +280,7 @@ def test_kinds_say_what_bodies_are() -> None:
     assert np.isnan(space.swept_bounds([broken])).all()
     for _ in range(20):
         esper.process(DT)
-    assert kind(crate) == BodyKind.MOVES | BodyKind.YIELDS | BodyKind.ASLEEP
+    assert kind(crate) == BodyKind.MOVES | BodyKind.DYNAMIC | BodyKind.ASLEEP
     assert (space.body_kinds() & BodyKind.ASLEEP != 0).sum() == space.stats.asleep
 
 
@@ -388,7 +388,7 @@ def test_one_nan_is_like_another(world: str) -> None:
         esper.create_entity(place, ec.Extents(1, 1), ec.Velocity(0, 0))
         place.x = nan
         space = ec.install()
-        with pytest.warns(RuntimeWarning, match="left out"):
+        with pytest.warns(RuntimeWarning, match="skipped"):
             esper.process(DT)
         hashes.append(space.state_hash())
         assert np.isnan(space.positions()[0, 0])

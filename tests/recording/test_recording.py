@@ -101,7 +101,7 @@ def test_frame_holds_events_contacts_and_fingerprint_of_its_step(world):
     assert (collision["first"], collision["second"], collision["kind"]) == (1, 2, "IMPACT")
 
 
-def test_fields_of_a_games_own_components_are_recorded_and_objects_are_left_out(world):
+def test_fields_of_a_games_own_components_are_recorded_and_objects_are_skipped(world):
     space, _ = build(Health(3))
 
     frame = read_frame(space)
@@ -564,7 +564,7 @@ def test_forged_values_anywhere_are_refused_or_shown(world, tmp_path, volume, ca
     assert n_refused
 
 
-def test_values_that_are_no_plain_data_are_left_out():
+def test_values_that_are_no_plain_data_are_skipped():
     marker = plain(object())
 
     assert plain([1, object()]) is marker

@@ -31,7 +31,7 @@ def meet(left, right, left_speed=(4, 0), right_speed=(0, 0)):
     return first, second, hit
 
 
-# Against something that does not yield -------------------------------------------------
+# Against static and kinematic bodies ---------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def test_against_a_wall(response, after):
 
     assert velocity(runner) == after
     assert position(runner) == (2 + after[0] / 2, 1.5 + after[1] / 2)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
 
 
 @pytest.mark.parametrize(
@@ -90,14 +90,14 @@ def test_after_a_slide_the_normal_velocity_is_exactly_the_partners(response):
     assert velocity(runner)[0] == 0.1
 
 
-def test_an_infinite_mass_is_immovable():
+def test_an_infinite_mass_makes_a_body_kinematic():
     first, second, _ = meet([ec.Slide(), ec.Mass(math.inf)], [ec.Slide()])
 
     assert velocity(first) == (4, 0)
     assert velocity(second) == (4, 0)
 
 
-def test_a_body_without_velocity_does_not_yield_though_it_has_a_response():
+def test_a_body_without_velocity_is_not_dynamic_though_it_has_a_response():
     runner = mover((0, 0), (1, 1), (4, 0), ec.Slide())
     crate = box((4, 0), (1, 1), ec.Slide())
     ec.install()
@@ -108,7 +108,7 @@ def test_a_body_without_velocity_does_not_yield_though_it_has_a_response():
     assert position(crate) == (4, 0)
 
 
-def test_a_body_without_response_does_not_yield():
+def test_a_body_without_response_is_not_dynamic():
     first, second, _ = meet([], [ec.Deflect()])
 
     assert velocity(first) == (4, 0)
@@ -161,7 +161,7 @@ def test_the_larger_of_two_restitutions_counts():
 
 
 def test_stop_takes_the_partners_tangential_velocity():
-    # In the partner's frame, before the answer; the partner keeps its own.
+    # In the partner's frame, before the resolution; the partner keeps its own.
     first, second, _ = meet([ec.Stop()], [ec.Slide()], (4, 3), (0, 1))
 
     assert velocity(first) == (2, 1)
@@ -175,7 +175,7 @@ def test_two_that_stop_take_their_mean_along_the_surface():
     assert velocity(first) == velocity(second) == (1, -0.5)
 
 
-def test_push_between_two_that_yield_is_relative_to_the_partner():
+def test_push_between_two_dynamic_bodies_is_relative_to_the_partner():
     # Relative velocity (4, -3): its speed 5 goes down; the crate keeps its own tangential part.
     first, second, _ = meet([ec.Push()], [ec.Slide()], (4, 0), (0, 3))
 
@@ -183,7 +183,7 @@ def test_push_between_two_that_yield_is_relative_to_the_partner():
     assert velocity(second) == (2, 3)
 
 
-def test_push_wins_no_energy_from_a_partner_that_yields():
+def test_push_wins_no_energy_from_a_partner_that_is_dynamic():
     # Its speed of 5 relative to the crate would be 6 upwards: together 45 where there were 33.
     first, second, _ = meet([ec.Push()], [ec.Slide()], (4, 4), (0, 1))
 
@@ -254,7 +254,7 @@ def test_of_several_responses_the_first_in_stop_push_slide_deflect_wins(componen
 # Nobody yields, sensors ----------------------------------------------------------------
 
 
-def test_two_that_do_not_yield_cross_freely():
+def test_two_bodies_that_are_not_dynamic_cross_freely():
     bullet = mover((0, 0), (0.5, 0.5), (10, 0))
     wall = box((5, 0), (1, 1))
     space = ec.install()
@@ -262,9 +262,9 @@ def test_two_that_do_not_yield_cross_freely():
     esper.process(1.0)
 
     (hit,) = space.collisions
-    assert (hit.first, hit.second, hit.answer) == (bullet, wall, ec.Answer.CROSSED)
+    assert (hit.first, hit.second, hit.outcome) == (bullet, wall, ec.Outcome.CROSSED)
     assert (hit.time, hit.exit) == (0.35, 0.65)
-    assert not hit.answered
+    assert not hit.resolved
     assert position(bullet) == (10, 0)
 
 
@@ -276,7 +276,7 @@ def test_a_sensor_beats_any_response(response):
 
     esper.process(1.0)
 
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.CROSSED]
     assert velocity(ghost) == (10, 0)
     assert position(ghost) == (10, 0)
 
@@ -323,7 +323,7 @@ def test_momentum_is_kept_to_two_ulp(restitution):
 
 
 @pytest.mark.parametrize("restitution", [0, 0.3, 0.9, 1])
-def test_energy_never_rises_in_the_frame_of_an_immovable_partner(restitution):
+def test_energy_never_rises_in_the_frame_of_a_kinematic_partner(restitution):
     pairs = pairs_that_meet(400, lambda _: [ec.Deflect(restitution)], lambda _: [], seed=6)
     before = {first: velocity(first)[0] for first, _ in pairs}
     space = ec.install()
@@ -337,7 +337,7 @@ def test_energy_never_rises_in_the_frame_of_an_immovable_partner(restitution):
 
 
 @pytest.mark.parametrize("drifts", [(0, 0), (100, 100), (0, -20)])  # of ball and paddle
-def test_a_push_wins_nothing_from_an_immovable_partner(drifts):
+def test_a_push_wins_nothing_from_a_kinematic_partner(drifts):
     # A root and a quotient are rounded: half of the speeds came out an ulp too high.
     pairs = pairs_that_meet(400, lambda _: [ec.Push()], lambda _: [], seed=6)
     for ball, paddle in pairs:
@@ -360,7 +360,7 @@ def test_a_push_wins_nothing_from_an_immovable_partner(drifts):
 
 
 @pytest.mark.parametrize("restitution", [0, 0.3, 0.9, 1])
-def test_energy_of_a_yielding_pair_rises_by_rounding_only(restitution):
+def test_energy_of_a_dynamic_pair_rises_by_rounding_only(restitution):
     def make(rng):
         return [ec.Deflect(restitution), ec.Mass(rng.choice([1, 0.5, 3, 10]))]
 

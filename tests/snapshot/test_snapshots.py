@@ -21,12 +21,12 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tag:
-    """A game's own component, with nothing in it."""
+    """A custom component, with nothing in it."""
 
 
 @dataclass
 class Score:
-    """A game's own component, of numbers."""
+    """A custom component, of numbers."""
 
     points: int
     rate: float = 0.5
@@ -509,14 +509,14 @@ def test_reports_that_no_step_has_told_are_kept(elsewhere):
     other.restore(data)
 
     assert other.reports == []
-    with pytest.warns(RuntimeWarning, match=f"entity {crate} is left out"):
+    with pytest.warns(RuntimeWarning, match=f"entity {crate} is skipped"):
         esper.process(1.0)
 
 
 def test_a_quarantined_body_is_not_reported_again(elsewhere):
     crate, _, space = resting()
     esper.component_for_entity(crate, ec.Velocity).x = math.nan
-    with pytest.warns(RuntimeWarning, match="left out"):
+    with pytest.warns(RuntimeWarning, match="skipped"):
         esper.process(1.0)
     data = space.snapshot()
 
@@ -622,7 +622,7 @@ def test_a_step_that_was_never_finished_is_not_saved_and_is_dropped():
     data = space.snapshot()
     space.update_bounds(1.0)
     space.queue_impacts()
-    space.answer_impacts()
+    space.resolve_impacts()
     with pytest.raises(RuntimeError, match="never finished"):
         space.snapshot()
 

@@ -47,7 +47,7 @@ Pair = tuple[float, float]
 
 @dataclass
 class Score:
-    """A game's own component."""
+    """A custom component."""
 
     points: int
     rate: float
@@ -70,7 +70,7 @@ class Size:
 
 
 class Lamp:
-    """A game's own component that it saves by functions."""
+    """A custom component that it saves by functions."""
 
     def __init__(self, watts: int) -> None:
         self.watts = watts

@@ -26,7 +26,7 @@ Entity = NewType("Entity", int)
 
 @dataclass
 class Gun:
-    """A game's own component."""
+    """A custom component."""
 
     wait: Seconds = 0.0
     shots: int = 0
@@ -40,7 +40,7 @@ class Team:
 
 
 class Note:
-    """A game's own component that is no dataclass."""
+    """A custom component that is no dataclass."""
 
     text = b""
 
@@ -425,10 +425,10 @@ def test_descriptions_of_dataclasses_that_were_made_up_are_refused(forged, monke
     assert space.snapshot() == now
 
 
-# -- left out --
+# -- skipped --
 
 
-def test_components_that_are_left_out_stay_as_they_are():
+def test_components_that_are_skipped_stay_as_they_are():
     crate, _, space = resting()
     gun = Gun(1.0)
     esper.add_component(crate, gun)

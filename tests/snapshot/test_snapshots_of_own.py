@@ -1,4 +1,4 @@
-"""Snapshots of a game's own components: saving, loading, changing in place."""
+"""Snapshots of custom components: saving, loading, changing in place."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Thinks:
-    """A game's own component with a method, which may set anything."""
+    """A custom component with a method, which may set anything."""
 
     def think(self):
         self.plan = "wait"
 
 
 class Health:
-    """A game's own component."""
+    """A custom component."""
 
     def __init__(self, points):
         self.points = points

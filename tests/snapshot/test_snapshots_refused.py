@@ -120,7 +120,7 @@ def test_bytes_that_were_made_to_look_right_do_no_harm(busy, volume):
     ("section", "field", "value"),
     [
         ("collisions", "kind", 4),
-        ("collisions", "answer", -1),
+        ("collisions", "outcome", -1),
         ("contact_events", "event", 2),
         ("contact_events", "reason", 9),
         ("contacts", "axis", 2),

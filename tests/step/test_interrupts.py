@@ -276,14 +276,14 @@ class Ill(Scene):
 
 
 class Corner:
-    """Where the lower left corner of a box is, a component of the game's own."""
+    """Where the lower left corner of a box is, a custom component."""
 
     def __init__(self, left: float, bottom: float) -> None:
         self.left, self.bottom = left, bottom
 
 
 class Size:
-    """How large a box is, a component of the game's own."""
+    """How large a box is, a custom component."""
 
     def __init__(self, width: float, height: float) -> None:
         self.width, self.height = width, height
@@ -533,7 +533,7 @@ class Timer:
 
 
 def time_of_step(cuts: Cuts) -> float:
-    """Return how long the step that is to be cut short takes, in seconds, and begin anew."""
+    """Return how long the step that is to be cut short takes, in seconds, and begin again."""
     start = time.perf_counter()
     esper.process(DT)
     seconds = time.perf_counter() - start
@@ -929,7 +929,7 @@ def test_an_interrupt_within_a_response_takes_back_what_the_step_has_written(
 
     assert Fingerprint(scene.space).differences(before) == []
     with pytest.raises(RuntimeError):
-        met[1].answer()
+        met[1].resolve()
 
 
 class Place:

@@ -245,7 +245,7 @@ def test_a_step_that_is_broken_off_has_read_no_fixed_body():
 
     assert space.bounds(wall) == ((59, -1), (61, 1))
     assert [event.reason for event in space.contacts_ended] == [ec.EndReason.TELEPORTED]
-    assert not space._registry.table.touched.any(), "it would be looked at for ever"
+    assert not space._registry.table.touched.any(), "it would be looked at forever"
     space.check()
 
 

@@ -19,7 +19,7 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tag:
-    """A game's own component."""
+    """A custom component."""
 
 
 class Followed(ec.Position):
@@ -177,13 +177,13 @@ def test_a_class_whose_first_component_lacks_an_attribute_is_read_all_the_same()
     assert space.positions().tolist() == [[3, -1], [12, 4], [21, 4]]
 
 
-@pytest.mark.parametrize("answer", ["built in", "own"])
-def test_the_object_that_was_there_before_is_a_teleport_back(answer):
+@pytest.mark.parametrize("response", ["built in", "own"])
+def test_the_object_that_was_there_before_is_a_teleport_back(response):
     # The very float that was seen two steps ago is not what was seen last.
     body = mover((0, 0), (1, 1), (2, 0), ec.Slide(), Tag())
     box((3, 0), (1, 1))
     space = ec.install()
-    if answer == "own":  # the position is then written in the middle of the step too
+    if response == "own":  # the position is then written in the middle of the step too
         space.respond_with(Tag, lambda impact: ec.DEFAULT)
     place = esper.component_for_entity(body, ec.Position)
     speed = esper.component_for_entity(body, ec.Velocity)

@@ -165,7 +165,7 @@ def test_boxes_change_nobodys_motion(seed):
                 of(body, ec.Velocity).y -= 5.0
             esper.process(1 / 60)
             solid = [
-                (e.first, e.second, e.time, e.answer)
+                (e.first, e.second, e.time, e.outcome)
                 for e in space.collisions
                 if e.second <= bodies[-1]
             ]
@@ -417,7 +417,7 @@ def test_a_box_moves_in_the_step_in_which_its_sleeping_owner_is_hit():
     assert [e.other(zone) for e in space.collisions_of(zone)] == [target]
 
 
-def test_a_box_is_left_out_as_long_as_its_owner_is_disabled():
+def test_a_box_is_skipped_as_long_as_its_owner_is_disabled():
     owner = mover((0, 0), (1, 1), (60, 0), ec.Slide())
     wall = box((0, 5), (100, 1))
     zone = attached(owner, (0, 5), (1, 1))
@@ -441,7 +441,7 @@ def test_a_box_is_left_out_as_long_as_its_owner_is_disabled():
     space.check()
 
 
-def test_a_disabled_box_is_left_out_alone():
+def test_a_disabled_box_is_skipped_alone():
     owner = mover((0, 0), (1, 1), (60, 0), ec.Slide())
     zone = attached(owner, (0, 5), (1, 1))
     space = ec.install()
@@ -466,7 +466,7 @@ def test_a_box_whose_owner_was_deleted_is_reported_once_and_comes_back_with_anot
     esper.process(1 / 60)
 
     esper.delete_entity(owner)
-    with pytest.warns(RuntimeWarning, match=f"entity {zone} is left out .* Attached.owner is"):
+    with pytest.warns(RuntimeWarning, match=f"entity {zone} is skipped .* Attached.owner is"):
         esper.process(1 / 60)
     assert [(e.other(zone), e.reason) for e in space.contacts_ended] == [
         (wall, ec.EndReason.QUARANTINED)
@@ -504,7 +504,7 @@ def test_an_owner_that_cannot_be_one_is_refused_by_name(chain, told):
     with pytest.warns(RuntimeWarning, match=told) as caught:
         esper.process(1 / 60)
 
-    assert f"entity {second} is left out" in str(caught[0].message)
+    assert f"entity {second} is skipped" in str(caught[0].message)
     assert [report.field for report in space.reports] == ["Attached.owner"]
     assert space.query(*EVERYWHERE) == [owner, first]
 

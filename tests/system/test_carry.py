@@ -254,12 +254,12 @@ def test_a_ceiling_above_a_lift_crushes_and_both_solids_are_named():
     space = ec.install()
 
     def crushed():
-        return [event for event in space.collisions if event.answer is ec.Answer.CRUSHED]
+        return [event for event in space.collisions if event.outcome is ec.Outcome.CRUSHED]
 
     while not crushed():
         esper.process(1 / 60)
         for event in space.collisions:
-            assert (event.solids != ()) == (event.answer is ec.Answer.CRUSHED)
+            assert (event.solids != ()) == (event.outcome is ec.Outcome.CRUSHED)
     assert {event.solids for event in crushed()} == {(lift, ceiling)}
     victims = {entity for event in crushed() for entity in (event.first, event.second)}
     assert victims & {lower, upper}
@@ -274,7 +274,7 @@ def test_a_paddle_that_pushes_against_a_wall_names_both_too():
     space = ec.install()
     esper.process(2.0)
 
-    crushed = [event for event in space.collisions if event.answer is ec.Answer.CRUSHED]
+    crushed = [event for event in space.collisions if event.outcome is ec.Outcome.CRUSHED]
     assert [event.solids for event in crushed] == [(wall, paddle)]
     assert crushed[0].time == 0.75
     assert position(crate) == (8, 0)
@@ -286,7 +286,7 @@ def test_a_body_that_outgrows_its_shaft_names_the_walls_it_meets():
     space = ec.install()
     esper.process(1.0)
 
-    crushed = [event for event in space.collisions if event.answer is ec.Answer.CRUSHED]
+    crushed = [event for event in space.collisions if event.outcome is ec.Outcome.CRUSHED]
     assert {event.solids for event in crushed} <= {(left,), (right,)}
     assert crushed
     assert grower
@@ -338,7 +338,7 @@ def test_riders_that_sleep_wake_when_their_lift_sets_off():
     assert space.stats.asleep == 0
 
 
-def test_what_does_not_yield_is_not_carried():
+def test_what_is_not_dynamic_is_not_carried():
     lift = mover((0, 0), (5, 1), (10, 10), ec.Carry())
     block = mover((0, 2), (1, 1), (0, 0))
     heavy = mover((3, 2), (1, 1), (0, 0), ec.Slide(), ec.Mass(math.inf))
@@ -664,8 +664,8 @@ def test_who_lands_between_two_tiles_of_which_one_is_a_lift_is_carried():
     space = ec.install()
     esper.process(1.0)
 
-    hits = {hit.other(rider): hit.answer for hit in space.collisions if hit.second == rider}
-    assert hits[lift] is ec.Answer.STOPPED_ALREADY
+    hits = {hit.other(rider): hit.outcome for hit in space.collisions if hit.second == rider}
+    assert hits[lift] is ec.Outcome.STOPPED_ALREADY
     assert position(rider) == (-8, 2)
     assert space.carried(rider) == (-16, 0)
 

@@ -51,7 +51,7 @@ def test_a_tilde_means_all_but_these():
         ec.Filter("~a")
 
 
-def test_set_keeps_what_is_left_out():
+def test_set_keeps_what_is_skipped():
     its = ec.Filter("a", mask="b", group=3)
 
     its.set(mask="~a")

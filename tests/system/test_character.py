@@ -383,7 +383,7 @@ def test_in_the_air_it_falls_and_steers_no_more_than_it_may() -> None:
 
 
 class Shuttle(esper.Processor):
-    """Moves a lift to and fro: so many steps each way."""
+    """Moves a lift back and forth: so many steps each way."""
 
     def __init__(self, velocity: ec.Velocity, way: tuple[float, float], steps: int) -> None:
         self.velocity, self.way, self.steps, self.n = velocity, way, steps, 0

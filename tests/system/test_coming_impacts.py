@@ -29,7 +29,7 @@ def install(function, priority=115, **settings):
     return space
 
 
-def test_the_coming_impacts_are_seen_before_any_is_answered():
+def test_the_coming_impacts_are_seen_before_any_is_resolved():
     seen = []
     runner = mover((0, 0), (1, 1), (8, 2), ec.Slide())
     wall = box((7, 0), (2, 9))

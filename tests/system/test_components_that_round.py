@@ -207,7 +207,7 @@ def test_a_lift_that_rounds_carries_to_the_last_bit(kind):
 
 
 def saved(kind, hold):
-    """Tell snapshots how to hold components; `hold` is "in place" or "made anew"."""
+    """Tell snapshots how to hold components; `hold` is "in place" or "made again"."""
 
     def numbers(rect):
         return np.array([*corner(rect), *size(rect)], float).tobytes()
@@ -225,7 +225,7 @@ def saved(kind, hold):
 
 
 @pytest.mark.parametrize("kind", ROUNDING)
-@pytest.mark.parametrize("hold", ["in place", "made anew"])
+@pytest.mark.parametrize("hold", ["in place", "made again"])
 @pytest.mark.parametrize("wrap", [None, (400, None)])
 def test_snapshots_hold_the_exact_numbers(kind, hold, wrap):
     pit(kind)

@@ -14,7 +14,7 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Portal:
-    """A game's own component."""
+    """A custom component."""
 
 
 class Spring:
@@ -69,7 +69,7 @@ def test_a_system_is_offered_what_those_before_it_have_left():
     esper.process(1.0)
 
     assert notes == [("First", left, right), ("Second", left, right)]
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.FORCED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.FORCED]
 
 
 @pytest.mark.parametrize("priority", [119, 115, 105, 50, 0, 400])
@@ -99,7 +99,7 @@ def test_a_system_that_alone_is_out_of_place_says_so():
     assert "system_order" in [found.cause for found in space.doctor()]
 
 
-def test_systems_are_asked_before_functions_and_functions_before_the_built_in_answer():
+def test_systems_are_asked_before_functions_and_functions_before_the_built_in_response():
     notes = []
     ball, _ = ball_and_wall(ec.Deflect(), Portal())
     space = ec.install()
@@ -112,7 +112,7 @@ def test_systems_are_asked_before_functions_and_functions_before_the_built_in_an
     assert velocity(ball) == (-8, 2)
 
 
-def test_a_function_is_not_called_for_what_a_system_has_answered():
+def test_a_function_is_not_called_for_what_a_system_has_resolved():
     notes = []
     ball_and_wall(ec.Deflect(), Portal())
     space = ec.install()
@@ -149,19 +149,19 @@ def test_two_systems_and_the_built_in_one_share_the_impacts_of_a_step():
     esper.process(1.0)
 
     assert [velocity(ball) for ball in (plain, flung, ghost)] == [(0, 2), (-16, 0), (8, 2)]
-    assert [hit.answer for hit in space.collisions] == [
-        ec.Answer.ANSWERED,
-        ec.Answer.ANSWERED,
-        ec.Answer.CROSSED,
+    assert [hit.outcome for hit in space.collisions] == [
+        ec.Outcome.RESOLVED,
+        ec.Outcome.RESOLVED,
+        ec.Outcome.CROSSED,
     ]
-    assert space.stats.answers == 2
+    assert space.stats.resolutions == 2
 
 
 # What the event says -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("n_systems", [1, 2, 3])
-def test_an_impact_that_every_system_leaves_is_answered_and_not_forced(n_systems):
+def test_an_impact_that_every_system_leaves_is_resolved_and_not_forced(n_systems):
     ball, _ = ball_and_wall(ec.Deflect(0.5))
     space = ec.install()
     for number in range(n_systems):
@@ -170,12 +170,12 @@ def test_an_impact_that_every_system_leaves_is_answered_and_not_forced(n_systems
     esper.process(1.0)
 
     assert velocity(ball) == (-4, 2)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
     assert space.stats.forced == 0
 
 
 def test_a_bounce_that_a_system_has_set_before_it_leaves_the_impact_is_kept():
-    # It turns the ball round, and then asks for the built-in answer, which would turn it back.
+    # It turns the ball round, and then asks for the built-in response, which would turn it back.
     class Turns(ec.ResponseSystem):
         def respond(self, impact):
             impact.set_velocity(ball, (-3, 0))
@@ -188,7 +188,7 @@ def test_a_bounce_that_a_system_has_set_before_it_leaves_the_impact_is_kept():
     esper.process(1.0)
 
     assert velocity(ball) == (-3, 0)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -211,10 +211,10 @@ def test_systems_that_leave_all_impacts_change_no_bit(dim, world):
 
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("dim", [2, 3])
-def test_asking_for_the_built_in_answer_changes_no_bit(dim, world):
+def test_asking_for_the_built_in_response_changes_no_bit(dim, world):
     class Asks(ec.ResponseSystem):
         def respond(self, impact):
-            impact.answer()
+            impact.resolve()
 
     expected = mixed_log(40, dim=dim)
 
@@ -275,7 +275,7 @@ def test_a_system_may_handle_a_component_of_the_library():
     assert velocity(ball) == (-8, 2)
 
 
-def test_a_handled_component_makes_no_body_yield():
+def test_a_handled_component_makes_no_body_dynamic():
     notes = []
     ghost = mover((0, 0), (1, 1), (8, 0), Portal())
     box((7, 0), (2, 9))
@@ -286,7 +286,7 @@ def test_a_handled_component_makes_no_body_yield():
 
     assert notes == []
     assert position(ghost) == (8, 0)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.CROSSED]
 
 
 def test_a_component_that_comes_and_goes_is_handled_from_the_next_step_on():
@@ -374,40 +374,40 @@ def test_a_system_that_was_removed_is_offered_no_impacts():
     assert space.explain(*space.entities).findings[-1].cause != "offered"
 
 
-def test_a_component_makes_bodies_yield_until_that_is_taken_back():
+def test_a_component_makes_bodies_dynamic_until_that_is_taken_back():
     ball = mover((0, 0), (1, 1), (8, 0), Spring())
     box((7, 0), (2, 9))
     space = ec.install()
-    stop = space.yield_with(Spring)
+    stop = space.make_dynamic(Spring)
 
     esper.process(1.0)
     assert position(ball) == (4, 0)
     assert velocity(ball) == (0, 0)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
 
     stop()
     stop()
     esper.component_for_entity(ball, ec.Velocity).x = 8.0
     esper.process(1.0)
     assert position(ball) == (12, 0)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.CROSSED]
 
 
-def test_what_makes_bodies_yield_twice_has_to_be_taken_back_twice():
+def test_what_makes_bodies_dynamic_twice_has_to_be_taken_back_twice():
     # By name, and by a function that answers.
     ball = mover((0, 0), (1, 1), (8, 0), Spring())
     wall = box((7, 0), (2, 9))
     space = ec.install()
-    stop_yielding = space.yield_with(Spring)
-    stop_answering = space.respond_with(Spring, lambda impact: ec.DEFAULT)
+    undo = space.make_dynamic(Spring)
+    stop_resolving = space.respond_with(Spring, lambda impact: ec.DEFAULT)
     assert space.explain(ball, wall).verdict is ec.Verdict.SOLID
 
-    stop_answering()
+    stop_resolving()
     assert space.explain(ball, wall).verdict is ec.Verdict.SOLID
     esper.process(1.0)
     assert position(ball) == (4, 0)
 
-    stop_yielding()
+    undo()
     assert space.explain(ball, wall).verdict is ec.Verdict.CROSSING
 
 
@@ -424,7 +424,7 @@ def test_to_yield_is_to_answer_by_a_function_that_leaves_all_impacts(world):
             events += [(hit.first, hit.second, hit.time) for hit in space.collisions]
         return events, space.positions().tolist(), space.velocities().tolist()
 
-    expected = play(lambda space: space.yield_with(Spring))
+    expected = play(lambda space: space.make_dynamic(Spring))
     esper.switch_world(f"{world} by a function")
     try:
         assert play(lambda space: space.respond_with(Spring, lambda impact: ec.DEFAULT)) == expected
@@ -434,12 +434,12 @@ def test_to_yield_is_to_answer_by_a_function_that_leaves_all_impacts(world):
     assert len(expected[0]) > 10
 
 
-def test_yield_with_refuses_what_is_no_component_type():
+def test_make_dynamic_refuses_what_is_no_component_type():
     with pytest.raises(TypeError, match="component="):
-        ec.Space().yield_with("Spring")
+        ec.Space().make_dynamic("Spring")
 
 
-# Answering as another response -----------------------------------------------------------
+# Resolving as another response -----------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -453,30 +453,30 @@ def test_yield_with_refuses_what_is_no_component_type():
         (None, (0, 0)),
     ],
 )
-def test_an_impact_is_answered_as_a_component_says(response, after):
-    class Answers(ec.ResponseSystem):
+def test_an_impact_is_resolved_as_a_component_says(response, after):
+    class Resolves(ec.ResponseSystem):
         def respond(self, impact):
-            impact.answer(response)
+            impact.resolve(response)
             seen.append(impact.velocity(ball))
 
     seen = []
     ball = mover((0, 0), (1, 1), (3, 4), ec.Stop())
     box((3.5, 0), (1, 9))
     space = ec.install()
-    esper.add_processor(Answers(space), priority=115)
+    esper.add_processor(Resolves(space), priority=115)
 
     esper.process(1.0)
 
     assert seen == [after]
     assert velocity(ball) == after
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
     assert esper.has_component(ball, ec.Stop)
 
 
-def test_of_two_that_yield_both_answer_as_the_component_says():
+def test_of_two_dynamic_bodies_both_answer_as_the_component_says():
     class Bounces(ec.ResponseSystem):
         def respond(self, impact):
-            impact.answer(ec.Deflect())
+            impact.resolve(ec.Deflect())
 
     left = mover((0, 0), (1, 1), (4, 0), ec.Slide(), ec.Mass(3))
     right = mover((6, 0), (1, 1), (-4, 0), ec.Stop())
@@ -488,16 +488,16 @@ def test_of_two_that_yield_both_answer_as_the_component_says():
     assert (velocity(left), velocity(right)) == ((0, 0), (8, 0))
 
 
-def test_an_answered_impact_is_offered_to_nobody_else_whatever_is_returned():
-    class Answers(ec.ResponseSystem):
+def test_an_resolved_impact_is_offered_to_nobody_else_whatever_is_returned():
+    class Resolves(ec.ResponseSystem):
         def respond(self, impact):
-            impact.answer(ec.Deflect())
+            impact.resolve(ec.Deflect())
             return ec.DEFAULT
 
     notes = []
     ball, _ = ball_and_wall()
     space = ec.install()
-    esper.add_processor(Answers(space), priority=118)
+    esper.add_processor(Resolves(space), priority=118)
     esper.add_processor(system("Later", notes)(space), priority=115)
 
     esper.process(1.0)
@@ -507,18 +507,18 @@ def test_an_answered_impact_is_offered_to_nobody_else_whatever_is_returned():
 
 
 @pytest.mark.parametrize("wrong", [ec.Sensor(), ec.Slide, "slide", 0.5, ec.Friction(0.5)])
-def test_what_is_no_response_is_refused_as_an_answer(wrong):
-    class Answers(ec.ResponseSystem):
+def test_what_is_no_response_is_refused_as_a_resolution(wrong):
+    class Resolves(ec.ResponseSystem):
         def respond(self, impact):
             with pytest.raises(TypeError, match="must be a Deflect, Slide, Push or Stop"):
-                impact.answer(wrong)
+                impact.resolve(wrong)
             asked.append(impact.is_decided)
             return ec.DEFAULT
 
     asked = []
     ball, _ = ball_and_wall()
     space = ec.install()
-    esper.add_processor(Answers(space), priority=115)
+    esper.add_processor(Resolves(space), priority=115)
 
     esper.process(1.0)
 
@@ -526,16 +526,16 @@ def test_what_is_no_response_is_refused_as_an_answer(wrong):
     assert velocity(ball) == (0, 2)
 
 
-def test_an_impossible_restitution_is_refused_as_an_answer():
-    class Answers(ec.ResponseSystem):
+def test_an_impossible_restitution_is_refused_as_a_resolution():
+    class Resolves(ec.ResponseSystem):
         def respond(self, impact):
             rubber = ec.Deflect()
             rubber.restitution = 2.0
-            impact.answer(rubber)
+            impact.resolve(rubber)
 
     ball, _ = ball_and_wall()
     space = ec.install()
-    esper.add_processor(Answers(space), priority=115)
+    esper.add_processor(Resolves(space), priority=115)
 
     with pytest.raises(ValueError, match="restitution from 0 to 1"):
         esper.process(1.0)
@@ -561,7 +561,7 @@ def test_an_impact_is_offered_to_the_next_system_when_one_fails():
 
     assert notes == [("Later", ball, wall)]
     assert velocity(ball) == (-8, 2)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
     esper.remove_processor(Fails)
     esper.process(1.0)
     space.check()

@@ -186,7 +186,7 @@ class TestSensors:
         assert [e.time for e in space.contacts_ended] == [pytest.approx(0.111)]
         (crossing,) = space.collisions
         assert (crossing.time, crossing.exit) == (0.089, pytest.approx(0.111))
-        assert crossing.answer is ec.Answer.CROSSED
+        assert crossing.outcome is ec.Outcome.CROSSED
         assert position(bullet) == (1000, 0)
         assert sensor
 

@@ -119,8 +119,8 @@ def test_a_box_that_bounces_off_two_tiles_begins_and_ends_a_contact_with_both():
 
     esper.process(1.0)
 
-    answers = [(hit.other(crate), hit.answer) for hit in space.collisions]
-    assert answers == [(left, ec.Answer.ANSWERED), (right, ec.Answer.STOPPED_ALREADY)]
+    answers = [(hit.other(crate), hit.outcome) for hit in space.collisions]
+    assert answers == [(left, ec.Outcome.RESOLVED), (right, ec.Outcome.STOPPED_ALREADY)]
     for events in (space.contacts_began, space.contacts_ended):
         assert [(e.other(crate), e.time, e.normal) for e in events] == [
             (left, 0.5, (0, -1)),
@@ -248,7 +248,7 @@ def test_a_crushed_pair_is_in_contact_until_it_is_apart():
     ledger = Ledger(space)
     esper.process(1.0)
     ledger.record()
-    assert {hit.answer for hit in space.collisions} >= {ec.Answer.CRUSHED}
+    assert {hit.outcome for hit in space.collisions} >= {ec.Outcome.CRUSHED}
     assert len(space.contacts(crate)) == 2
 
     set_velocity(lift, 0, 0)

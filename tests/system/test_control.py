@@ -16,7 +16,7 @@ DT = 1 / 60
 
 
 def answers(space):
-    return [hit.answer for hit in space.collisions]
+    return [hit.outcome for hit in space.collisions]
 
 
 # Dominance -----------------------------------------------------------------------------
@@ -98,7 +98,7 @@ def test_a_wall_behind_the_crates_stops_the_player_too():
 
     assert (position(player), velocity(player)) == ((2, 0), (0, 0))
     assert [position(crate)[0] for crate in crates] == [4, 6, 8]
-    assert set(answers(space)) == {ec.Answer.ANSWERED}
+    assert set(answers(space)) == {ec.Outcome.RESOLVED}
     for _ in range(20):
         set_velocity(player, (8, 0))
         esper.process(DT)
@@ -128,7 +128,7 @@ def test_a_player_between_a_lift_and_a_crate_at_the_ceiling_is_crushed():
 
     esper.process(1.0)
 
-    hit = next(hit for hit in space.collisions if hit.answer is ec.Answer.CRUSHED)
+    hit = next(hit for hit in space.collisions if hit.outcome is ec.Outcome.CRUSHED)
     assert hit.solids == (lift, ceiling)
     assert player in (hit.first, hit.second)
 
@@ -283,7 +283,7 @@ def test_which_restitution_a_pair_has(ball, wall, after):
     assert velocity(body) == (0, after)
 
 
-def test_a_deflect_on_a_body_that_does_not_yield_still_counts_for_nothing():
+def test_a_deflect_on_a_body_that_is_not_dynamic_still_counts_for_nothing():
     body = mover((0, 5), (1, 1), (0, -8), ec.Slide(), ec.Dominance(1))
     box((0, 0), (9, 1), ec.Deflect(1))
     ec.install()
@@ -464,7 +464,7 @@ def test_a_lift_that_comes_against_a_locked_body_crushes_it():
 
     esper.process(1.0)
 
-    assert answers(space) == [ec.Answer.CRUSHED]
+    assert answers(space) == [ec.Outcome.CRUSHED]
     assert space.collisions[0].solids == (lift, locked)
     assert space.collisions[0].impulse == 0
     assert position(locked) == (0, 0)
@@ -477,7 +477,7 @@ def test_two_locked_bodies_of_which_one_grows_are_crushed():
 
     esper.process(1.0)
 
-    assert answers(space) == [ec.Answer.CRUSHED]
+    assert answers(space) == [ec.Outcome.CRUSHED]
     assert position(other) == (2.5, 0)
 
 

@@ -40,9 +40,9 @@ def test_as_many_leave_as_arrive(n_arriving, dim, axis, turned):
 
     speeds = [velocity(entity, dim)[axis] for entity in boxes]
     assert speeds == [0.0] * (6 - n_arriving) + [SPEED] * n_arriving
-    answered = [hit for hit in space.collisions if hit.answer is ec.Answer.ANSWERED]
-    assert len(answered) == n_arriving * (6 - n_arriving)
-    assert [hit.time for hit in answered] == pytest.approx([2.0 / SPEED] * len(answered), rel=1e-14)
+    resolved = [hit for hit in space.collisions if hit.outcome is ec.Outcome.RESOLVED]
+    assert len(resolved) == n_arriving * (6 - n_arriving)
+    assert [hit.time for hit in resolved] == pytest.approx([2.0 / SPEED] * len(resolved), rel=1e-14)
     assert space.stats.forced == space.stats.crushed == 0
 
     # Those that stay lie where those that arrived pushed in; those that leave are away from them.

@@ -14,7 +14,7 @@ BEGAN, ENDED = ec.BEGAN, ec.ENDED
 
 
 class Ghost:
-    """A game's own component."""
+    """A custom component."""
 
 
 class Crosses(ec.ResponseSystem):
@@ -73,18 +73,18 @@ def test_a_body_that_is_let_cross_keeps_its_path(kind):
     assert position(ghost) == (8, 2)
     assert velocity(ghost) == (8, 2)
     (hit,) = space.collisions
-    assert (hit.time, hit.first, hit.second, hit.answer) == (
+    assert (hit.time, hit.first, hit.second, hit.outcome) == (
         0.4375,
         ghost,
         wall,
-        ec.Answer.CROSSED,
+        ec.Outcome.CROSSED,
     )
     assert contact_events(space) == [
         (BEGAN, 0.4375, ec.ContactKind.CROSSING, -1),
         (ENDED, 0.8125, ec.ContactKind.CROSSING, reason("separated")),
     ]
     assert system.n_asked == 1
-    assert space.stats.answers == 0
+    assert space.stats.resolutions == 0
     assert space.stats.forced == 0
 
 
@@ -101,8 +101,8 @@ def test_a_crossing_of_one_step_is_an_overlap_in_the_next():
     ledger.record()
 
     assert system.n_asked == 2
-    assert [(hit.time, hit.kind, hit.answer) for hit in space.collisions] == [
-        (0.0, ec.SweepKind.OVERLAP, ec.Answer.CROSSED)
+    assert [(hit.time, hit.kind, hit.outcome) for hit in space.collisions] == [
+        (0.0, ec.SweepKind.OVERLAP, ec.Outcome.CROSSED)
     ]
     assert contact_events(space)[0] == (
         ENDED,
@@ -149,17 +149,17 @@ def test_bodies_that_have_separated_are_solid_again_in_the_same_step():
     esper.process(1.0)
 
     # In at 2, out at 6, off the bumper at 7, and at 6 again: 8 of 16.
-    assert [(hit.time, hit.answer) for hit in space.collisions] == [
-        (0.125, ec.Answer.CROSSED),
-        (0.4375, ec.Answer.ANSWERED),
-        (0.5, ec.Answer.ANSWERED),
-        (0.5625, ec.Answer.ANSWERED),
-        (0.625, ec.Answer.ANSWERED),
-        (0.6875, ec.Answer.ANSWERED),
-        (0.75, ec.Answer.ANSWERED),
-        (0.8125, ec.Answer.ANSWERED),
-        (0.875, ec.Answer.ANSWERED),
-        (0.9375, ec.Answer.ANSWERED),
+    assert [(hit.time, hit.outcome) for hit in space.collisions] == [
+        (0.125, ec.Outcome.CROSSED),
+        (0.4375, ec.Outcome.RESOLVED),
+        (0.5, ec.Outcome.RESOLVED),
+        (0.5625, ec.Outcome.RESOLVED),
+        (0.625, ec.Outcome.RESOLVED),
+        (0.6875, ec.Outcome.RESOLVED),
+        (0.75, ec.Outcome.RESOLVED),
+        (0.8125, ec.Outcome.RESOLVED),
+        (0.875, ec.Outcome.RESOLVED),
+        (0.9375, ec.Outcome.RESOLVED),
     ]
     assert space.collisions[1].other(ghost) == bumper
     assert system.n_asked == 10
@@ -184,10 +184,10 @@ def test_bodies_that_cross_for_the_step_cross_again_in_it():
     esper.process(1.0)
 
     assert asked == [wall, bumper]
-    assert [(hit.time, hit.answer) for hit in space.collisions] == [
-        (0.125, ec.Answer.CROSSED),
-        (0.4375, ec.Answer.ANSWERED),
-        (0.5, ec.Answer.CROSSED),
+    assert [(hit.time, hit.outcome) for hit in space.collisions] == [
+        (0.125, ec.Outcome.CROSSED),
+        (0.4375, ec.Outcome.RESOLVED),
+        (0.5, ec.Outcome.CROSSED),
     ]
     assert position(ghost) == (-2, 0)
 
@@ -271,9 +271,9 @@ def test_a_sleeping_body_is_struck_inside_what_it_crosses():
     met = []
     for _ in range(4):
         esper.process(1.0)
-        met += [(hit.first, hit.second, hit.answer) for hit in space.collisions]
+        met += [(hit.first, hit.second, hit.outcome) for hit in space.collisions]
 
-    assert met == [(ghost, striker, ec.Answer.ANSWERED)]
+    assert met == [(ghost, striker, ec.Outcome.RESOLVED)]
     assert velocity(ghost) == velocity(striker) == (3, 0)
     assert position(ghost)[0] > 8
     assert system.n_asked == 1
@@ -523,13 +523,13 @@ def test_explain_says_what_an_impact_is_offered_to():
     assert "offered" not in [finding.cause for finding in space.explain(wall, other).findings]
 
 
-@pytest.mark.parametrize("first", ["cross", "answer"])
-@pytest.mark.parametrize("second", ["cross", "answer"])
+@pytest.mark.parametrize("first", ["cross", "resolve"])
+@pytest.mark.parametrize("second", ["cross", "resolve"])
 def test_an_impact_is_decided_once(first, second):
     class Twice(ec.ResponseSystem):
         def respond(self, impact):
             getattr(impact, first)()
-            with pytest.raises(RuntimeError, match=r"was answered already|crosses already"):
+            with pytest.raises(RuntimeError, match=r"was resolved already|crosses already"):
                 getattr(impact, second)()
             impacts.append(impact)
 
@@ -563,7 +563,7 @@ def test_a_velocity_that_is_set_beside_a_crossing_is_kept():
 
     assert position(runner) == (6, 0)
     assert velocity(runner) == (4, 0)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.CROSSED]
 
 
 def test_a_crossing_of_a_body_that_is_deleted_is_none():
@@ -595,12 +595,12 @@ def test_a_function_lets_cross_too():
     assert position(ghost) == (8, 0)
 
     stop()
-    space.yield_with(Ghost)
+    space.make_dynamic(Ghost)
     esper.add_processor(Crosses(space), priority=115)
     set_velocity(ghost, -8, 0)
     esper.process(1.0)
     assert position(ghost) == (0, 0)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.CROSSED]
 
 
 def test_a_crossing_of_a_step_that_was_broken_off_is_forgotten():
@@ -626,7 +626,7 @@ def test_a_crossing_of_a_step_that_was_broken_off_is_forgotten():
     esper.process(1.0)
 
     assert position(ghost) == (3, 0)
-    assert [hit.answer.name for hit in space.collisions] == ["ANSWERED", "ANSWERED"]
+    assert [hit.outcome.name for hit in space.collisions] == ["RESOLVED", "RESOLVED"]
 
 
 def test_a_sleeping_body_is_crossed_where_it_lies():
@@ -654,7 +654,7 @@ def test_a_body_crosses_another_at_each_of_its_images():
 
     esper.process(1.0)
 
-    assert [hit.answer.name for hit in space.collisions] == ["CROSSED"] * 3
+    assert [hit.outcome.name for hit in space.collisions] == ["CROSSED"] * 3
     assert position(ghost) == (0, 50)
 
 

@@ -1,4 +1,4 @@
-"""A body squeezed between immovable ones: reported, left alone, and never thrown out."""
+"""A body squeezed between static or kinematic ones: reported, left alone, and never thrown out."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_squeezed_between_two_walls_that_converge(dim, response):
 
     esper.process(2.5)  # there is room for 2 seconds
 
-    crushed = [hit for hit in space.collisions if hit.answer is ec.Answer.CRUSHED]
+    crushed = [hit for hit in space.collisions if hit.outcome is ec.Outcome.CRUSHED]
     assert len(crushed) == 1
     assert space.stats.crushed == 1
     assert squeezed in (crushed[0].first, crushed[0].second)

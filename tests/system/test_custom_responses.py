@@ -12,7 +12,7 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Rubber:
-    """A game's own response component."""
+    """A custom response component."""
 
 
 class Fragile:
@@ -52,7 +52,7 @@ def test_a_response_is_called_with_the_impact():
     assert velocity(runner) == (0, 2)
 
 
-def test_default_gives_the_built_in_answer():
+def test_default_gives_the_built_in_response():
     ball = mover((0, 0), (1, 1), (8, 2), ec.Deflect(0.5), Rubber())
     box((7, 0), (2, 9))
     space = ec.install()
@@ -61,7 +61,7 @@ def test_default_gives_the_built_in_answer():
     esper.process(1.0)
 
     assert velocity(ball) == (-4, 2)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
     assert space.stats.forced == 0
 
 
@@ -78,12 +78,12 @@ def test_a_response_sets_the_velocities():
 
     assert velocity(ball) == (-20, 6)
     assert position(ball) == (4 - 10, 1 + 3)
-    assert [(hit.answer, hit.velocity_first) for hit in space.collisions] == [
-        (ec.Answer.ANSWERED, (8, 2))
+    assert [(hit.outcome, hit.velocity_first) for hit in space.collisions] == [
+        (ec.Outcome.RESOLVED, (8, 2))
     ]
 
 
-def test_a_component_of_the_games_own_makes_a_body_yield():
+def test_a_component_of_the_games_own_makes_a_body_dynamic():
     # It needs none of the built-in responses beside it.
     def bounce(impact):
         x, y = impact.velocity(ball)
@@ -155,8 +155,8 @@ def test_a_response_that_leaves_the_pair_closing_is_slid_and_the_event_says_so()
     assert velocity(ball) == (0, 2)
     assert gaps(ball, wall)[0] == 0
     (hit,) = space.collisions
-    assert hit.answer is ec.Answer.FORCED
-    assert hit.answered
+    assert hit.outcome is ec.Outcome.FORCED
+    assert hit.resolved
     assert space.stats.forced == 1
 
 
@@ -169,7 +169,7 @@ def test_a_response_that_makes_it_worse_is_slid_too():
     esper.process(1.0)
 
     assert velocity(ball) == (0, 5)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.FORCED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.FORCED]
 
 
 @pytest.mark.parametrize("immediate", [True, False])
@@ -329,7 +329,7 @@ def test_a_response_taken_away_no_longer_answers():
 
     assert called == [wall]
     assert position(runner) == (12, 0)  # it has no response any more, and crosses the wall
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.CROSSED]
     stop()  # once more changes nothing
 
 
@@ -356,7 +356,7 @@ def test_a_second_response_for_a_type_is_refused_until_the_first_is_taken_away()
 
     space = ec.install()
     stop = space.respond_with(Rubber, first)
-    with pytest.raises(ValueError, match=r"respond_with\(Rubber, .*first.* answers for Rubber"):
+    with pytest.raises(ValueError, match=r"respond_with\(Rubber, .*first.* resolves for Rubber"):
         space.respond_with(Rubber, second)
     assert space.respond_with(Rubber, first) is not None  # the same one is no second one
     space.respond_with(Fragile, second)

@@ -1,4 +1,4 @@
-"""Bodies that the game switches off and on again: what the steps between leave out."""
+"""Bodies that the game switches off and on again: what the steps between skip."""
 
 from __future__ import annotations
 
@@ -400,7 +400,7 @@ def switched(seed, off, on, n_steps=60):
         ids = [body for body in bodies if body not in is_off]
         seen.append(
             (
-                [(e.first, e.second, e.time, e.normal, e.answer) for e in space.collisions],
+                [(e.first, e.second, e.time, e.normal, e.outcome) for e in space.collisions],
                 [(e.first, e.second, e.time) for e in space.contacts_began],
                 [(e.first, e.second, e.time) for e in space.contacts_ended],
                 space.positions(ids).tobytes(),

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tagged:
-    """A game's own response."""
+    """A custom response."""
 
 
 class Hover(ec.Velocity):
@@ -158,7 +158,7 @@ def test_an_id_deleted_that_is_not_there_breaks_espers_process_and_not_ours(how,
         esper.delete_entity(wall, immediate=True)
     for _ in range(2):
         with pytest.raises(KeyError):
-            esper.process(1.0)  # the trap: for ever
+            esper.process(1.0)  # the trap: forever
     assert position(bullet) == (0, 0)
 
     assert causes(space) == ["deleted_twice"]
@@ -406,7 +406,7 @@ def test_two_systems_of_one_class(kind, shot):
     esper.add_processor(kind(space), priority)
 
     if kind is ec.BroadphaseSystem:
-        esper.process(1.0)  # the second begins the step anew
+        esper.process(1.0)  # the second begins the step again
         ledger.record()
         assert position(bullet) == (3, 0)
         assert [(e.first, e.second) for e in space.collisions] == [shot]

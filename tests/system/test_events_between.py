@@ -338,7 +338,7 @@ def test_restore_is_no_new_level():
 
 
 def test_a_level_that_is_built_again_replaces_its_responses_and_filters():
-    asked, answered = [], []
+    asked, resolved = [], []
 
     def build(number):
         esper.clear_database()
@@ -350,7 +350,7 @@ def test_a_level_that_is_built_again_replaces_its_responses_and_filters():
             return True
 
         def respond(impact):
-            answered.append(number)
+            resolved.append(number)
             return ec.DEFAULT
 
         space.filter_pairs(allows, Arrow, Enemy)
@@ -363,7 +363,7 @@ def test_a_level_that_is_built_again_replaces_its_responses_and_filters():
 
     esper.process(1.0)
 
-    assert (asked, answered) == ([1, 2], [1, 2])
+    assert (asked, resolved) == ([1, 2], [1, 2])
 
 
 def test_a_filter_that_is_given_twice_is_asked_once():

@@ -261,7 +261,7 @@ def test_a_predicate_is_asked_once_in_a_step_however_often_a_path_turns():
     space.filter_pairs(lambda *pair: asked.append(pair), Ally, Foe)
     esper.process(1.0)
 
-    assert space.stats.answers > 8
+    assert space.stats.resolutions > 8
     assert asked == [(ghost, ball)]
 
 

@@ -109,7 +109,7 @@ def test_without_what_presses_there_is_no_friction():
 
 
 @pytest.mark.parametrize(("heavy", "light"), [(1, 1), (3, 1), (1, 5)])
-def test_two_that_yield_share_it_by_mass_and_keep_their_momentum(heavy, light):
+def test_two_dynamic_bodies_share_it_by_mass_and_keep_their_momentum(heavy, light):
     one = mover((0, 4), (3, 1), (40, -8), ec.Slide(), ec.Friction(0.5), ec.Mass(heavy))
     two = mover((0, -4), (100, 1), (0, 0), ec.Slide(), ec.Mass(light))
     ec.install()

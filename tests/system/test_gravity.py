@@ -66,7 +66,7 @@ def test_damping_is_the_exponential_for_any_dt(damping, n, world, implementation
     )
 
 
-def test_what_does_not_yield_does_not_fall(world, implementation):
+def test_what_is_not_dynamic_does_not_fall(world, implementation):
     ec.install(gravity=(0.0, -G))
     bodies = [
         mover((0.0, 0.0), (1.0, 1.0), (2.0, 0.0)),

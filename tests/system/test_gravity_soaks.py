@@ -1,4 +1,4 @@
-"""Random worlds under gravity: nothing sinks, whatever responses do, and no answer adds energy.
+"""Random worlds under gravity: nothing sinks, whatever responses do, and no resolution adds energy.
 
 Each world has floors 0.1 thick, one-way platforms, lifts, stacks of every response, and ghosts
 whose impacts a response lets cross, turns, answers or ends by deleting the ghost.  A world is a
@@ -29,7 +29,7 @@ RESPONSES = (ec.Slide, ec.Slide, ec.Slide, ec.Stop, ec.Push, lambda: ec.Deflect(
 
 
 class Ghost:
-    """A game's own component: `Chaos` answers its impacts."""
+    """A custom component: `Chaos` resolves its impacts."""
 
 
 class Chaos(ec.ResponseSystem):
@@ -37,7 +37,7 @@ class Chaos(ec.ResponseSystem):
 
     handles = Ghost
     ways = (
-        "cross", "until separate", "set and cross", "set", "answer and set", "answer",
+        "cross", "until separate", "set and cross", "set", "answer and set", "outcome",
         "delete", "set and delete", "nothing", "default",
     )  # fmt: skip
 
@@ -51,8 +51,8 @@ class Chaos(ec.ResponseSystem):
         pair = (impact.first, impact.second)
         ghost = next(entity for entity in pair if esper.has_component(entity, Ghost))
         movers = [entity for entity in pair if esper.has_component(entity, ec.Velocity)]
-        if way.startswith("answer"):
-            impact.answer()
+        if way.startswith("outcome"):
+            impact.resolve()
         if "set" in way:
             for entity in self.rng.sample(movers, self.rng.randint(1, len(movers))):
                 self.turn(impact, entity)
@@ -150,7 +150,7 @@ class Judge(Oracle):
             if contact.kind is ec.ContactKind.CROSSING
         }
         array = self.space.collision_array
-        array = array[np.isin(array["answer"], (ec.Answer.CROSSED, ec.Answer.CRUSHED))]
+        array = array[np.isin(array["outcome"], (ec.Outcome.CROSSED, ec.Outcome.CRUSHED))]
         excused = set(zip(array["first"].tolist(), array["second"].tolist(), strict=True))
         inside = self._find_inside()
         found = {pair: inside[pair] for pair in inside.keys() - self.inside - excused}
@@ -188,7 +188,7 @@ def test_nothing_sinks_whatever_a_response_does_under_gravity(world, volume):
     for seed in range(n_worlds):
         with another_world(f"{world}, {seed}"):
             house = House(seed)
-            esper.process(0.0)  # queries answer for what a step has read
+            esper.process(0.0)  # queries resolve for what a step has read
             judge = Judge(house.space)
             for step in range(N_STEPS):
                 house.act()

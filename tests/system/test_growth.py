@@ -236,7 +236,7 @@ def test_boxes_that_grow_by_decimals_report_nothing_once_they_go_together():
     assert apart == pytest.approx([0.2 * (1 + 31 / 60)] * 5, rel=1e-12)
 
 
-def test_a_row_of_thousands_of_boxes_that_grow_is_answered_once_for_each_pair(implementation):
+def test_a_row_of_thousands_of_boxes_that_grow_is_resolved_once_for_each_pair(implementation):
     n = 2000 if implementation == "compiled" else 300
     row = [mover((0.2 * i, 0), (0.1, 1), (0, 0), ec.Slide(), ec.Growth(0.03, 0)) for i in range(n)]
     space = ec.install()
@@ -246,7 +246,7 @@ def test_a_row_of_thousands_of_boxes_that_grow_is_answered_once_for_each_pair(im
 
         assert space.stats.crushed == space.stats.held == 0
         assert space.stats.sweeps <= 3 * n
-    assert space.stats.answers <= 10
+    assert space.stats.resolutions <= 10
     width = 0.2 + 2 * 0.03 * 3 / 60
     apart = [position(b)[0] - position(a)[0] for a, b in itertools.pairwise(row)]
     assert apart == pytest.approx([width] * (n - 1), rel=1e-9)

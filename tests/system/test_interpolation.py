@@ -92,7 +92,7 @@ def test_a_body_that_a_response_has_turned_is_shown_between_both_ends():
         pass
 
     def bounce(impact):
-        impact.answer()
+        impact.resolve()
 
     runner = mover((0, 0), (1, 1), (8, 0), Bouncer(), ec.Deflect())
     box((6, 0), (1, 1))  # met at 4

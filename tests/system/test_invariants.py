@@ -92,7 +92,7 @@ def test_momentum_is_kept_along_the_normal_and_by_two_that_stop(response, other,
             )
         esper.process(1.0)
 
-        assert space.stats.answers == 1
+        assert space.stats.resolutions == 1
         after = space.velocities().tolist()
         for k in [0, *along]:
             change = sum(

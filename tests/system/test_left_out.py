@@ -99,7 +99,7 @@ def raised_by(call):
         ("swept", "after a step"),
     ],
 )
-def test_every_call_answers_or_names_the_body_that_is_left_out(fault, whose, motion, moment):
+def test_every_call_answers_or_names_the_body_that_is_skipped(fault, whose, motion, moment):
     space = ec.install(motion=motion)
     bodies = []
     for n in range(len(CALLS)):  # each call gets its own bodies
@@ -168,7 +168,7 @@ def test_a_box_is_put_beside_an_owner_that_is_disabled_but_does_not_move():
         space.move(hitbox, (1, 1))
 
 
-def test_explain_says_that_the_owner_of_a_box_is_left_out():
+def test_explain_says_that_the_owner_of_a_box_is_skipped():
     space, owner, hitbox = attached_box()
     wall = box((23, 0), (1, 1))
     of(owner, ec.Position).x = math.nan
@@ -177,7 +177,7 @@ def test_explain_says_that_the_owner_of_a_box_is_left_out():
     said = space.explain(hitbox, wall)
 
     assert said.verdict is ec.Verdict.IGNORED
-    assert f"entity {hitbox} is attached to entity {owner}, which is left out" in str(said)
+    assert f"entity {hitbox} is attached to entity {owner}, which is skipped" in str(said)
     assert f"entity {owner} is quarantined: Position.x is nan" in str(said)
 
 

@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tagged:
-    """A game's own response."""
+    """A custom response."""
 
 
 def of(entity, kind):
@@ -299,7 +299,7 @@ def test_a_velocity_that_a_response_puts_in_place_of_another_counts_at_once():
 
     esper.process(1.0)
     assert position(bullet) == (3 - 7, 0)
-    assert [event.answer for event in space.collisions] == [ec.Answer.ANSWERED]
+    assert [event.outcome for event in space.collisions] == [ec.Outcome.RESOLVED]
     esper.process(1.0)
 
     assert position(bullet) == (-14, 0)
@@ -320,7 +320,7 @@ def test_what_a_response_puts_in_place_is_what_the_step_goes_on_with_and_writes(
         elif behind not in (impact.first, impact.second):
             esper.add_component(bullet, ec.Velocity(-20, 0))
         else:
-            impact.answer()
+            impact.resolve()
 
     space.respond_with(Tagged, respond)
     esper.process(1.0)

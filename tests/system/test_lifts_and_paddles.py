@@ -121,7 +121,7 @@ def test_a_piston_pushes_crates_against_a_wall_and_crushes():
     assert n_crushed > 0
 
 
-def test_immovable_movers_pass_through_each_other():
+def test_kinematic_bodies_pass_through_each_other():
     first = mover((-3, 0), (1, 1), (4, 0))
     second = mover((3, 0), (1, 1), (-4, 0))
     space = ec.install()
@@ -129,7 +129,7 @@ def test_immovable_movers_pass_through_each_other():
     esper.process(1.0)
 
     assert (position(first), position(second)) == ((1, 0), (-1, 0))
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.CROSSED]
 
 
 def test_a_lift_that_turns_round_lets_its_rider_go():

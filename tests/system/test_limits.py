@@ -106,7 +106,7 @@ def test_a_limit_affects_nobody_elsewhere():
 
         assert space.stats.held == 1
         assert abs(velocity(ball)[0]) == 10.0
-    assert position(ball) == (0.0, 50.0)  # 50 units to and fro
+    assert position(ball) == (0.0, 50.0)  # 50 units back and forth
 
 
 def test_bodies_that_are_held_stop_growing_and_grow_on():
@@ -216,7 +216,7 @@ def test_a_lift_crushes_a_held_body_against_a_ceiling():
 
     esper.process(1.0)
 
-    (crushed,) = (hit for hit in space.collisions if hit.answer is ec.Answer.CRUSHED)
+    (crushed,) = (hit for hit in space.collisions if hit.outcome is ec.Outcome.CRUSHED)
     assert {crushed.first, crushed.second} & {ball}
     assert set(crushed.solids) == {ceiling, lift}
     assert velocity(ball) == (100, 0)
@@ -253,7 +253,7 @@ def test_nothing_passes_through_anything_where_bodies_are_held(pair_limit, respo
         esper.process(1 / 20)
         n_held += space.stats.held
         for hit in space.collisions:
-            if hit.answer is ec.Answer.CRUSHED:
+            if hit.outcome is ec.Outcome.CRUSHED:
                 crushed |= {hit.first, hit.second}
         places = space.positions(balls)
         for first, second in pairs_inside(places - 1, places + 1, 1e-9):
@@ -316,7 +316,7 @@ def n_of(compiled, plain):
 
 
 @pytest.mark.parametrize("more", [(), (ec.Separate(60),)], ids=["alone", "in a soft crowd"])
-def test_a_yielding_boss_under_thousands_of_bullets_is_held_and_the_step_is_short(more):
+def test_a_dynamic_boss_under_thousands_of_bullets_is_held_and_the_step_is_short(more):
     rng = random.Random(1)
     n = n_of(4000, 300)
     boss = mover((0, 0), (50, 50), (1, 0), ec.Slide(), ec.Mass(1000), *more)
@@ -333,7 +333,7 @@ def test_a_yielding_boss_under_thousands_of_bullets_is_held_and_the_step_is_shor
     assert velocity(boss)[0] < 1  # of the bullets that came first it has the momentum
 
 
-def test_a_yielding_boss_that_thousands_of_bullets_stick_to_is_not_held():
+def test_a_dynamic_boss_that_thousands_of_bullets_stick_to_is_not_held():
     rng = random.Random(1)
     n = n_of(4000, 300)
     boss = mover((0, 0), (50, 50), (1, 0), ec.Slide(), ec.Mass(1000))
@@ -564,7 +564,7 @@ def test_a_step_of_a_year_comes_to_an_end():
     esper.process(3e7)
 
     assert space.stats.held == 40
-    assert space.stats.answers <= 8 * (64 * 40 + 2 * space.stats.pairs)
+    assert space.stats.resolutions <= 8 * (64 * 40 + 2 * space.stats.pairs)
     assert space.stats.sweeps <= most_sweeps(space)
     for ball in balls:
         assert all(abs(c - 25) <= 24 + 1e-6 for c in position(ball))

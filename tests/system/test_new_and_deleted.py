@@ -98,7 +98,7 @@ def test_a_new_body_is_read_from_its_components(dim, motion, is_first_step_done)
     assert space.velocity_of(new) == speed
     assert np.isnan(space.fat_bounds([new])).all()
     assert np.isnan(space.swept_bounds([new])).all()
-    assert space.body_kinds([new])[0] == ec.BodyKind.MOVES | ec.BodyKind.YIELDS
+    assert space.body_kinds([new])[0] == ec.BodyKind.MOVES | ec.BodyKind.DYNAMIC
     assert space.may_meet(new, ground)
     assert space.drop_through(new) is False
     assert space.drop_through(new, ground) is False
@@ -112,8 +112,8 @@ def test_a_new_body_is_read_from_its_components(dim, motion, is_first_step_done)
         ((ec.Slide(),), ec.BodyKind.STATIC),
         ((ec.Velocity(0, 0),), ec.BodyKind.MOVES),
         ((ec.Growth(0, 0),), ec.BodyKind.MOVES),
-        ((ec.Velocity(0, 0), ec.Slide()), ec.BodyKind.MOVES | ec.BodyKind.YIELDS),
-        ((ec.Velocity(0, 0), Enemy()), ec.BodyKind.MOVES | ec.BodyKind.YIELDS),
+        ((ec.Velocity(0, 0), ec.Slide()), ec.BodyKind.MOVES | ec.BodyKind.DYNAMIC),
+        ((ec.Velocity(0, 0), Enemy()), ec.BodyKind.MOVES | ec.BodyKind.DYNAMIC),
         ((ec.Velocity(0, 0), ec.Stop(), ec.Mass(math.inf)), ec.BodyKind.MOVES),
         ((ec.Sensor(),), ec.BodyKind.SENSOR),
         ((ec.OneWay((0, 1)),), ec.BodyKind.ONE_WAY),

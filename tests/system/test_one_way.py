@@ -371,7 +371,7 @@ def test_a_sensor_crosses_a_platform_from_all_sides():
     esper.process(1.0)
 
     assert position(sensor) == (0, -10)
-    assert [e.answer for e in space.collisions] == [ec.Answer.CROSSED]
+    assert [e.outcome for e in space.collisions] == [ec.Outcome.CROSSED]
     assert platform
 
 

@@ -199,7 +199,7 @@ def test_at_the_origin_too():
 
 
 def test_what_rests_is_not_moved_by_its_corner():
-    """0.1 and 0.7 are no halves of anything: a corner that is computed anew would creep."""
+    """0.1 and 0.7 are no halves of anything: a corner that is computed again would creep."""
     place = Place(0.1, 0.7)
     esper.create_entity(place, Size(0.3, 0.3), Speed(0.0, -1.0), ec.Slide())
     esper.create_entity(Place(-1.0, 0.4), Size(3.0, 0.3))

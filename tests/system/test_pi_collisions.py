@@ -36,7 +36,7 @@ def test_all_impacts_in_one_step(ratio, digits):
     esper.process(10.0)
 
     assert len(space.collisions) == digits
-    assert {hit.answer for hit in space.collisions} == {ec.Answer.ANSWERED}
+    assert {hit.outcome for hit in space.collisions} == {ec.Outcome.RESOLVED}
     assert space.stats.held == 0
     check_the_end(*boxes, ratio)
 

@@ -169,7 +169,7 @@ def test_update_names_the_component_that_holds_no_number():
     assert found_at(space, (0, 0)) == [wall]
 
 
-def test_what_no_step_could_work_with_is_left_out():
+def test_what_no_step_could_work_with_is_skipped():
     space = ec.install()
     wall, other = box((0, 0), (1, 1)), box((0, 0), (1, 1))
     esper.process(DT)

@@ -133,7 +133,7 @@ def test_who_stands_up_under_a_ceiling_and_who_sinks_by_growing():
 
 
 @pytest.mark.parametrize("who", ["first", "second", "both"])
-def test_of_two_that_yield_one_is_moved(who):
+def test_of_two_dynamic_bodies_one_is_moved(who):
     out = ec.PushOut()
     one = mover((0, 0), (2, 2), (0, 0), ec.Slide(), *([out] if who != "second" else []))
     two = mover((1, 0), (2, 2), (0, 0), ec.Slide(), *([out] if who != "first" else []))
@@ -161,7 +161,7 @@ def test_on_its_way_out_of_one_it_does_not_go_deeper_into_another():
     assert position(light) == (0, 2)
 
 
-def test_of_two_that_yield_the_lighter_is_moved():
+def test_of_two_dynamic_bodies_the_lighter_is_moved():
     one = mover((0, 0), (2, 2), (0, 0), ec.Slide(), ec.PushOut(), ec.Mass(0.5))
     two = mover((1, 0), (2, 2), (0, 0), ec.Slide(), ec.PushOut())
     ec.install()
@@ -209,7 +209,7 @@ def test_what_led_outward_is_kept_and_what_led_in_is_lost(before, after):
     assert position(body)[1] == pytest.approx(6 if before < 100 else 5 + 500 / 60)
 
 
-def test_on_its_way_it_answers_what_it_meets():
+def test_on_its_way_it_resolves_what_it_meets():
     box((0, 0), (5, 5))
     stone = mover((9, 1), (1, 1), (-240, 0), ec.Slide())
     body = mover((4, 1), (1, 1), (0, 0), ec.Slide(), ec.PushOut(60), ec.Mass(3))

@@ -1,4 +1,4 @@
-"""Turns that a step takes seldom: each is the smallest scene that takes it."""
+"""Turns that a step takes rarely: each is the smallest scene that takes it."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Mine:
-    """Marks what the game answers for."""
+    """Marks what the game resolves for."""
 
 
 def answers(space):
-    return [(hit.first, hit.second, hit.answer) for hit in space.collisions]
+    return [(hit.first, hit.second, hit.outcome) for hit in space.collisions]
 
 
 def test_a_contact_that_only_a_long_path_allowed_ends_at_rest():
@@ -73,8 +73,8 @@ def test_a_step_that_was_given_up_leaves_no_impact_behind():
     esper.process(1.0)
 
     assert answers(space) == [
-        (other, left, ec.Answer.ANSWERED),
-        (ball, left, ec.Answer.ANSWERED),
+        (other, left, ec.Outcome.RESOLVED),
+        (ball, left, ec.Outcome.RESOLVED),
     ]
     assert position(ball) == (-6.0, 0.0)
     assert position(other) == (0.0, 9.0)
@@ -99,7 +99,7 @@ def test_hardly_any_restitution_never_leaves_a_pair_closing(heavier):
 
     esper.process(1.0)
 
-    assert len(space.collisions) == len(pairs)  # each pair is answered once: it closes no more
+    assert len(space.collisions) == len(pairs)  # each pair is resolved once: it closes no more
     for first, second in pairs:
         assert velocity(first)[0] <= velocity(second)[0]
         assert velocity(first)[0] == pytest.approx(velocity(second)[0], rel=1e-15)
@@ -120,7 +120,7 @@ def test_a_response_that_makes_the_velocities_equal_and_wants_the_default(respon
     esper.process(1.0)
 
     assert velocity(first) == velocity(second) == (1 / 3, 0.3)
-    assert answers(space) == [(first, second, ec.Answer.ANSWERED)]
+    assert answers(space) == [(first, second, ec.Outcome.RESOLVED)]
 
 
 def test_what_is_deleted_gives_its_partner_no_answer():
@@ -130,13 +130,13 @@ def test_what_is_deleted_gives_its_partner_no_answer():
 
     def burst(impact):
         esper.delete_entity(ball, immediate=True)
-        impact.answer()
+        impact.resolve()
 
     space.respond_with(Mine, burst)
 
     esper.process(1.0)
 
-    assert answers(space) == [(partner, ball, ec.Answer.ANSWERED)]
+    assert answers(space) == [(partner, ball, ec.Outcome.RESOLVED)]
     assert velocity(partner) == (-2.0, 0.0)
     assert position(partner) == (2.0, 0.0)
     esper.process(1.0)
@@ -153,9 +153,9 @@ def test_a_response_that_moves_its_body_into_a_sensor():
 
     esper.process(1.0)
 
-    assert [(hit.other(ball), hit.time, hit.answer) for hit in space.collisions] == [
-        (wall, 0.75, ec.Answer.ANSWERED),
-        (sensor, 0.75, ec.Answer.CROSSED),
+    assert [(hit.other(ball), hit.time, hit.outcome) for hit in space.collisions] == [
+        (wall, 0.75, ec.Outcome.RESOLVED),
+        (sensor, 0.75, ec.Outcome.CROSSED),
     ]
     assert position(ball) == (1.0, 50.0)  # from there on it goes its way
     assert [(e.other(ball), e.time) for e in space.contacts_began] == [(wall, 0.75), (sensor, 0.75)]
@@ -193,9 +193,9 @@ def test_a_body_in_a_squeeze_that_its_game_does_not_answer_is_crushed_not_forced
     esper.process(1.5)
 
     assert space.stats.crushed == 1
-    found = [hit.answer for hit in space.collisions if crate in (hit.first, hit.second)]
-    assert found.count(ec.Answer.CRUSHED) == 1
-    assert ec.Answer.ANSWERED not in found
+    found = [hit.outcome for hit in space.collisions if crate in (hit.first, hit.second)]
+    assert found.count(ec.Outcome.CRUSHED) == 1
+    assert ec.Outcome.RESOLVED not in found
     assert position(left)[0] < position(crate)[0] < position(right)[0]
 
 
@@ -267,8 +267,8 @@ def test_a_bullet_into_an_inner_corner_turns_back_on_both_axes_whatever_the_roun
 
         first, second = space.collisions
         assert {first.normal, second.normal} == {(1.0, 0.0), (0.0, -1.0)}
-        assert first.answered
-        assert second.answered
+        assert first.resolved
+        assert second.resolved
         assert second.time == pytest.approx(first.time, rel=1e-15)
         assert velocity(bullet) == (-speed, speed)
         apart += first.time != second.time
@@ -431,11 +431,11 @@ def test_a_body_that_the_game_moves_wakes_who_sleeps_beside_it_and_nobody_else()
     assert len(space.contacts(other_floor)) == 1
 
 
-@pytest.mark.parametrize("floor_yields", [False, True])
-def test_a_growing_ball_that_falls_bounces_by_the_speed_of_its_face(floor_yields):
+@pytest.mark.parametrize("is_floor_dynamic", [False, True])
+def test_a_growing_ball_that_falls_bounces_by_the_speed_of_its_face(is_floor_dynamic):
     floor = (
         mover((0.0, -1.0), (9.0, 1.0), (0.0, 0.0), ec.Slide(), ec.GravityScale(0.0))
-        if floor_yields
+        if is_floor_dynamic
         else box((0.0, -1.0), (9.0, 1.0))
     )
     ball = mover((0.0, 3.0), (1.0, 1.0), (0.0, -10.0), ec.Deflect(), ec.Growth(1.0, 1.0))
@@ -479,7 +479,7 @@ def test_bodies_that_rest_for_a_shorter_time_are_awake_when_others_fall_asleep()
     assert len(space.contacts(late[0])) == 1
 
 
-def test_a_row_that_presses_on_a_wall_stays_awake_beside_one_that_the_game_answers_for():
+def test_a_row_that_presses_on_a_wall_stays_awake_beside_one_that_the_game_resolves_for():
     box((0.0, 0.0), (1.0, 9.0))
     row = [mover((2.0 * n, 0.0), (1.0, 1.0), (-1.0, 0.0), ec.Slide()) for n in range(1, 6)]
     guest = mover((12.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), Mine())

@@ -22,7 +22,7 @@ def install(space, response=None):
 
 
 class TakesEachImpact(ec.ResponseSystem):
-    """Takes all impacts, and answers as the built-in answer does."""
+    """Takes all impacts, and resolves as the built-in response does."""
 
     def __init__(self, space):
         super().__init__(space)
@@ -30,10 +30,10 @@ class TakesEachImpact(ec.ResponseSystem):
 
     def respond(self, impact):
         self.times.append(impact.time)
-        self.answer(impact)
+        self.resolve(impact)
 
-    def answer(self, impact):
-        impact.answer()
+    def resolve(self, impact):
+        impact.resolve()
 
 
 # Without -------------------------------------------------------------------------------
@@ -47,11 +47,11 @@ def test_without_a_response_system_first_impacts_are_emitted_unanswered():
 
     esper.process(1.0)
 
-    assert [(hit.other(runner), hit.time, hit.answer) for hit in space.collisions] == [
-        (near, 0.15, ec.Answer.UNANSWERED),
-        (far, 0.45, ec.Answer.UNANSWERED),
+    assert [(hit.other(runner), hit.time, hit.outcome) for hit in space.collisions] == [
+        (near, 0.15, ec.Outcome.UNRESOLVED),
+        (far, 0.45, ec.Outcome.UNRESOLVED),
     ]
-    assert not any(hit.answered for hit in space.collisions)
+    assert not any(hit.resolved for hit in space.collisions)
     assert position(runner) == (20, 2)
     assert velocity(runner) == (20, 2)
 
@@ -81,7 +81,7 @@ def test_without_a_response_system_handlers_are_called_too():
 
     esper.process(1.0)
 
-    assert [hit.answer for hit in seen] == [ec.Answer.UNANSWERED]
+    assert [hit.outcome for hit in seen] == [ec.Outcome.UNRESOLVED]
 
 
 def test_without_a_response_system_sensors_have_their_contacts():
@@ -118,7 +118,7 @@ def test_a_subclass_that_changes_nothing_gives_the_same_log(world):
         esper.delete_world(f"{world} subclass")
 
 
-def test_a_subclass_answers_in_its_own_way():
+def test_a_subclass_resolves_in_its_own_way():
     class Trampolines(ec.ResponseSystem):
         def respond(self, impact):
             if impact.closing_speed > 5:
@@ -137,7 +137,7 @@ def test_a_subclass_answers_in_its_own_way():
     # 1 above the floor: 0.125 of the step down, the rest up at twice the speed.
     assert velocity(runner) == (1, 16)
     assert position(runner) == (1, 1 + 0.875 * 16)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.ANSWERED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.RESOLVED]
 
 
 def test_install_keeps_a_response_system_of_the_game_out_of_the_way():
@@ -165,7 +165,7 @@ def test_install_keeps_a_response_system_of_the_game_out_of_the_way():
 
 
 @pytest.mark.parametrize("dim", [2, 3])
-def test_taking_each_impact_and_asking_for_the_built_in_answer_gives_the_same_log(world, dim):
+def test_taking_each_impact_and_asking_for_the_built_in_response_gives_the_same_log(world, dim):
     expected = mixed_log(30, dim=dim)
     esper.switch_world(f"{world} own")
     try:
@@ -185,10 +185,10 @@ def test_impacts_are_offered_in_time_order():
     seen = []
 
     class Own(TakesEachImpact):
-        def answer(self, impact):
+        def resolve(self, impact):
             x, _ = impact.position_first
             seen.append((impact.first, impact.second, impact.velocity_first, x))
-            super().answer(impact)
+            super().resolve(impact)
 
     system = Own(space)
     install(space, system)
@@ -205,7 +205,7 @@ def test_impacts_are_offered_in_time_order():
 
 def test_a_game_sets_the_velocities_itself():
     class Portal(TakesEachImpact):
-        def answer(self, impact):
+        def resolve(self, impact):
             impact.velocity_first = (0, 10)
 
     runner = mover((0, 0), (1, 1), (8, 0), ec.Slide())
@@ -217,14 +217,14 @@ def test_a_game_sets_the_velocities_itself():
 
     assert velocity(runner) == (0, 10)
     assert position(runner) == (4, 5)
-    assert [(hit.answer, hit.velocity_first) for hit in space.collisions] == [
-        (ec.Answer.ANSWERED, (8, 0))
+    assert [(hit.outcome, hit.velocity_first) for hit in space.collisions] == [
+        (ec.Outcome.RESOLVED, (8, 0))
     ]
 
 
-def test_an_impact_that_is_taken_and_not_answered_is_slid():
+def test_an_impact_that_is_taken_and_not_resolved_is_slid():
     class Lazy(TakesEachImpact):
-        def answer(self, impact):
+        def resolve(self, impact):
             pass
 
     runner = mover((0, 0), (1, 1), (8, 4), ec.Deflect())
@@ -235,7 +235,7 @@ def test_an_impact_that_is_taken_and_not_answered_is_slid():
     esper.process(1.0)
 
     assert velocity(runner) == (0, 4)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.FORCED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.FORCED]
     assert space.stats.forced == 1
     assert gaps(runner, wall)[0] >= 0
 

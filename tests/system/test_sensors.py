@@ -21,7 +21,7 @@ def test_entry_and_exit_within_one_step(dim):
     esper.process(1.0)
 
     (hit,) = space.collisions
-    assert (hit.first, hit.second, hit.answer) == (runner, coin, ec.Answer.CROSSED)
+    assert (hit.first, hit.second, hit.outcome) == (runner, coin, ec.Outcome.CROSSED)
     assert (hit.time, hit.exit, hit.normal) == (0.15, 0.35, (-1, *rest))
     (began,) = space.contacts_began
     assert (began.time, began.kind, began.normal) == (0.15, ec.ContactKind.CROSSING, (-1, *rest))
@@ -129,7 +129,7 @@ def test_a_bounce_inside_a_sensor_leaves_it_again_in_the_same_step():
     esper.process(1.0)
 
     assert [hit.time for hit in space.collisions] == [0.35, 0.5]
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED, ec.Answer.ANSWERED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.CROSSED, ec.Outcome.RESOLVED]
     assert velocity(ball) == (-10, 0)
     crossing = [event for event in space.contacts_ended if event.kind is ec.ContactKind.CROSSING]
     assert [event.time for event in crossing] == pytest.approx([0.65], rel=1e-14)
@@ -145,7 +145,7 @@ def test_in_and_out_and_in_again_within_one_step():
 
     esper.process(1.0)
 
-    entries = [hit.time for hit in space.collisions if hit.answer is ec.Answer.CROSSED]
+    entries = [hit.time for hit in space.collisions if hit.outcome is ec.Outcome.CROSSED]
     began = [event.time for event in space.contacts_began if event.other(ball) == coin]
     ended = [event.time for event in space.contacts_ended if event.other(ball) == coin]
     # 10.5 units from wall to wall, the first half a unit in.
@@ -202,7 +202,7 @@ def test_a_crate_that_becomes_a_sensor_lets_its_load_fall():
     esper.process(1.0)
 
     assert position(rider) == (0, -2)
-    assert [hit.answer for hit in space.collisions] == [ec.Answer.CROSSED]
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.CROSSED]
 
 
 @pytest.mark.parametrize("sensor_is_older", [False, True])

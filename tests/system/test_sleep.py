@@ -19,7 +19,7 @@ from tests.volume import further
 _names = itertools.count()
 DT = 1 / 60
 SAME = (
-    "step", "bodies", "movers", "static", "left_out", "impacts", "answers", "merges", "crushed",
+    "step", "bodies", "movers", "static", "skipped", "impacts", "resolutions", "merges", "crushed",
     "forced", "pair_limit_hits", "sweep_limit_hits", "waiting", "held",
 )  # fmt: skip
 
@@ -78,7 +78,7 @@ RESPONSES = (ec.Slide, ec.Slide, ec.Slide, ec.Deflect, ec.Push, ec.Stop)
 
 
 class Own:
-    """A component of the game's that answers impacts."""
+    """A component of the game's that resolves impacts."""
 
 
 class Yard:
@@ -135,7 +135,7 @@ class Yard:
         self.movers.append(self.draw.body(place, half, ec.Velocity(*zero), *own, moves=False))
 
     def respond(self, impact):
-        """Answer in all ways that there are, by what has met."""
+        """Resolve in all ways that there are, by what has met."""
         rng = self.rng
         entity = rng.choice([impact.first, impact.second])
         what = rng.random() * (1.0 if self.may_change else 0.3)
@@ -222,7 +222,7 @@ def test_a_yard_in_which_everything_happens(seed, wild, dim, implementation, vol
 
 
 class ByHand(ec.ResponseSystem):
-    """Answers impacts by a function when it is called, outside of esper.process()."""
+    """Resolves impacts by a function when it is called, outside of esper.process()."""
 
     def __init__(self, space, function):
         super().__init__(space)
@@ -233,7 +233,7 @@ class ByHand(ec.ResponseSystem):
 
 
 class Pushed(Yard):
-    """The same, but the game answers impacts by hand, and breaks off steps."""
+    """The same, but the game resolves impacts by hand, and breaks off steps."""
 
     def play(self, step):
         dt = super().play(step) or DT
@@ -245,7 +245,7 @@ class Pushed(Yard):
         def respond(impact):
             what = rng.random()
             if what < 0.5:
-                impact.answer()
+                impact.resolve()
             elif what < 0.7:
                 self.respond(impact)
             elif what < 0.75:
@@ -266,7 +266,7 @@ class Pushed(Yard):
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.parametrize("motion", ["velocity", "swept"])
 @pytest.mark.parametrize("seed", [0, *further(1, 2)])
-def test_a_game_that_answers_by_hand_and_breaks_off(seed, motion, implementation, volume):
+def test_a_game_that_resolves_by_hand_and_breaks_off(seed, motion, implementation, volume):
     asleep = twice(
         lambda space: Pushed(space, 100 + seed, 2, 0.3).play,
         volume(80, 300, least=40),
@@ -453,7 +453,7 @@ def test_setting_what_is_there_wakes_nobody(resting):
         assert space.stats.asleep == 2
 
 
-def test_whoever_is_hit_answers_in_that_step(resting):
+def test_whoever_is_hit_resolves_in_that_step(resting):
     space, _, crate, ball = resting
     set_velocity(crate, 0.0, 0.0)
 
@@ -461,7 +461,7 @@ def test_whoever_is_hit_answers_in_that_step(resting):
     esper.process(DT)
 
     [hit] = [hit for hit in space.collisions if hit.first == crate]
-    assert hit.answered
+    assert hit.resolved
     assert hit.second == ball
     assert space.stats.asleep == 0
     assert esper.component_for_entity(crate, ec.Position).y == 1.0
@@ -662,9 +662,9 @@ def test_a_platform_that_the_game_drives_takes_its_hold_with_it(implementation):
     assert asleep[19] == 20
 
 
-@pytest.mark.filterwarnings("ignore:.*left out of all collisions:RuntimeWarning")
+@pytest.mark.filterwarnings("ignore:.*skipped in all collisions:RuntimeWarning")
 @pytest.mark.parametrize("sleep", [False, True])
-def test_what_was_driven_and_is_nowhere_now_is_left_out(sleep, implementation, world):
+def test_what_was_driven_and_is_nowhere_now_is_skipped(sleep, implementation, world):
     space = ec.install(ec.Space(motion="swept", sleep=sleep))
     platforms = [box((9.0 * k, 0.0), (2.0, 1.0)) for k in range(20)]
     esper.process(DT)
@@ -803,7 +803,7 @@ def test_a_crowd_of_sleeping_and_awake_bodies_is_one_crowd():
         with pytest.warns(RuntimeWarning, match="no room for so many"):
             esper.process(DT)
         assert space.stats.asleep == 0
-        found.append((space.contact_array.tobytes(), space.reports, space.stats.left_out))
+        found.append((space.contact_array.tobytes(), space.reports, space.stats.skipped))
         esper.switch_world("default")
         esper.delete_world(name)
 
@@ -820,7 +820,7 @@ def test_a_crowd_does_not_sleep(world):
     for _ in range(20):
         esper.process(DT)
 
-    assert space.stats.left_out > 0
+    assert space.stats.skipped > 0
     assert space.stats.asleep == 0
 
 

@@ -172,22 +172,22 @@ def test_a_landing_aimed_exactly_at_a_seam_in_whole_numbers(speed):
 
     assert velocity(runner) == (speed, 0)
     assert position(runner) == (3 + speed / 2, 1)
-    assert [(hit.time, hit.other(runner), hit.answer) for hit in space.collisions] == [
-        (0.5, tiles[1], ec.Answer.ANSWERED)
+    assert [(hit.time, hit.other(runner), hit.outcome) for hit in space.collisions] == [
+        (0.5, tiles[1], ec.Outcome.RESOLVED)
     ]
 
 
 @pytest.mark.usefixtures("implementation")
-def test_a_box_that_lands_on_two_tiles_is_answered_once():
+def test_a_box_that_lands_on_two_tiles_is_resolved_once():
     left, right = box((-1, -1), (1, 1)), box((1, -1), (1, 1))
     runner = mover((0, 3), (1, 1), (0.5, -4), ec.Slide())
     space = ec.install()
 
     esper.process(1.0)
 
-    assert [(hit.other(runner), hit.answer) for hit in space.collisions] == [
-        (left, ec.Answer.ANSWERED),
-        (right, ec.Answer.STOPPED_ALREADY),
+    assert [(hit.other(runner), hit.outcome) for hit in space.collisions] == [
+        (left, ec.Outcome.RESOLVED),
+        (right, ec.Outcome.STOPPED_ALREADY),
     ]
     assert sorted(event.other(runner) for event in space.contacts_began) == [left, right]
 

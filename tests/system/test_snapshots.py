@@ -22,7 +22,7 @@ from tests.system.test_compiled_and_pure import in_both_implementations
 ROOT = Path(__file__).parents[2]
 DT = 1 / 60
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*left out of all collisions:RuntimeWarning")
+pytestmark = pytest.mark.filterwarnings("ignore:.*skipped in all collisions:RuntimeWarning")
 KINDS = (
     ec.Position, ec.Extents, ec.Velocity, ec.Growth, ec.Mass, ec.Deflect,
     ec.Push, ec.Slide, ec.Stop, ec.Sensor, Falls,
@@ -30,7 +30,7 @@ KINDS = (
 
 
 class Portal:
-    """A game's own component, with a response of its own."""
+    """A custom component, with a response of its own."""
 
     def __init__(self, uses=0):
         self.uses = uses

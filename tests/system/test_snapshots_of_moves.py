@@ -87,7 +87,7 @@ def test_own_components_go_on_as_if_never_saved(make, components, volume):
         assert outcome(space) == expected
 
 
-def test_what_would_be_left_out_is_named():
+def test_what_would_be_skipped_is_named():
     make_corners(*room()[5])
     space = ec.install(components=CORNERS)
     esper.process(1 / 60)

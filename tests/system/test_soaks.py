@@ -154,7 +154,7 @@ class Bullets(Scene):
 
     def check_world(self, step):
         self.n_limits += self.space.stats.pair_limit_hits
-        self.n_crossed += int((self.space.collision_array["answer"] == ec.Answer.CROSSED).sum())
+        self.n_crossed += int((self.space.collision_array["outcome"] == ec.Outcome.CROSSED).sum())
 
     def end(self, n_steps):
         assert self.n_limits > 0
@@ -380,7 +380,9 @@ SCENES: dict[str, tuple[type[Scene], int, int, int, int]] = {
 def check_limits(space: ec.Space) -> None:
     """Assert that no step had more answers than the limits allow."""
     stats = space.stats
-    assert stats.answers <= 8 * (space.pair_limit * stats.movers + 2 * stats.pairs) + stats.pairs
+    assert (
+        stats.resolutions <= 8 * (space.pair_limit * stats.movers + 2 * stats.pairs) + stats.pairs
+    )
     assert stats.sweeps <= 16 * (space.pair_limit * stats.movers + 2 * stats.pairs) + stats.pairs
     assert stats.crushed <= stats.pairs
 

@@ -35,7 +35,7 @@ def test_a_body_is_stopped_on_its_way():
     assert place.y == 5.0
     (hit,) = space.collisions
     assert (hit.first, hit.second, hit.normal, hit.time) == (wall, player, (1.0, 0.0), 0.08)
-    assert hit.answer is ec.Answer.ANSWERED
+    assert hit.outcome is ec.Outcome.RESOLVED
     assert space.contacts(player)
 
 
@@ -160,7 +160,7 @@ def test_what_squeezes_is_reported():
     press.y = 2.5
     esper.process(DT)
 
-    assert ec.Answer.CRUSHED in {hit.answer for hit in space.collisions}
+    assert ec.Outcome.CRUSHED in {hit.outcome for hit in space.collisions}
     assert press.y == 2.5
 
 
@@ -216,7 +216,7 @@ def test_a_sensor_sees_what_is_moved_through_it():
 
     (hit,) = space.collisions
     assert {hit.first, hit.second} == {coin, player}
-    assert hit.answer is ec.Answer.CROSSED
+    assert hit.outcome is ec.Outcome.CROSSED
     assert [event.time for event in space.contacts_began] == [pytest.approx(0.178)]
 
 
@@ -353,7 +353,7 @@ def test_a_step_that_was_broken_off_is_swept_again():
     place.x = 50.0
     space.update_bounds(DT)
     space.queue_impacts(DT)
-    space.answer_impacts(DT)
+    space.resolve_impacts(DT)
     esper.process(DT)
 
     assert place.x == 8.0

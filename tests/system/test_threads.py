@@ -16,7 +16,7 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tagged:
-    """A game's own response."""
+    """A custom response."""
 
 
 def in_another_thread(function):
@@ -46,7 +46,7 @@ def test_a_second_thread_within_a_step_is_refused(where):
         lambda: esper.process(1.0),
         lambda: space.update_bounds(1.0),
         lambda: space.queue_impacts(1.0),
-        lambda: space.answer_impacts(1.0),
+        lambda: space.resolve_impacts(1.0),
         lambda: space.impacts,
         lambda: space.finish_step(1.0),
         lambda: space.query((-9, -9), (9, 9)),

@@ -1,4 +1,4 @@
-"""A game's own components may hold vectors; and numbers of many bodies are set at once."""
+"""custom components may hold vectors; and numbers of many bodies are set at once."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_responses_see_and_set_vectors():
 
     def respond(impact):
         seen.append((list(own.pos), impact.velocity(runner)))
-        impact.answer()
+        impact.resolve()
         own.vel[1] = 6.0
 
     space.respond_with(ec.Slide, respond)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tagged:
-    """A game's own component."""
+    """A custom component."""
 
 
 def body(x, y, *components, half=(1, 1)):
@@ -43,7 +43,7 @@ def test_registering_a_response_within_a_response_broke_the_step():
     space.respond_with(Tagged, respond)
     esper.process(1.0)
 
-    assert [event.answer for event in space.collisions] == [ec.Answer.ANSWERED]
+    assert [event.outcome for event in space.collisions] == [ec.Outcome.RESOLVED]
 
 
 def test_contacts_asked_for_within_a_step_named_an_entity_that_is_none():
@@ -74,7 +74,7 @@ def test_a_wall_moved_by_a_response_stayed_in_both_trees():
 
     space.check()
     assert of(bullet, ec.Position).x == 10.0  # nothing is in the way any more
-    assert [event.answer for event in space.collisions] == [ec.Answer.ANSWERED]
+    assert [event.outcome for event in space.collisions] == [ec.Outcome.RESOLVED]
     assert space.query((49, -1), (51, 1)) == [wall]
 
 
@@ -131,7 +131,10 @@ def test_the_second_tile_of_a_landing_was_told_another_story():
 
     esper.process(1.0)
 
-    assert [e.answer for e in space.collisions] == [ec.Answer.ANSWERED, ec.Answer.STOPPED_ALREADY]
+    assert [e.outcome for e in space.collisions] == [
+        ec.Outcome.RESOLVED,
+        ec.Outcome.STOPPED_ALREADY,
+    ]
     assert [(e.first, e.second) for e in space.collisions] == [(left, box), (right, box)]
     assert [e.velocity_second for e in space.collisions] == [(0, -10), (0, -10)]
     assert [e.closing_speed for e in space.collisions] == [10, 10]
@@ -220,23 +223,23 @@ def test_the_ends_of_contacts_were_lost_when_the_step_was_refused():
     ]
 
 
-def test_a_twist_could_not_be_added_to_the_built_in_answer():
+def test_a_twist_could_not_be_added_to_the_built_in_response():
     paddle = body(0, 0, ec.Velocity(3, 0))
     ball = body(0.5, 5, ec.Velocity(0, -6), ec.Deflect(), Tagged())
     space = ec.install()
 
     def respond(impact):
-        impact.answer()
+        impact.resolve()
         assert impact.velocity(ball) == (0.0, 6.0)
         impact.set_velocity(ball, (impact.velocity(paddle)[0], 6.0))
         with pytest.raises(RuntimeError, match="already"):
-            impact.answer()
+            impact.resolve()
 
     space.respond_with(Tagged, respond)
     esper.process(1.0)
 
     assert of(ball, ec.Velocity).xy == (3.0, 6.0)
-    assert [event.answer for event in space.collisions] == [ec.Answer.ANSWERED]
+    assert [event.outcome for event in space.collisions] == [ec.Outcome.RESOLVED]
 
 
 def test_a_shrinking_body_without_size_went_on_shrinking():
@@ -283,7 +286,7 @@ def test_a_pile_of_bouncing_crates_took_the_bounce_from_everybody():
     assert abs(of(ball, ec.Velocity).x) == 200.0
 
 
-def test_a_row_that_touches_by_rounding_was_answered_hundreds_of_times():
+def test_a_row_that_touches_by_rounding_was_resolved_hundreds_of_times():
     body(-3, 0, ec.Velocity(1 / 3, 0))
     row = [body(2 * i * 0.1 * 10, 0, ec.Velocity(0, 0), ec.Slide()) for i in range(30)]
     space = ec.install()
@@ -291,7 +294,7 @@ def test_a_row_that_touches_by_rounding_was_answered_hundreds_of_times():
     answers = 0
     for _ in range(20):
         esper.process(0.37)
-        answers += space.stats.answers
+        answers += space.stats.resolutions
 
     assert answers == 30
     assert {of(box, ec.Velocity).x for box in row} == {1 / 3}
@@ -577,7 +580,7 @@ def test_a_decimal_that_is_no_place_broke_off_every_step(number):
     of(sick, ec.Position).x = number
 
     says = re.escape(f"Position.x is {float(number)}, it must be finite")
-    with pytest.warns(RuntimeWarning, match=f"entity {sick} is left out .*{says}"):
+    with pytest.warns(RuntimeWarning, match=f"entity {sick} is skipped .*{says}"):
         esper.process(1.0)
     esper.process(1.0)
 
@@ -648,7 +651,7 @@ def test_an_attribute_deleted_after_a_step_was_broken_off_is_named():
     esper.remove_processor(ec.ResponseSystem)
     space.update_bounds(1.0)
     space.queue_impacts(1.0)
-    space.answer_impacts(1.0)
+    space.resolve_impacts(1.0)
     del of(sick, ec.Velocity).x
 
     with pytest.raises(AttributeError, match=f"entity {sick}: Velocity.x is missing"):

@@ -134,7 +134,7 @@ def test_own_components_with_corners_wrap_by_their_centres():
 # -- what is too large, or too fast --
 
 
-def test_a_body_that_is_wider_than_the_world_is_left_out():
+def test_a_body_that_is_wider_than_the_world_is_skipped():
     wide, fine = box((0, 0), (W / 2 + 1, 1)), box((0, 0), (W / 2, 500))
     space = wrapped_space(W, None)
 
@@ -149,7 +149,7 @@ def test_a_body_that_is_wider_than_the_world_is_left_out():
     assert space.query((0, 0), (1, 1)) == [wide, fine]
 
 
-def test_a_body_that_goes_around_too_often_is_left_out_until_it_is_slower():
+def test_a_body_that_goes_around_too_often_is_skipped_until_it_is_slower():
     body = mover((0, 0), (1, 1), (64 * W * 60 + 60, 0))
     space = wrapped_space()
 
@@ -165,7 +165,7 @@ def test_a_body_that_goes_around_too_often_is_left_out_until_it_is_slower():
     assert space.query_point((1, 1)) == [body]
 
 
-def test_a_body_that_would_grow_wider_than_the_world_is_left_out():
+def test_a_body_that_would_grow_wider_than_the_world_is_skipped():
     growing = box((0, 0), (150, 1), ec.Growth(11, 0))
     space = wrapped_space()
 

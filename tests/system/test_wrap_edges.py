@@ -43,7 +43,7 @@ def test_a_crowd_across_the_edge_is_bounded_like_any_other():
             for _ in range(2):
                 esper.process(1.0)
                 runs.append((
-                    space.stats.pairs, space.stats.left_out, len(space.contacts_ended),
+                    space.stats.pairs, space.stats.skipped, len(space.contacts_ended),
                     n_before, len(space.contacts()), [hit.time for hit in space.collisions],
                 ))  # fmt: skip
         assert lone in {hit.first for hit in space.collisions}

@@ -1,4 +1,4 @@
-"""Worlds that wrap: moved by the game, answered by it, saved, explained; Asteroids."""
+"""Worlds that wrap: moved by the game, resolved by it, saved, explained; Asteroids."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_a_teleport_across_the_edge_is_no_sweep():
     assert not space.collisions
 
 
-# -- responses of the game's own --
+# -- custom responses --
 
 
 class Bouncy:

@@ -35,11 +35,11 @@ def furnish(rng):
     return dim, widths
 
 
-def is_off(entity, left_out):
+def is_off(entity, skipped):
     """Return whether a body is not in the world, or attached to one that is not."""
     box = esper.try_component(entity, ec.Attached)
     return any(
-        e in left_out or esper.has_component(e, ec.Disabled)
+        e in skipped or esper.has_component(e, ec.Disabled)
         for e in (entity, box.owner if box else entity)
     )
 
@@ -68,8 +68,8 @@ def log_of(seed, motion, *, saved=False, **settings):
             esper.process(1 / 60)
         space.check()
         places = space.positions()
-        left_out = {report.entity for report in space.reports}
-        inside = places[[not is_off(entity, left_out) for entity in space.entities]]
+        skipped = {report.entity for report in space.reports}
+        inside = places[[not is_off(entity, skipped) for entity in space.entities]]
         assert (inside[:, np.isfinite(ends)] >= 0).all()
         assert (inside < ends).all()
         log += [

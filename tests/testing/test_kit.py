@@ -410,7 +410,7 @@ def test_body_that_comes_to_be_inside_a_wall_is_found_after_the_step(sim, game):
     assert sim.n_steps == 6  # the seventh was not finished
 
 
-def test_pairs_that_nobody_asked_for_sensors_and_old_overlaps_are_left_out(sim, game):
+def test_pairs_that_nobody_asked_for_sensors_and_old_overlaps_are_skipped(sim, game):
     esper.component_for_entity(game.player, ec.Position).x = 100.0
     sim.step()
     with testing.assert_never_inside():

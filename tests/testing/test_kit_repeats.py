@@ -22,7 +22,7 @@ from ecs_collide.testing.sim import Sim
 DT = 1 / 60
 SCRIPT = [("right", 20), ("", 10), ("right jump", 20)]
 
-# Where there is no compiled kernel, that variant is left out, with a warning.
+# Where there is no compiled kernel, that variant is skipped, with a warning.
 pytestmark = pytest.mark.filterwarnings("ignore:assert_repeats.. skips 'kernels'")
 
 
