@@ -177,7 +177,7 @@ def checked_switch(name: str, value: bool) -> bool:
 
 
 def checked_gravity(gravity: VectorLike | None, dim: int) -> Vector:
-    """Return an acceleration as a tuple, zeros for None, or say what is wrong with it.
+    """Return an acceleration as a tuple, zeros for None; raise for an invalid one.
 
     Raises
     ------

@@ -192,7 +192,7 @@ class World:
 
     def kinds(self) -> Iterable[type]:
         """Return the types of all components that entities have; others may be among them."""
-        # esper files entities by type: looking at all of them would cost as much as a step.
+        # esper files entities by type: a pass over all of them would cost as much as a step.
         filed: Any = self._part("_components", 1)
         if type(filed) is dict:
             return list(filed)

@@ -63,7 +63,7 @@ class Settings:
         self.sleep = checked_switch("sleep", sleep)
 
     def differing(self, given: Mapping[str, Any]) -> dict[str, object]:
-        """Return those of the settings, by name, for which others are given."""
+        """Return the settings, by name, that differ from the given ones."""
         own = vars(self)
         if given.get("dim", self.dim) != self.dim:  # then no vector can be compared
             return {"dim": self.dim}

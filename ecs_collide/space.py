@@ -1,4 +1,4 @@
-"""The bodies of one world, what they do in a step, and queries about them."""
+"""The bodies of one world, their steps, and queries about them."""
 
 from __future__ import annotations
 
@@ -278,7 +278,7 @@ class Space(BoxQueries[Filter]):
 
     @property
     def sleep(self) -> bool:
-        """Whether bodies may sleep; `stats.asleep` is the number of those that do.
+        """Whether bodies may sleep; `stats.asleep` is the number of sleeping ones.
 
         A body falls asleep after some steps in which its velocity and growth were 0 and nothing
         happened to it, or in which it was only pressed against its support, by gravity or by a
@@ -342,7 +342,7 @@ class Space(BoxQueries[Filter]):
         Parameters
         ----------
         dt : float, optional
-            The length of the step, to be compared with that of `update_bounds`.
+            The length of the step; it must equal the one given to `update_bounds`.
         offers : sequence of Offer
             The response systems that are offered each impact, in order.
         system : object, optional
@@ -432,7 +432,7 @@ class Space(BoxQueries[Filter]):
         first_kind: type | None = None,
         second_kind: type | None = None,
     ) -> Unsubscribe:
-        """Let a function decide whether two bodies that come near each other may meet.
+        """Register a function that decides whether two bodies near each other may meet.
 
         For rules that a `Filter` cannot express.  If the function returns a false value, the two
         bodies pass through each other in this step, without impact, crossing or contact.  A
@@ -604,7 +604,7 @@ class Space(BoxQueries[Filter]):
         return self._subscribers.all
 
     def clear_handlers(self) -> None:
-        """Remove all `handlers`, also those that wait for events of this step.
+        """Remove all `handlers`, also those with events of this step to come.
 
         Functions given to `respond_with`, `filter_pairs` and `esper.set_handler` stay.
         """
@@ -730,7 +730,7 @@ class Space(BoxQueries[Filter]):
         exclude: Exclude = None,
         filter: Filter = None,
     ) -> Moved:
-        """Move a body now, between two steps; return where it arrived and what it met.
+        """Move a body now, between two steps; return where it arrived and its hits.
 
         For turn-based games, tools and AI.  The body is swept along a straight path, by the rules
         of a step, among the other bodies as they are now: every move calls `update`.  When it
@@ -899,7 +899,7 @@ class Space(BoxQueries[Filter]):
         Returns
         -------
         float64 (n, dim)
-            In world units; 1 gives those of `positions`.
+            In world units; 1 gives the results of `positions`.
         """
         return self._inspection.interpolated(fraction, entities)
 
@@ -912,8 +912,8 @@ class Space(BoxQueries[Filter]):
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Return the min and the max corners of bodies, two float64 (n, dim).
 
-        As `bounds` for each.  The corners of a quarantined body are those of its components, so
-        they may be NaN.
+        As `bounds` for each.  A quarantined body has the corners that its components give,
+        which may be NaN.
         """
         return self._inspection.boxes(entities)
 
@@ -1017,7 +1017,7 @@ class Space(BoxQueries[Filter]):
             Called with an existing component and bytes; changes the component to their state.
             Without it, a component that differs is replaced by a new one.
         name : str, optional
-            The name of the type in snapshots; by default that of the class.  It must stay the
+            The name of the type in snapshots; by default the name of the class.  It must stay the
             same for as long as snapshots are kept.
         hashed : bool
             Whether `state_hash` includes what `save` returns.  If not, it is as without this
@@ -1096,10 +1096,10 @@ class Space(BoxQueries[Filter]):
     def restore(self, data: bytes) -> None:
         """Restore the state of a `snapshot`.
 
-        The steps that follow are bit-identical to those that followed the snapshot.  Numbers are
+        The next steps are bit-identical to the steps after the snapshot.  Numbers are
         set in the existing components, so references to these stay valid.  Entities and
-        components that are not in the snapshot are removed, and those that are missing are
-        created again, with their ids.  Entities without any component that snapshots include,
+        components that are not in the snapshot are removed, and missing ones are created again,
+        with their ids.  Entities without any component that snapshots include,
         then and now, are not changed.
 
         May be called between steps, also in another process and in an empty world, and in
@@ -1127,7 +1127,7 @@ class Space(BoxQueries[Filter]):
         return explain.explain(self._examined(), first, second)
 
     def doctor(self) -> Findings:
-        """Return what is odd in this world; printed, each finding is a line.
+        """Return the findings about this world; printed, each is a line.
 
         Examines every entity: O(entities).  Nothing is changed.
         """

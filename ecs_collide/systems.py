@@ -112,8 +112,8 @@ class ResponseSystem(_System):
     offered to all subclasses in the world, by priority and then in the order in which they were
     added, until one of them resolves it; then to the functions of `Space.respond_with`; finally
     the built-in response is applied.  The first response system that runs in a step resolves all
-    impacts, for all of them.  Its priority must be between those of `NarrowphaseSystem` and
-    `MotionSystem`; the priorities of the others need not be.
+    impacts, for all of them.  Its priority must be between `NarrowphaseSystem`'s and
+    `MotionSystem`'s; the priorities of the others need not be.
 
     Without any response system impacts are reported unresolved, and bodies pass through each
     other.
@@ -232,7 +232,7 @@ def install(
     Parameters
     ----------
     space : Space, optional
-        What they work on; a new one by default.
+        The space of the systems; a new one by default.
     priority : int
         Of the last of the four.  Higher runs first, so game systems at esper's default of 0 run
         after them.

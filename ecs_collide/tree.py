@@ -458,7 +458,7 @@ class AABBTree(BoxQueries[Callable[[int], object]]):
         return row
 
     def _rows_of(self, ids: ArrayLike) -> Integers:
-        """Return the rows of ids, at once where they are those of the last time."""
+        """Return the rows of ids, at once if they equal the ids of the last call."""
         array = np.asarray(ids)
         if len(self._last_ids) > 0 and np.array_equal(array, self._last_ids):
             return self._last_rows

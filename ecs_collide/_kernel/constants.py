@@ -73,7 +73,7 @@ class Touched(IntFlag):
 
 
 class Bad(IntFlag):
-    """The column `bad`: what is wrong with the numbers of a body."""
+    """The column `bad`: the faults in the numbers of a body."""
 
     INVALID = 1  # a number is outside the bounds of its component
     DISTANT = 2  # its numbers are so large that each step checks how far its path leads

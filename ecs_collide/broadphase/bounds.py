@@ -1,7 +1,7 @@
 """Compare a box with its fat bounds, and write new ones.
 
 Compiled kernels take these functions from `broadphase/bounds.h`, where in 2D both axes are
-computed side by side.  Corners are in one row each: those of a box begin at `p` of `mins` and
+computed side by side.  Corners are in one row each: a box begins at `p` of `mins` and
 `maxs`, its fat bounds at `q`, and its box in the tree at `at`, as dim minima and dim maxima.
 `motion` is the displacement in the step, not read if `still`; if `swept`, the box contains it.
 """

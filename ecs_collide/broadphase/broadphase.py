@@ -1,6 +1,6 @@
 """Find the pairs of bodies that may meet in a step, with two dynamic trees.
 
-One tree holds the bodies that move, the other those that do not; a step leaves the second one
+One tree holds the moving bodies, the other the still ones; a step leaves the second one
 unchanged.  The box of a moving body in its tree covers the body's whole path in the step.  Two
 bodies become a pair if the boxes of their paths touch.
 
@@ -218,7 +218,7 @@ class Broadphase:
         n_asleep: cython.Py_ssize_t,
         n_resting: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Pair the bodies of `rows`, those that move or were touched, with all they may meet.
+        """Pair the bodies of `rows`, which move or were touched, with all bodies they may meet.
 
         If there are more pairs than there is room for, pairs inside a crowd are dropped and
         `crowd` lists the bodies.  If there are still too many, bodies take turns.
@@ -391,7 +391,7 @@ class Broadphase:
 
     @may_raise
     def _process_images(self, tree: Tree, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
-        """Take the pairs of a body with those of a tree at the image that `images` has found.
+        """Process the pairs of a body with the bodies of a tree at the image that `images` has found.
 
         What both would find is found by the one whose path is longer than the world, else by
         the one with the lower id.
@@ -436,7 +436,7 @@ class Broadphase:
         return 0
 
     def _is_either_touched(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two bodies that do not move are looked at; one of them was touched."""
+        """Return whether one of two still bodies was touched."""
         b: Bodies = self.bodies
 
         moved: cython.bint = ((b.touched[i] | b.touched[j]) & Touched.BY_GAME) != 0
@@ -613,7 +613,7 @@ class Broadphase:
 
     @may_raise
     def _add_pairs_at_image(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
-        """Pair a body with those of a tree at the image found, unless they are a pair already."""
+        """Pair a body with the bodies of a tree at the image found, unless they are a pair already."""
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
 
@@ -637,7 +637,7 @@ class Broadphase:
 
     @may_raise
     def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
-        """Pair a body with those of a tree that it may meet, unless they are a pair already."""
+        """Pair a body with the bodies of a tree that it may meet, unless they are a pair already."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
 

@@ -49,7 +49,7 @@ def make_curve_table(dim: int) -> memoryview:
 
 
 def _gray(number: int) -> int:
-    """Return the Gray code of a number: that of the next differs by one bit."""
+    """Return the Gray code of a number; the codes of neighbours differ by one bit."""
     return number ^ number >> 1
 
 

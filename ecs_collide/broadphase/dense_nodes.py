@@ -8,7 +8,7 @@ Otherwise the traversal descends to the children.
 
 The count of a node applies to each of its bodies.  It is added to the bodies at the end.
 
-Invariant: the number of pairs and all counts are those of a test of each pair.
+Invariant: the number of pairs and all counts equal the results of a test of each pair.
 """
 
 from __future__ import annotations
@@ -135,7 +135,7 @@ class NodeSums:
         hull_low: cython.double,
         hull_high: cython.double,
     ) -> cython.void:
-        """Take the boxes of a child into those of its node, on an axis."""
+        """Extend the boxes of a node by the boxes of a child, on an axis."""
         self.core_low[node, k] = max(self.core_low[node, k], core_low)
         self.core_high[node, k] = min(self.core_high[node, k], core_high)
         self.hull_low[node, k] = min(self.hull_low[node, k], hull_low)
@@ -199,7 +199,7 @@ class DenseNodes(NodePairs):
     moving: NodeSums
     still: NodeSums
     # whether the traversal counts overlaps of members.  Otherwise it skips the pairs inside a
-    # crowd, and the members are those of the crowd
+    # crowd, whose members these are
     counts_inside: cython.bint
     n_skipped: cython.longlong  # number of skipped pairs
 
@@ -220,7 +220,7 @@ class DenseNodes(NodePairs):
         asks_game: cython.int,
         counts_inside: cython.bint,
     ):
-        """Begin a traversal; the arguments are those of `NodeSums.measure`, and the attribute."""
+        """Prepare a traversal; for the arguments see `NodeSums.measure` and the field."""
         self.moving.measure(low, high, members, least, asks_game)
         self.still.measure(low, high, members, least, asks_game)
         self.counts_inside = counts_inside
@@ -286,8 +286,8 @@ class DenseNodes(NodePairs):
     ) -> cython.bint:
         """Return whether each body of a node is inside each of another, as `Broadphase` has it.
 
-        The size of a face is at most that of the hulls, so rounding cannot make it true of
-        nodes and false of a pair.
+        A face is no larger than the hulls, so rounding cannot make it true of nodes and false of
+        a pair.
         """
         k: cython.int
 

@@ -9,7 +9,7 @@ is reinserted where it fits best.  If many escape at once, the first few are rei
 others only those whose centre has left the *build box* of their leaf: the bounds that the leaf had
 when it was built.  Fat bounds only limit how far the tree may degrade.  No search uses them.
 
-The whole tree is rebuilt if so many items are to be reinserted at once that a rebuild costs less.
+The whole tree is rebuilt if so many items must be reinserted at once that a rebuild costs less.
 It is also rebuilt after 256 escapes and insertions, plus one for every four items.  Insertions make
 a worse tree than a rebuild, and items that stay in their leaves enlarge the leaves.  The decisions
 use counts and no clock, so the same calls in the same order give the same tree.
@@ -39,7 +39,7 @@ ITEMS_PER_SINGLE: cython.Py_ssize_t = (
     256  # reinsert the first FEW escapes of a batch, and one for every 256 items
 )
 ITEMS_PER_INSERTION: cython.Py_ssize_t = (
-    16  # rebuild if FEW and one item in 16 are to be reinserted: same cost
+    16  # rebuild if FEW and one item in 16 must be reinserted: same cost
 )
 ITEMS_PER_ESCAPE: cython.Py_ssize_t = (
     4  # rebuild after MIN_ESCAPES and one escape or insertion for every 4 items
@@ -200,7 +200,7 @@ class Tree:
         margin: cython.double,
         lookahead: cython.double,
     ) -> int:
-        """Update the boxes of items; insert those that are new, reinsert those that escape.
+        """Update the boxes of items; insert new items, reinsert items that escape.
 
         An item gets new fat bounds if it is new, if its box swept by `motion` escapes the old
         ones, or if they are far too big.

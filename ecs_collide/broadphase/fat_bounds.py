@@ -33,8 +33,8 @@ class FatBounds:
     # leaves
     moved: cython.longlong[::1]
     n_moved: cython.Py_ssize_t
-    # int64 (n_displaced,): indices, into the items of that `update`, of those that are to
-    # get another place in the tree, because they are new or have escaped
+    # int64 (n_displaced,): indices, into the items of that `update`, of the new and the escaped
+    # ones, which need another place in the tree
     displaced: cython.longlong[::1]
     n_displaced: cython.Py_ssize_t
     # number of items of that `update` that were not in the tree before

@@ -1,8 +1,7 @@
 """Rows for ids: where in the columns of a tree the box of each id stands.
 
-A table of open addresses: an id is looked for from where its hash points to,
-one address after the other, up to an empty one.  What is taken out leaves no
-gap on the way to others: they move up.
+A table of open addresses: a search begins at the address of the id's hash and
+ends at an empty address.  A removal moves later ids up, so that it leaves no gap.
 """
 
 from __future__ import annotations

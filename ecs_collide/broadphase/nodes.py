@@ -58,7 +58,7 @@ class Nodes:
     count: cython.p_int  # of each node: its children
     level: cython.p_int  # of each node: 0 above items; -1 for a free one
     place: cython.p_int  # of each node: where it hangs; of a free one: the next free one
-    stale: cython.p_int  # of each node: 1 while its bounds are not those of its children
+    stale: cython.p_int  # of each node: 1 while its bounds do not match its children
     # of each node: a bit for each child that may have changed, see broadphase.overlaps
     changed: cython.p_int
     place_of: cython.p_int  # of each item: where it hangs, or -1

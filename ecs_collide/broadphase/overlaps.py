@@ -4,7 +4,7 @@ The traversal descends from a pair of nodes to the pairs of their children that 
 tree it begins with the root paired with itself.  So each pair of nodes is visited once, and no box
 descends from the root on its own.
 
-A caller that keeps the pairs can search only for those of which an item has *changed*: each item
+A caller that stores the pairs can search only for pairs with a *changed* item: each item
 and each place above it has a mark, and pairs of places without a mark are skipped.
 
 A caller that cannot hold all pairs at once sets `limit`: the traversal stops after about that many
@@ -76,7 +76,7 @@ class OverlapFinder:
     def within(self, nodes: Nodes, only_changed: cython.bint) -> None:
         """Find all pairs of items of a tree whose boxes touch (closed), each once.
 
-        With `only_changed`, those of which at least one item is marked.
+        With `only_changed`, only pairs with a marked item.
         """
         self.n = 0
         self.top = -2
@@ -246,7 +246,7 @@ class OverlapFinder:
         found: cython.ulonglong,
         only_changed: cython.bint,
     ) -> cython.void:
-        """Add the pairs of items of two leaves that touch, of those that `found` has a bit for."""
+        """Add the pairs of touching items of two leaves that have a bit in `found`."""
         dim: cython.Py_ssize_t = nodes.dim
         n: cython.Py_ssize_t = self.n
 
@@ -262,7 +262,7 @@ class OverlapFinder:
             hit: cython.bint = touch(nodes.box, 2 * dim * place, nodes2.box, 2 * dim * place2, dim)
             if only_changed:
                 hit &= nodes.is_changed[child] | nodes2.is_changed[child2]
-            # Written without a branch; the next pair overwrites what is no hit.
+            # Written without a branch; the next pair overwrites a pair that is no hit.
             self.found[2 * n] = child
             self.found[2 * n + 1] = child2
             n += hit

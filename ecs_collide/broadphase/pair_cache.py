@@ -3,7 +3,7 @@
 A pair of boxes that have not changed stays a pair.  So only the pairs of changed boxes are searched
 in the tree, sorted by a radix sort, and merged with the pairs that are kept.
 
-Invariant: after an update the list equals that of a full search, sorted by both keys.
+Invariant: after an update the list equals the result of a full search, sorted by both keys.
 """
 
 from __future__ import annotations

@@ -200,7 +200,7 @@ class PairTable:
     def forget(self) -> cython.void:
         """Forget all pairs.
 
-        What is left to do for a pair is to set it up when it is met: most never are.
+        The rest of a pair's record is set up when it meets; most pairs never do.
         """
         p: cython.Py_ssize_t
 
@@ -311,7 +311,7 @@ class PairTable:
         return self.at[p].state >= CROSS
 
     def cross(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
-        """Let a solid pair cross from now on: CROSS_ONCE or CROSS_UNTIL_APART."""
+        """Make a solid pair cross from now on: CROSS_ONCE or CROSS_UNTIL_APART."""
         self.at[p].state = state
         self.at[p].is_clear = 0
         self.forget_touch(p)
@@ -348,13 +348,13 @@ class PairTable:
         self.impact[p].contact = n
 
     def restore_until_apart(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let a pair cross as it did in the step before."""
+        """Make a pair cross as in the step before."""
         if self.at[p].state != SOFT:
             self.at[p].state = CROSS_UNTIL_APART
         self.forget_touch(p)
 
     def restore_passing(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let one body of a solid pair fall through the other as it did in the step before."""
+        """Make one body of a solid pair fall through the other as in the step before."""
         if self.at[p].state == SOLID:
             self.at[p].state = FALL_THROUGH
 
@@ -382,7 +382,7 @@ class PairTable:
         return self.at[p].met != NOT_MET or self.at[p].state >= CROSS
 
     def mark_stale(self, p: cython.Py_ssize_t) -> cython.void:
-        """Have a queued pair swept again when its turn comes."""
+        """Mark a queued pair, so that it is swept again when its turn comes."""
         self.meet(p)
         self.at[p].met = STALE
         self.at[p].is_clear = 0

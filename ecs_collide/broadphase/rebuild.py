@@ -24,7 +24,7 @@ from ecs_collide.broadphase.simd import WIDTH
 
 CURVE_DIGIT_BITS = 12  # bits of a key that are sorted at once
 N_CURVE_DIGITS = 4096
-PLACE_BITS = 32  # of a key: what it belongs to, below two digits of where on the curve that is
+PLACE_BITS = 32  # of a key: its item, below two digits of the position on the curve
 PLACE: cython.longlong = 0xFFFFFFFF
 STATE = 0xFF
 MAX_BOXES_IN_CELL: cython.Py_ssize_t = 16  # more boxes in one cell are sorted again
@@ -36,7 +36,7 @@ _CURVE_TABLES: dict = {}  # by the number of axes; made with the first tree
 
 @cython.final
 class BulkRebuild:
-    """What it takes to lay out some nodes: the line in which their items stand."""
+    """The working memory of a layout: the order of the items on the curve."""
 
     nodes: Nodes
     keys: cython.longlong[::1]  # of each item in the line: its cell, then 32 bits for its place

@@ -2,7 +2,7 @@
 
 Compiled kernels take these functions from `broadphase/simd.h`, where they are vector
 instructions on rounded boxes (`lanes`, relative to `origins`) and find a few
-in vain.  Here they look at the boxes themselves.
+in vain.  Here they compare the boxes themselves.
 """
 
 from __future__ import annotations

@@ -1,7 +1,6 @@
-"""Traverse a tree of boxes: to find the items that touch a box, and to verify the tree.
+"""Traverse a tree of boxes: find the items that touch a box, or verify the tree.
 
-Nothing here recurses: what is still to be visited stands on a stack, seven
-more nodes for each level at most.
+Nothing here recurses: the nodes still to visit are on a stack, at most seven for each level.
 """
 
 from __future__ import annotations

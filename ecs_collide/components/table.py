@@ -2,7 +2,7 @@
 
 The columns of `motion.columns`, the bindings of `sync`, the bounds and messages of reports, the
 codes of responses and the fields of snapshots are made from it.  A new component goes to the end:
-the order is that of the bits in a snapshot.
+the order gives the bits in a snapshot.
 """
 
 from __future__ import annotations
@@ -55,8 +55,8 @@ class Part(NamedTuple):
     names: tuple[str, ...]
     bounds: tuple[Bounds, ...]  # of each
     is_vector: bool  # whether there is one for each axis of the space
-    seen: str = ""  # the column of what was seen last, if kernels read it
-    written: str = ""  # the column that is written into the component, if that is another one
+    seen: str = ""  # the seen column, if kernels read it
+    written: str = ""  # the column that is written into the component, if it is another one
 
 
 class Column(NamedTuple):
@@ -86,12 +86,12 @@ class Declaration(NamedTuple):
 
     @property
     def whole(self) -> tuple[str, ...]:
-        """The names of those that are whole numbers."""
+        """The names of the whole numbers."""
         bounds = (each for part in self.parts for each in part.bounds)
         return tuple(name for name, each in zip(self.names, bounds, strict=True) if each.is_whole)
 
     def seen(self, part: Part) -> str:
-        """Return the name of the column of what was seen last of a part."""
+        """Return the name of the seen column of a part."""
         return part.seen or f"seen_{self.kind.__name__}_{part.names[0]}".lower()
 
 
@@ -182,15 +182,15 @@ class Entry(NamedTuple):
 
     kind: type
     names: tuple[str, ...] = ()  # of its numbers
-    mark: int = 0  # the bits that say that a body has it; 0 for those that all bodies have
+    mark: int = 0  # the bits of `Has`; 0 for a component that all bodies have
     response: int = 0  # its code among the responses, or 0
-    columns: tuple[str, str] = ("seen_mass", "seen_mass")  # what was seen, and what is written
+    columns: tuple[str, str] = ("seen_mass", "seen_mass")  # the seen column and the written one
     bounds: tuple[Bounds, ...] = ()  # of each number
     column: Column | None = None
 
 
 def entries(components: Components, dim: int) -> tuple[list[Entry], list[Entry]]:
-    """Return the components that any body may have, and those that only some bodies have."""
+    """Return the common components and the rare ones."""
     common: list[Entry] = []
     rare: list[Entry] = []
     for d in TABLE:

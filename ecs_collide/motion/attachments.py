@@ -1,8 +1,8 @@
 """Boxes that go where other bodies go: hitboxes, feet, zones around a character.
 
-An attached box takes no velocity from its components.  Its path in a step is that of its owner, moved by an
-offset: it bends where the owner's path bends, at the same instants.  The offset goes in a straight
-line from what it was before the step to what the game has set since:
+An attached box takes no velocity from its components.  Its path in a step is the path of its
+owner plus an offset, and bends at the same instants.  The offset goes in a straight line from its
+value before the step to its value now:
 
     x of the owner   o--------.                  a resolution turns the owner at 0.4,
                                `----------o      and the box in the same instant
@@ -10,8 +10,8 @@ line from what it was before the step to what the game has set since:
                                `----------x      the distance is the offset
     time             0       0.4          1
 
-Invariant: when a pair of an attached box is swept, its path is that of its owner as it is then.
-Owners are bodies of their own; nothing that happens to a box ever changes the path of its owner.
+Invariant: when a pair of an attached box is swept, the box has the path that its owner has then.
+Nothing that happens to a box changes the path of its owner.
 """
 
 from __future__ import annotations
@@ -94,7 +94,7 @@ class Attachments:
     @cython.ccall
     @may_raise
     def start(self) -> cython.void:
-        """Put all boxes at the start of a step, and find their paths from those of their owners."""
+        """Put all boxes at the start of a step, and compute their paths from their owners' paths."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         k: cython.int
@@ -120,7 +120,7 @@ class Attachments:
 
     @may_raise
     def follow(self, n: cython.Py_ssize_t) -> cython.bint:
-        """Let a box go where the path of its owner leads by now; return whether that is new."""
+        """Give a box the present path of its owner; return whether its path changes."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.rows[n]
         j: cython.Py_ssize_t = self.owners[n]
@@ -159,7 +159,7 @@ class Attachments:
 
     @may_raise
     def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let the box in row i, if it is one, follow what its owner has turned to since."""
+        """Give the box in row i, if it is one, the path to which its owner has turned."""
         b: Bodies = self.bodies
         j: cython.Py_ssize_t = b.rare.owner[i]
 
@@ -172,7 +172,7 @@ class Attachments:
 
     @may_raise
     def lead(self, j: cython.Py_ssize_t) -> cython.void:
-        """Let all boxes of the body in row j, if it has any, go where its path leads by now."""
+        """Give all boxes of the body in row j its present path."""
         n: cython.Py_ssize_t = self.head[j]
         while n >= 0:
             self.follow(n)
@@ -180,7 +180,7 @@ class Attachments:
 
     @may_raise
     def lead_turned(self) -> cython.void:
-        """Let the boxes of all bodies that have turned follow them."""
+        """Give the boxes of all bodies that have turned the new paths."""
         n: cython.Py_ssize_t
         n_turned: cython.Py_ssize_t = self.bodies.n_turned
 

@@ -2,8 +2,8 @@
 
 A body's centre and half sizes hold at its *base* time, a fraction of the step
 at which it last changed its path; from there it travels in a straight line.
-Velocities are in units per second; motions and resizes are what they come to
-over the whole step and are never scaled by the time that remains.
+Velocities are in units per second.  Motions and resizes are their changes over a
+whole step and are never scaled by the time that remains.
 
 What a sweep wants of a body lies together, one axis after the other: bodies
 are met in no order, and each further column would be a further cache miss.
@@ -44,7 +44,7 @@ EARLIER = 2
 
 @cython.final
 class Bodies:
-    """The one table of what is known of the bodies of a space, a row for each.
+    """The body table of a space: a row for each body.
 
     `motion.columns` lists the columns and tells when each is valid.  All of them are allocated by
     `reserve`.  The other kernels hold a reference to this object and read its attributes;
@@ -59,7 +59,7 @@ class Bodies:
     dt: Public[cython.double]
     # the columns that only some of them need
     rare: ReadOnly[RareColumns]
-    # who of them pushes whom
+    # dominance, locked axes and combine rules
     controls: ReadOnly[Controls]
     # no path has ever reached further from the origin on any axis, with its box
     farthest: cython.double
@@ -80,7 +80,7 @@ class Bodies:
     n_marked: cython.Py_ssize_t
     n_woken: cython.Py_ssize_t
     n_turned: cython.Py_ssize_t
-    # a number for each resolution of a step: what has a higher one came later
+    # counts the resolutions of a step; a higher number came later
     tick: cython.longlong
     # The columns, as `motion.columns` lists them: public, so that `bind` can set them by name.
     centre: Public[cython.double[:, ::1]]
@@ -137,8 +137,8 @@ class Bodies:
     turned_tick: Public[cython.longlong[::1]]
     marked: Public[cython.longlong[::1]]
     woken: Public[cython.longlong[::1]]
-    # (capacity,): the first `n_turned` are the bodies whose pairs are to be swept again;
-    # `marked` and `woken` are such lists too
+    # (capacity,): the pairs of the first `n_turned` bodies must be swept again; `marked` and
+    # `woken` are such lists too
     turned: Public[cython.longlong[::1]]
     # (capacity * n_path,): of each body and axis: centre and half size at the base time,
     # motion and resize
@@ -199,7 +199,7 @@ class Bodies:
         self.flat_max = flat(self.swept_max)
         self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path
         self.capacity = self.ids.shape[0]
-        self.bound = self.memory  # last: what was bound before is freed
+        self.bound = self.memory  # last: this frees the arrays that were bound before
 
     def start_over(self):
         """Forget the step under way, which may have been cut short anywhere."""
@@ -215,7 +215,7 @@ class Bodies:
             self.rare.translation_side[i] = 0
 
     def wrap(self, widths):
-        """Let axes close in rings of these widths; 0 for those that do not."""
+        """Set the widths of the axes that wrap; 0 for the others."""
         k: cython.int
 
         for k in range(self.dim):
@@ -289,7 +289,7 @@ class Bodies:
     @cython.cfunc
     @cython.inline
     def clear_gap(self) -> cython.double:
-        """Return a gap that is larger than any slop, but for those of paths that have no bounds yet."""
+        """Return a gap above the slop of all paths that have bounds."""
         k: cython.int
         largest: cython.double = self.farthest
 
@@ -350,7 +350,7 @@ class Bodies:
         return rows
 
     def withdraw(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body take no more part in the step."""
+        """Remove a body from the rest of the step."""
         self.mark(i)
         self.interrupt_rest(i)
         self.gone[i] = 1
@@ -467,7 +467,7 @@ class Bodies:
             self.rest_count[i] = min(self.rest_count[i] + 1, MAX_REST_COUNT) if rests else 0
 
     def note_crossing(self, i: cython.Py_ssize_t) -> cython.void:
-        """Note that a body crosses another: if it moves it does not rest, be it stopped at once.
+        """Note that a body crosses another: if it moves, it does not rest, even if it stops at once.
 
         A crate that is pressed to a floor and a sensor at one height crosses it in each step.
         """
@@ -586,7 +586,7 @@ class Bodies:
         self.path[self.n_path * i + 4 * k + CENTRE] = centre
 
     def end_path(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body stay where it is, and as large as it is, at its base time."""
+        """Stop a body and its growth at its base time."""
         at: cython.Py_ssize_t = self.n_path * i
         _k: cython.int
 
@@ -595,7 +595,7 @@ class Bodies:
             at += 4
 
     def stop_growing(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Let a body have the size on an axis that it has at its base time, to the step's end."""
+        """Stop the growth of a body on an axis at its base time."""
         self.path[self.n_path * i + 4 * k + RESIZE] = 0.0
 
     def turn_to(
@@ -608,7 +608,7 @@ class Bodies:
             self.note_turn(i)
 
     def restrain(self, rows: cython.longlong[::1], by_speed: cython.bint) -> cython.void:
-        """Take what is locked, and with `by_speed` what is too fast, from the velocities of bodies."""
+        """Set locked velocities to 0; with `by_speed`, limit the speeds."""
         n: cython.Py_ssize_t
 
         if self.controls.any_lock or self.controls.any_limit:
@@ -631,8 +631,8 @@ class Bodies:
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """Return whether a body may not be moved on an axis to make its faces meet another's.
 
-        So are static and kinematic ones, what was snapped to an anchored one at this time
-        `t`, and what has kept that one's velocity since.
+        These are static and kinematic bodies, and bodies that were snapped to an anchored one at
+        time `t` and have had its velocity since.
         """
         if not self.dynamic_along(i, k):
             return True
@@ -667,7 +667,7 @@ class Bodies:
             farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
         self.farthest = farthest
         if self.wraps:
-            # What it lies against may have been at an edge of the world, where numbers are coarser.
+            # Its neighbour may have been at an edge of the world, where numbers are coarser.
             for k in range(self.dim):
                 self.swept_min[i, k] -= REACH * self.width[k]
                 self.swept_max[i, k] += REACH * self.width[k]

@@ -14,8 +14,8 @@ from ecs_collide.motion.columns import views_of
 class BodyTable:
     """The columns of `Bodies`, as numpy arrays of the same memory, and its free rows.
 
-    Rows are given out and taken back, never moved.  A row that is given back is given out again
-    from the next step on: should the step under way not happen, it holds what it held.
+    Rows never move.  A freed row is used again from the next step on, so that a rollback of this
+    step finds its values.
 
     Each column of `motion.columns` is an attribute, of the shape (capacity, ...).
 
@@ -42,7 +42,7 @@ class BodyTable:
         raise AttributeError(name)  # for mypy: every column is an attribute
 
     def bind(self) -> None:
-        """Look at the arrays of the kernel, which may have been replaced by longer ones."""
+        """Read the arrays of the kernel, which may have been replaced by longer ones."""
         self.bodies.bind()
         blocks, memory = self.bodies.blocks, self.bodies.memory
         new = views_of(blocks, memory)
@@ -74,7 +74,7 @@ class BodyTable:
         return rows
 
     def take_seen(self, rows: NDArray[np.int64]) -> None:
-        """Let bodies be, from the next step on, what was seen of them last."""
+        """Set bodies to the values that were seen last, from the next step on."""
         self.centre[rows], self.half[rows] = self.seen_centre[rows], self.seen_half[rows]
         self.velocity[rows], self.growth[rows] = self.seen_velocity[rows], self.seen_growth[rows]
 
@@ -83,12 +83,12 @@ class BodyTable:
         self._freed.append(row)
 
     def reuse_freed(self) -> None:
-        """Have the rows that were given back to give out again."""
+        """Make the freed rows available."""
         rows, self._freed = self._freed, []
         self._free += rows
 
     def free_all_but(self, rows: NDArray[np.int64]) -> None:
-        """Have all rows to give out again but these."""
+        """Make all rows available except these."""
         used = set(rows.tolist())
         free = [row for row in range(self.capacity - 1, -1, -1) if row not in used]
         self.__dict__.update(_free=free, _freed=[])

@@ -28,9 +28,9 @@ Memory = list[NDArray[Any]]
 _VECTOR_COLUMNS = (
     "centre",  # at the start of the step until `finish_step`, then at its end
     "half",  # half sizes, in the same way
-    "velocity",  # per second, from the base time on; after the step what is written
+    "velocity",  # per second, from the base time on; after the step the value written
     "growth",  # of the half sizes, per second; set at the start of the step
-    "motion",  # what `velocity` comes to in a whole step; 0 for what does not move
+    "motion",  # `velocity` times the step; 0 for a body that does not move
     "swept_min",  # bounds of the path from the base time to the end of the step
     "swept_max",
     "tight_min",  # the box as queries see it, between steps
@@ -67,7 +67,7 @@ _FLAGS = (
     "sensor",  # 1 with a `Sensor`, since it was filed
     "response",  # a code of `ResponseCode` or 0, since it was filed
     "custom",  # bits of `Custom`, since it was filed
-    "moves",  # 1 while it is in the tree of those that move
+    "moves",  # 1 while it is in the tree of moving bodies
     "dynamic",  # 1 if impacts change its velocity, since its numbers were last checked
     "rest_count",  # steps up to the last one at rest
     "interrupted",  # 1 once something happens to it in this step, so that it does not rest
@@ -75,7 +75,7 @@ _FLAGS = (
     "held",  # asleep: 1 << axis where it lies against a static or kinematic body that does not move
     "gone",  # 1 for one that was taken out in this step
     "is_marked",  # 1 once it has turned, was anchored or taken out in this step
-    "is_turned",  # 1 while its pairs are to be swept again
+    "is_turned",  # 1 while its pairs must be swept again
     "on_hold",  # 1 while it is held where it is to the end of the step
     "present",  # scratch of `compare_world`
     "driven",  # 1 for one that the game moves to a target in this step
@@ -113,7 +113,7 @@ def _numbers_of(user: str) -> tuple[str, ...]:
 
 
 def _seen_by_width() -> dict[int, tuple[str, ...]]:
-    """Return the columns of what was seen of rare components by width, 0 for that of a vector."""
+    """Return the seen columns of rare components by width; 0 for a vector."""
     found: dict[int, tuple[str, ...]] = {}
     for d in TABLE:
         for part in d.parts if d.trait else ():
@@ -127,7 +127,7 @@ def _seen_by_width() -> dict[int, tuple[str, ...]]:
 # components that they read, the columns of floats that `components.table` declares, and what a step
 # that is rolled back has overwritten.
 WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
-    # The three that decide where a body goes: who writes them, and when.
+    # These three decide where a body goes: the writers, and when they write.
     "centre": {
         "sync.reader": "start of a step: from the components",
         "sync.registry": "start of a step: brought into a world that wraps",
@@ -250,7 +250,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(dim: int, apart: bool) -> list[Block]:
-    """Return all columns of the table, in blocks; with `apart`, those of places and sizes too."""
+    """Return all columns of the table in blocks; with `apart`, also places and sizes."""
     return [
         Block((*_VECTOR_COLUMNS, *(_APART_COLUMNS if apart else ())), DOUBLE, (dim,), "bodies"),
         Block(_SCALARS, DOUBLE, (), "bodies"),

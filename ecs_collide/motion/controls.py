@@ -1,7 +1,7 @@
 """The columns of dominance, locked axes, maximum speed and restitution.
 
 A body of a higher dominance outweighs all of lower ones, as if its mass were infinitely many
-times theirs.  Most worlds have none of this: the columns are not looked at until the first body has any.
+times theirs.  Most worlds have none of this, so the columns are not read until the first body has any.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ HALF_ULP = 2.0**-53
 
 @cython.final
 class Controls:
-    """The columns of `Bodies` about who pushes whom, and the rules that read them."""
+    """The columns of dominance, locked axes and combine rules, and the functions that read them."""
 
     dim: cython.int
     # whether any body has ever had any of it; the columns hold nothing until then
@@ -41,7 +41,7 @@ class Controls:
         raise AttributeError(name)
 
     def use(self):
-        """Let the columns say from now on of each body that it has nothing yet."""
+        """Clear the columns of all bodies, and read them from now on."""
         i: cython.Py_ssize_t
 
         if self.is_used:
@@ -51,7 +51,7 @@ class Controls:
         self.is_used = True
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body have no dominance, no locked axis and no rules of its own."""
+        """Remove dominance, locked axes and rules from a body."""
         self.rank[i] = 0
         self.lock[i] = 0
         self.restitution_rule[i] = self.friction_rule[i] = 0
@@ -79,7 +79,7 @@ class Controls:
         one: cython.double,
         other: cython.double,
     ) -> cython.double:
-        """Return the friction of a pair from those of its bodies, which are -1 for none."""
+        """Return the friction of a pair from the frictions of its bodies, -1 for none."""
         rule: cython.int = max(self.friction_rule[i], self.friction_rule[j])
 
         return _combined(one, other, rule if rule else CombineCode.GEOMETRIC)
@@ -91,7 +91,7 @@ class Controls:
         one: cython.double,
         other: cython.double,
     ) -> cython.double:
-        """Return the restitution of a pair from those of its responses, which are -1 for none."""
+        """Return the restitution of a pair from the restitutions of its bodies, -1 for none."""
         rule: cython.int = max(self.restitution_rule[i], self.restitution_rule[j])
 
         if self.surface_restitution[i] >= 0.0:
@@ -103,10 +103,10 @@ class Controls:
     def restrain(
         self, velocity: cython.double[:, ::1], i: cython.Py_ssize_t, by_speed: cython.bint
     ) -> cython.void:
-        """Take from the velocity of a body what is locked, and with `by_speed` what is too fast.
+        """Set the locked velocities of a body to 0; with `by_speed`, limit its speed.
 
         The speed is the Euclidean norm, largest · sqrt(sum of (v / largest)²), as it is computed.
-        What is above the maximum becomes maximum · (v / largest) / sqrt(...): the same again
+        A velocity above the maximum becomes maximum · (v / largest) / sqrt(...); a second call
         changes nothing.
         """
         k: cython.int

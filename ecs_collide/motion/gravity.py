@@ -7,16 +7,16 @@ path of a step is the chord of the parabola:
     within the step   v0 + p / 2   the mean velocity: the chord
     at the end        v0 + p       p = acceleration * dt, the *pull* of the step
 
-Both ends of the chord lie on the parabola, for any dt.  The *kick* is what is
-still to be added at the end of the step, p / 2 here.
+Both ends of the chord lie on the parabola, for any dt.  The *kick* is the
+velocity added at the end of the step, p / 2 here.
 
-An impact at time t splits the chord.  The body has v(t) = v0 + p * t there; that is
-what a resolution sees.  What it leaves with, w, makes the chord of the rest of the step:
-w + p * (1 - t) / 2, and the kick is p * (1 - t) / 2.  The chord lies on that side of the
+An impact at time t splits the chord.  There the body has v(t) = v0 + p * t, which
+a resolution changes to w.  The chord of the rest of the step is then w + p * (1 - t) / 2, and the
+kick is p * (1 - t) / 2.  The chord lies on that side of the
 parabola to which gravity pulls, so a split never gains energy.
 
-What lies on something that does not give way is *held*: it has exactly the velocity of
-what holds it and no kick, to the end of the step or until a resolution turns it.
+A body on something that does not give way is *held*: it has the velocity of its support
+and no kick, to the end of the step or until a resolution turns it.
 
 Damping d is the solution of v' = a - d * v, in the same terms: the chord is the mean
 velocity of that solution over the step, and chord + kick its velocity at the end.
@@ -73,7 +73,7 @@ class Gravity:
         self.started = zeros(LONG, n_rows)
 
     def set(self, acceleration):
-        """Let bodies fall with this acceleration from the next step on."""
+        """Set the acceleration from the next step on."""
         k: cython.int
 
         for k in range(self.bodies.dim):
@@ -94,9 +94,9 @@ class Gravity:
         return self.is_on and self.started[i] == self.step
 
     def start(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Find what a step does to a body; return False if that is nothing.
+        """Compute how a step accelerates a body; return False if it does not.
 
-        The body is to be told its chords by `chord_of` then.
+        Otherwise the caller gives the body its chords with `chord_of`.
         """
         b: Bodies = self.bodies
         k: cython.int
@@ -224,10 +224,10 @@ class Gravity:
     def split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
-        """Let the chord of a body begin at time `t`; return its velocity, with `velocity` before.
+        """Start the chord of a body with `velocity` at time `t`; return the mean velocity.
 
-        Damping ends with it, to the end of the step: what it does to the velocity that a resolution
-        gives is not known before.
+        Damping stops for the rest of the step, because its effect on the velocity after a
+        resolution is not known before.
         """
         now: cython.double = self.velocity_at(i, k, velocity, t)
 
@@ -244,13 +244,13 @@ class Gravity:
             self.kick[i, k] = 0.0
 
     def free(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.void:
-        """Let gravity act again on a body whose chord began at time `t`, be it held."""
+        """Apply gravity again to a body whose chord began at time `t`, even if it is held."""
         if self.started[i] == self.step and self.since[i, k] == t:
             self.held[i, k] = 0
             self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
 
     def weaken(self, i: cython.Py_ssize_t, k: cython.int, part: cython.double) -> cython.void:
-        """Let only a part of gravity act on a body to the end of the step: friction has the rest."""
+        """Reduce gravity on a body to a part for the rest of the step; friction takes the rest."""
         if part == 0.0:
             self.hold(i, k)  # the next impact on this axis finds the whole pull
         else:
@@ -280,7 +280,7 @@ class Gravity:
     def note_split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Let a body have met what it meets now with a velocity: a split is no resolution."""
+        """Set the velocity with which a body met its partner: a split is no resolution."""
         self.bodies.turn[i, k, EARLIER] = velocity
 
     @cython.ccall

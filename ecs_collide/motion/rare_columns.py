@@ -1,8 +1,7 @@
 """What only some bodies have: filters, friction, one-way sides, carrying faces.
 
-Most worlds have none of it, and most bodies of the others.  The columns are
-not looked at until the first body wants one, and a flag of each body says which
-of them are of any interest.
+Most worlds and most bodies have none of it.  The columns are not read until the
+first body has such a component, and `traits` says which of them count for a body.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ class RareColumns:
     """
 
     dim: cython.int
-    controls: ReadOnly[Controls]  # who pushes whom
+    controls: ReadOnly[Controls]  # dominance, locked axes and combine rules
     # whether any body has ever had any; the columns hold nothing until then
     is_used: ReadOnly[cython.bint]
     any_carrier: Public[cython.bint]  # whether any body has ever carried others
@@ -58,7 +57,7 @@ class RareColumns:
         raise AttributeError(name)
 
     def use(self):
-        """Let the columns say from now on of each body that it has nothing yet."""
+        """Clear the columns of all bodies, and read them from now on."""
         i: cython.Py_ssize_t
 
         for i in range(self.bits.shape[0]):
@@ -67,13 +66,13 @@ class RareColumns:
         self.is_used = True
 
     def clear_filter(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body meet all whose filters allow it."""
+        """Give a body the default filter."""
         self.filters[i, CATEGORIES] = 1
         self.filters[i, MASK] = ALL
         self.filters[i, GROUP] = 0
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let a body be solid on all sides and carry nobody."""
+        """Make a body solid on all sides, without a carrying side."""
         k: cython.int
 
         self.one_way[i] = self.carries[i] = 0
@@ -119,7 +118,7 @@ class RareColumns:
         return (self.bits[j] & Trait.ONE_WAY) != 0 and self.one_way[j] != sign * (k + 1)
 
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
-        """Return the friction of a pair: by its rule, or that of the one that has any."""
+        """Return the friction of a pair: by its rule, or of the only body that has any."""
         return self.controls.friction_between(i, j, self.friction[i], self.friction[j])
 
     def speed_of_surface(

@@ -18,7 +18,7 @@ Wrap: TypeAlias = tuple[float | None, ...]
 
 
 def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:
-    """Return the widths by axis, None where no axis has one; or say what is wrong with them."""
+    """Return the widths by axis, or None if no axis has one; raise for invalid widths."""
     if wrap is None:
         return None
     wanted = (
@@ -54,7 +54,7 @@ class PeriodicDomain:
     widths : float64 (dim,)
         0 on the axes that do not wrap.
     axes : list of int
-        Those that do.
+        The axes that wrap.
     """
 
     def __init__(self, wrap: Wrap) -> None:
@@ -75,7 +75,7 @@ class PeriodicDomain:
         return inside
 
     def shortest(self, displacements: Floats) -> Floats:
-        """Return how many widths ways (..., dim) are to be shortened by, to be the shortest."""
+        """Return the number of widths to subtract from `displacements` (..., dim) to make them shortest."""
         rounds = np.zeros_like(displacements)
         for k in self.axes:
             rounds[..., k] = np.rint(displacements[..., k] / self.widths[k])

@@ -1,6 +1,6 @@
-"""The contacts of a space, as they are between two steps.
+"""The contacts of a space between two steps.
 
-`ContactsInStep` begins a step with them, and leaves those that exist at its end.  Between the two,
+`ContactsInStep` begins a step with them, and stores the contacts of its end here.  Between the two,
 the game ends contacts: it deletes a body, moves it, or lets it fall through a one-way body.
 """
 
@@ -128,7 +128,7 @@ class ContactRows:
         self.n = other.n
 
     def swap(self, other: ContactRows) -> cython.void:
-        """Exchange the contacts with those of another array."""
+        """Exchange the contacts of two arrays."""
         if cython.compiled:
             self.memory, other.memory = other.memory, self.memory
         self.at, other.at = other.at, self.at
@@ -274,7 +274,7 @@ class Contacts:
         Parameters
         ----------
         codes, since, images : as returned by `ContactRows.arrays`
-            Empty images stand for those of a world that does not wrap.
+            Without images the world does not wrap.
         """
         n: cython.Py_ssize_t
 

@@ -12,8 +12,8 @@ if no gap exceeds the slop by then:
       0 +______________________> time        0 +_______/______________> time
         ^        ^ velocities change           ^       ^ a resolution
 
-Contacts of a step have numbers: those of its start the numbers of their rows in `Contacts`, and
-solid ones that begin within it those that follow.
+Contacts of a step have numbers: at its start the numbers of their rows in `Contacts`; solid
+contacts that begin within it get the next ones.
 
 Invariant: of a solid pair in contact (`PairTable.has_contact`), `PairImpact.contact` is the number
 of its contact, `opened` has when and on which side it began, and `PairImpact.parts` is when the two
@@ -359,7 +359,7 @@ class ContactsInStep:
     ) -> cython.void:
         """Log that the bodies of a solid pair have parted.
 
-        Neither rests in this step: what has held one until now may have been the other.
+        Neither rests in this step, because one may have held the other.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -386,7 +386,7 @@ class ContactsInStep:
         return kind != UNTIL_APART and (kind == CROSSING) != (self.pairs.at[p].state >= CROSS)
 
     def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Anchor what goes along with a static or kinematic body that it lies against."""
+        """Anchor a body that touches a static or kinematic body and moves with it."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -420,7 +420,7 @@ class ContactsInStep:
 
     @may_raise
     def compare(self) -> cython.void:
-        """Find the contacts that began and ended in the step, and keep those that exist."""
+        """Find the contacts that began and ended in the step, and store the present ones."""
         b: Bodies = self.bodies
         rows: ContactRows = self.rows
         p: cython.Py_ssize_t

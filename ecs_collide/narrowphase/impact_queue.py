@@ -1,9 +1,9 @@
-"""A priority queue of the next impact of each pair: a binary heap, and what is due at the start.
+"""A priority queue of the next impact of each pair: a binary heap, and a list for the start.
 
 The key is (time, rank, lower id, higher id, image): no two pairs share one, so the
 order is the same whatever order the pairs came in.  Of one instant the impacts of faces come
-first (rank 0), then those of corners (1): without this a box aimed at the seam of two tiles
-would catch on it.  Pairs that cross come last (2): a body that is stopped by a solid one does not
+first (rank 0), then corners (1): without this a box aimed at the seam of two tiles
+would catch on it.  Pairs that cross come last (2): a body stopped by a solid one does not
 enter a sensor whose face is flush with the solid one.
 
 In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  These
@@ -46,7 +46,7 @@ class Queued:
 
 @struct
 class Entry:
-    """A place of the heap or of the list of what is due."""
+    """A place of the heap or of the list of impacts that are due."""
 
     time: cython.double
     lowest: cython.longlong
@@ -76,10 +76,10 @@ class ImpactQueue:
     # was queued last; `where` is a code of `Where`
     at: cython.pointer[Queued]
     # array of Entry: in the order of the heap: the pair, its time, and as `lowest` its lower id,
-    # so that nearly all comparisons look at nothing else.  An impact of a rank above 0 has
+    # so that nearly all comparisons read nothing else.  An impact of a rank above 0 has
     # `NO_ID` there, which is larger than all ids
     heap: cython.pointer[Entry]
-    # array of Entry: what was queued for time 0, at rank 0, before `top` was called; from then on
+    # array of Entry: impacts queued for time 0, at rank 0, before `top` was called; from then on
     # in the order of the keys, from `front` on.  One that was dropped has a pair below 0
     due: cython.pointer[Entry]
     spare: cython.pointer[Entry]
@@ -199,7 +199,7 @@ class ImpactQueue:
             )
 
     def _drop_due(self, n: cython.Py_ssize_t) -> cython.void:
-        """Remove an entry of what is due at the start."""
+        """Remove an entry of the list of impacts that are due."""
         if self.is_sorted:
             self.due[n].pair = -1
             while self.front < self.n_due and self.due[self.front].pair < 0:
@@ -212,10 +212,10 @@ class ImpactQueue:
             self.at[self.due[n].pair].place = n
 
     def _sort(self) -> cython.void:
-        """Sort what is due at the start, and from now on queue nothing more there.
+        """Sort the impacts that are due at the start, and close the list.
 
-        By the higher ids and then the lower ones, digit by digit; what is left, the images of one
-        pair, by insertion.
+        By the higher ids and then the lower ones, digit by digit; the images of one pair by
+        insertion.
         """
         n: cython.Py_ssize_t
 
@@ -229,7 +229,7 @@ class ImpactQueue:
             self.at[self.due[n].pair].place = n
 
     def _sort_by_id(self, by_lower: cython.bint) -> cython.void:
-        """Sort what is due by the lower or the higher id; equal ones stay in their order."""
+        """Sort the list by the lower or the higher id; equal ones stay in their order."""
         n: cython.Py_ssize_t
         shift: cython.int = 0
         least: cython.longlong = NO_ID
@@ -246,13 +246,13 @@ class ImpactQueue:
     @cython.cfunc
     @cython.inline
     def _id_of(self, n: cython.Py_ssize_t, lower: cython.bint) -> cython.longlong:
-        """Return an id of the pair of an entry of what is due."""
+        """Return an id of the pair of an entry of the list."""
         return self.due[n].lowest if lower else self.at[self.due[n].pair].high
 
     def _sort_by_digit(
         self, by_lower: cython.bint, least: cython.longlong, shift: cython.int
     ) -> cython.void:
-        """Sort what is due by one digit of an id, counted from `least`."""
+        """Sort the list by one digit of an id, counted from `least`."""
         n: cython.Py_ssize_t
         total: cython.longlong = 0
 
@@ -276,7 +276,7 @@ class ImpactQueue:
             self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
 
     def _insert(self, n: cython.Py_ssize_t) -> cython.void:
-        """Move an entry of what is due forward to its place among those before it."""
+        """Move an entry of the list forward to its place among the previous ones."""
         lowest: cython.longlong = self.due[n].lowest
         pair: cython.Py_ssize_t = self.due[n].pair
 

@@ -35,7 +35,7 @@ CROSSES = 2  # instead of `corner` in the key of a pair that crosses: see `Impac
 
 LEAST_MOVE: cython.double = 1e-100  # times the least gap that counts it is no denormal number
 
-# The first columns of `numbers`, and those of `codes` after two ids, in `impacts_into`.
+# The first columns of `numbers`, and of `codes` after two ids, in `impacts_into`.
 IMPACT_TIME = 0
 IMPACT_EXIT = 1
 CLOSING_SPEED = 2
@@ -232,9 +232,9 @@ class Narrowphase:
         one: cython.Py_ssize_t,
         two: cython.Py_ssize_t,
     ) -> cython.void:
-        """Let two faces that resize go together on an axis if only rounding keeps them from it.
+        """Set the rate of two resizing faces to 0 on an axis if only rounding makes it differ.
 
-        `one` and `two` are where the parts of the two bodies begin in `Bodies.path`.
+        `one` and `two` are the offsets of the two bodies in `Bodies.path`.
         """
         b: Bodies = self.bodies
         bound: cython.double = rounding_of_faces(
@@ -247,7 +247,7 @@ class Narrowphase:
             self.sweeper.settle(k, bound)
 
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
-        """Sweep a pair from now on; return the kind of what was found, as the sweeper has it."""
+        """Sweep a pair from now on; return the kind of the result, a code of the sweeper."""
         is_one_way: cython.bint = self.pairs.at[p].state < CROSS and self.bodies.rare.is_one_way(
             self.pairs.at[p].first, self.pairs.at[p].second
         )
@@ -338,7 +338,7 @@ class Narrowphase:
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n):
-            # What has been in contact does not miss.
+            # A pair in contact does not miss.
             if self.pairs.at[p].state == SOLID and (
                 self.pairs.at[p].contact >= BEGUN or not self._misses(p)
             ):
@@ -642,7 +642,7 @@ class Narrowphase:
         closing: cython.double = self.sweeper.closing_rate(
             self.pairs.impact[p].axis, self.pairs.impact[p].sign
         )
-        # Never 0: only a closing side is queued, and what has turned since was swept again.
+        # Never 0: only closing sides are queued, and turned bodies were swept again.
         until: cython.double = (
             self.step.now + self.sweeper.slop[self.pairs.impact[p].axis] / closing
         )

@@ -47,7 +47,7 @@ def _snap(
 ) -> cython.void:
     """Put body `i`, at its base time, flush against the face of `j` at that time.
 
-    `shift` is the offset of the image of `i`, `shift2` that of `j`; one of them is 0.
+    `shift` and `shift2` are the offsets of the images of `i` and `j`; one of them is 0.
 
     Two bodies without thickness are put one ulp apart: at distance 0 their positions would not
     show on which side each of them is.
@@ -177,8 +177,8 @@ class PositionCorrection:
     pairs: PairTable
     queue: ImpactQueue
     level: cython.longlong[:, ::1]
-    # (n_near_pairs or more,): pairs that penetrate each other; and where any near body is
-    # not dynamic, those that touch
+    # (n_near_pairs or more,): pairs that penetrate each other; also pairs that touch, if any
+    # near body is not dynamic
     near: cython.longlong[::1]
     # (n_pairs or more,): of each pair, how it stood when it was compared last: `axis` if it
     # touched, ``-1 - axis`` if it penetrated, else `NOT_NEAR`
@@ -453,7 +453,7 @@ class PositionCorrection:
         return centre - half == centre + half
 
     def _find_near(self) -> cython.bint:
-        """List the pairs from which bodies are to be snapped; False if none are inside each other."""
+        """List the pairs whose bodies must be snapped; False if none are inside each other."""
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t
 
@@ -462,7 +462,7 @@ class PositionCorrection:
         self.n_moved = 0
         if self.n_near_pairs == 0:
             return False
-        if self.any_static:  # levels are counted over those that touch, too
+        if self.any_static:  # levels are counted over touching pairs too
             n = 0
             for p in range(self.pairs.n):
                 if self.relations[p] != NOT_NEAR:
@@ -530,7 +530,7 @@ class PositionCorrection:
         n: cython.Py_ssize_t
         level: cython.longlong = 0  # if all are dynamic, one order is as good as another
 
-        self.queue.clear()  # it is empty; what it gets now is sorted at once
+        self.queue.clear()  # it is empty; the list of its start is closed
         for n in range(self.n_near_pairs):
             self._begin_level(self.pairs.at[self.near[n]].first)
             self._begin_level(self.pairs.at[self.near[n]].second)

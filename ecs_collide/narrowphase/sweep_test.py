@@ -70,7 +70,7 @@ class Sweeper:
     exit: Public[cython.double]
     # how far the boxes overlap at the start on the shallowest side, else 0
     depth: Public[cython.double]
-    # whether `press` found this; gaps and rates then are not those of this pair
+    # whether `press` found this; gaps and rates are then of another pair
     is_pressed: cython.bint
 
     def __init__(self, dim: cython.int):
@@ -135,7 +135,7 @@ class Sweeper:
         self.slop[k] = slop
 
     def loosen(self, k: cython.int, largest: cython.double) -> cython.void:
-        """Raise the slop of an aimed axis to that of a face at `largest`."""
+        """Raise the slop of an aimed axis to the slop of a face at `largest`."""
         slop: cython.double = SLOP * largest
         minus: cython.double = self.gap[2 * k]
         plus: cython.double = self.gap[2 * k + 1]
@@ -151,7 +151,7 @@ class Sweeper:
             self.gap[2 * k + 1] = 0.0
 
     def settle(self, k: cython.int, bound: cython.double) -> cython.void:
-        """Let the gaps of an aimed axis stay that change by no more than a bound in a whole step."""
+        """Set the rates of an aimed axis to 0 if they are at most a bound for a whole step."""
         side: cython.int
 
         for side in range(2 * k, 2 * k + 2):

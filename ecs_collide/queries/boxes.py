@@ -32,7 +32,7 @@ _Filter = TypeVar("_Filter", contravariant=True)
 class BoxQueries(Generic[_Filter]):
     """Queries for boxes by id: in regions, along rays, in the way of moving boxes, near points.
 
-    In a `Space` the boxes are those of its bodies, and their ids are entities.  A space answers as
+    In a `Space` the boxes belong to its bodies, and the ids are entities.  A space answers as
     of the end of the last step, or as of a later `Space.update` or `Space.move`, and never returns
     an entity that has been deleted since.  If its world wraps, a body is found once, at the image
     that comes first.

@@ -26,7 +26,7 @@ from ecs_collide.sync.quarantine import refusal
 
 
 class ContactQueries:
-    """Returns the contacts between the bodies of a space, and what they mean for a body."""
+    """Queries about the contacts between the bodies of a space."""
 
     def __init__(
         self, shared: SharedParts, queried: QueriedBodies, pair_filters: PairFilters

@@ -38,14 +38,14 @@ class MoveHit(NamedTuple):
     entity : int
         The body that was met.
     time : float
-        Fraction of the length of the requested path, from 0 to 1: how much of it the
-        body had gone, or would have gone without what it met before.
+        The part of the requested path, from 0 to 1, that the body had covered, or would have
+        covered without its hits before.
     position : tuple of float
         The centre of the body that was moved, then.
     normal : tuple of float
         Unit axis vector out of the face that was met.
     is_solid : bool
-        Whether it blocked the way; False for what was crossed, such as a sensor.
+        Whether it blocked the way; False if it was crossed, as a sensor is.
     depth : float
         How far they overlapped at the start, in world units; 0 for an impact.
     """
@@ -70,7 +70,7 @@ class Moved(NamedTuple):
     remaining : tuple of float
         The remaining displacement: zeros, unless the body was stopped.
     hits : tuple of MoveHit
-        What it met, in order.
+        Its hits, in order.
     """
 
     position: Vector
@@ -231,7 +231,7 @@ class _Path:
     ) -> None:
         self.centre = centre  # beyond the edge of a world that wraps if its way leads there
         self.goes_on = any(wanted_displacement)
-        self.remaining = (0.0,) * len(centre)  # what is left of the way
+        self.remaining = (0.0,) * len(centre)  # the rest of the displacement
         self.hits: list[MoveHit] = []
         self._target = [at + part for at, part in zip(centre, wanted_displacement, strict=True)]
         self._response = response

@@ -210,7 +210,7 @@ class PresentBodies:
         self._free += rows
 
     def _read_all(self, rows: Longs) -> list[int]:
-        """Read some bodies and all attached boxes; return the rows of those that changed."""
+        """Read some bodies and all attached boxes; return the rows of the changed ones."""
         changed = self._read(self._position, self._extents, rows)
         if len(self._attached):
             boxes = self._read(self._offset, self._owner, self._attached)

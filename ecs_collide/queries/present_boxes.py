@@ -1,8 +1,8 @@
 """Register, read and place the current bodies of a world, for `queries.present`.
 
 Before this, the entities of the world are compared with the registered bodies.  After it, the boxes
-go into the tree.  The work is that of `sync.reader` without the parts of a step: no motion, no
-sleep and no rollback.
+go into the tree.  This is `sync.reader` without the parts of a step: no motion, no sleep and no
+rollback.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.sync.bindings import ComponentBinding
 from ecs_collide.sync.slots import pair_run
 
-START: cython.Py_ssize_t = 0  # of rows: their address is that of the first
+START: cython.Py_ssize_t = 0  # of rows: the address of the first is theirs
 
 
 def file_bodies(

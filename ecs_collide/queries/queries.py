@@ -48,7 +48,7 @@ _NAMES_OF_MANY: dict[int, tuple[str, ...]] = {
     QueryKind.NEAR: ("points",),
     QueryKind.REGION: ("mins", "maxs"),
 }
-_FIRST_HITS = 8  # hits that are looked at first where a filter refuses some
+_FIRST_HITS = 8  # hits examined first if a filter refuses some
 _Hit = TypeVar("_Hit", RayHit, BoxHit, Neighbour)
 
 
@@ -215,7 +215,7 @@ class Queries:
         return np.array([self._queried.row(id) for id in ids.tolist()], np.int64)
 
     def _skipped(self, selection: Selection) -> Rows:
-        """Return the rows that a query in bulk leaves out."""
+        """Return the rows that a query in bulk skips."""
         exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
         others = self._queried.skipped(filter, solid)

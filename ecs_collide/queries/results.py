@@ -154,14 +154,14 @@ class Neighbours(NamedTuple):
 
 
 class RegionHits(NamedTuple):
-    """The boxes in many regions: those of region i are ``ids[offsets[i]:offsets[i + 1]]``.
+    """The boxes in many regions: of region i, ``ids[offsets[i]:offsets[i + 1]]``.
 
     Attributes
     ----------
     offsets : ndarray
         int64, shape (n + 1,): where the ids of each region begin and end.
     ids : ndarray
-        int64: boxes or entities, those of each region sorted.
+        int64: boxes or entities, sorted within each region.
     """
 
     offsets: Integers

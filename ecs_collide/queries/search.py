@@ -1,8 +1,8 @@
 """Ray cast, box cast, k-nearest and region search of one or two trees.
 
 The first three are one algorithm, a branch-and-bound traversal.  Each item has a *key*, the time of its hit or its distance.
-The result are the items with the least keys, and of equal keys those with the least ids.  Children
-are visited in the order of their keys.  A node is skipped if its key is greater than that of the
+The result are the items with the least keys, and of equal keys the least ids.  Children
+are visited in the order of their keys.  A node is skipped if its key is greater than the key of the
 worst item found so far.
 
 Invariant: the key of a node is never greater than the keys of the items below it, also in floating
@@ -518,8 +518,8 @@ class Search:
         """Return when the ray or the moving box touches a box, at 0 or later; inf for never.
 
         Never later than it touches a box inside that one, because rounding is monotonic, or
-        meets it: the gaps of a CAST are those of the sweep, and gaps that the sweep counts as 0
-        only make it leave earlier.
+        meets it: a CAST has the gaps of the sweep, and gaps that the sweep counts as 0 only
+        make it leave earlier.
         """
         is_cast: cython.bint = self.kind == QueryKind.CAST
         enter: cython.double = 0.0

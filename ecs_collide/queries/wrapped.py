@@ -238,7 +238,7 @@ class WrappedSearch:
 def _first(shifts: Shifts, limit: int, search: Callable[[Floats], list[Any]]) -> list[Any]:
     """Return the first results of a query at all images, each an id, a key and more.
 
-    Of each id the first one; of two at once that of the first shift.
+    Of each id the first one; of two at once the result of the first shift.
     """
     best: dict[int, tuple[Any, ...]] = {}
     for rank in sorted(range(len(shifts)), key=lambda n: float(shifts[n][1][0])):
@@ -264,7 +264,7 @@ def _keep_first(
     found: Integers,
     hits: Floats,
 ) -> None:
-    """Write the first result of each query at any image; of two at once that of the lower id."""
+    """Write the first result of each query at any image; of two at once the lower id's."""
     hits[:, 0] = np.inf
     for shift, enter in shifts:
         rows = np.flatnonzero(enter <= hits[:, 0])

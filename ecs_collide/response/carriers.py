@@ -1,8 +1,8 @@
 """Moving platforms: lifts and conveyor belts carry what stands on them.
 
 A body in contact with the carrying face of another is its *rider*.  A body on top of a rider, on
-the same side, is a rider too.  Within a step the velocity of a rider includes that of its carrier;
-between steps its `Velocity` is its own alone:
+the same side, is a rider too.  Within a step the velocity of a rider includes its carrier's; between
+steps its `Velocity` does not:
 
     start of a step          v = own + carrier         riders are found from the contacts
     landing within it        v = own + carrier         from that instant
@@ -71,9 +71,9 @@ class Carriers:
     sweeps: Public[cython.bint]
     now: ReadOnly[RiderTable]  # between steps: the riders at the end of the last step
     before: RiderTable
-    # within a step: the riders at its start, and those that have landed since
+    # within a step: the riders at its start and the later ones
     rode: ReadOnly[RiderTable]
-    # (n_rows, dim): within a step: the velocities of riders without those of their carriers
+    # (n_rows, dim): within a step: the velocities of riders without their carriers' velocities
     own: cython.double[:, ::1]
     n_kept: cython.Py_ssize_t
     kept_riders: cython.longlong[::1]
@@ -110,7 +110,7 @@ class Carriers:
     def find_riders(self, at_rest: cython.bint):
         """Find the riders and their carriers from the contacts.
 
-        `at_rest` states that velocities do not include those of carriers.
+        `at_rest` states that the velocities of riders do not include their carriers'.
         """
         t: RareColumns = self.bodies.rare
         _n: cython.Py_ssize_t
@@ -135,7 +135,7 @@ class Carriers:
 
     @may_raise
     def _pass(self, at_rest: cython.bint) -> cython.bint:
-        """Find riders, given those of the pass before; return whether the result differs."""
+        """Find riders from the previous pass; return whether the result differs."""
         rows: ContactRows = self.contacts.rows
         new: RiderTable = self.now
         old: RiderTable = self.before
@@ -518,11 +518,11 @@ class Carriers:
         carrier_velocity: cython.double,
         normal: cython.int,
     ) -> cython.double:
-        """Return the own velocity of a body that has come to ride, or rides on otherwise than before.
+        """Return the own velocity of a body that begins to ride, or whose carrier changes.
 
-        Along the normal it is what it is as the carrier sees it.  Along the
-        face it is taken along at once: its own is the least between what it is
-        as the carrier sees it and as the world does, and it gains no speed.
+        Along the normal it is relative to the carrier.  Along the face the
+        carrier moves it at once: its own velocity is the smaller of the two
+        relative to the carrier and to the world, so it gains no speed.
         """
         v: cython.double = self.bodies.velocity[i, k]
         own: cython.double = v - carrier_velocity + 0.0

@@ -9,31 +9,31 @@ members are written once, when the instant is over.
 
 A merge can make further contacts close: those between a member whose velocity
 has changed and a body outside its cluster.  They all lie on the *rim*, the
-members with a contact to the outside.  Each cluster lists the rim members that
-were not examined since its velocity changed, and those that were.
+members with a contact to the outside.  Each cluster has two lists of rim members: one
+of members not examined since its velocity changed, one of the others.
 
 In a crowd that presses together, each merge would turn a whole cluster, and
 the next one turn it back.  A body that merges have turned in an earlier
 instant of the step is *worn*, and a free cluster with a worn member *lasts* to the
 end of the step.  Where two clusters of which one lasts merge, the heavier keeps
 its path, and the lighter one follows it.  Their momenta are added as always, and
-at the end of the step all members get momentum / mass, the *shared* velocity:
-a merge takes from the energy what it always took, but only the lighter one turns.
+at the end of the step all members get momentum / mass, the *shared* velocity.
+A merge takes the same energy as before, but only the lighter one turns.
 
-Bodies of a higher dominance outweigh those of lower ones.  The *rank* of a cluster is the highest
+Bodies of a higher dominance outweigh lower ones.  The *rank* of a cluster is the highest
 dominance among its members, and only members of that dominance count in its mass and momentum: the
-others go along, as with a static or kinematic body.
+others move with them, as with a static or kinematic body.
 
 Faces of boxes that grow meet at one velocity where their centres do not.  Each member has a *shift*:
-its velocity is that of the root plus the shift.  So the relation between two faces stays when a
-merge changes the velocity of their cluster, and momentum and mass at a root are those of its
-velocity: the momentum is the sum of mass times velocity less shift.  All shifts are 0 in a cluster
+its velocity is the root's plus the shift.  So the relation between two faces stays when a
+merge changes the velocity of their cluster.  The momentum at a root is the sum of mass times
+(velocity - shift).  All shifts are 0 in a cluster
 without resizing members.
 
 Invariants: each node is in exactly one cluster; in the instant in which a
 cluster has changed its velocity, a member that is not on either rim list has no
 contact on this axis with a body outside the cluster; the momentum of a root
-is that of its members that have its rank, less mass times shift of each, in twice the precision.
+is the sum over its members of its rank, less mass times shift of each, in twice the precision.
 
 Nodes are numbered from 1, and 0 stands for none: `node_of` has a place for each body and axis, of
 which most are never written, and zeroed memory takes no pages until then.  Node 0 exists and is the
@@ -119,11 +119,11 @@ class Clusters(SharedMotion):
 
     step: Step
     bodies: Bodies
-    gravity: Public[Gravity]  # what has a velocity beside that of its path, see there
+    gravity: Public[Gravity]  # of bodies whose velocity is not their path's
     n_merges: Public[cython.longlong]  # merges in this step
-    # clusters of this step that came to last; some have merged since
+    # clusters of this step that last; some have merged since
     n_lasting: Public[cython.longlong]
-    # the number of this instant, and that of the first one of the step, counted over all steps
+    # the numbers of this instant and of the step's first one, counted over all steps
     instant: Public[cython.longlong]
     first_instant: Public[cython.longlong]
     n_nodes: cython.Py_ssize_t
@@ -138,8 +138,8 @@ class Clusters(SharedMotion):
     alone: cython.longlong[::1]  # (n_rows,): `n_alone` rows, see `turn_alone`
     is_alone: cython.schar[::1]  # (n_rows,): 1 for each of them
     capacity: cython.Py_ssize_t
-    # (capacity,): of each node, another of its cluster, or itself where it is the root.  Apart
-    # from the nodes: to find a root, nothing else is looked at
+    # (capacity,): of each node, another of its cluster; of a root, itself.  It is apart from the
+    # nodes because a search for a root reads nothing else
     parent: cython.int[::1]
     nodes: cython.pointer[Node]
     bytes: cython.schar[::1]
@@ -203,7 +203,7 @@ class Clusters(SharedMotion):
         self.turned_in = grown(self.turned_in, n_rows)
 
     def begin_step(self) -> cython.void:
-        """Dissolve all clusters of the step before, be it broken off."""
+        """Dissolve all clusters of the step before, even if it failed."""
         n: cython.Py_ssize_t
 
         for n in range(1, self.n_nodes + 1):
@@ -436,7 +436,7 @@ class Clusters(SharedMotion):
         return velocity + self.nodes[node].shift if self.any_shift else velocity
 
     def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return by how much the velocity of a body differs from that of its root."""
+        """Return the velocity of a body minus the velocity of its root."""
         return self.nodes[self.node_of[i, k]].shift
 
     @may_raise
@@ -498,7 +498,7 @@ class Clusters(SharedMotion):
         return self.nodes[self.root(node)].rank if node else self.bodies.controls.rank_of(i)
 
     def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
-        """Return the velocity that keeps the momentum of a cluster, be it not that of its path."""
+        """Return momentum / mass of a cluster.  It may differ from the velocity of its path."""
         return self._velocity_for(
             self.nodes[root].momentum,
             self.nodes[root].momentum_low,
@@ -531,7 +531,7 @@ class Clusters(SharedMotion):
         return self.gravity.kick[i, k]
 
     def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the velocity of a body at this instant, which is not that of its path if it falls."""
+        """Return the velocity of a body at this instant; a falling body's path has another one."""
         velocity: cython.double = self.final_velocity(i, k)
 
         if not self.gravity.acts_on(i) or self.is_anchored(i, k):
@@ -539,9 +539,9 @@ class Clusters(SharedMotion):
         return self.gravity.velocity_at(i, k, velocity, self.step.now)
 
     def split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Let the chord of a body begin at this instant; return whether that bends its path.
+        """Split the path of a body at this instant; return whether that bends it.
 
-        Members of a cluster that lasts keep the path that they share.
+        Members of a lasting cluster keep their common path.
         """
         if (
             not self.gravity.acts_on(i)
@@ -629,7 +629,7 @@ class Clusters(SharedMotion):
         """Merge two clusters by their roots, which may be the same, and give them one velocity.
 
         It is `anchor_velocity` if there is an `anchor`, the row of a static or kinematic body or -1.
-        Otherwise it is that of the higher rank, or of the heavier if they last, or the mean.
+        Otherwise the cluster of higher rank gives it, or the heavier if they last, or the mean.
         """
         higher: cython.Py_ssize_t = one if self.nodes[one].rank >= self.nodes[other].rank else other
         lasts: cython.bint = False
@@ -673,7 +673,7 @@ class Clusters(SharedMotion):
             self.n_lasting += 1
 
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
-        """Add a shift to that of each member of a cluster; their velocities stay.  O(members)."""
+        """Add a number to the shift of each member of a cluster; their velocities stay.  O(members)."""
         node: cython.Py_ssize_t = root
         momentum: cython.double = self.nodes[root].mass * shift
 
@@ -701,7 +701,7 @@ class Clusters(SharedMotion):
         self._add_momentum(one, self.nodes[other].momentum)
 
     def _outweigh(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """Let the first of two clusters weigh what the second does, which has a higher rank."""
+        """Give a cluster the rank, mass and momentum of another, which has a higher rank."""
         self.nodes[one].rank = self.nodes[other].rank
         self.nodes[one].n_ranked = self.nodes[other].n_ranked
         self.nodes[one].is_worn = self.nodes[other].is_worn
@@ -768,7 +768,7 @@ class Clusters(SharedMotion):
     ) -> cython.double:
         """Return momentum / mass, so that the mass times it is the momentum to 2 ulp.
 
-        The sums are those of Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
+        Source of the sums: Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
         """
         velocity: cython.double = (momentum + momentum_low) / mass
         product: cython.double = mass * velocity
@@ -780,7 +780,7 @@ class Clusters(SharedMotion):
         return velocity + (rest + momentum_low) / mass
 
     def _set_velocity(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
-        """Give a cluster a velocity; its whole rim is to be examined if that changes it."""
+        """Give a cluster a velocity; if that changes it, its whole rim must be examined."""
         if self.nodes[root].velocity == velocity:
             return
         self.nodes[root].velocity = velocity
@@ -812,7 +812,7 @@ class Clusters(SharedMotion):
             node = self.nodes[node].next
 
     def pop_changed(self) -> cython.Py_ssize_t:
-        """Return the root of the next cluster whose rim is to be examined, or 0 at the end."""
+        """Return the root of the next cluster whose rim must be examined, or 0 at the end."""
         while self.n_changed:
             self.n_changed -= 1
             node: cython.Py_ssize_t = self.changed[self.n_changed]
@@ -823,14 +823,14 @@ class Clusters(SharedMotion):
         return 0
 
     def keep_on_rim(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.void:
-        """List a member with a contact to the outside among those that were examined."""
+        """Add a member with a contact to the outside to the examined ones."""
         self.nodes[node].is_on_rim = 1
         self._append_seen(root, node, node)
 
     def _append_seen(
         self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
     ) -> cython.void:
-        """Append a list of members to those that were examined."""
+        """Append a list of members to the examined ones."""
         if self.nodes[root].seen_rim:
             self.nodes[self.nodes[root].last_seen_rim].next_rim = first
         else:
@@ -883,7 +883,7 @@ class Clusters(SharedMotion):
     def _append_rim(
         self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
     ) -> cython.void:
-        """Append a list of members to those that are to be examined."""
+        """Append a list of members to the ones not examined yet."""
         if self.nodes[root].rim:
             self.nodes[self.nodes[root].last_rim].next_rim = first
         else:

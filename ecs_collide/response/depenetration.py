@@ -1,4 +1,4 @@
-"""Depenetration: move bodies out of those that they overlap from the start.
+"""Depenetration: move bodies out of the bodies that they overlap from the start.
 
 A body is displaced, without momentum.  The displacement ends for the step when the body meets
 another one on the way, and it meets that one at its own speed.
@@ -91,7 +91,7 @@ class Depenetration:
             i: cython.Py_ssize_t = self.rows[n]
             if b.rare.translation_side[i] != 0:
                 b.rare.translation_side[i] = 0
-                if b.velocity[i, self.axis[n]] == self.speed[n]:  # the game's own may have set it
+                if b.velocity[i, self.axis[n]] == self.speed[n]:  # a response may have set it
                     b.velocity[i, self.axis[n]] = self._own(n)
 
     def stop(self, i: cython.Py_ssize_t) -> cython.double:
@@ -144,7 +144,7 @@ class Depenetration:
 
     @may_raise
     def _is_inside_any(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body overlaps any that it is to be pushed out of."""
+        """Return whether a body overlaps another that pushes it out."""
         tree: Tree
         m: cython.Py_ssize_t
 
@@ -172,7 +172,7 @@ class Depenetration:
 
     @may_raise
     def _holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body is to be pushed out of another."""
+        """Return whether one body pushes another out."""
         if i == j or not self.bodies.holds_back(i, j) or not self.broadphase.may_meet(i, j):
             return False
         return not self.spared or (i, j) not in self.spared

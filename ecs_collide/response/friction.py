@@ -1,7 +1,6 @@
-"""Coulomb friction: what holds back two faces that slide over each other.
+"""Coulomb friction between two faces that slide over each other.
 
-It takes along the surface at most the coefficient times the momentum that the normal part of the
-resolution took.  If that is more than the sliding, the faces go on with one velocity.  The face of a
+Its impulse is at most the coefficient times the impulse of the normal part of the resolution.  If that is more than the sliding, the faces go on with one velocity.  The face of a
 conveyor belt moves along itself.
 """
 
@@ -34,10 +33,10 @@ class CoulombFriction:
             self.inverse_mass = [0.0] * 2
 
     def apply(self) -> cython.void:
-        """Hold back what slides along the surface, unless `Stop` or `Push` decide about it.
+        """Slow down the sliding along the surface, unless `Stop` or `Push` rule it.
 
-        The momentum that counts is that of the body which the normal part changed more: where one
-        is held from behind, the other's is what they press against each other with.
+        The larger of the two bodies' changes of momentum counts: if one is held from behind, the
+        other one's change is the impulse between them.
         """
         m: ImpactState = self.impact
         n: cython.int
@@ -95,7 +94,7 @@ class CoulombFriction:
         return sqrt(speed) * largest
 
     def _slide(self, axis: cython.int) -> cython.double:
-        """Return how fast the face of body 0 slides over that of body 1 on an axis, at this instant.
+        """Return the velocity of body 0's face relative to body 1's on an axis, at this instant.
 
         Where one of them is not dynamic, that is at the end of the step: friction has to hold
         what gravity is still to do.
@@ -112,7 +111,7 @@ class CoulombFriction:
         return slide
 
     def _kick_apart(self, axis: cython.int) -> cython.double:
-        """Return by how much the kick of body 0 is more than that of body 1."""
+        """Return the kick of body 0 minus the kick of body 1."""
         c: Clusters = self.clusters
 
         return c.kick_of(self.impact.rows[0], axis) - c.kick_of(self.impact.rows[1], axis)

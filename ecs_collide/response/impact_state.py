@@ -12,7 +12,7 @@ from ecs_collide.response.clusters import Clusters
 
 @cython.final
 class ImpactState:
-    """Two bodies, numbered 0 and 1, where they meet, and what they had before the resolution."""
+    """Two bodies, numbered 0 and 1, where they meet, and their velocities before the resolution."""
 
     bodies: Bodies
     pairs: PairTable
@@ -111,13 +111,13 @@ class ImpactState:
         return self.bodies.rare.speed_of_surface(self.rows[n], side, axis)
 
     def face_velocity(self, n: cython.int, axis: cython.int) -> cython.double:
-        """Return the velocity of the touching face of a body: that of the body and of its belt."""
+        """Return the velocity of the touching face of a body: the body's plus the belt's."""
         return self.clusters.final_velocity(self.rows[n], axis) + self.belt_speed(n, axis)
 
     def change_along(self, n: cython.int, axis: cython.int, velocity: cython.double) -> cython.void:
-        """Give a body a velocity along the surface; in a cluster that lasts, all get their share.
+        """Give a body a velocity along the surface; in a lasting cluster, all get their share.
 
-        It is that of the path: the velocity of this instant, and the kick.
+        It is the velocity of the path: of this instant plus the kick.
         """
         c: Clusters = self.clusters
         i: cython.Py_ssize_t = self.rows[n]

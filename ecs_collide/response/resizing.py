@@ -78,9 +78,9 @@ class ResizingFaces:
     def _align_with(
         self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t, apart: cython.double
     ) -> cython.bint:
-        """Let the cluster of body i take the velocity that the face of a static or kinematic body wants.
+        """Give the cluster of body i the velocity of the face of a static or kinematic body.
 
-        `apart` is by how much the velocity of i is then more than that of the wall.
+        `apart` is the velocity of i minus the velocity of the wall.
         """
         c: Clusters = self.clusters
         k: cython.int = self.impact.axis
@@ -156,7 +156,7 @@ class ResizingFaces:
 
     @may_raise
     def anchor_to(self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.void:
-        """Let body i, whose face goes with that of a static or kinematic body, be a cluster anchored to that."""
+        """Anchor body i to the static or kinematic body with whose face it moves."""
         root: cython.Py_ssize_t = self.clusters.ensure(i, self.impact.axis)
 
         self.clusters.shift_by(root, 0.0)

@@ -22,7 +22,7 @@ The rule for the rest is each dynamic body's own:
 
 =========================  ====================================================
 `Deflect`, `Slide`         keep the velocity along the surface
-`Push`                     where e = 0: all speed goes along the surface, in the
+`Push`                     if e = 0: all speed goes along the surface, in the
                            direction the body already had there
 `Stop`                     takes the partner's velocity along the surface (two
                            bodies that both stop take their mean by mass)
@@ -32,9 +32,8 @@ Then comes `Friction`, for bodies that deflect or slide: it takes from the
 velocity along the surface at most its value times what the normal part took.
 
 A body with more than one of them follows the first of Stop, Push, Slide,
-Deflect.  With `Growth` the velocities are those of the touching faces.
-Velocities are never scaled by the time that remains of a step; the remaining
-path is.
+Deflect.  With `Growth` the velocities of the touching faces count.
+The time that remains of a step scales paths, never velocities.
 """
 
 from __future__ import annotations

@@ -7,14 +7,14 @@ adds to the displacement of each the mean of what would part it from those it ov
     +-------+                      +-------+
     |   A   |---+    A and B       |   A   |        the way apart leads along d / (h1 + h2)**2,
     |     +-|-+ |    overlap      -+-------+-+      d from centre to centre: for squares it is
-    +-----|-+ B |                    |   B   |      that of d itself, for long boxes that of
+    +-----|-+ B |                    |   B   |      the way of d, for long boxes the way of
           +-----+                    +-------+      the short one out
 
 A displacement is no momentum.  It is added to the path of the step, and swept with it: what a
-member meets ends it on that axis, and is met at the velocity that the member has of itself.
+member meets ends it on that axis, and counts with the member's own velocity.
 
-Invariant: no result depends on the order in which pairs are found.  What is added up is rounded
-to multiples of 2**-32 of the member's size first, so that each sum is exact.
+Invariant: no result depends on the order in which pairs are found.  The terms of
+each sum are rounded to multiples of 2**-32 of the member's size first, so the sum is exact.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.solver import Solver
 
-N_RELAXATIONS = 8  # looks at all overlaps in a step; with 4 a crowd of 400 is half as wide
+N_RELAXATIONS = 8  # passes over all overlaps in a step; with 4 a crowd of 400 is half as wide
 RELAXATION = 1.7  # of the mean: with 2 and more a crowd would begin to swing
 SAME_POINT = 2.0**-30  # of two half sizes: centres nearer than this have no direction
 BINADE = 1.5 * 2.0**20  # its neighbours are 2**-32 off
@@ -133,7 +133,7 @@ class Separating:
                 self.push[i, k] = self.total_skipped[i, k] = 0.0
 
     def forget(self) -> cython.void:
-        """Have no members: of a step that was broken off too."""
+        """Remove all members, also after a step that failed."""
         n: cython.Py_ssize_t
 
         for n in range(self.n):
@@ -200,7 +200,7 @@ class Separating:
                     self.before[i, k] = b.velocity[i, k]
                     b.velocity[i, k] = b.velocity[i, k] + self.push[i, k] / b.dt
                     self.speed[i, k] = b.velocity[i, k]
-        b.start(self.rows[: self.n])  # all: their bounds were those of what they may do
+        b.start(self.rows[: self.n])  # all: their bounds covered all displacements
 
     @may_raise
     def _find_soft(self) -> cython.void:
@@ -349,7 +349,7 @@ class Separating:
     def suspend(self, i: cython.Py_ssize_t, k: cython.int, solver: Solver) -> cython.bint:
         """Give a member its own velocity, for an impact on axis `k`; return whether that changes it.
 
-        On that axis the displacement has come to its end.
+        The displacement on that axis is over.
         """
         axis: cython.int
         met: cython.bint = False

@@ -1,4 +1,4 @@
-"""The resolution of an impact: what it does to the velocities of its two bodies along the normal.
+"""The resolution of an impact: the changes of the two bodies' velocities along the normal.
 
 Restitution is shared by inverse mass.  Where it is 0 the two join clusters that move as one: halving
 the difference of a pair again and again never ends in a row of boxes.  Then follow the velocities
@@ -13,8 +13,7 @@ momentum, its path stays, and what then still closes on the path joins it.  Only
 partner, or a cluster of a higher dominance, takes a member out of it.
 
 To a body of a higher dominance, one of a lower one is weightless: it rebounds as from a wall, or
-goes along.  Where the lower one is held by a wall, or led by something higher still, it is the
-higher one that yields.
+moves with it.  If a wall or a still higher body holds the lower one, the higher one gives way.
 """
 
 from __future__ import annotations
@@ -192,7 +191,7 @@ class Solver:
         return True
 
     def _part(self, restitution: cython.double, press: cython.double) -> cython.bint:
-        """Let a pair rebound that gravity acts on; return False if it is back before the step ends."""
+        """Make a falling pair rebound; return False if it is back before the step ends."""
         b: Bodies = self.bodies
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
@@ -218,7 +217,7 @@ class Solver:
         return True
 
     def _rebound(self, restitution: cython.double) -> cython.bint:
-        """Let a pair rebound; return False if it then still closes, and has to be joined."""
+        """Make a pair rebound; return False if it still closes afterwards and must be joined."""
         m: ImpactState = self.impact
         first: cython.Py_ssize_t = self.clusters.lasting_root(m.rows[0], m.axis)
         second: cython.Py_ssize_t = self.clusters.lasting_root(m.rows[1], m.axis)
@@ -233,7 +232,7 @@ class Solver:
     def _rebound_from(
         self, root: cython.Py_ssize_t, n: cython.int, restitution: cython.double
     ) -> cython.bint:
-        """Let the pair rebound whose body n is in a cluster that lasts; False if it still closes."""
+        """Make a pair rebound whose body n is in a lasting cluster; False if it still closes."""
         c: Clusters = self.clusters
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[n]
@@ -303,7 +302,7 @@ class Solver:
     def _bounce(
         self, n: cython.int, v: cython.double, u: cython.double, restitution: cython.double
     ) -> cython.double:
-        """Let a body with velocity `v` rebound from a partner that keeps `u`; return its new one."""
+        """Return the velocity of a body of velocity `v` after a rebound from a partner that keeps `u`."""
         m: ImpactState = self.impact
         after: cython.double = u - restitution * (v - u)
 
@@ -367,7 +366,7 @@ class Solver:
             if m.loss == INF:  # else it has rebounded before
                 m.loss = 0.0
             m.loss += c.loss_with(one, c.nodes[other].mass, c.leaving_velocity(other))
-        # What leaves a cluster that lasts has its share of the momentum, not that of its path.
+        # A body that leaves a lasting cluster has its share of the momentum, not its path's velocity.
         v1: cython.double = m.before[0][k] if first_leaves else c.leaving_velocity(one)
         v2: cython.double = m.before[1][k] if second_leaves else c.leaving_velocity(other)
         if one == other:
@@ -452,8 +451,8 @@ class Solver:
     ) -> cython.void:
         """Merge the clusters of the two bodies; add the momentum that passes to the impulse.
 
-        Who is held from now on is held against the gravity of the rest of the step too, of
-        which the chord has one half and the kick the other.
+        A body that is held from now on is held against the gravity of the rest of the step too:
+        one half of it is in the chord, the other in the kick.
         """
         c: Clusters = self.clusters
         m: ImpactState = self.impact

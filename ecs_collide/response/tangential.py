@@ -4,8 +4,8 @@
 surface.  Neither may raise the kinetic energy of the pair: both go as far towards their rule as the
 energy before the impact allows.  The energies are compared in twice the precision.
 
-All velocities are those of the instant.  The path of a body that falls gets its kick in addition
-(`motion/gravity.py`), so that the energy on the way is that of the instant.
+All velocities are of the instant.  The path of a falling body gets its kick in addition
+(`motion/gravity.py`), so the energy on the way equals the energy of the instant.
 """
 
 from __future__ import annotations
@@ -32,13 +32,13 @@ class TangentialResponse:
     impact: ImpactState
     sum: ProductSum
     face: cython.double[2, 3]  # (2, 3): the velocities of the touching faces before the resolution
-    # (2, 3): the velocities after the normal part, those that the rules want, and the difference
+    # (2, 3): the velocities after the normal part, by the rules, and their difference
     after: cython.double[2, 3]
     wanted: cython.double[2, 3]
     change: cython.double[2, 3]
-    # (3,): the velocity at which energies count as 0: that of a static or kinematic partner, or 0
+    # (3,): the velocity at which energies are 0: of a static or kinematic partner, or 0
     frame: cython.double[3]
-    # (2,): what the energy of each body counts: its mass, 1 beside a static or kinematic partner, or 0
+    # (2,): the weight of each body's energy: its mass, 1 beside a static or kinematic partner, or 0
     weight: cython.double[2]
 
     def __init__(self, impact: ImpactState):
@@ -208,10 +208,10 @@ class TangentialResponse:
         return unit
 
     def _part_to_turn(self, unit: cython.double) -> cython.double:
-        """Return how far a pair may go towards what its rules want, as a part of the way.
+        """Return the share of the change by its rules that a pair may make.
 
-        After the part s of it the energy exceeds what it was by a s² + 2 b s + c with c <= 0, so
-        the part is the larger root.  Velocities are divided by `unit`, masses by the larger one.
+        After the share s the energy has grown by a s² + 2 b s + c with c <= 0, so the share is
+        the larger root.  Velocities are divided by `unit`, masses by the larger one.
         """
         b: Bodies = self.bodies
         m: ImpactState = self.impact

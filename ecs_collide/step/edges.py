@@ -29,7 +29,7 @@ class Edges:
     def bring_in(self, rows: cython.longlong[::1]):
         """Bring the bodies of `rows` that have left the world at the end of a step back into it.
 
-        Who lies against whom is remembered by where they are then.
+        Contacts are stored with these positions.
         """
         shifts: cython.longlong[::1] = self.broadphase.images.shifts
         n: cython.Py_ssize_t

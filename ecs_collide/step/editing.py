@@ -101,7 +101,7 @@ class BodyEditor:
         self._set_numbers(ids, self._registry.components.mass, values[:, None])
 
     def _set_numbers(self, ids: list[int], role: Role, values: NDArray[np.float64]) -> None:
-        """Write what has no bearing on where a body is, (n, number of names)."""
+        """Write numbers that do not move a body, (n, number of names)."""
         components = self._components(ids, role.kind)
         self._read_again(ids)
         for component, value in zip(components, values.tolist(), strict=True):
@@ -116,11 +116,11 @@ class BodyEditor:
             return
         self.set_positions([entity], np.asarray(position)[None])
         row = self._lookup.row(entity)
-        if self._registry.sweeps and row >= 0:  # what is new is not swept in its first step anyway
+        if self._registry.sweeps and row >= 0:  # a new body is not swept in its first step anyway
             self._registry.kinematic_targets.put.add(row)
 
     def _set_offset(self, entity: int, attached: Attached, position: VectorLike) -> None:
-        """Let an attached box be at a position, and nothing be swept on the way there."""
+        """Teleport an attached box to a position."""
         row, dim = self._lookup.row(entity), self._lookup.dim
         vector = _checks.vectors("position", position)
         if vector.shape != (dim,):
@@ -201,9 +201,9 @@ class BodyEditor:
         )
 
     def _read_changes(self, row: int, place: Any, size: Any, shift: list[float]) -> None:
-        """Let a body be where its components say, and as large, from the last step on.
+        """Set a body to the place and size of its components, as of the last step.
 
-        Boxes that are attached to it stay where they are.
+        Attached boxes keep their places.
         """
         registry, c = self._registry, self._registry.table
         registry.disturb([row])
@@ -232,7 +232,7 @@ class BodyEditor:
         return components
 
     def _read_again(self, ids: list[int]) -> None:
-        """Have the next step read the components of bodies, if they are `Fixed` too."""
+        """Make the next step read the components of bodies, even `Fixed` ones."""
         for entity in ids:
             row = self._registry.row_of.get(entity)
             if row is not None:
@@ -259,12 +259,12 @@ class BodyEditor:
 
 
 def centre_beside(face: float, half: float, side: int) -> float:
-    """Return the centre of a box one of whose faces is to be in a place.
+    """Return the centre of a box from the position of one of its faces.
 
     Parameters
     ----------
     face : float
-        Where the face is to be.
+        The position of the face.
     half : float
         Half the size of the box.
     side : int

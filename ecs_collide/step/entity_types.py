@@ -98,9 +98,9 @@ class EntityTypes:
         return order_of(first, second, one, other)
 
     def wanted(self, all_kinds: tuple[Kinds, ...]) -> Wanted:
-        """Return the marks of pairs of types, int64 (k, 2), without types that nobody has.
+        """Return the marks of pairs of types, int64 (k, 2), without types that no entity has.
 
-        None if one of the pairs stands for all bodies.
+        None if one of the pairs means all bodies.
         """
         if all_kinds not in self._wanted:
             self._wanted[all_kinds] = None

@@ -81,7 +81,7 @@ def axis_normal(dim: int, axis: int, sign: int) -> Vector:
 
 @cache
 def no_events(dim: int) -> StepEvents:
-    """Return those of a step without any."""
+    """Return the events of a step without any."""
     return StepEvents(np.zeros(0, collision_dtype(dim)), np.zeros(0, contact_dtype(dim)))
 
 

@@ -154,7 +154,7 @@ class Subscribers:
         ]
         self.open = {ends: known[ends] for ends in self._kinds[CONTACT_ENDED] if ends in known}
         self.open |= {ends: {} for ends in new}
-        # The present contacts may still be those of a world that was cleared since.
+        # The present contacts may come from a world that was cleared since.
         if new and world is not None and world.generation() is self._generation:
             self._types.look(world, keeps_deleted=self._state.is_stepping)
             self.open |= {ends: self._find_open(ends) for ends in new}

@@ -19,8 +19,8 @@ class _Step(Protocol):
 class Impact(BodyPair):
     """Two bodies meet, now; handed to custom responses in time order.
 
-    The positions of the two are those of this instant, and so are their
-    `Position` and `Velocity` components.  A response may set the velocities,
+    The positions of the two, and their `Position` and `Velocity` components, are of this
+    instant.  A response may set the velocities,
     here or in the components, delete either entity, let the two cross, or ask for
     a resolution.  If it leaves the pair closing, the pair is slid along its surface.
 
@@ -133,7 +133,7 @@ class Impact(BodyPair):
         self.is_resolved = True
 
     def cross(self, until_separate: bool = False) -> None:
-        """Let the two pass through each other from this instant on, to the end of the step.
+        """Make the two pass through each other from this instant to the end of the step.
 
         The `Collision` says ``CROSSED``.  A solid contact that they are in ends, and one of the
         kind ``CROSSING`` begins.  The impact is not offered to any further response system.  If

@@ -8,9 +8,9 @@ goes through the life of an impact from top to bottom:
 - *place*: put the two bodies face to face, if the impact is still due;
 - *hold*: stop bodies that have reached a limit to the end of the step;
 - *cross*: let the bodies of a pair that is not solid enter or leave each other;
-- *hand over*: let the game see the two bodies at this instant, change them, and decide;
+- *hand over*: show the game the two bodies at this instant; it changes them and decides;
 - *resolve*: change the velocities by the responses of the two;
-- *resume*: move members of soft crowds on along what they have met;
+- *resume*: move members of soft crowds on along their partners;
 - *log*: write the impact into the event buffer, before it is resolved.
 
 An entry that is queued for the very instant at which a velocity changes is kept, and checked when
@@ -101,23 +101,23 @@ class ImpactLoop:
     narrowphase: Narrowphase
     sleeping: Sleeping
     solver: Solver
-    clusters: Clusters  # those of the solver
+    clusters: Clusters  # of the solver
     holding: Holding
     separating: Separating
     closing: ClosingContacts
     carriers: ReadOnly[Carriers]
     falling: ReadOnly[Falling]
     depenetration: ReadOnly[Depenetration]
-    # hand every impact over, not only those that the columns of a body ask for
+    # hand every impact over, whatever the columns of its bodies ask for
     hands_all_over: Public[cython.bint]
-    # of the last impact: its row in the log, and that of the contact that it began, or -1
+    # of the last impact: its row in the log, and the row of the contact that it began, or -1
     event: ReadOnly[cython.Py_ssize_t]
     began_at: cython.Py_ssize_t
     pending: cython.Py_ssize_t  # the pair that the game has in hand, or -1
     is_set: cython.bint  # whether the game has set a velocity since it was handed over
     # whether it has changed anything since, or since the pair was given the built-in response
     is_changed: cython.bint
-    # resolutions of this step, and those of these kinds
+    # resolutions of this step: all, and by kind
     n_resolutions: ReadOnly[cython.longlong]
     n_crushed: ReadOnly[cython.longlong]
     n_forced: ReadOnly[cython.longlong]
@@ -270,9 +270,9 @@ class ImpactLoop:
 
     @may_raise
     def _follow_turned(self) -> cython.bint:
-        """Pair the bodies that have turned with all that their new paths may meet.
+        """Pair the bodies that have turned with all bodies that their new paths may meet.
 
-        Those that have come to their limit are held instead; return whether there are any.
+        Bodies that have reached their limit are held instead; return whether there are any.
         """
         b: Bodies = self.bodies
         c: Broadphase = self.broadphase
@@ -488,9 +488,9 @@ class ImpactLoop:
         return first or second
 
     def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Let the paths of two bodies that fall begin again; return whether that bends one of them.
+        """Split the paths of two falling bodies at this instant; return whether one of them bends.
 
-        The closing speed of the pair is that of this instant from now on.
+        From now on the closing speed of the pair is its speed at this instant.
         """
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -592,8 +592,8 @@ class ImpactLoop:
     ) -> cython.bint:
         """Return whether the bodies of contact n are apart already: the game has moved one.
 
-        If the two do not meet in this step, their contact ends at its end, as all contacts do that
-        are not found again.  Only that of a pair that crosses until it separates ends at once.
+        If the two do not meet in this step, their contact ends at its end, like all contacts that
+        are not found again.  Only a pair that crosses until it separates ends it at once.
         """
         if kind == SEPARATE:
             return self.pairs.at[p].state == CROSS_UNTIL_APART
@@ -603,7 +603,7 @@ class ImpactLoop:
 
     @may_raise
     def _cross(self, p: cython.Py_ssize_t, stale: cython.bint) -> cython.void:
-        """Let the bodies of a pair enter or leave each other, as queued.
+        """Make the bodies of a pair enter or leave each other, as queued.
 
         `stale` tells whether one of them has turned since the pair was swept.
         """
@@ -633,13 +633,13 @@ class ImpactLoop:
         self._log(p, CROSSED)
         if not self.pairs.had_contact(
             p
-        ):  # pragma: no branch: but for what was about to enter before
+        ):  # pragma: no branch: except if it was about to enter before
             self._log_entry(p)
         self._enter(p)
 
     @may_raise
     def _enter(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let the bodies of a crossing pair be inside each other, and queue when they leave."""
+        """Mark a crossing pair as inside each other, and queue the time at which they leave."""
         self.pairs.enter(p)
         self.pairs.impact[p].began = self.step.now
         self.narrowphase.aim(p)
@@ -648,7 +648,7 @@ class ImpactLoop:
 
     @may_raise
     def _close(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let a pair whose bodies have separated be what its bodies make it again."""
+        """Restore the state of a pair whose bodies have separated."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
@@ -765,7 +765,7 @@ class ImpactLoop:
         )
 
     def _show(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let the game see the velocities that the bodies of a pair have at this instant."""
+        """Show the game the velocities of a pair at this instant."""
         self.holding.show(self.pairs.at[p].first)
         self.holding.show(self.pairs.at[p].second)
         if self.gravity.is_on:
@@ -773,7 +773,7 @@ class ImpactLoop:
             self.falling.show(self.pairs.at[p].second, 1)
 
     def _hide(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let the bodies of a pair have the velocities of their paths again."""
+        """Restore the velocities of the paths of a pair."""
         if self.gravity.is_on:
             self.falling.hide(0)
             self.falling.hide(1)
@@ -849,7 +849,7 @@ class ImpactLoop:
                 restitution = 0.0
         normal_only |= gives_way
         self.solver.may_part = self.pairs.impact[p].repeats == 0
-        if b.rare.any_pusher:  # the velocity along the surface may be that of a pusher
+        if b.rare.any_pusher:  # a pusher may give the velocity along the surface
             normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
         if not self.solver.resolve(restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
@@ -880,7 +880,7 @@ class ImpactLoop:
 
     @may_raise
     def _resume(self, p: cython.Py_ssize_t) -> cython.int:
-        """Go on moving the members of soft crowds in a pair along what they have met."""
+        """Move the members of soft crowds in a pair on along their partners."""
         if self.bodies.rare.any_separator:
             self.clusters.write_body(self.pairs.at[p].first)
             self.clusters.write_body(self.pairs.at[p].second)
@@ -936,9 +936,9 @@ class ImpactLoop:
     def _record_places(
         self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
     ) -> cython.void:
-        """Log where the two boxes of an impact are on an axis, and what they share.
+        """Log the positions of the two boxes of an impact on an axis, and the range they share.
 
-        What they share is where the first one is, with the second at the image that is met.
+        The range is beside the first one, with the second at the image that is met.
         """
         b: Bodies = self.bodies
         path: cython.p_double = b.flat_path
@@ -987,7 +987,7 @@ class ImpactLoop:
         gravity: Gravity = self.gravity
 
         if outcome == STOPPED_ALREADY and b.turned_now(i, self.step.now):
-            # What it met with, not what stopped it.
+            # The velocity with which it met its partner, not the one after it was stopped.
             return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.step.now)
         if b.on_hold[i]:
             return b.kept[i, k]
@@ -1005,7 +1005,7 @@ class ImpactLoop:
         )  # fmt: skip
 
     def _note_image(self, p: cython.Py_ssize_t) -> cython.void:
-        """Let contact events that are logged be those of the image of a pair."""
+        """Log the next contact events for the image of a pair."""
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
 
@@ -1030,7 +1030,7 @@ class ImpactLoop:
         if self.bodies.controls.locks(i, k):
             return
         self.is_set = True
-        if self.bodies.on_hold[i]:  # it is shown what it keeps
+        if self.bodies.on_hold[i]:  # it is shown its saved velocity
             self.bodies.velocity[i, k] = value + 0.0
         elif self.gravity.acts_on(i):
             self.falling.set_velocity(i, k, value)
@@ -1056,7 +1056,7 @@ class ImpactLoop:
             p = self.pairs.next_of(p, i)
 
     def withdraw(self, i: cython.Py_ssize_t):
-        """Let a body that a response has deleted have no more impacts in this step."""
+        """Remove the further impacts of a body that a response has deleted."""
         self.sleeping.wake_in_step(i)
         p: cython.Py_ssize_t = self.pairs.head_of(i)
         self.bodies.withdraw(i)
@@ -1067,7 +1067,7 @@ class ImpactLoop:
             p = self.pairs.next_of(p, i)
 
     def stop(self, i: cython.Py_ssize_t):
-        """Let a body that is taken out stay where it is now, to the end of the step."""
+        """Stop a body that is taken out, for the rest of the step."""
         if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.step.now)
             self.bodies.end_path(i)

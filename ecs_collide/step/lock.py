@@ -1,7 +1,7 @@
-"""Let one thread at a time into the stages of a step, and have what was cut short put right.
+"""A lock that admits one thread at a time to a step, and repairs an interrupted step.
 
-An exception may come between any two lines: Ctrl-C does.  So a note of who is inside may be left
-behind by somebody who is not, and only the stack is believed.
+An exception such as Ctrl-C may come between any two lines.  So an entry may be left behind by a
+thread that is no longer inside, and only its stack is believed.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _Entry = tuple[int, FrameType]
 _IS_GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 _N_LOOKS = 100
-"""After so many looks at a stack that ended in a generator each time, a thread is still inside."""
+"""Reads of a stack that each end in a generator, after which the thread counts as inside."""
 
 # Looked up once: each step comes by four times.
 _this_thread, _frame = threading.get_ident, sys._getframe
@@ -33,8 +33,8 @@ class StepLock:
     Attributes
     ----------
     is_changing : bool
-        Whether a stage changes what the space knows.  Where that is so and nobody is inside,
-        the stage was cut short: the next one to come in puts things right first.
+        Whether a stage changes the space.  If so, and no thread is inside, the stage was
+        interrupted: the next thread that enters repairs the space first.
     repairs : tuple of callable
         What puts things right, in this order.  Each can be called again if it is cut short.
     """
@@ -52,12 +52,12 @@ class StepLock:
             self._admit(entry)
 
     def _admit(self, entry: _Entry) -> None:
-        """Refuse whoever comes while another thread is inside, or put right what was cut short."""
+        """Raise while another thread is inside; repair an interrupted step."""
         try:
             if self._entries[0] is not entry:
                 self._forget_gone()
                 if self._entries[0][0] != entry[0]:
-                    self._leave(entry)  # at once: who is refused must not keep others out
+                    self._leave(entry)  # at once: a refused thread must not keep others out
                     raise self.refusal()
             if self.is_changing and self._entries[0] is entry:
                 self.repair()
@@ -76,14 +76,14 @@ class StepLock:
             self._entries.remove(entry)
 
     def _forget_gone(self) -> None:
-        """Forget those who are inside no more, but did not come to say so."""
+        """Remove the entries of threads that are no longer inside."""
         for entry in list(self._entries):
             if not _is_running(*entry):
                 self._leave(entry)
 
     @property
     def is_nested(self) -> bool:
-        """Whether the thread has entered more than once: it is in code of the game's own."""
+        """Whether the thread has entered more than once, from code of the game."""
         if len(self._entries) < 2:
             return False
         here = _this_thread()
@@ -115,7 +115,7 @@ class StepLock:
         self.recover_step()
 
     def repair(self) -> None:
-        """Put right what was cut short; if this is cut short too, the next to come in does it."""
+        """Repair an interrupted step; if interrupted too, the next thread that enters repeats it."""
         for repair in self.repairs:
             repair()
         self.is_changing = False

@@ -48,7 +48,7 @@ class WorldLink:
 
 
 class BodyLookup:
-    """Finds the rows of bodies, and reads the components of those that no step has read yet.
+    """Finds the rows of bodies, and reads the components of new bodies.
 
     Attributes
     ----------
@@ -77,10 +77,9 @@ class BodyLookup:
         return self._presence.row(self._link.attached, entity)
 
     def rows(self, entities: ArrayLike | None) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
-        """Return the rows of bodies, and place and id of those that no step has read yet.
+        """Return the rows of bodies, and place and id of new bodies that no step has read yet.
 
-        None stands for all bodies of the last step.  The rows of those that no step has read yet
-        are those of any body.
+        None means all bodies of the last step.  The rows of new bodies are undefined.
         """
         self._lock.refuse_others()
         if entities is None:

@@ -1,4 +1,4 @@
-"""Functions of the game's own that say of two bodies whether they may meet."""
+"""Functions of a game that decide whether two bodies may meet."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class PairFilters:
         return [(known.function, *known.kinds) for known in self._filters]
 
     def begin_step(self, errors: list[Exception]) -> None:
-        """Forget what was said in the step before; what is raised goes to `errors`."""
+        """Forget the results of the step before; exceptions go to `errors`."""
         self._allowed.clear()
         self._errors = errors
 
@@ -70,14 +70,14 @@ class PairFilters:
     def _functions_for(
         self, one: int, other: int, has: Callable[[int, type | None], bool]
     ) -> Iterator[Allows]:
-        """Yield the functions that are to be called for two bodies."""
+        """Yield the functions to call for two bodies."""
         for known in self._filters:
             first, second = known.kinds
             if (has(one, first) and has(other, second)) or (has(other, first) and has(one, second)):
                 yield known.function
 
     def allows(self, first: int, second: int, has: Callable[[int, type | None], bool]) -> bool:
-        """Return whether two entities, the lower id first, may meet as of now; raises what they do.
+        """Return whether two entities, the lower id first, may meet now; raise what a function raises.
 
         `has` tells whether an entity has a component of a type, or of none in particular.
         """

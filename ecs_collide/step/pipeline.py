@@ -43,9 +43,9 @@ class _Kept(NamedTuple):
 def _stage(
     method: Callable[[Pipeline, *_Arguments], _Result],
 ) -> Callable[[Pipeline, *_Arguments], _Result]:
-    """Run a method of the pipeline inside the lock, and put right what it leaves if it raises.
+    """Run a method of the pipeline inside the lock; roll the step back if it raises.
 
-    If that cannot be put right, it is before the next stage.
+    A rollback that fails is repeated before the next stage.
     """
 
     def run(pipeline: Pipeline, /, *arguments: *_Arguments) -> _Result:
@@ -103,7 +103,7 @@ class Pipeline:
     # -- the four stages of a step --
 
     def set_gravity(self, gravity: Vector) -> None:
-        """Let bodies fall otherwise from the next step on."""
+        """Set the gravity from the next step on."""
         self._state.gravity = gravity
         self._state.timeline.gravity.set(gravity)
         self._registry.set_gravity(gravity)
@@ -152,10 +152,10 @@ class Pipeline:
         timeline.contacts.clock = state.time
         timeline.broadphase.step = state.step
         timeline.begin()
-        # 7. Place what stands somewhere else, and wake who sleeps there or on what is gone.
+        # 7. Place still bodies that have moved; wake bodies that sleep there or on deleted ones.
         timeline.place_still(registry.touched_still.data)
         registry.wake_near()
-        # 8. Restrain velocities before riders get those of their carriers, and wake these riders.
+        # 8. Restrain velocities before riders get the velocities of carriers; wake these riders.
         timeline.restrain(registry.moving.data)
         registry.wake(timeline.carriers.begin())
         # 9. Wake all for filter_pairs(), which is not called for pairs of sleeping bodies.
@@ -168,7 +168,7 @@ class Pipeline:
         # 11. Wake the islands that these paths reach; the ways out are part of them.
         registry.wake_reached()
         self._end_lap("bounds")
-        # 12. Find the pairs; a crowd is counted from its pairs, so in one nobody sleeps.
+        # 12. Find the pairs.  A crowd is counted from its pairs, so no member sleeps.
         if not timeline.find_pairs(registry.active.data):
             registry.wake_all()
             timeline.place_moving(registry.moving.data, dt)
@@ -256,7 +256,7 @@ class Pipeline:
         self._deliver()
 
     def _commit_step(self) -> None:
-        """Let the step have happened, at one instant."""
+        """Make the step final in one assignment."""
         state, timeline = self._state, self._state.timeline
         events = events_of(state.dim, timeline.event_buffer)
         all_reports = [*state.new_reports, *self._report_held()]
@@ -339,7 +339,7 @@ class Pipeline:
         )
 
     def roll_back_step(self) -> None:
-        """Be what the space was before the step under way; if this is cut short, call it again.
+        """Restore the state from before the step; if this is interrupted, call it again.
 
         Whatever an exception may have left half done, trees and pairs and all that a step works
         with, is thrown away and made again.
@@ -441,7 +441,7 @@ class Pipeline:
 
 
 def _checked_dt(dt: float) -> float:
-    """Return the length of a step as a float, or say what is wrong with it."""
+    """Return the length of a step as a float; raise for an invalid one."""
     try:
         if isinstance(dt, (str, bytes, bytearray)):
             raise TypeError

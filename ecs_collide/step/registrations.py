@@ -1,8 +1,7 @@
 """The functions that a game registers: handlers, pair filters and responses.
 
 A game that builds a level again makes its nested functions and bound methods again.  They are
-other objects than those of the level that is gone, but come from the same definitions, and take
-their places.
+new objects from the same definitions, and replace the old ones.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ def require_component_type(name: str, kind: object) -> None:
 
 
 class Registration:
-    """A function of a game, the world's generation, and what it is registered for.
+    """A registered function of a game: its event, and the generation of the world.
 
     Attributes
     ----------
@@ -48,7 +47,7 @@ class Registration:
         self.renew(world)
 
     def renew(self, world: World | None) -> None:
-        """Be of the present generation of the world."""
+        """Set the present generation of the world."""
         self._generation = None if world is None else world.generation()
 
     def is_of(self, function: object) -> bool:

@@ -1,4 +1,4 @@
-"""The responses of a game: what it registers, and the impacts that a step hands over to it."""
+"""The responses of a game: its registrations, and the impacts that a step hands over."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class Responses:
     # -- what a game registers --
 
     def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
-        """Let a function resolve the impacts of all bodies that have a component."""
+        """Register a function that resolves the impacts of all bodies with a component."""
         require_component_type("component", component)
         if not callable(respond):
             raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
@@ -165,7 +165,7 @@ class Responses:
         return bool(kinds) and all(self._counts[kind, Mark.HANDED] for kind in kinds)
 
     def require_offered(self, system: object) -> None:
-        """Raise RuntimeError unless a response system is among those of this step."""
+        """Raise RuntimeError unless this step has offered its impacts to a response system."""
         if not any(offer.system is system for offer in self._offers):
             who = "resolve_impacts()" if system is None else type(system).__name__
             raise RuntimeError(
@@ -182,7 +182,7 @@ class Responses:
     def _has_any(self, impact: Impact, kinds: tuple[type, ...]) -> bool:
         """Return whether a body of an impact has one of some components."""
         pair = impact.first, impact.second
-        if not self._are_marked(kinds):  # then nobody has noted who has them
+        if not self._are_marked(kinds):  # then no mark says which bodies have them
             find = self._link.world.component
             return any(find(entity, kind) is not None for entity in pair for kind in kinds)
         rows = [self._registry.row_of[entity] for entity in pair]
@@ -200,9 +200,9 @@ class Responses:
         return list(functions)
 
     def offered_to(self, first: int, second: int) -> list[str]:
-        """Return the names of what the impacts of two bodies are offered to, in order.
+        """Return the names of the systems and functions that get the impacts of two bodies, in order.
 
-        Response systems are those of the last step, and components those that the two have now.
+        The systems are from the last step, the components from now.
         """
         find = self._link.world.component
 
@@ -345,7 +345,7 @@ class Responses:
         row = self._row_in_step(entity)
         if row < 0:
             return tuple(self._lookup.new_body(entity).centre)
-        if not self._state.is_stepping:  # the time reached is still that of the last impact
+        if not self._state.is_stepping:  # `now` is still the time of the last impact
             return tuple(self._registry.table.seen_centre[row].tolist())
         return tuple(self._state.timeline.loop.centre_now(row, k) for k in range(self._state.dim))
 

@@ -44,7 +44,7 @@ class Sleeping:
     correction: PositionCorrection
     narrowphase: Narrowphase
     gravity: Gravity
-    # how many there are, with those that something has happened to in this step
+    # the number of sleeping bodies, with those that something has happened to in this step
     n: ReadOnly[cython.Py_ssize_t]
     n_leaning: ReadOnly[cython.Py_ssize_t]  # how many of them sleep in islands
     n_islands: cython.longlong
@@ -158,9 +158,9 @@ class Sleeping:
             b.motion[i, k] = 0.0
 
     def recover(self, rows: cython.longlong[::1]):
-        """Put the bodies of `rows` to sleep that slept when a snapshot was taken; nobody else sleeps.
+        """Put the bodies of `rows` to sleep, and no others: they slept in a snapshot.
 
-        The columns `leans`, `island` and `held` have the values that they had then.
+        The columns `leans`, `island` and `held` have the values of the snapshot.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -223,7 +223,7 @@ class Sleeping:
 
     @cython.cfunc
     def _held_among(self, chosen: list) -> list:
-        """Return who of those about to fall asleep are in islands that would stay asleep.
+        """Return the bodies about to fall asleep whose islands would stay asleep.
 
         Where a member was pressed in the step just done, and nothing holds it on that side, the
         same velocity would wake the island in the next step: a crowd that presses from all sides.
@@ -322,7 +322,7 @@ class Sleeping:
             if self.is_pressed[self._root(row)] > 0:
                 members.append(row)
         for n in range(self.contacts.rows.n):
-            for m in range(2):  # who sleeps already becomes one of the island
+            for m in range(2):  # sleeping bodies join the island
                 i: cython.Py_ssize_t = contacts.body(n, m)
                 if b.asleep[i] and b.dynamic[i] and self.is_pressed[self._root(i)] > 0:
                     if not b.leans[i]:
@@ -352,7 +352,7 @@ class Sleeping:
     def _spread_sides(self, first_island: cython.longlong) -> cython.void:
         """Find the sides on which members of new islands are held, from static or kinematic bodies on.
 
-        O(contacts): a body is looked at again only if it has got a further side.
+        O(contacts): a body is visited again only if it has got a further side.
         """
         b: Bodies = self.bodies
         contacts: ContactRows = self.contacts.rows
@@ -638,7 +638,7 @@ class Sleeping:
 
         if self.correction.solid_placement(p) == PENETRATING:
             return True
-        for k in range(b.dim):  # planes that are to be parted
+        for k in range(b.dim):  # planes that must be parted
             if (
                 b.centre_of(i, k) == b.centre_of(j, k)
                 and self.correction.is_plane(i, k)

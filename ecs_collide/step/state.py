@@ -14,7 +14,7 @@ from ecs_collide.step.events_of_step import no_events
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import Report
 
-# What has been done of the step under way.
+# The stages of a step that are done.
 IDLE = 0
 BOUNDED = 1
 QUEUED = 2
@@ -55,9 +55,9 @@ class StepState:
         self.n_asleep = 0  # bodies
         self.is_crowded = False  # whether it had more pairs than it had room for
 
-        # Of the step under way, or else of the last one.
-        self.phase = IDLE  # what has been done of it: `IDLE`, `BOUNDED`, `QUEUED` or `RESOLVED`
-        self.before: Any = None  # what the space was before it; None between steps
+        # Of the present step, or between steps of the last one.
+        self.phase = IDLE  # the stage reached: `IDLE`, `BOUNDED`, `QUEUED` or `RESOLVED`
+        self.before: Any = None  # the state for a rollback; None between steps
         self.dt = 0.0  # in seconds
         self.new_reports: list[Report] = []
         self.n_movers = 0  # bodies that may move, those asleep included
@@ -84,7 +84,7 @@ class StepState:
 
     @property
     def trees(self) -> tuple[Any, Any]:
-        """The trees of the bodies that do not move and of those that do."""
+        """The trees of still and of moving bodies."""
         broadphase = self.timeline.broadphase
         return broadphase.still, broadphase.moving
 

@@ -39,7 +39,7 @@ class Stopwatch:
         self._since = perf_counter()
 
     def start(self) -> None:
-        """Leave out the time until now."""
+        """Restart the clock."""
         self._since = perf_counter()
 
     def lap(self, stage: str) -> None:
@@ -55,8 +55,8 @@ class Stats(NamedTuple):
     Attributes
     ----------
     step : steps done
-    bodies, movers, static : how many there are; movers have Velocity or Growth.  Those that are
-        quarantined or disabled count as static
+    bodies, movers, static : numbers of bodies; movers have Velocity or Growth.  Quarantined and
+        disabled bodies count as static
     escapes : times that the path of a body left its fat bounds, or the bounds had become too big
     reinsertions : of these, bodies that were taken out of their tree and inserted again alone
     rebuilds : times that one of the two trees was rebuilt in bulk

@@ -151,9 +151,9 @@ class Timeline:
             step.pairs.wrap()
 
     def make_room(self):
-        """Have room in all parts for the rows that the table has.
+        """Make room in all parts for the rows of the table.
 
-        Where it raises, it is to be called again before anything else.
+        If it raises, call it again before anything else.
         """
         n_rows: cython.Py_ssize_t = self.bodies.capacity
 
@@ -192,8 +192,8 @@ class Timeline:
         self.n_held = 0
 
     def place_still(self, rows):
-        """Put bodies that do not move where they now are, into the tree too."""
-        if len(rows) == 0:  # so in most steps, and to look at an array costs more
+        """Place still bodies at their present positions, also in the tree."""
+        if len(rows) == 0:  # in most steps; the test is cheaper than the two calls
             return
         self.bodies.place_still(rows)
         self.broadphase.place_still(rows)
@@ -221,7 +221,7 @@ class Timeline:
         self.broadphase.place_moving(rows)
 
     def restrain(self, rows):
-        """Take what is locked, and what is too fast, from the velocities of bodies."""
+        """Set locked velocities to 0, and limit the speeds of bodies."""
         if self.bodies.controls.any_lock or self.bodies.controls.any_limit:
             self._restrain(rows)
 
@@ -239,7 +239,7 @@ class Timeline:
         self.broadphase.place_moving(rows)
 
     def push_out(self, rows):
-        """Give those of some moving bodies that are inside others the way out for their path."""
+        """Give moving bodies that are inside others a path that leads out."""
         self.depenetration.n = 0
         if self.bodies.rare.any_pusher:
             self.depenetration.spared = self.contacts.until_apart()
@@ -249,9 +249,9 @@ class Timeline:
                 self.broadphase.place_moving(self.depenetration.rows[: self.depenetration.n])
 
     def find_pairs(self, rows: cython.longlong[::1]) -> bool:
-        """Pair the bodies of `rows`, those that move or were touched, with all they may meet.
+        """Pair the bodies of `rows`, which move or were touched, with all bodies they may meet.
 
-        False, with nothing done, where there may be a crowd: all are to be awake then.
+        Return False, without pairs, if there may be a crowd: then all bodies must wake first.
         """
         if not self.broadphase.find_pairs(rows, self.sleeping.n, self.sleeping.n_resting):
             return False
@@ -286,8 +286,8 @@ class Timeline:
     ):
         """Move the bodies of `rows` to the end of the step and compare contacts with before.
 
-        Those of `driven` to their targets, a row for each, where nothing has
-        turned them away.  With `correcting`, pairs that rounding has left inside each other by less than the slop
+        Bodies of `driven` move to their targets, a row for each, unless
+        something has turned them away.  With `correcting`, pairs that rounding has left inside each other by less than the slop
         are snapped outward first.
         """
         self.contacts_in_step.find_partings()

@@ -23,11 +23,13 @@ SAME_FRAME = 2.0**-40  # of the largest number: what rounding may move a box bet
 
 
 class Attachment(NamedTuple):
-    """What became of the attached boxes when their owners were looked up, by row."""
+    """The result of attaching boxes to their owners, by row."""
 
-    refused: list[tuple[int, Wrong]]  # without an owner since this step, and what is wrong
-    skipped: list[tuple[int, bool]]  # since this step, as the owner is; whether it is disabled
-    jumped: list[int]  # they are somewhere else than the last step left them
+    refused: list[tuple[int, Wrong]]  # without an owner since this step, and why
+    skipped: list[
+        tuple[int, bool]
+    ]  # since this step, because the owner is; whether the owner is disabled
+    jumped: list[int]  # moved since the last step
 
 
 class AttachedBoxes:
@@ -36,9 +38,9 @@ class AttachedBoxes:
     def __init__(self, table: BodyTable, domain: PeriodicDomain | None) -> None:
         self._table = table
         self._domain = domain
-        self.rows = np.zeros(0, np.int64)  # of all that are not disabled, in the order of their ids
-        self.taking_part = self.rows  # those that the step under way moves
-        self.starts = np.zeros((0, table.dim))  # where it begins with them, in world units
+        self.rows = np.zeros(0, np.int64)  # of all boxes that are not disabled, by rising id
+        self.taking_part = self.rows  # the boxes that the present step moves
+        self.starts = np.zeros((0, table.dim))  # their centres at its start, in world units
         self.n_out = 0  # how many boxes it skips
         self._left = self._offsets = self.starts
         self._was_out = np.zeros(0, np.int8)
@@ -51,7 +53,7 @@ class AttachedBoxes:
         self._was_out = c.quarantined[rows]
 
     def clear(self) -> None:
-        """Let no box take part in a step."""
+        """Remove all boxes from the step."""
         self.taking_part = self.rows[:0]
         self.starts = self.starts[:0]
         self.n_out = 0
@@ -105,7 +107,7 @@ class AttachedBoxes:
         )
 
     def _wrong(self, row: int, owner: int, components: Sequence[Any]) -> Wrong:
-        """Return what is wrong with the owner of a box."""
+        """Return the fault of the owner of a box."""
         entity = int(self._table.seen_owner.item(row))
         # Read the component itself, because a disabled body's columns are not up to date.
         last = None if owner < 0 else getattr(components[owner], "owner", entity)

@@ -1,13 +1,12 @@
-"""One type of component: who has it, and what its numbers were last known to be.
+"""One type of component: the bodies that have it, and the values it had when last read or written.
 
-A game may set any attribute at any time, so every body is looked at in every
-step.  What was seen last is kept twice: as a number in a `seen` column, and as
-the very object that held it.  Numbers never change: where a component still
-holds the same object there is nothing to read, and bodies at rest cost next
-to nothing.
+A game may set any attribute at any time, so every step reads every body.  The
+last value is stored twice: as a number in a `seen` column, and as the object
+that held it.  Numbers are immutable, so a component that still holds the same
+object has the same value, and bodies at rest cost next to nothing.
 
-An attribute that is no slot may round what is written into it; `components.attributes` keeps
-the exact number then, and only attributes that may do so are read back.
+An attribute that is no slot may round a value that is written into it.  `components.attributes` then
+stores the exact number, and only such attributes are read back.
 """
 
 from __future__ import annotations
@@ -41,14 +40,14 @@ from ecs_collide.sync.slots import (
     slots_read,
 )
 
-# The columns of what was seen of a component with a number, and a code for a rule.
+# The seen columns of a component with a number and a code for a rule.
 VALUE = 0
 CODE = 1
 
 
 @cython.final
 class ComponentBinding:
-    """One type of component: who has it, and what its numbers were last known to be."""
+    """One type of component: the bodies that have it, and its seen values."""
 
     type: ReadOnly[Any]
     names: ReadOnly[tuple]
@@ -97,9 +96,9 @@ class ComponentBinding:
     ):
         self.type = type
         self.names = names  # of its numbers, three at most; see `components.attributes`
-        self.mark = mark  # the bit that says that a body has it; 0 for those that all bodies have
+        self.mark = mark  # the bit of `Has`; 0 for a component that all bodies have
         self.response = response  # its code among the responses, or 0
-        self.columns = columns  # what was seen, and what is to be written; any without numbers
+        self.columns = columns  # the seen values, and the values to write; unused without numbers
         self.column = column
         self.has_target = column is not None
         self.default = column.default if self.has_target else 0.0
@@ -136,7 +135,7 @@ class ComponentBinding:
         now: cython.double[:, ::1],
         user: object = None,
     ):
-        """Use columns of `n_rows` rows: what was seen, what is to be written, and that of `user`."""
+        """Set the columns of `n_rows` rows: seen values, values to write, and the column of `user`."""
         if min(seen.shape[0], now.shape[0]) < n_rows:
             raise IndexError(f"{n_rows} rows of {self.type.__name__} do not fit into their columns")
         if self.items:
@@ -152,7 +151,7 @@ class ComponentBinding:
 
     @may_raise
     def clear(self, i: cython.Py_ssize_t) -> cython.int:
-        """Set the column of a kernel to what it is without the component."""
+        """Set the column of a kernel to the default without the component."""
         if self.has_target:
             self.target[i] = self.default
         return 0
@@ -196,7 +195,7 @@ class ComponentBinding:
 
     @may_raise
     def forget(self, i: cython.Py_ssize_t) -> cython.int:
-        """Know nothing of the component in row i any more: its numbers are read again."""
+        """Forget the component in row i; its numbers are read again."""
         k: cython.Py_ssize_t
 
         if self.items:
@@ -249,7 +248,7 @@ class ComponentBinding:
     @cython.ccall
     @may_raise
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a component says something else than what was seen last."""
+        """Return whether a component differs from its seen values."""
         k: cython.Py_ssize_t
 
         if not self.is_filed(i) or (cython.compiled and slots_hold(self.slots, i)):
@@ -297,7 +296,7 @@ class ComponentBinding:
                 vector = getattr(item, attribute)
                 return vector[key] if isinstance(key, int) else getattr(vector, key)
             except (IndexError, KeyError, TypeError, AttributeError):
-                pass  # the next line says what is wrong
+                pass  # the next line raises a clear error
         return read_number(item, self.names[k])
 
     @may_raise
@@ -313,13 +312,13 @@ class ComponentBinding:
                         forget_exact(item, self.names[k])
                     return 0
             except (IndexError, KeyError, TypeError, AttributeError):
-                pass  # it cannot change, or the next line says what is wrong
+                pass  # it cannot change, or the next line raises a clear error
         write_number(item, self.names[k], number)
         return 0
 
     @may_raise
     def keep_all(self, rows: cython.longlong[::1]) -> cython.int:
-        """Keep what was seen of the components in some rows, all of which may be written next."""
+        """Store the seen values of `rows`, which may be overwritten next."""
         n: cython.Py_ssize_t
         k: cython.Py_ssize_t
         n_rows: cython.Py_ssize_t = rows.shape[0]
@@ -337,7 +336,7 @@ class ComponentBinding:
 
     @may_raise
     def write_by_name(self, i: cython.Py_ssize_t) -> cython.int:
-        """Write what differs from what was seen into a component; then both are the same."""
+        """Write the values that differ from the seen ones into a component."""
         k: cython.Py_ssize_t
 
         for k in range(self.width):
@@ -359,7 +358,7 @@ class ComponentBinding:
     def write_one(
         self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double
     ) -> cython.int:
-        """Write a number by name; where that is cut short, `roll_back` knows what it was to be."""
+        """Write a number by name; `roll_back` completes a write that was interrupted."""
         self.aimed = number
         self.aimed_axis = k
         self.aimed_row = i
@@ -386,10 +385,10 @@ class ComponentBinding:
     @cython.ccall
     @may_raise
     def keep(self, i: cython.Py_ssize_t, is_ours: cython.bint) -> cython.int:
-        """Keep what was seen of the component in row i, before it is overwritten.
+        """Store the seen values of row i before they are overwritten.
 
-        With `is_ours`, what comes into the component in its place came by the
-        step, and is to be taken back with it; else the game has set it.
+        With `is_ours` the step overwrites the component, and a rollback restores it; else the game
+        has set it.
         """
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
@@ -397,7 +396,7 @@ class ComponentBinding:
 
     @may_raise
     def _keep_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.int:
-        """Keep what was seen in row i; `code` is i, or -1 - i for what the step overwrites."""
+        """Store the seen values of row i; `code` is i, or -1 - i if the step overwrites them."""
         k: cython.Py_ssize_t
 
         if self.n_kept == self.kept_rows.shape[0]:
@@ -412,7 +411,7 @@ class ComponentBinding:
 
     @may_raise
     def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.int:
-        """Take a number for what was seen of a body that has no such component."""
+        """Set the seen values of a body without such a component to a number."""
         k: cython.Py_ssize_t
 
         self.keep(i, False)
@@ -423,7 +422,7 @@ class ComponentBinding:
     @cython.ccall
     @may_raise
     def forget_kept(self) -> cython.int:
-        """Have nothing to take back any more."""
+        """Forget the stored values; a rollback restores nothing."""
         self.n_kept = self.n_written = 0
         self.aimed_row = -1
         return 0
@@ -431,10 +430,10 @@ class ComponentBinding:
     @cython.ccall
     @may_raise
     def roll_back(self, rows: cython.longlong[::1]) -> cython.int:
-        """Let be seen, and say, what was before the step, with which what was kept began.
+        """Restore the seen and the written values from before the step.
 
-        `rows` are those that were kept to be written, in their order.  What the
-        game has set since stays.  It can be called again.
+        `rows` are the rows stored for writing, in their order.  Values that the game has set since
+        stay.  It can be called again.
         """
         n: cython.Py_ssize_t
 
@@ -456,7 +455,7 @@ class ComponentBinding:
         n: cython.Py_ssize_t,
         is_ours: cython.bint,
     ) -> cython.int:
-        """Let be seen of row i what stands in row n of `before`, and say it where it is ours."""
+        """Restore the seen values of row i from row n of `before`, and write them if they are ours."""
         k: cython.Py_ssize_t
 
         for k in range(self.width):
@@ -483,7 +482,7 @@ class ComponentBinding:
                 write_number(item, self.names[k], before)
         except MemoryError:
             raise
-        except Exception:  # of the game's own: then the component says what it says
+        except Exception:  # of a custom component: it keeps its value
             return 0
         return 0
 

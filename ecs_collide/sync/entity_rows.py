@@ -1,6 +1,6 @@
-"""Which entity of the game is which row of the body table: who enters and who leaves.
+"""The rows of entities in the body table, and which entities enter and leave it.
 
-A world says for nothing whether anything was added or removed; where it was, one pass over its
+A world tells at no cost whether anything was added or removed.  If so, one pass over its
 entities finds what, and only that is dealt with.
 """
 
@@ -24,7 +24,7 @@ RowArray = NDArray[np.int64]
 
 
 class Changes(NamedTuple):
-    """How the entities of a world differ from those that have rows."""
+    """The differences between the entities of a world and the entities with rows."""
 
     mark: object  # of the world
     dead: frozenset[int]
@@ -44,9 +44,9 @@ class EntityRows:
         self.types = types
         self.row_of: dict[int, int] = {}  # by entity
         self.entities = self.rows = NO_ROWS  # of all bodies, in the order of their ids
-        self.mark: object = object()  # that of the world when it was known, or of none
+        self.mark: object = object()  # the mark of the world at the last comparison
         self.new: dict[int, None] = {}  # rows of bodies that entered since the last step, in order
-        self.switched_off: list[int] = []  # of those that became disabled, and are read once more
+        self.switched_off: list[int] = []  # of bodies that became disabled, and are read once more
         self._dead: frozenset[int] = frozenset()
         self._kernels = backend.kernels
         self._reader = reader
@@ -56,13 +56,13 @@ class EntityRows:
         self._filed: list[tuple[int, int, list[Any]]] = []  # see `keep_filed`
 
     def use(self, timeline: Any) -> None:
-        """Have room for all rows in the parts of another timeline, from now on."""
+        """Use another timeline, with room for all rows in its parts."""
         self._timeline = timeline
         self.table.bind()
         self.bind()
 
     def bind(self) -> None:
-        """Have room in all parts for the rows that the table has."""
+        """Make room in all parts for the rows of the table."""
         self._timeline.make_room()
         self._reader.bind(self.table.views)
 
@@ -107,7 +107,7 @@ class EntityRows:
         return world.mark() is self.mark and frozenset(world.dead()) == self._dead
 
     def compare(self, world: World) -> Changes:
-        """Return how the entities of a world differ from those that have rows."""
+        """Return the differences between the entities of a world and the entities with rows."""
         mark, dead = world.mark(), frozenset(world.dead())
         entities, v = world.entities(self.types), self.table.views
         newcomers, changed, gone = self._kernels.world_diff.compare_world(
@@ -116,7 +116,7 @@ class EntityRows:
         return Changes(mark, dead, entities, sorted(newcomers), changed, gone)
 
     def know(self, changes: Changes) -> None:
-        """Know a world as it was compared, now that all changes are dealt with."""
+        """Store the mark of a comparison whose changes are all applied."""
         self.mark, self._dead = changes.mark, changes.dead
 
     def find_changed(self, world: World) -> tuple[list[int], list[int]]:
@@ -128,7 +128,7 @@ class EntityRows:
         return changed, [e for e in changed if self._is_another(row_of[e], now[e])]
 
     def rows_of(self, entities: NDArray[np.int64]) -> RowArray:
-        """Return the rows of entities, -1 for those that are no bodies."""
+        """Return the rows of entities, -1 for an entity that is not a body."""
         if len(self.entities) == 0:
             return np.full(len(entities), -1, np.int64)
         places = np.searchsorted(self.entities, entities)
@@ -145,7 +145,7 @@ class EntityRows:
         )
 
     def is_same(self, row: int, components: Mapping[type, Any]) -> bool:
-        """Return whether components are those of the body in a row, one of the two at least."""
+        """Return whether a row's body has these components, at least one of the two that make it."""
         kinds = self._position.type, self._extents.type
         return all(kind in components for kind in kinds) and not self._is_another(row, components)
 
@@ -240,7 +240,7 @@ class EntityRows:
     # -- a step that does not happen --
 
     def forget_kept(self) -> None:
-        """Have nothing to take back any more: a step is about to begin."""
+        """Forget the stored values: a step is about to begin."""
         self._reader.forget_kept()
         if self._allocated or self._filed:
             self._allocated, self._filed = [], []
@@ -252,7 +252,7 @@ class EntityRows:
         self._filed.append((row, self.table.views.n_filed[row], items))
 
     def roll_back(self, entities: RowArray, rows: RowArray) -> None:
-        """Have the bodies, and file for them, what there was before the step."""
+        """Restore the bodies and their filed components from before the step."""
         self._reader.roll_back()
         for row, n_filed, items in reversed(self._filed):
             there = zip(self._reader.kinds, items, strict=False)
@@ -263,14 +263,14 @@ class EntityRows:
         self._set(entities, rows)
 
     def clear(self) -> None:
-        """Have no bodies."""
+        """Remove all bodies."""
         for row in range(self.table.capacity):
             self._clear(row)
         self.table.quarantined[:] = 0
         self._set(NO_ROWS, NO_ROWS)
 
     def _set(self, entities: RowArray, rows: RowArray) -> None:
-        """Have exactly these bodies, by rising id, in these rows."""
+        """Set the bodies, by rising id, and their rows."""
         self.entities, self.rows = entities, rows
         self.row_of.clear()
         self.row_of.update(zip(entities.tolist(), rows.tolist(), strict=True))
@@ -279,7 +279,7 @@ class EntityRows:
         self.new.clear()
 
     def replace(self, bodies: RowArray) -> bool:
-        """Have exactly these bodies, by rising id; return whether that makes a difference."""
+        """Set the bodies, by rising id; return whether that changes anything."""
         if np.array_equal(self.entities, bodies):
             return False
         extra = self.entities[~are_among(self.entities, bodies)].tolist()

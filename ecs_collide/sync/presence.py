@@ -1,9 +1,8 @@
 """Which bodies of the last step are still there, and what bodies say that no step has read yet.
 
-Rows are as of the end of the last step.  A game creates and deletes entities in between: what
-is deleted is no answer to a query, and what is new is read from its components.  Whether
-anything came or went is a comparison of an identity and a length, so a query pays for the rest
-only in frames in which something did.
+Rows are as of the end of the last step.  A game creates and deletes entities in between:
+queries skip deleted ones and read new ones from their components.  A comparison of an identity and a
+length shows whether there are any, so only frames with changes pay for the rest.
 """
 
 from __future__ import annotations
@@ -91,7 +90,7 @@ class Presence:
     def still_there(self, world: World, n_hits: int = 1) -> Callable[[int], bool] | None:
         """Return a function as `is_there` does, None if all bodies are there.
 
-        Hits are looked up one by one until that has cost as much as a look at all bodies.
+        Hits are looked up one by one until that costs as much as a pass over all bodies.
         """
         if self._index.is_current(world):
             return None
@@ -113,7 +112,7 @@ class Presence:
         return NO_ROWS if self._index.is_current(world) else self._compared(world).replaced_rows
 
     def _compared(self, world: World) -> _Changes:
-        """Look at all bodies, once for each mark of a world."""
+        """Compare all bodies, once for each mark of a world."""
         mark, n_dead, seen_mark = world.mark(), len(world.dead()), self._index.mark
         known = self._changes
         if (

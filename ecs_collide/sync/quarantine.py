@@ -38,7 +38,7 @@ def box_rules(components: Components, dim: int, wrap: Wrap | None = None) -> lis
 
 
 class Report(NamedTuple):
-    """Something the game should know: what was skipped, or held in a step.
+    """A report for the game: a body that a step skipped or held.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ _MISSING = object()  # stands for an attribute that a component does not have
 
 
 class Wrong(NamedTuple):
-    """A field that is out of its bounds: as ``"Velocity.x"``, its value, what it must be."""
+    """A field out of its bounds, such as ``"Velocity.x"``: its value, and the rule."""
 
     field: str
     value: Any
@@ -115,7 +115,7 @@ def _size(wrong: Wrong) -> float:
 
 
 def _is_axis(normal: list[float]) -> bool:
-    """Return whether numbers are a unit vector along an axis, or stand for that of the space."""
+    """Return whether numbers are a unit vector along an axis, or mean the normal of the space."""
     sizes = sorted(map(abs, normal))
     return sizes[-2:] == [0.0, 1.0] or normal == [OF_SPACE] * len(normal)
 
@@ -185,7 +185,7 @@ def quarantine_report(
 
 
 class FieldChecks:
-    """Says what is wrong with the components that are filed for a body."""
+    """Finds the invalid field among the filed components of a body."""
 
     def __init__(self, components: Components, dim: int, holder: Holder, wrap: Wrap | None):
         self.rules = rules(components, dim, wrap)

@@ -37,9 +37,9 @@ class RareReader:
                 f"{len(kinds)} parts of rare components: there is room for {MOST_KINDS}"
             )
         self.rare = rare
-        self.kinds = kinds  # those of `components.table`
+        self.kinds = kinds  # of `components.table`
         by_name: dict = {(kind.type, kind.names[0]): kind for kind in kinds}
-        # Those whose numbers are not, or not only, copied to a column.
+        # Kinds whose numbers are not only copied to a column.
         self.filter = by_name[Filter, "categories"]
         self.friction, self.restitution = by_name[Friction, "value"], by_name[Restitution, "value"]
         self.one_way, self.normal = by_name[OneWay, "x"], by_name[Carry, "normal_x"]
@@ -66,7 +66,7 @@ class RareReader:
     def file(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
         """Note which of the components a body has, by the marks of all of its kinds.
 
-        What it says is filled in by `check`; until then it has none, but for its last filter.
+        `check` fills in the values.  Until then it has the defaults and its last filter.
         """
         rarest: cython.int = (
             Trait.DOMINANCE | Trait.RESTITUTION | Trait.MAX_SPEED | Trait.LOCKED_AXES | Trait.OTHER
@@ -116,7 +116,7 @@ class RareReader:
 
     @may_raise
     def mistrust(self, i: cython.Py_ssize_t) -> cython.int:
-        """Let `read` find something new about whatever a body has of all this."""
+        """Make `read` treat all rare components of a body as changed."""
         kind: ComponentBinding
         k: cython.int
 

@@ -1,8 +1,7 @@
 """Carry numbers between component objects and columns.
 
-A game may set any attribute at any time, so every body is looked at in every
-step; `sync.bindings` tells how that costs next to nothing.  Bodies whose components
-the game has promised to leave alone are looked at when the caller says so.
+A game may set any attribute at any time, so every step reads every body; `sync.bindings`
+says why that costs next to nothing.  Fixed bodies are read only when the caller asks for it.
 """
 
 from __future__ import annotations
@@ -76,18 +75,18 @@ class ComponentReader:
     converts: cython.bint
     halves: cython.double
     lean: cython.double[3]
-    # Rows that the last `read` has found: of bodies that can no longer be computed with; that the
-    # game has moved or resized; of those that do not move: that are to be looked at, that have
-    # another of the rarer components than before, and that have a new place; that sleep on though
-    # the game has set their velocity, since it only presses them against what holds them.
+    # Rows that the last `read` has found: invalid bodies; bodies that the game has moved or
+    # resized; still bodies that must be examined, whose rarer components have changed, and that
+    # have a new place; bodies that sleep on because the velocity set by the game only presses
+    # them against their support.
     fallen: ReadOnly[list]
     touched_rows: Public[list]
     examined: ReadOnly[list]
     altered: ReadOnly[list]
     to_place: Public[list]
     pressed: ReadOnly[list]
-    # Until somebody clears them: rows of bodies that sleep and have something new, and the ids of
-    # entities that were filed as fixed and moving.
+    # Until they are cleared: rows of sleeping bodies with a change, and the ids of entities that
+    # were filed as fixed and moving.
     woken: ReadOnly[list]
     contradictory: ReadOnly[list]
     kept: list  # what the step has overwritten: the object and name of a column, rows, numbers
@@ -137,7 +136,7 @@ class ComponentReader:
     def bind(self, views):
         """Read into the columns of the table, memoryviews by name, after they were replaced.
 
-        Where it raises, it is to be called again before anything else.
+        If it raises, call it again before anything else.
         """
         self.n_rows = 0
         if cython.compiled:  # as Python this is done over whole arrays
@@ -222,7 +221,7 @@ class ComponentReader:
                 n_filed += kind.counts
                 has |= kind.mark
                 response = max(response, kind.response)
-        if has & Mark.ATTACHED:  # what is left of it is a sensor
+        if has & Mark.ATTACHED:  # it acts as a sensor
             has = has & OF_ATTACHED | Has.SENSOR
             response = 0
         b.attached[i] = (has & Mark.ATTACHED) != 0
@@ -262,7 +261,7 @@ class ComponentReader:
         n_filed: cython.int = 0
 
         self._require_row(i)
-        if b.n_filed[i] < 0:  # what follows from its components is to be found again
+        if b.n_filed[i] < 0:  # its flags must be computed again
             return False
         for kind in self.kinds:
             component = components.get(kind.type)
@@ -280,17 +279,16 @@ class ComponentReader:
         return True
 
     def clear(self, i: cython.Py_ssize_t):
-        """Let go of the components of a body that is gone."""
+        """Release the components of a deleted body."""
         kind: ComponentBinding
 
         for kind in self.kinds:
             kind.file(i, None)
 
     def forget(self, rows: cython.longlong[::1]):
-        """Let all numbers of the bodies of `rows` be looked at in the next step.
+        """Read all numbers of the bodies of `rows` in the next step.
 
-        After columns were set to what the components did not say: a game may
-        set the very object again that was known.
+        Needed after columns were set to other values: a game may set the same object again.
         """
         kind: ComponentBinding
         n: cython.Py_ssize_t
@@ -302,7 +300,7 @@ class ComponentReader:
     # -- a step that does not happen --
 
     def forget_kept(self):
-        """Have nothing to take back any more: a step is done, or is about to begin."""
+        """Forget the stored values: a step is complete, or about to begin."""
         kind: ComponentBinding
 
         if self.writing.shape[0]:
@@ -329,7 +327,7 @@ class ComponentReader:
         return 0
 
     def roll_back(self):
-        """Let be seen, and let components say, what was before the step; it can be called again."""
+        """Restore the seen values and the components from before the step; it can be called again."""
         kind: ComponentBinding
 
         for kind in self.kinds:
@@ -338,7 +336,7 @@ class ComponentReader:
             np.asarray(getattr(part, name))[rows] = before
 
     def check(self, rows: cython.longlong[::1]):
-        """Find again, for the bodies of `rows`, what follows from what was seen of them last."""
+        """Compute the flags of the bodies of `rows` again from their seen values."""
         n: cython.Py_ssize_t
 
         self.require(rows)
@@ -348,7 +346,7 @@ class ComponentReader:
     # -- snapshots --
 
     def altered_among(self, rows: cython.longlong[::1]) -> list:
-        """Return those of `rows` whose rarer components, or owners, are not what was seen last."""
+        """Return the rows whose rarer components or owners differ from the seen values."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         found: list = []
@@ -364,7 +362,7 @@ class ComponentReader:
         return found
 
     def recognize(self, rows: cython.longlong[::1]):
-        """Take the rarer components of bodies as they are for what was seen last, and check all."""
+        """Set the seen values of the rarer components from the components, and check all."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
@@ -378,7 +376,7 @@ class ComponentReader:
             self._check(i)
 
     def mistrust(self, rows: cython.longlong[::1]):
-        """Let the next step find that the rarer components of bodies are others, whatever they say."""
+        """Mark the rarer components of bodies as changed for the next step."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
@@ -390,7 +388,7 @@ class ComponentReader:
                 self.owner.seen[rows[n], VALUE] = NAN
 
     def set_gravity(self, gravity):
-        """Know how fast bodies fall, in world units per second squared."""
+        """Set the gravity, in world units per second squared."""
         k: cython.int
 
         for k in range(self.dim):
@@ -401,10 +399,10 @@ class ComponentReader:
     def read(
         self, movers: cython.longlong[::1], stills: cython.longlong[::1], dt: cython.double
     ) -> int:
-        """Take over what the components say at the start of a step of `dt` seconds.
+        """Read the components at the start of a step of `dt` seconds.
 
-        Return how many of the bodies, of those that move and of the others, cannot be computed
-        with.  What a component raises is raised, and `read` can be called again.
+        Return the numbers of invalid bodies among the moving ones and among the others.  An error
+        of a component is raised, and `read` can be called again.
         """
         n_out: cython.Py_ssize_t = 0
         was_written: cython.bint = self.has_written
@@ -429,7 +427,7 @@ class ComponentReader:
 
     @may_raise
     def _begin_lists(self) -> cython.int:
-        """Have nothing in the lists that `read` fills."""
+        """Clear the lists that `read` fills."""
         self.fallen = []
         self.touched_rows = []
         self.examined = []
@@ -440,7 +438,7 @@ class ComponentReader:
 
     @may_raise
     def _note_still(self, i: cython.Py_ssize_t) -> cython.int:
-        """Note whether a body that does not move is to be looked at, and has a new place."""
+        """Note whether a still body must be examined, and whether it has a new place."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -589,7 +587,7 @@ class ComponentReader:
         return 0
 
     def _find_place(self, i: cython.Py_ssize_t) -> cython.int:
-        """Find what the components of a body are to say; what has not changed they keep."""
+        """Compute the values to write into a body's components; unchanged ones keep their objects."""
         b: Bodies = self.bodies
         k: cython.int
 

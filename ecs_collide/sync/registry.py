@@ -1,4 +1,4 @@
-"""The bodies of one world: who they are, what their components say, and which of them a step moves.
+"""The bodies of one world: their rows, the values of their components, and those that a step moves.
 
 Bodies that the game has declared fixed are read when they appear, and again
 when they are asked for: no step goes through them otherwise.
@@ -52,9 +52,9 @@ class Kept(NamedTuple):
     n_out: int  # bodies that the step before has read and skipped
     reported: tuple[NDArray[np.int8], NDArray[np.int8]] | None  # `touched`, `news`; None: all 0
     put: frozenset[int]  # as in `KinematicTargets`
-    unread: RowArray  # fixed bodies that the step was to read, besides those of `requested`
-    requested: frozenset[int]  # rows of fixed bodies that the game has asked to be read
-    contradictory: tuple[int, ...]  # entities, fixed and moving, of which no warning has told yet
+    unread: RowArray  # fixed bodies to read, besides `requested`
+    requested: frozenset[int]  # rows of fixed bodies that the game has asked to read
+    contradictory: tuple[int, ...]  # entities, fixed and moving, without a warning so far
     moves: dict[int, list[float]]  # by row: where `Space.move` has put it since the last step
     sleep: KeptSleep
 
@@ -78,7 +78,7 @@ class BodyRegistry:
         kernels = backend.kernels
         make = kernels.bindings.ComponentBinding
         common, rare = ([make(*entry) for entry in some] for some in entries(components, dim))
-        self.kinds = [*common, *rare]  # and then what is added by `EntityRows.watch`
+        self.kinds = [*common, *rare]  # followed by those that `EntityRows.watch` adds
         self.makers = common[0], common[1]  # the two that make an entity a body
         self.types = {kind.type: kind for kind in reversed(self.kinds)}  # the first of each type
         reader = self._reader = kernels.reader.ComponentReader(timeline.bodies, self.kinds, rare)
@@ -102,18 +102,18 @@ class BodyRegistry:
         # Rows, in the order of the ids of their bodies.
         self._unfixed = NO_ROWS
         self.watched = NO_ROWS  # neither fixed nor disabled nor attached
-        self._movers = self._stills = NO_ROWS  # of those watched, quarantined ones too
+        self._movers = self._stills = NO_ROWS  # of the watched bodies, quarantined ones too
         self.moving = NO_ROWS  # by the step under way, or the last one
-        self.active = NO_ROWS  # the same, and those that the game has moved or resized
+        self.active = NO_ROWS  # the same, and bodies that the game has moved or resized
         self.new = NO_ROWS  # bodies whose first step is under way
         self.touched_still = NO_ROWS  # they do not move, and have a new place in the tree
         self._unread = NO_ROWS  # fixed bodies that the step under way reads
         self._requested: set[int] = set()  # fixed bodies that the next step is to read
         self._read = NO_ROWS  # all that the step under way has read
         self._n_out = 0  # how many the step skips
-        self._pressed = NO_ROWS  # who sleeps on though the game has set a velocity
+        self._pressed = NO_ROWS  # bodies that sleep on though the game has set a velocity
         self._woken = NO_ROWS  # see `count_woken`
-        self._is_reported = True  # whether nothing has become of bodies that no step has looked at
+        self._is_reported = True  # whether a step has reported all changes of bodies
         self._moves: dict[int, list[float]] = {}  # see `note_move`
         # By entity: in how many consecutive steps the game has set its place or size, if in any.
         self.teleports: dict[int, int] = {}
@@ -132,12 +132,12 @@ class BodyRegistry:
         return self.index.rows
 
     def set_up(self, up: Vector) -> None:
-        """Let normals that are not given be this unit vector along an axis."""
+        """Set the default normal, a unit vector along an axis."""
         axis = next(k for k, part in enumerate(up) if part)
         self._reader.rare_reader.up = axis + 1 if up[axis] > 0.0 else -(axis + 1)
 
     def set_gravity(self, gravity: Vector) -> None:
-        """Let bodies fall otherwise from the next step on, those that sleep too."""
+        """Set the gravity from the next step on, also for sleeping bodies."""
         self._reader.set_gravity(gravity)
         self._falls = any(gravity)
         for kind in self.exempt if self._falls else ():
@@ -145,7 +145,7 @@ class BodyRegistry:
         self.wake_all()
 
     def exempt_from_gravity(self, kind: type) -> None:
-        """Let bodies that have components of some type not fall by themselves."""
+        """Stop gravity for bodies that have components of this type."""
         self.exempt.append(kind)
         if self._falls:
             self._exempt_now(kind)
@@ -318,7 +318,7 @@ class BodyRegistry:
         return n_out
 
     def _start_targets(self, dt: float) -> None:
-        """Let bodies that the game has moved go there in this step."""
+        """Sweep the bodies that the game has moved to their targets in this step."""
         c, reader, kinematic_targets = self.table, self._reader, self.kinematic_targets
         before = c.moves[self._read]
         kinematic_targets.find_targets(self._read, dt)
@@ -330,7 +330,7 @@ class BodyRegistry:
         reader.to_place = [row for row in reader.to_place if not c.moves[row]]
         released = kinematic_targets.released
         reader.to_place += released.tolist()
-        # The reader found that they move: their contacts are compared as those of other still bodies.
+        # The reader found that they move: their contacts are compared like those of still bodies.
         reader.examined.extend(released[c.touched[released] != 0].tolist())
         self._part()
 
@@ -348,9 +348,9 @@ class BodyRegistry:
         return [self.checks.report(row, ids[row], step, dt) for row in rows]
 
     def _attach(self, step: int, dt: float) -> list[Report]:
-        """Attach boxes to their owners for this step; return reports of those that have none."""
+        """Attach boxes to their owners for this step; return reports of boxes without one."""
         c, boxes, rows, index = self.table, self.attached, self.attached.rows, self.index
-        with np.errstate(invalid="ignore"):  # of boxes that are in quarantine
+        with np.errstate(invalid="ignore"):  # quarantined boxes
             owners = index.rows_of(c.seen_owner[rows].ravel().astype(np.int64))
         taken = boxes.find_targets(self._timeline.attachments, owners, index.holders(Attached))
         owner_of = dict(zip(rows.tolist(), owners.tolist(), strict=True)) if taken.jumped else {}
@@ -371,7 +371,7 @@ class BodyRegistry:
         return [self.checks.report(row, ids[row], step, dt, wrong) for row, wrong in taken.refused]
 
     def _end_teleported(self, touched: list[int]) -> None:
-        """End the contacts of bodies that the game has put elsewhere, but for what it has moved."""
+        """End the contacts of bodies that the game has teleported."""
         before, self.teleports = self.teleports, {}
         for row in touched:
             if self._is_moved(row):
@@ -450,7 +450,7 @@ class BodyRegistry:
         self._list_woken(self.sleep.wake(rows))
 
     def _list_woken(self, has_woken: bool) -> None:
-        """Count bodies that woke, if there are any, among those that move."""
+        """Add the bodies that woke to the moving ones."""
         if has_woken:
             self._part()
             self._list_moving()
@@ -470,7 +470,7 @@ class BodyRegistry:
         self.table.velocity[self._pressed] = 0.0
 
     def wake_near(self) -> None:
-        """Wake those who sleep where a body that does not move has come to be, or is another."""
+        """Wake bodies beside a still body that is new, has moved or has changed."""
         self._list_woken(self.sleep.wake_near(self.touched_still))
 
     def wake_all(self) -> None:
@@ -479,13 +479,13 @@ class BodyRegistry:
         self._reader.woken.clear()
 
     def count_woken(self) -> None:
-        """Count those that the step has reached in their sleep among those that it moves."""
+        """Add the sleeping bodies that the step has reached to the moving ones."""
         self._woken = self.sleep.pop_woken()
         if len(self._woken):
             self.moving = np.concatenate([self.moving, self._woken])
 
     def end_step(self, step: int, has_corrected: bool) -> None:
-        """Wake those that the step has reached, and let those who have rested for long sleep."""
+        """Wake the bodies that the step has reached; put those at rest for long to sleep."""
         changed = len(self._woken) > 0 and self.sleep.wake_reached(self._woken)
         if has_corrected:
             changed |= self.sleep.fall(self.moving, step, self.sweeps)
@@ -528,15 +528,15 @@ class BodyRegistry:
             self.start.note_relocated(row)
 
     def error_of(self, entity: int, error: Exception) -> Exception:
-        """Return what to raise where a component of an entity could not be read."""
+        """Return the error to raise for a component that could not be read."""
         return self.checks.find_no_number(self.row_of[entity], entity) or error
 
     # -- a step that does not happen --
 
     def begin(self) -> Kept:
-        """Begin a step: return what `roll_back` needs should it not happen, besides what is kept.
+        """Return the state that `roll_back` restores.
 
-        From here on the old is kept wherever something new comes in its place.
+        From here on, the bindings and the reader store each value that a step overwrites.
         """
         c = self.table
         self.start.forget()
@@ -556,10 +556,10 @@ class BodyRegistry:
         )
 
     def roll_back(self, kept: Kept, timeline: Any) -> None:
-        """Have the bodies, and know of them, what there was and was known before the step.
+        """Restore the bodies and their known values from before the step.
 
-        What was written into components is taken back too; what the game has set in them since
-        stays.  It can be called again, each time with a new timeline.
+        The components get their old values too, except where the game has set new ones since.  It
+        can be called again, each time with a new timeline.
         """
         c, reader = self.table, self._reader
         self._use(timeline)
@@ -582,7 +582,7 @@ class BodyRegistry:
         self._lay_down(self.sleep.roll_back(kept.sleep))
 
     def start_over(self, timeline: Any) -> None:
-        """Know of no bodies, in a new timeline."""
+        """Remove all bodies, and use a new timeline."""
         self._use(timeline)
         self.index.clear()
         self._start_anew()
@@ -600,7 +600,7 @@ class BodyRegistry:
         self.index.use(timeline)
 
     def _start_anew(self) -> None:
-        """Know nothing of what has become of the bodies, and have all of them awake."""
+        """Reset all flags of the step and wake all bodies."""
         c = self.table
         self.start.forget()
         for flags in (
@@ -637,7 +637,7 @@ class BodyRegistry:
         self._reader.find_faces(rows.data)
 
     def _put_in_trees(self, rows: RowArray, misplaced: RowArray) -> None:
-        """Put bodies into the tree of those that move, and misplaced ones into the other tree."""
+        """Put moving bodies into their tree, and misplaced ones into the other tree."""
         c, t = self.table, self._timeline
         self.moving = self.active = rows[c.moves[rows] != 0]
         stills = misplaced[c.moves[misplaced] == 0]
@@ -651,10 +651,9 @@ class BodyRegistry:
     # -- snapshots --
 
     def recall(self, world: World, bodies: RowArray) -> None:
-        """Have exactly these bodies, by rising id; contacts are to be set again after it.
+        """Set the bodies, by rising id; the caller sets the contacts afterwards.
 
-        Those that the world has not got are gone as soon as it is compared
-        again, and those that it has besides are new then.
+        The next comparison with the world removes those that it lacks and adds the others.
         """
         self.start.forget()
         self.wake_all()
@@ -668,7 +667,7 @@ class BodyRegistry:
         seen: list[NDArray[np.float64]],
         rest_count: NDArray[np.int8],
     ) -> None:
-        """Take up what was known of all bodies, as `SeenBodies.resume` does, and place them."""
+        """Set the known values of all bodies, as `SeenBodies.resume` does, and place them."""
         c, rows = self.table, self.rows
         out = flags & (LEFT_OUT | UNSEEN) != 0
         misplaced = (c.news[rows] & (News.NEW | News.UNPLACED) != 0) | (c.quarantined[rows] != 0)
@@ -690,7 +689,7 @@ class BodyRegistry:
         self._reader.find_faces(rows.data)
 
     def resume_sleep(self, sleeping: NDArray[np.void], stirred: NDArray[np.void]) -> int:
-        """Let those sleep that slept when a snapshot was taken, after `resume`; return how many."""
+        """Put the bodies to sleep that slept in the snapshot, after `resume`; return their number."""
         asleep = self.sleep.resume(self.rows, sleeping, stirred)
         if self.sweeps:
             put = self.rows[stirred["body"][stirred["why"] & PUT != 0]]
@@ -699,7 +698,7 @@ class BodyRegistry:
         return len(asleep)
 
     def _lay_down(self, asleep: RowArray) -> None:
-        """Count those that sleep again among those that do not move."""
+        """Move the bodies that sleep again from the moving ones to the others."""
         if len(asleep):
             self._part()
             self.moving = self.active = self.moving[self.table.moves[self.moving] != 0]

@@ -1,4 +1,4 @@
-"""What was seen of bodies last: the columns that a snapshot holds, and what has changed since."""
+"""The seen values of bodies: the columns that a snapshot holds, and the changes since."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from ecs_collide.motion.body_table import BodyTable
 
 NO_ROWS: NDArray[np.int64] = np.zeros(0, np.int64)
 
-# What has become of a body since the last step; bits of `snapshot.schema.State.flags`.
-LEFT_OUT = 1  # the last step left it out: it is in quarantine, or disabled
+# Changes of a body since the last step; bits of `snapshot.schema.State.flags`.
+LEFT_OUT = 1  # the last step skipped it: it is quarantined or disabled
 TOUCHED = 2  # known to be moved or resized by the game already
-UNSEEN = 4  # no step has taken it up yet
-CHANGED = 8  # it has other components, or other objects for them
-REPLACED = 16  # all of those that make it a body: it is another one
-MOVED = 32  # it stands where `Space.move` has put it, which is no teleport
-OFF = 64  # the last step left it out because it was disabled
-ALTERED = 128  # it has another trait than was seen, or is to be looked at again for another reason
+UNSEEN = 4  # it is new since the last step
+CHANGED = 8  # it has other component types or objects
+REPLACED = 16  # Position and Extents were replaced: it is another body
+MOVED = 32  # `Space.move` has moved it, which is no teleport
+OFF = 64  # the last step skipped it because it was disabled
+ALTERED = 128  # its traits have changed, or it must be examined for another reason
 
 SEEN = (
     ("Position", "seen_centre", 0.0),
@@ -33,13 +33,13 @@ SEEN = (
     ("Position", "seen_place", 0.0),
     ("Extents", "seen_size", 0.0),
 )
-"""The columns of what was seen last: whose numbers they are, and what stands for none."""
+"""The seen columns: the component, the column, and the number for no component."""
 
-N_OF_STEPS = 7  # of these are what a step works on; the others differ only in a game's own numbers
+N_OF_STEPS = 7  # a step uses so many of them; the others differ only in custom components
 
 FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
 SLEEPER = np.dtype([("body", "<u4"), ("island", "<u4"), ("leans", "i1"), ("held", "u1")])
-"""Who sleeps: the island of a body that leans is the first body in it, that of another one 0."""
+"""Sleeping bodies: the island is its first body if the body leans, else 0."""
 
 STIRRED = np.dtype([("body", "<u4"), ("why", "u1")])
 """Flags of bodies for the next step: reasons to wake others, and how a body reached its place."""
@@ -83,7 +83,7 @@ _NO_FILTER = np.array([1, ALL, 0])  # what stands for none
 
 
 class SeenBodies:
-    """What was seen of the bodies in some rows, as snapshots hold it."""
+    """The seen values of some rows, in the form of a snapshot."""
 
     def __init__(self, table: BodyTable, reader: Any) -> None:
         self._table = table
@@ -101,7 +101,7 @@ class SeenBodies:
         return filters
 
     def resume_filters(self, rows: NDArray[np.int64], filters: NDArray[np.void]) -> None:
-        """Take filters for what was seen last, as `filters` gives them."""
+        """Set the seen filters from those of a snapshot."""
         if len(filters):
             self._reader.rare_reader.use()
         if self._table.bodies.rare.is_used:
@@ -115,7 +115,7 @@ class SeenBodies:
         return list({kind.type: kind for kind in changed}.values())
 
     def altered(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return who is looked at again by the next step, but for those new or changed."""
+        """Return the bodies that the next step examines again, except new and changed ones."""
         c = self._table
         found = rows[c.news[rows] & News.UNCHECKED != 0]
         some = rows[(c.traits[rows] != 0) | (c.attached[rows] != 0)]
@@ -129,9 +129,9 @@ class SeenBodies:
         seen: list[NDArray[np.float64]],
         rest_count: NDArray[np.int8],
     ) -> None:
-        """Take up what was known of bodies, from columns of a snapshot.
+        """Set the known values of bodies from columns of a snapshot.
 
-        What has become of them since, the numbers of `SEEN`, and for how long they have rested.
+        These are the flags, the numbers of `SEEN`, and the steps at rest.
         """
         c, reader = self._table, self._reader
         used = SEEN if c.is_apart else SEEN[:N_OF_STEPS]

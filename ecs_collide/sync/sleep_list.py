@@ -1,6 +1,6 @@
-"""Who sleeps: what falls asleep after a step, and what wakes before anything is computed.
+"""Sleeping bodies: which fall asleep after a step, and which wake before one.
 
-To wake a body never changes a result, only what a step costs.  So whatever
+Waking a body never changes a result, only the cost of a step.  So whatever
 might concern a body that sleeps wakes it: something new about itself, a
 contact that is taken from it, something new about a body beside it that does not move.
 """
@@ -36,12 +36,12 @@ EVERY = 8  # bodies fall asleep in every 8th step, together: trees insert many b
 
 
 class KeptSleep(NamedTuple):
-    """Who slept before a step, and who was to be looked at."""
+    """The sleeping bodies before a step, and the bodies that it was to examine."""
 
-    rows: RowArray  # of the bodies that are not fixed; of each there is one number in what follows
+    rows: RowArray  # of the bodies that are not fixed; the arrays below have one number for each
     rest_count: NDArray[np.int8]
     interrupted: NDArray[np.int8]
-    table: NDArray[np.int16] | None  # `asleep`, `leans`, `held`: (3, n); None where nobody slept
+    table: NDArray[np.int16] | None  # `asleep`, `leans`, `held`: (3, n); None if no body slept
     island: RowArray | None
     left: list[int]
     disturbed: list[int]
@@ -63,7 +63,7 @@ class Sleep:
         self.forget()
 
     def forget(self) -> None:
-        """Forget what was to be looked at."""
+        """Clear the lists of bodies to examine."""
         self.filed.clear()
         self.disturbed.clear()
 
@@ -92,24 +92,24 @@ class Sleep:
         return found
 
     def wake_all(self, rows: RowArray) -> bool:
-        """Wake all bodies and clear the lists of bodies to look at; return whether any body slept."""
+        """Wake all bodies and clear the lists of bodies to examine; return whether any slept."""
         self._timeline.bodies.pop_woken()
         self._timeline.contacts.left.clear()
         self.forget()
         return self.n > 0 and self.wake(rows[self._table.asleep[rows] != 0].tolist())
 
     def pop_woken(self) -> RowArray:
-        """Return the rows of those that the step has reached: it is to write them too."""
+        """Return the rows of sleeping bodies that the step has reached; it writes them too."""
         rows: list[int] = self._timeline.bodies.pop_woken()
         return np.array(sorted(rows), np.int64) if rows else NO_ROWS
 
     def wake_reached(self, rows: RowArray) -> bool:
-        """Wake those that a step has reached; return whether there are any."""
+        """Wake the bodies that a step has reached; return whether there are any."""
         self.disturbed += rows[self._table.dynamic[rows] == 0].tolist()
         return self.wake(rows.tolist())
 
     def wake_held(self) -> bool:
-        """Wake those who have lost a contact, or whose hold is another now."""
+        """Wake bodies that have lost a contact or whose support has changed."""
         left = self._timeline.contacts.left
         if self.n == 0:
             left.clear()
@@ -122,7 +122,7 @@ class Sleep:
         return self.wake(found)
 
     def wake_near(self, placed: RowArray) -> bool:
-        """Wake those who sleep where a body that does not move is new, or another."""
+        """Wake bodies beside a still body that is new or has changed."""
         if self.n == 0:
             self.filed.clear()
             return False
@@ -132,7 +132,7 @@ class Sleep:
         return self.wake(self._timeline.sleeping.near(rows.data))
 
     def fall(self, moving: RowArray, step: int, driving: bool) -> bool:
-        """Let those of `moving` who have rested for long fall asleep; return whether there are any.
+        """Put the bodies of `moving` to sleep that have rested for long; return whether there are any.
 
         After a step, by its number, that has settled, and had room for all pairs.  With `driving`
         the velocity of a body is not what moves it.
@@ -142,7 +142,7 @@ class Sleep:
         if self._timeline.broadphase.pair_filter is not None or self._timeline.bodies.wraps:
             return False
         if self._timeline.gravity.is_on and self._timeline.bodies.dt == 0.0:
-            return False  # nobody falls in such a step, so it does not show who is held
+            return False  # no body falls in such a step, so it does not show which are held
         c = self._table
         rows = moving[(c.rest_count[moving] >= STEPS_TO_SLEEP) & (c.interrupted[moving] == 0)]
         if not len(rows):
@@ -216,13 +216,13 @@ class Sleep:
     def resume(
         self, rows: RowArray, sleeping: NDArray[np.void], stirred: NDArray[np.void]
     ) -> RowArray:
-        """Let bodies sleep again, as `kept` says of those in `rows`; return who does.
+        """Put bodies of `rows` to sleep again, as `kept` described them; return their rows.
 
-        Nobody sleeps before, and all stand where they were seen last.
+        Before it no body sleeps, and all are at their seen places.
         """
         c = self._table
         some: RowArray = rows[sleeping["body"]]
-        # Who does not move cannot sleep.  What was not filed since, though, may be another by now.
+        # Only moving bodies can sleep.  A body that is not filed yet may have changed.
         able = (c.moves[some] != 0) & (c.disabled[some] == 0) & (c.attached[some] == 0)
         able |= c.n_filed[some] < 0
         # Bodies with invalid numbers, as far as they are known, do not sleep either.

@@ -34,7 +34,7 @@ class StepStart:
         self._centres: Doubles | None = None  # once they were asked for
 
     def forget(self) -> None:
-        """Know nothing of the last step: another one begins, or it did not happen."""
+        """Forget the last step: another one begins, or it was rolled back."""
         self._written = self._centres = None
         self._relocated.clear()
         self._overwritten.clear()

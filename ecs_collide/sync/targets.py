@@ -1,8 +1,8 @@
-"""Where the game has moved its bodies, for a space that sweeps them there.
+"""The targets to which the game has moved its bodies, in a space that sweeps them there.
 
-Such a space does not look at velocities to move anything.  A position that the
-game has set is where the body wants to be at the end of the step: it is driven
-there in a straight line from where it was, and what it meets is resolved on the way.
+Such a space does not move bodies by their velocities.  A position that the game
+has set is the target for the end of the step: the body is driven there in a
+straight line, and its impacts on the way are resolved.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ class KinematicTargets:
         self._table = table
         self._domain = domain
         self._centre = self._half = np.zeros((0, table.dim))
-        self.put: set[int] = set()  # rows of bodies that are to be where they are set at once
-        self.rows = np.zeros(0, np.int64)  # of the bodies that are driven somewhere
-        self.released = self.rows  # of those that the last step drove, and nothing moves any more
-        self.targets = np.zeros((0, table.dim))  # where to, in world units
+        self.put: set[int] = set()  # rows of bodies that are teleported instead
+        self.rows = np.zeros(0, np.int64)  # of the driven bodies
+        self.released = self.rows  # driven by the last step, and at rest now
+        self.targets = np.zeros((0, table.dim))  # in world units
         self.wrapped_targets = self.targets  # in a world that wraps; targets lie the short way
         self.speeds = self.targets  # in world units per second
 
@@ -83,7 +83,7 @@ class KinematicTargets:
         return arrived
 
     def reach_wrapped_targets(self, arrived: NDArray[np.bool_]) -> None:
-        """Let those that had arrived be exactly where in the world the game has put them."""
+        """Set bodies that have arrived exactly to the positions that the game has set."""
         c = self._table
         c.centre[self.rows] = np.where(arrived, self.wrapped_targets, c.centre[self.rows])
 
@@ -109,7 +109,7 @@ class KinematicTargets:
         return float(self.speeds[place[0], k]) if len(place) else 0.0
 
     def keep_velocities(self, moving: RowArray) -> None:
-        """Let velocity components say what they said, but for what a resolution has changed."""
+        """Leave velocity components unchanged, except where a resolution has changed them."""
         c, speeds = self._table, np.zeros((len(moving), self._table.dim))
         order = np.argsort(moving)
         driven = are_among(self.rows, moving)

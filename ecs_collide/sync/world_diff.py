@@ -1,7 +1,7 @@
 """Compare the entities of a world with the bodies that are known.
 
-One pass over the world's dictionaries, by identity: whatever was added,
-removed or replaced since the last time differs from what is filed.
+One pass over the world's dictionaries, by identity: an added, removed or replaced
+component differs from the filed one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def compare_world(
     dead : frozenset of int
         Entities that count as gone.
     kinds : list of ComponentBinding
-        Those that count; the first two make an entity a body.
+        The kinds to compare; the first two make an entity a body.
     rows : int64 (n,)
         The rows of the bodies in the order of their ids.
     ids, n_filed, present
