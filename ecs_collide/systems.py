@@ -71,7 +71,7 @@ class BroadphaseSystem(_System):
             self._require_sole()
             self._handled = self._find_handled()
             self._checked = list(running or ())
-        self.space.update_bounds(self.space.step_time.begin(args, kwargs), self._handled)
+        self.space.update_bounds(self.space.step_time.begin_step(args, kwargs), self._handled)
 
     def _require_sole(self) -> None:
         """Raise RuntimeError if the processors of this world would do a step twice."""

@@ -277,6 +277,18 @@ def script(name):
     return module
 
 
+def test_words_of_the_glossary_are_used_in_the_modules_that_it_names():
+    rows = re.findall(
+        r"^\| (\*.*?) \|.*\| (`.*?) \|$", (ROOT / "docs" / "glossary.md").read_text(), re.M
+    )
+    assert len(rows) > 25
+    for words, modules in rows:
+        for module in re.findall(r"`(.*?)`", modules):
+            source = (ROOT / "ecs_collide" / f"{module.replace('.', '/')}.py").read_text()
+            used = [re.sub(r"^to ", "", word) for word in re.findall(r"\*(.*?)\*", words)]
+            assert any(word in source for word in used), (words, module)
+
+
 def test_reference_for_code_hosts_is_made_from_the_docstrings():
     for package in ("pytiled_parser", "hypothesis", "pyglet"):  # of the extras that it describes
         pytest.importorskip(package)

@@ -345,7 +345,7 @@ class Broadphase:
 
         if self.pair_filter is not None:
             asks_game = -1 if self.all_have_filters else Trait.GAME_FILTER
-        self.dense_nodes.begin(self.low, self.high, members, least, asks_game, counts_inside)
+        self.dense_nodes.load(self.low, self.high, members, least, asks_game, counts_inside)
         self._traverse(rows, purpose, -1)
         if counts_inside:
             self.dense_nodes.give_out(
@@ -366,7 +366,7 @@ class Broadphase:
         m: cython.Py_ssize_t
         k: cython.int
 
-        images.begin()
+        images.clear()
         if self.still.root_into(images.low, images.high):
             for k in range(b.dim):
                 images.widen(k, images.low[k], images.high[k])

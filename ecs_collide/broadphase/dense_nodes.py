@@ -211,7 +211,7 @@ class DenseNodes(NodePairs):
         self.n_skipped = 0
 
     @cython.cfunc
-    def begin(
+    def load(
         self,
         low: cython.double[:, ::1],
         high: cython.double[:, ::1],

@@ -125,7 +125,7 @@ class PeriodicImages:
         self.has_long_path = grown(self.has_long_path, n_rows)
         self.shifts = grown(self.shifts, n_rows)
 
-    def begin(self) -> cython.void:
+    def clear(self) -> cython.void:
         """Forget all bodies."""
         n: cython.Py_ssize_t
         k: cython.int

@@ -409,7 +409,7 @@ class _Canvas:
         projection, view = window.projection, window.view
         camera = Camera(projection @ view, window.get_size())
         for shapes in (self._boxes, self._lines):
-            shapes.begin(camera.middle)
+            shapes.clear(camera.middle)
         collect(space, show, camera, self._boxes, self._lines)
         to_middle = Mat4.from_translation(Vec3(camera.middle[0], camera.middle[1], 0.0))
         try:  # one matrix: the product here has more digits than in OpenGL

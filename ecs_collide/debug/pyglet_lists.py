@@ -134,7 +134,7 @@ class ShapeList(VertexList):
         self._middle: Doubles = np.zeros(2)
         self._parts: list[tuple[NDArray[np.float32], NDArray[np.uint32]]] = []
 
-    def begin(self, middle: Doubles) -> None:
+    def clear(self, middle: Doubles) -> None:
         """Remove all shapes; further shapes are stored relative to this point."""
         self._middle = middle
         self._parts.clear()

@@ -146,7 +146,7 @@ class Bodies:
     # (capacity, dim, 3): when a body was anchored, at which velocity, and the one before it turned
     turn: Public[cython.double[:, :, ::1]]
     # (capacity, 2 * dim): the velocity and the growth that a body on hold will have again
-    kept: Public[cython.double[:, ::1]]
+    saved_motion: Public[cython.double[:, ::1]]
     # The same memory as `path` and `swept_min`, `swept_max`, for loops over all bodies.
     flat_path: cython.p_double
     flat_min: cython.p_double

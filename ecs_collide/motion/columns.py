@@ -215,7 +215,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "gone": ("motion.bodies", "sync.registry"),
     "is_turned": ("motion.bodies", "step.impact_loop"),
     "on_hold": ("motion.bodies", "response.holding"),
-    "kept": ("response.holding", "step.impact_loop"),
+    "saved_motion": ("response.holding", "step.impact_loop"),
     "owner": ("motion.attachments", "motion.bodies"),
     "translation_side": ("motion.bodies", "response.depenetration"),
 }  # fmt: skip
@@ -264,7 +264,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         # Of each axis when it was anchored, at which velocity, and the velocity before it turned.
         Block(("turn",), DOUBLE, (dim, 3), "bodies", False),
         # Of one on hold: the velocity and the growth that it will have again.
-        Block(("kept",), DOUBLE, (2 * dim,), "bodies", False),
+        Block(("saved_motion",), DOUBLE, (2 * dim,), "bodies", False),
         Block(("filters",), LONG, (3,), "rare", False),  # categories, mask, group
         Block(_RARE_VECTORS, DOUBLE, (dim,), "rare", False),
         Block(_numbers_of("rare"), DOUBLE, (), "rare", False),

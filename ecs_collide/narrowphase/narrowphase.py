@@ -543,10 +543,10 @@ class Narrowphase:
                 numbers[n, N_SCALARS + k] = b.into_world(k, b.centre_at(i, k, t)) + 0.0
                 numbers[n, N_SCALARS + b.dim + k] = b.into_world(k, b.centre_at(j, k, t)) + 0.0
                 numbers[n, N_SCALARS + 2 * b.dim + k] = (
-                    b.kept[i, k] if b.on_hold[i] else b.velocity[i, k]
+                    b.saved_motion[i, k] if b.on_hold[i] else b.velocity[i, k]
                 )
                 numbers[n, N_SCALARS + 3 * b.dim + k] = (
-                    b.kept[j, k] if b.on_hold[j] else b.velocity[j, k]
+                    b.saved_motion[j, k] if b.on_hold[j] else b.velocity[j, k]
                 )
             codes[n, FIRST] = self.queue.at[p].low
             codes[n, SECOND] = self.queue.at[p].high

@@ -532,8 +532,8 @@ class PositionCorrection:
 
         self.queue.clear()  # it is empty; the list of its start is closed
         for n in range(self.n_near_pairs):
-            self._begin_level(self.pairs.at[self.near[n]].first)
-            self._begin_level(self.pairs.at[self.near[n]].second)
+            self._start_level(self.pairs.at[self.near[n]].first)
+            self._start_level(self.pairs.at[self.near[n]].second)
         if self.any_static:
             self._spread_levels()
         for n in range(self.n_near_pairs):
@@ -547,7 +547,7 @@ class PositionCorrection:
                     )
                 self.queue.put(p, level, 0)
 
-    def _begin_level(self, i: cython.Py_ssize_t) -> cython.void:
+    def _start_level(self, i: cython.Py_ssize_t) -> cython.void:
         """Give a body the level that it has by itself."""
         k: cython.int
 

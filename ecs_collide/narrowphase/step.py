@@ -43,7 +43,7 @@ class Step:
         self.rest_speed = 0.0
         self.pair_limit = 0
 
-    def begin(self):
+    def begin_step(self):
         """Return to time 0, without pairs and impacts."""
         self.pairs.forget()
         self.queue.clear()

@@ -68,8 +68,8 @@ def find_changed(
         if second.read(i) or is_other:
             changed.append(i)
         n += 1
-    first.forget_kept()
-    second.forget_kept()
+    first.forget_overwritten()
+    second.forget_overwritten()
     return changed
 
 

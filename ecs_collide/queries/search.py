@@ -52,7 +52,7 @@ class KBestHeap:
         self.n = self.limit = 0
         self.bound = 0.0
 
-    def begin(
+    def clear(
         self, limit: cython.Py_ssize_t, bound: cython.double, ids: cython.p_longlong
     ) -> cython.void:
         """Keep the first `limit` items, 0 for all, with keys up to `bound`; `ids` break ties."""
@@ -207,7 +207,7 @@ class Search:
             and self._set_box()
         ):
             return None
-        self._begin(excluded, boxes)
+        self._load(excluded, boxes)
         self._search(query[2], query[3])
         self._end(excluded)
         for i in range(self.best.n):
@@ -241,7 +241,7 @@ class Search:
         found: cython.longlong[:, ::1] = rows[1]
         hits: cython.double[:, ::1] = rows[2]
 
-        self._begin(excluded, boxes)
+        self._load(excluded, boxes)
         for i in range(found.shape[0]):
             for k in range(self.dim):
                 self.start[k] = starts[i, k] + 0.0
@@ -278,7 +278,7 @@ class Search:
 
         offsets[0] = 0
         self.kind = QueryKind.REGION
-        self._begin(excluded, boxes)
+        self._load(excluded, boxes)
         for i in range(mins.shape[0]):
             for k in range(self.dim):
                 self.low[k] = mins[i, k]
@@ -314,7 +314,7 @@ class Search:
         return True
 
     @may_raise
-    def _begin(self, excluded, boxes: tuple) -> cython.int:
+    def _load(self, excluded, boxes: tuple) -> cython.int:
         """Use the boxes and ids of the items, and mark the items that are excluded."""
         i: cython.Py_ssize_t
 
@@ -371,7 +371,7 @@ class Search:
     @may_raise
     def _search(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.int:
         """Find the first `limit` items with keys up to `bound`, in order."""
-        self.best.begin(limit, bound, self.ids)
+        self.best.clear(limit, bound, self.ids)
         self._search_tree(self.first)
         if self.has_second:
             self._search_tree(self.second)

@@ -60,7 +60,7 @@ class Recorder:
         self.frames: deque[Frame] = deque(maxlen=None if limit is None else limit + 1)
         self._append(0.0)
 
-    def begin(self) -> None:
+    def begin_step(self) -> None:
         """Read the inputs for the coming step."""
         self._pressed = read_inputs(self.inputs)
 
@@ -127,7 +127,7 @@ class _Processor(esper.Processor):
         if self._is_after:
             self._recorder.take(self._recorder.space.step_time.after_step(args, kwargs))
         else:
-            self._recorder.begin()
+            self._recorder.begin_step()
 
 
 def read_inputs(inputs: Any) -> dict[str, Any]:

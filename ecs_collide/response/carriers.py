@@ -75,10 +75,10 @@ class Carriers:
     rode: ReadOnly[RiderTable]
     # (n_rows, dim): within a step: the velocities of riders without their carriers' velocities
     own: cython.double[:, ::1]
-    n_kept: cython.Py_ssize_t
-    kept_riders: cython.longlong[::1]
-    kept_carrier_velocity: cython.double[:, ::1]
-    kept_taken_off: cython.double[:, ::1]
+    n_previous: cython.Py_ssize_t
+    previous_riders: cython.longlong[::1]
+    previous_carrier_velocity: cython.double[:, ::1]
+    previous_taken_off: cython.double[:, ::1]
 
     def __init__(self, step: Step, contacts: ContactsInStep, solver: Solver):
         bodies: Bodies = step.bodies
@@ -93,10 +93,10 @@ class Carriers:
         self.before = RiderTable(bodies.dim)
         self.rode = RiderTable(bodies.dim)
         self.own = zeros(DOUBLE, 1, bodies.dim)
-        self.n_kept = 0
-        self.kept_riders = zeros(LONG, 1)
-        self.kept_carrier_velocity = zeros(DOUBLE, 1, bodies.dim)
-        self.kept_taken_off = zeros(DOUBLE, 1, bodies.dim)
+        self.n_previous = 0
+        self.previous_riders = zeros(LONG, 1)
+        self.previous_carrier_velocity = zeros(DOUBLE, 1, bodies.dim)
+        self.previous_taken_off = zeros(DOUBLE, 1, bodies.dim)
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -239,29 +239,35 @@ class Carriers:
     @cython.ccall
     @may_raise
     def keep(self) -> cython.void:
-        """Copy the riders before a step, for `kept`."""
+        """Copy the riders before a step, for `previous_rides`."""
         n: cython.Py_ssize_t
         k: cython.int
 
-        if self.kept_riders.shape[0] < self.now.n:
-            self.kept_carrier_velocity = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
-            self.kept_taken_off = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
-            self.kept_riders = zeros(LONG, self.now.riders.shape[0])
+        if self.previous_riders.shape[0] < self.now.n:
+            self.previous_carrier_velocity = zeros(
+                DOUBLE, self.now.riders.shape[0], self.bodies.dim
+            )
+            self.previous_taken_off = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
+            self.previous_riders = zeros(LONG, self.now.riders.shape[0])
         for n in range(self.now.n):
             i: cython.Py_ssize_t = self.now.riders[n]
-            self.kept_riders[n] = i
+            self.previous_riders[n] = i
             for k in range(self.bodies.dim):
-                self.kept_carrier_velocity[n, k] = self.now.carrier_velocity[i, k]
-                self.kept_taken_off[n, k] = self.now.taken_off[i, k]
-        self.n_kept = self.now.n
+                self.previous_carrier_velocity[n, k] = self.now.carrier_velocity[i, k]
+                self.previous_taken_off[n, k] = self.now.taken_off[i, k]
+        self.n_previous = self.now.n
 
-    def kept(self) -> tuple:
+    def previous_rides(self) -> tuple:
         """Return the riders copied by `keep`: arguments of `recover`."""
-        n: cython.Py_ssize_t = self.n_kept
+        n: cython.Py_ssize_t = self.n_previous
 
-        return self.kept_riders[:n], self.kept_carrier_velocity[:n], self.kept_taken_off[:n]
+        return (
+            self.previous_riders[:n],
+            self.previous_carrier_velocity[:n],
+            self.previous_taken_off[:n],
+        )
 
-    def begin(self) -> list:
+    def carry_riders(self) -> list:
         """Take the riders along: at the start of a step, when velocities are read.
 
         Returns the rows of sleeping riders that are carried somewhere.

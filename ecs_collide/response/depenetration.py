@@ -56,7 +56,7 @@ class Depenetration:
         self.low = zeros(DOUBLE, bodies.dim)
         self.high = zeros(DOUBLE, bodies.dim)
 
-    def begin(self, rows: cython.longlong[::1]):
+    def set_paths(self, rows: cython.longlong[::1]):
         """Set the paths of moving bodies that overlap others to lead out of them.
 
         All bodies must be in their trees with their own paths.

@@ -51,7 +51,7 @@ class Falling:
         self.split_of = zeros(LONG, 2 * bodies.dim, 3)
         self.joined = zeros(DOUBLE, 2 * bodies.dim, 4)
 
-    def begin(self, rows: cython.longlong[::1]):
+    def set_paths(self, rows: cython.longlong[::1]):
         """Give the bodies of `rows` that fall or are damped the velocity of their paths.
 
         A rider falls as its carrier sees it: what carries it is not damped.

@@ -10,7 +10,7 @@ For dynamic bodies, a held body is a wall at rest, so nothing passes through it.
 static and kinematic bodies and to bodies that they drive: a lift moves it along, or crushes it against a wall.
 
 Invariant: while `Bodies.on_hold` of a body is 1, its `velocity` and `growth` are those with which
-it moves, 0 unless it is driven, and `Bodies.kept` has its own.
+it moves, 0 unless it is driven, and `Bodies.saved_motion` has its own.
 """
 
 from __future__ import annotations
@@ -130,10 +130,10 @@ class Holding:
         b.mark(i)
         b.interrupt_rest(i)
         for k in range(b.dim):
-            b.kept[i, k] = self.clusters.velocity_now(i, k)
+            b.saved_motion[i, k] = self.clusters.velocity_now(i, k)
             if self.clusters.gravity.is_on:  # time stands still for it
                 self.clusters.gravity.hold(i, k)
-            b.kept[i, b.dim + k] = b.growth[i, k]
+            b.saved_motion[i, b.dim + k] = b.growth[i, k]
             b.growth[i, k] = 0.0
             b.stop_growing(i, k)
         b.on_hold[i] = 1
@@ -147,7 +147,7 @@ class Holding:
 
         if b.on_hold[i]:
             for k in range(b.dim):
-                b.velocity[i, k], b.kept[i, k] = b.kept[i, k], b.velocity[i, k]
+                b.velocity[i, k], b.saved_motion[i, k] = b.saved_motion[i, k], b.velocity[i, k]
 
     def hide(self, i: cython.Py_ssize_t) -> cython.void:
         """Keep the velocity of a held body again, as the game may have set it."""
@@ -163,5 +163,5 @@ class Holding:
             i: cython.Py_ssize_t = self.rows[n]
             b.on_hold[i] = 0
             for k in range(b.dim):
-                b.velocity[i, k] = b.kept[i, k]
-                b.growth[i, k] = b.kept[i, b.dim + k]
+                b.velocity[i, k] = b.saved_motion[i, k]
+                b.growth[i, k] = b.saved_motion[i, b.dim + k]

@@ -19,7 +19,7 @@ class ProductSum:
     def __init__(self):
         self.high = self.low = 0.0
 
-    def begin(self) -> cython.void:
+    def clear(self) -> cython.void:
         """Begin a sum."""
         self.high = self.low = 0.0
 

@@ -100,7 +100,7 @@ class Separating:
         self.n_rows = n_rows  # last: by it it is known how much room there is
 
     @cython.ccall
-    def begin(self, rows: cython.longlong[::1]):
+    def find_members(self, rows: cython.longlong[::1]):
         """Find the members among moving bodies, and extend their bounds by all they may do.
 
         Their paths must be their own, and the trees must not have them yet.

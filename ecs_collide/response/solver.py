@@ -172,7 +172,7 @@ class Solver:
         )
         m.note_velocities()
         if self.counts_loss:
-            self.tangential.begin()
+            self.tangential.store_velocities()
         if self.clusters.gravity.is_on:
             press = m.find_press()
         if m.resizes:
@@ -282,7 +282,7 @@ class Solver:
             shared: cython.double = (1.0 + restitution) * (v1 - v2)
             after1 = v1 - shared * (mass2 / (mass1 + mass2))
             after2 = v2 + shared * (mass1 / (mass1 + mass2))
-            self.sum.begin()
+            self.sum.clear()
             self.sum.add(mass1, v1)
             self.sum.add(mass2, v2)
             self.sum.add(-mass1, after1)

@@ -54,7 +54,7 @@ class TangentialResponse:
             self.frame = [0.0] * 3
             self.weight = [0.0] * 2
 
-    def begin(self) -> cython.void:
+    def store_velocities(self) -> cython.void:
         """Store the velocities of the bodies and of their faces along the surface before the resolution."""
         m: ImpactState = self.impact
         n: cython.int
@@ -254,7 +254,7 @@ class TangentialResponse:
         n: cython.int
         axis: cython.int
 
-        self.sum.begin()  # of mass · ((before - frame)² - (wanted - frame)²)
+        self.sum.clear()  # of mass · ((before - frame)² - (wanted - frame)²)
         for n in range(2):
             if not m.yields[n]:
                 continue

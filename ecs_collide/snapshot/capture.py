@@ -418,7 +418,7 @@ def _load(
     for entity, value in zip(entities, values, strict=True):
         there = world.component(entity, how.kind)
         try:
-            if there is not None and how.is_kept(there, value):
+            if there is not None and how.holds(there, value):
                 continue
             if there is None or how.is_frozen:
                 loaded.fresh[entity, how.kind] = how.make(value)

@@ -33,7 +33,7 @@ class Own:
         """Whether components cannot be set, so that new ones replace them."""
         return self.update is None
 
-    def is_kept(self, component: Any, blob: bytes) -> bool:
+    def holds(self, component: Any, blob: bytes) -> bool:
         """Return whether a component stays as it is."""
         return self.save(component) == blob
 

@@ -75,7 +75,7 @@ class Plain:
         places = map(table.fields.index, self.fields)
         return Table(self.fields, [table.columns[place] for place in places])
 
-    def is_kept(self, component: Any, values: Sequence[Any]) -> bool:
+    def holds(self, component: Any, values: Sequence[Any]) -> bool:
         """Return whether a component is kept: it is frozen and holds exactly these numbers."""
         return self.is_frozen and all(map(_is_same, self._values(component), values))
 

@@ -27,7 +27,7 @@ class RoundedNumbers:
             components.mass if role == "mass" else components.vector(role, dim) for role in ROLES
         ]
 
-    def kept(self, world: World) -> NDArray[np.void]:
+    def rows(self, world: World) -> NDArray[np.void]:
         """Return all exact numbers, as `ROUNDED_NUMBER`, by rising entity."""
         found = []
         for entity, n, role, component in self._components(world) if ROUNDED else ():

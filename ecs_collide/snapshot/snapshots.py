@@ -203,8 +203,10 @@ class Snapshots:
         """Return the fields of `SnapshotData` except for the contents of the world."""
         step = self._state
         c, rows = self._registry.table, self._registry.rows
-        sleepers, stirred = self._registry.sleep.kept(rows, self._registry.kinematic_targets.put)
-        contacts, images = self._kept_contacts()
+        sleepers, stirred = self._registry.sleep.sleeping_rows(
+            rows, self._registry.kinematic_targets.put
+        )
+        contacts, images = self._contact_rows()
         flags = self._flags(world)
         # The next step starts the count of a body with other components again, and a restored
         # space has read those components already.
@@ -228,13 +230,13 @@ class Snapshots:
             "sleepers": sleepers,
             "stirred": stirred,
             "contacts": contacts,
-            "rides": self._kept_rides(),
+            "rides": self._ride_rows(),
             "category_names": tuple(CATEGORY_NAMES.names),
             "was_crowded": step.is_crowded,
             "altered": self._subscribers.altered(world),
             "wrap": self._wrap,
             "images": images,
-            "rounded": self._rounded.kept(world),
+            "rounded": self._rounded.rows(world),
             "pending": self._pending_events(),
             "collisions": step.events.collision_array,
             "contact_events": step.events.contact_array,
@@ -298,7 +300,7 @@ class Snapshots:
             found.append(mismatches)
         return np.concatenate(found)
 
-    def _kept_contacts(self) -> tuple[NDArray[np.void], Longs]:
+    def _contact_rows(self) -> tuple[NDArray[np.void], Longs]:
         """Return the contacts, and in a world that wraps the image of each."""
         ids = self._registry.table.ids
         rows, since, image = map(np.asarray, self._state.timeline.contacts.rows.arrays())
@@ -315,7 +317,7 @@ class Snapshots:
                 images = image[order]
         return contacts, images
 
-    def _kept_rides(self) -> NDArray[np.void]:
+    def _ride_rows(self) -> NDArray[np.void]:
         dim, timeline = self._state.dim, self._state.timeline
         ride = timeline.carriers.now
         if not ride.n:

@@ -470,7 +470,7 @@ class ImpactLoop:
             if abs(self.bodies.rare.translation_side[i]) == k + 1:
                 ended = True
                 if self.bodies.on_hold[i]:
-                    self.bodies.kept[i, k] = self.depenetration.stop(i)
+                    self.bodies.saved_motion[i, k] = self.depenetration.stop(i)
                 else:
                     self.clusters.turn_alone(i, k, self.depenetration.stop(i))
         return ended and not self.narrowphase.meets(p)
@@ -759,7 +759,7 @@ class ImpactLoop:
         if not b.dynamic[i]:
             return 0.0
         if b.on_hold[i]:
-            velocity = b.kept[i, k]
+            velocity = b.saved_motion[i, k]
         return b.mass[i] * abs(
             velocity - self.event_buffer.numbers[self.event, 5 + (3 + place) * b.dim + k]
         )
@@ -990,7 +990,7 @@ class ImpactLoop:
             # The velocity with which it met its partner, not the one after it was stopped.
             return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.step.now)
         if b.on_hold[i]:
-            return b.kept[i, k]
+            return b.saved_motion[i, k]
         if not gravity.is_on or self.clusters.is_anchored(i, k):
             return b.velocity[i, k]
         return gravity.velocity_at(i, k, b.velocity[i, k], self.step.now) + 0.0

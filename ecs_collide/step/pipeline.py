@@ -24,17 +24,17 @@ from ecs_collide.step.responses import Offer, Responses
 from ecs_collide.step.state import BOUNDED, IDLE, QUEUED, RESOLVED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
-from ecs_collide.sync.registry import BodyRegistry, Kept
+from ecs_collide.sync.registry import BodyRegistry, SavedRegistry
 
 _Arguments = TypeVarTuple("_Arguments")
 _Result = TypeVar("_Result")
 
 
-class _Kept(NamedTuple):
+class _SavedStep(NamedTuple):
     """What a space was before a step: all that it is again should the step not happen."""
 
     timeline: Any  # with the contacts and riders that it keeps
-    registry: Kept
+    registry: SavedRegistry
     pending: list[NDArray[Any]]  # of contact events that no step has delivered yet: their columns
     reports: tuple[Report, ...]
     fields: tuple[Any, ...]  # as `StepState.set_by_stages` returned them
@@ -151,13 +151,13 @@ class Pipeline:
         timeline.step.pair_limit = self.pair_limit
         timeline.contacts.clock = state.time
         timeline.broadphase.step = state.step
-        timeline.begin()
+        timeline.begin_step()
         # 7. Place still bodies that have moved; wake bodies that sleep there or on deleted ones.
         timeline.place_still(registry.touched_still.data)
         registry.wake_near()
         # 8. Restrain velocities before riders get the velocities of carriers; wake these riders.
         timeline.restrain(registry.moving.data)
-        registry.wake(timeline.carriers.begin())
+        registry.wake(timeline.carriers.carry_riders())
         # 9. Wake all for filter_pairs(), which is not called for pairs of sleeping bodies.
         if timeline.broadphase.pair_filter is not None:
             registry.wake_all()
@@ -334,8 +334,8 @@ class Pipeline:
             buffer = timeline.event_buffer
             columns = buffer.contact_time, buffer.contact_bodies, buffer.contact_codes
             pending = [np.array(column)[:n] for column in columns]
-        state.before = _Kept(
-            timeline, self._registry.begin(), pending, tuple(state.reports), state.set_by_stages()
+        state.before = _SavedStep(
+            timeline, self._registry.save(), pending, tuple(state.reports), state.set_by_stages()
         )
 
     def roll_back_step(self) -> None:
@@ -344,22 +344,22 @@ class Pipeline:
         Whatever an exception may have left half done, trees and pairs and all that a step works
         with, is thrown away and made again.
         """
-        kept: _Kept | None = self._state.before
-        if kept is None:
+        saved: _SavedStep | None = self._state.before
+        if saved is None:
             return
         self._responses.drop_impact()
-        before, registry, state = kept.timeline, self._registry, self._state
-        contacts, rides = before.contacts.saved_arrays(), before.carriers.kept()
+        before, registry, state = saved.timeline, self._registry, self._state
+        contacts, rides = before.contacts.saved_arrays(), before.carriers.previous_rides()
         timeline = state.new_timeline()
-        registry.roll_back(kept.registry, timeline)
+        registry.roll_back(saved.registry, timeline)
         timeline.contacts.recover(*contacts)
         timeline.carriers.recover(*rides)
-        if kept.pending:
-            timeline.event_buffer.recover(*(column.data for column in kept.pending))
+        if saved.pending:
+            timeline.event_buffer.recover(*(column.data for column in saved.pending))
         self.use(timeline)
-        state.reports[:] = kept.reports
+        state.reports[:] = saved.reports
         self._errors = []
-        state.set_back(kept.fields)
+        state.set_back(saved.fields)
         state.before = None
 
     def use(self, timeline: Any) -> None:

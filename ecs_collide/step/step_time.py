@@ -34,7 +34,7 @@ class StepTime:
         self._coming = self.source(*given, **named) if callable(self.source) else self.source
         return self._coming
 
-    def begin(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
+    def begin_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
         """Return the time of the step that begins; the same as a preceding `before_step`."""
         coming = self._coming
         if coming is None:

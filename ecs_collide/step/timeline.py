@@ -178,9 +178,9 @@ class Timeline:
         self.carriers.keep()
         return self.event_buffer.n_contacts
 
-    def begin(self):
+    def begin_step(self):
         """Start a step: forget the pairs, groups and counts of the step before."""
-        self.step.begin()
+        self.step.begin_step()
         self.step.pair_limit = min(self.step.pair_limit, MAX_VISITS)
         self.narrowphase.begin_step()
         self.solver.clusters.begin_step()
@@ -202,10 +202,10 @@ class Timeline:
         """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
         self.bodies.dt = dt
         if self.gravity.is_on:
-            self.falling.begin(rows)
+            self.falling.set_paths(rows)
         self.bodies.begin_step(rows, dt)
         self.attachments.start()
-        self.separating.begin(rows)
+        self.separating.find_members(rows)
         self.contacts.find_pressed(rows)
         if self.contacts.n_pressed == 0:
             self.broadphase.place_moving(rows)
@@ -216,7 +216,7 @@ class Timeline:
     def place_woken(self, rows: cython.longlong[::1]):
         """As `place_moving`, of bodies that have been woken since."""
         if self.gravity.is_on:
-            self.falling.begin(rows)
+            self.falling.set_paths(rows)
         self.bodies.start(rows)
         self.broadphase.place_moving(rows)
 
@@ -243,7 +243,7 @@ class Timeline:
         self.depenetration.n = 0
         if self.bodies.rare.any_pusher:
             self.depenetration.spared = self.contacts.until_apart()
-            self.depenetration.begin(rows)
+            self.depenetration.set_paths(rows)
             if self.depenetration.n:
                 self.bodies.start(self.depenetration.rows[: self.depenetration.n])
                 self.broadphase.place_moving(self.depenetration.rows[: self.depenetration.n])

@@ -45,7 +45,7 @@ class AttachedBoxes:
         self._left = self._offsets = self.starts
         self._was_out = np.zeros(0, np.int8)
 
-    def begin(self) -> None:
+    def remember(self) -> None:
         """Remember where the boxes are, before their components are read."""
         c, rows = self._table, self.rows
         self._left = c.seen_centre[rows]

@@ -75,9 +75,9 @@ class ComponentBinding:
     has_target: cython.bint
     default: cython.double
     flag: str  # to be set when a body has the component, "" from then on
-    kept_rows: cython.longlong[::1]
-    kept: cython.double[:, ::1]
-    n_kept: ReadOnly[cython.Py_ssize_t]
+    overwritten_rows: cython.longlong[::1]
+    overwritten: cython.double[:, ::1]
+    n_overwritten: ReadOnly[cython.Py_ssize_t]
     written: cython.double[:, ::1]
     n_written: cython.Py_ssize_t
     aimed_row: cython.Py_ssize_t
@@ -111,9 +111,9 @@ class ComponentBinding:
         self.counts = 1  # 0 if another kind of the same type comes before it
         self.n_rows = 0
         self.slots = slots_new(type, names)
-        self.n_kept = self.n_written = 0
-        self.kept_rows = zeros(LONG, 8)
-        self.kept = zeros(DOUBLE, 8, max(1, self.width))
+        self.n_overwritten = self.n_written = 0
+        self.overwritten_rows = zeros(LONG, 8)
+        self.overwritten = zeros(DOUBLE, 8, max(1, self.width))
         self.written = zeros(DOUBLE, 0, self.width)
         self.aimed_row = self.aimed_axis = -1
         self.aimed = 0.0
@@ -399,14 +399,14 @@ class ComponentBinding:
         """Store the seen values of row i; `code` is i, or -1 - i if the step overwrites them."""
         k: cython.Py_ssize_t
 
-        if self.n_kept == self.kept_rows.shape[0]:
+        if self.n_overwritten == self.overwritten_rows.shape[0]:
             # Last the rows, by whose length it is known how much room there is.
-            self.kept = grown(self.kept, 2 * self.n_kept)
-            self.kept_rows = grown(self.kept_rows, 2 * self.n_kept)
-        self.kept_rows[self.n_kept] = code
+            self.overwritten = grown(self.overwritten, 2 * self.n_overwritten)
+            self.overwritten_rows = grown(self.overwritten_rows, 2 * self.n_overwritten)
+        self.overwritten_rows[self.n_overwritten] = code
         for k in range(self.width):
-            self.kept[self.n_kept, k] = self.seen[i, k]
-        self.n_kept += 1
+            self.overwritten[self.n_overwritten, k] = self.seen[i, k]
+        self.n_overwritten += 1
         return 0
 
     @may_raise
@@ -421,9 +421,9 @@ class ComponentBinding:
 
     @cython.ccall
     @may_raise
-    def forget_kept(self) -> cython.int:
+    def forget_overwritten(self) -> cython.int:
         """Forget the stored values; a rollback restores nothing."""
-        self.n_kept = self.n_written = 0
+        self.n_overwritten = self.n_written = 0
         self.aimed_row = -1
         return 0
 
@@ -442,9 +442,9 @@ class ComponentBinding:
             self._write_again(i, self.aimed_axis, self.aimed, self.seen[i, self.aimed_axis])
         for n in range(min(self.n_written, rows.shape[0])):
             self._see_again(rows[n], self.written, n, True)
-        for n in range(self.n_kept - 1, -1, -1):
-            i = self.kept_rows[n]
-            self._see_again(-1 - i if i < 0 else i, self.kept, n, i < 0)
+        for n in range(self.n_overwritten - 1, -1, -1):
+            i = self.overwritten_rows[n]
+            self._see_again(-1 - i if i < 0 else i, self.overwritten, n, i < 0)
         return 0
 
     @may_raise

@@ -239,9 +239,9 @@ class EntityRows:
 
     # -- a step that does not happen --
 
-    def forget_kept(self) -> None:
+    def forget_overwritten(self) -> None:
         """Forget the stored values: a step is about to begin."""
-        self._reader.forget_kept()
+        self._reader.forget_overwritten()
         if self._allocated or self._filed:
             self._allocated, self._filed = [], []
             self.table.reuse_freed()

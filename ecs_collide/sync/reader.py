@@ -89,7 +89,9 @@ class ComponentReader:
     # were filed as fixed and moving.
     woken: ReadOnly[list]
     contradictory: ReadOnly[list]
-    kept: list  # what the step has overwritten: the object and name of a column, rows, numbers
+    overwritten: (
+        list  # what the step has overwritten: the object and name of a column, rows, numbers
+    )
     writing: cython.longlong[::1]
 
     def __init__(self, bodies: Bodies, kinds: list, rare_kinds: list):
@@ -111,7 +113,7 @@ class ComponentReader:
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
         self.writing = np.zeros(0, np.int64).data
-        self.kept = []
+        self.overwritten = []
         if not cython.compiled:
             self.lean = [0.0] * 3
             self.gravity = [0.0] * 3
@@ -299,16 +301,16 @@ class ComponentReader:
 
     # -- a step that does not happen --
 
-    def forget_kept(self):
+    def forget_overwritten(self):
         """Forget the stored values: a step is complete, or about to begin."""
         kind: ComponentBinding
 
         if self.writing.shape[0]:
             self.writing = self.writing[:0]
-        if self.kept:
-            self.kept = []
+        if self.overwritten:
+            self.overwritten = []
         for kind in self.kinds:
-            kind.forget_kept()
+            kind.forget_overwritten()
 
     @cython.ccall
     @may_raise
@@ -316,14 +318,14 @@ class ComponentReader:
         """Keep where bodies were seen last, where that is not what their components say."""
         for name in ("seen_centre", "seen_half"):
             before = np.asarray(getattr(self.bodies, name))[rows]
-            self.kept.append((self.bodies, name, rows, before))
+            self.overwritten.append((self.bodies, name, rows, before))
         return 0
 
     @cython.ccall
     @may_raise
     def keep_out(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
         """Keep whether and why a body was skipped, where that changes."""
-        self.kept.append((self.bodies, "quarantined", i, was_out))
+        self.overwritten.append((self.bodies, "quarantined", i, was_out))
         return 0
 
     def roll_back(self):
@@ -332,7 +334,7 @@ class ComponentReader:
 
         for kind in self.kinds:
             kind.roll_back(self.writing)
-        for part, name, rows, before in reversed(self.kept):
+        for part, name, rows, before in reversed(self.overwritten):
             np.asarray(getattr(part, name))[rows] = before
 
     def check(self, rows: cython.longlong[::1]):
@@ -657,7 +659,7 @@ class ComponentReader:
         )
 
         if differs:
-            self.kept.append((self.rare, "filters", i, (categories, mask, group)))
+            self.overwritten.append((self.rare, "filters", i, (categories, mask, group)))
         if differs and not b.news[i] & News.NEW:
             b.touched[i] |= Touched.BY_FILTER
         return fine

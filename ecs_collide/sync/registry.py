@@ -35,7 +35,7 @@ from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
 from ecs_collide.sync.quarantine import FieldChecks, Report
 from ecs_collide.sync.seen import CHANGED, LEFT_OUT, NO_ROWS, PUT, UNSEEN, SeenBodies
-from ecs_collide.sync.sleep_list import KeptSleep, Sleep
+from ecs_collide.sync.sleep_list import SavedSleep, Sleep
 from ecs_collide.sync.step_start import StepStart
 from ecs_collide.sync.targets import KinematicTargets
 from ecs_collide.sync.units import Units
@@ -43,7 +43,7 @@ from ecs_collide.sync.units import Units
 RowArray = NDArray[np.int64]
 
 
-class Kept(NamedTuple):
+class SavedRegistry(NamedTuple):
     """The state of the registry before a step."""
 
     entities: RowArray
@@ -56,7 +56,7 @@ class Kept(NamedTuple):
     requested: frozenset[int]  # rows of fixed bodies that the game has asked to read
     contradictory: tuple[int, ...]  # entities, fixed and moving, without a warning so far
     moves: dict[int, list[float]]  # by row: where `Space.move` has put it since the last step
-    sleep: KeptSleep
+    sleep: SavedSleep
 
 
 class BodyRegistry:
@@ -305,11 +305,11 @@ class BodyRegistry:
             self._read = self._in_order(np.concatenate([self.watched, unread]))
             stills = self._in_order(np.concatenate([stills, unread]))
         if self.sweeps:
-            self.kinematic_targets.begin(self._read)
+            self.kinematic_targets.remember(self._read)
         try:
             n_out: int = reader.read(self._movers.data, stills.data, dt)
             if self._any_attached():
-                self.attached.begin()
+                self.attached.remember()
                 reader.read_attached(self.attached.rows.data, dt)
             if self.index.switched_off:
                 reader.read_switched_off(self.index.switched_off)
@@ -533,15 +533,15 @@ class BodyRegistry:
 
     # -- a step that does not happen --
 
-    def begin(self) -> Kept:
+    def save(self) -> SavedRegistry:
         """Return the state that `roll_back` restores.
 
         From here on, the bindings and the reader store each value that a step overwrites.
         """
         c = self.table
         self.start.forget()
-        self.index.forget_kept()
-        return Kept(
+        self.index.forget_overwritten()
+        return SavedRegistry(
             self.index.entities,
             self.index.rows,
             self.teleports,
@@ -552,10 +552,10 @@ class BodyRegistry:
             frozenset(self._requested),
             tuple(self._reader.contradictory),
             self._moves,
-            self.sleep.keep(self._unfixed),
+            self.sleep.save(self._unfixed),
         )
 
-    def roll_back(self, kept: Kept, timeline: Any) -> None:
+    def roll_back(self, saved: SavedRegistry, timeline: Any) -> None:
         """Restore the bodies and their known values from before the step.
 
         The components get their old values too, except where the game has set new ones since.  It
@@ -563,23 +563,23 @@ class BodyRegistry:
         """
         c, reader = self.table, self._reader
         self._use(timeline)
-        self.index.roll_back(kept.entities, kept.rows)
+        self.index.roll_back(saved.entities, saved.rows)
         self._start_anew()
-        if kept.reported is not None:  # the step may have lengthened the columns
-            n_rows = len(kept.reported[0])
-            c.touched[:n_rows], c.news[:n_rows] = kept.reported
+        if saved.reported is not None:  # the step may have lengthened the columns
+            n_rows = len(saved.reported[0])
+            c.touched[:n_rows], c.news[:n_rows] = saved.reported
         reader.check(self.rows[c.news[self.rows] == 0].data)
-        self._unread = kept.unread
-        self._requested = {*kept.requested, *self._requested}.intersection(self.row_of.values())
-        reader.contradictory[:] = kept.contradictory
-        self.teleports = kept.teleports
-        self.kinematic_targets.put.update(kept.put)
-        self._n_out = kept.n_out
-        self._moves = kept.moves
-        self._is_reported = kept.reported is None
+        self._unread = saved.unread
+        self._requested = {*saved.requested, *self._requested}.intersection(self.row_of.values())
+        reader.contradictory[:] = saved.contradictory
+        self.teleports = saved.teleports
+        self.kinematic_targets.put.update(saved.put)
+        self._n_out = saved.n_out
+        self._moves = saved.moves
+        self._is_reported = saved.reported is None
         reader.woken.clear()
         self._place_all()
-        self._lay_down(self.sleep.roll_back(kept.sleep))
+        self._lay_down(self.sleep.roll_back(saved.sleep))
 
     def start_over(self, timeline: Any) -> None:
         """Remove all bodies, and use a new timeline."""
@@ -642,7 +642,7 @@ class BodyRegistry:
         self.moving = self.active = rows[c.moves[rows] != 0]
         stills = misplaced[c.moves[misplaced] == 0]
         c.motion[stills] = 0.0
-        t.begin()
+        t.begin_step()
         t.bodies.begin_step(self.moving.data, 0.0)
         t.bodies.place_still(stills.data)
         t.broadphase.place_still(stills.data)

@@ -35,7 +35,7 @@ STEPS_TO_SLEEP = 8  # steps at rest after which a body may fall asleep
 EVERY = 8  # bodies fall asleep in every 8th step, together: trees insert many boxes at once faster
 
 
-class KeptSleep(NamedTuple):
+class SavedSleep(NamedTuple):
     """The sleeping bodies before a step, and the bodies that it was to examine."""
 
     rows: RowArray  # of the bodies that are not fixed; the arrays below have one number for each
@@ -160,35 +160,37 @@ class Sleep:
 
     # -- a step that does not happen --
 
-    def keep(self, rows: RowArray) -> KeptSleep:
+    def save(self, rows: RowArray) -> SavedSleep:
         """Return what `roll_back` needs of `rows` should the step not happen that begins now."""
         c = self._table
         left, disturbed = list(self._timeline.contacts.left), list(self.disturbed)
         rest_count, interrupted = c.rest_count[rows], c.interrupted[rows]
         if self.n == 0:
-            return KeptSleep(rows, rest_count, interrupted, None, None, left, disturbed)
+            return SavedSleep(rows, rest_count, interrupted, None, None, left, disturbed)
         table = np.array([c.asleep[rows], c.leans[rows], c.held[rows]])
-        return KeptSleep(rows, rest_count, interrupted, table, c.island[rows], left, disturbed)
+        return SavedSleep(rows, rest_count, interrupted, table, c.island[rows], left, disturbed)
 
-    def roll_back(self, kept: KeptSleep) -> RowArray:
+    def roll_back(self, saved: SavedSleep) -> RowArray:
         """Put the bodies to sleep again that slept before the step; return their rows."""
         c = self._table
-        c.rest_count[kept.rows], c.interrupted[kept.rows] = kept.rest_count, kept.interrupted
+        c.rest_count[saved.rows], c.interrupted[saved.rows] = saved.rest_count, saved.interrupted
         rows = NO_ROWS
-        if kept.table is not None and kept.island is not None:
-            asleep = np.flatnonzero(kept.table[0])
-            asleep = asleep[np.argsort(kept.rows[asleep])]
-            rows = kept.rows[asleep]
-            c.leans[rows], c.held[rows] = kept.table[1:, asleep]
-            c.island[rows] = kept.island[asleep]
+        if saved.table is not None and saved.island is not None:
+            asleep = np.flatnonzero(saved.table[0])
+            asleep = asleep[np.argsort(saved.rows[asleep])]
+            rows = saved.rows[asleep]
+            c.leans[rows], c.held[rows] = saved.table[1:, asleep]
+            c.island[rows] = saved.island[asleep]
             self._timeline.sleeping.recover(rows.data)
-        self._timeline.contacts.left[:] = kept.left
-        self.disturbed[:] = kept.disturbed
+        self._timeline.contacts.left[:] = saved.left
+        self.disturbed[:] = saved.disturbed
         return rows
 
     # -- snapshots --
 
-    def kept(self, rows: RowArray, put: Collection[int]) -> tuple[NDArray[Any], NDArray[Any]]:
+    def sleeping_rows(
+        self, rows: RowArray, put: Collection[int]
+    ) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the sleeping bodies among `rows`, and the bodies that the next step must check.
 
         `put` are rows of bodies that are not swept to their places.
@@ -216,7 +218,7 @@ class Sleep:
     def resume(
         self, rows: RowArray, sleeping: NDArray[np.void], stirred: NDArray[np.void]
     ) -> RowArray:
-        """Put bodies of `rows` to sleep again, as `kept` described them; return their rows.
+        """Put bodies of `rows` to sleep again, as `sleeping_rows` described them; return their rows.
 
         Before it no body sleeps, and all are at their seen places.
         """

@@ -32,7 +32,7 @@ class KinematicTargets:
         self.wrapped_targets = self.targets  # in a world that wraps; targets lie the short way
         self.speeds = self.targets  # in world units per second
 
-    def begin(self, rows: RowArray) -> None:
+    def remember(self, rows: RowArray) -> None:
         """Remember where bodies are, before their components are read."""
         c = self._table
         if len(self._centre) < c.capacity:

@@ -219,7 +219,7 @@ class Recordings:
         if space not in RECORDERS:
             self._own[space] = RECORDERS[space] = Recorder(space, limit=self._limit)
         if space in self._own:
-            self._own[space].begin()
+            self._own[space].begin_step()
 
     def after(self, space: Space, dt: float) -> None:
         """Record a step."""

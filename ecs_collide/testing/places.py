@@ -56,7 +56,7 @@ def leads_to(name: str, *, start: str | None = None) -> Callable[[Way], Way]:
 
 
 @dataclass(slots=True)
-class _Kept:
+class _SavedPlace:
     """A world at a place."""
 
     sim: Sim
@@ -65,7 +65,7 @@ class _Kept:
     processors: list[Any]
     handlers: list[str]
 
-    def is_as_kept(self) -> bool:
+    def is_unchanged(self) -> bool:
         """Return whether the same systems and handlers are there."""
         return self.processors == processors() and self.handlers == _handlers(self.sim)
 
@@ -79,7 +79,7 @@ class Places:
 
     def __init__(self) -> None:
         self.n_built = 0  # worlds
-        self._kept: dict[str, _Kept] = {}
+        self._saved: dict[str, _SavedPlace] = {}
         self._visited: list[str] = []
 
     def at(self, name: str) -> Sim:
@@ -93,22 +93,22 @@ class Places:
             The game holds an object that cannot be restored; the message names its type.
         """
         __tracebackhide__ = True
-        kept = self._kept.get(name)
-        if kept is None:
-            kept = self._kept[name] = self._go(name)
+        saved = self._saved.get(name)
+        if saved is None:
+            saved = self._saved[name] = self._go(name)
         else:
-            kept.sim.resume()
-            kept.memory.bring_back(0)
+            saved.sim.resume()
+            saved.memory.bring_back(0)
         self._visited.append(name)
-        frame = read_frame(kept.sim.space, 0, 0.0, kept.frame.inputs)
-        differences = compare_frames(kept.frame, frame)
+        frame = read_frame(saved.sim.space, 0, 0.0, saved.frame.inputs)
+        differences = compare_frames(saved.frame, frame)
         if differences:
             raise AssertionError(
                 f"world_at({name!r}) did not come back: {Divergence(0, differences, None, frame)}"
             )
-        return kept.sim
+        return saved.sim
 
-    def _go(self, name: str) -> _Kept:
+    def _go(self, name: str) -> _SavedPlace:
         __tracebackhide__ = True
         ways: list[Place] = []
         following: str | None = name
@@ -150,23 +150,23 @@ class Places:
             raise
         self.n_built += 1
         frame = read_frame(sim.space)
-        return _Kept(sim, memory, frame, processors(), _handlers(sim))
+        return _SavedPlace(sim, memory, frame, processors(), _handlers(sim))
 
     def leave(self) -> None:
         """Leave the places that were visited; forget those whose systems or handlers changed."""
         while self._visited:
             name = self._visited.pop()
-            kept = self._kept.get(name)
-            if kept is None:
+            saved = self._saved.get(name)
+            if saved is None:
                 continue
-            esper.switch_world(kept.sim.world)
-            is_fine = kept.is_as_kept()
-            kept.sim.leave()
+            esper.switch_world(saved.sim.world)
+            is_fine = saved.is_unchanged()
+            saved.sim.leave()
             if not is_fine:
-                self._kept.pop(name).sim.close()
+                self._saved.pop(name).sim.close()
 
     def close(self) -> None:
         """Delete all worlds."""
         self.leave()
-        while self._kept:
-            self._kept.popitem()[1].sim.close()
+        while self._saved:
+            self._saved.popitem()[1].sim.close()

@@ -152,7 +152,7 @@ class Sim:
         """Do `n` steps."""
         for _ in range(n):
             if find_space() is not None:
-                self._recorder_now().begin()
+                self._recorder_now().begin_step()
             self.advance()
             self.n_steps += 1
             self._recorder_now().take(self.dt)

@@ -178,7 +178,7 @@ class Simulator:
     worn : for each axis, the bodies that joins have turned in an earlier instant
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
-    kept : of each body that is held to the end of the step, the velocity that it has again then
+    saved : of each body that is held to the end of the step, the velocity that it has again then
     held_at : when each of them was
     yielding : who yields in the resolution under way
     joining : who joins groups in it: also who outweighs the other
@@ -219,7 +219,7 @@ class Simulator:
         self.earlier: dict[int, list[Fraction]] = {}
         self.entered: list[set[int]] = [set() for _ in range(self.dim)]
         self.worn: list[set[int]] = [set() for _ in range(self.dim)]
-        self.kept: dict[int, list[Fraction]] = {}
+        self.saved: dict[int, list[Fraction]] = {}
         self.held_at: dict[int, Fraction] = {}
         self.yielding: set[int] = set()
         self.joining: set[int] = set()
@@ -383,7 +383,7 @@ class Simulator:
         """
         self.now = Fraction(1)
         for i in self.bodies:
-            velocity = self.kept.get(i) or [self.final(i, k) for k in range(self.dim)]
+            velocity = self.saved.get(i) or [self.final(i, k) for k in range(self.dim)]
             velocity = self.bodies[i].restrained(velocity)
             if velocity != self.velocity[i]:
                 self.low[i], self.high[i] = self.faces(i)
@@ -613,13 +613,13 @@ class Simulator:
 
     def hold_at_limit(self, pair: tuple[int, int], impact: Impact) -> bool:
         """Hold the bodies of a pair that has had all of its resolutions; return whether any is."""
-        is_held = any(n in self.kept for n in pair)
+        is_held = any(n in self.saved for n in pair)
         n_repeats = self._count_repeats(pair)
         if self.resolutions.get(pair, 0) < self.pair_limit and not (
             is_held and n_repeats >= REPEAT_LIMIT and self.resizes(pair, impact.axis)
         ):
             return False
-        wanted = [n for n in pair if self.bodies[n].is_dynamic and n not in self.kept]
+        wanted = [n for n in pair if self.bodies[n].is_dynamic and n not in self.saved]
         for n in wanted:
             self.hold(n)
         return bool(wanted)
@@ -628,7 +628,7 @@ class Simulator:
         """Let a body stay where it is, and as large as it is, to the end of the step."""
         self.low[i], self.high[i] = self.faces(i)
         self.since[i] = self.now
-        self.kept[i] = [self.final(i, k) for k in range(self.dim)]
+        self.saved[i] = [self.final(i, k) for k in range(self.dim)]
         self.held_at[i] = self.now
         self.growth[i] = [Fraction(0)] * len(self.growth[i])
         for k in range(self.dim):
@@ -646,7 +646,7 @@ class Simulator:
         lower one is above it.
         """
         yielding = {n for n in pair if self.bodies[n].is_dynamic and k not in self.bodies[n].locked}
-        held = {n for n in yielding if n in self.kept}
+        held = {n for n in yielding if n in self.saved}
         self.joining = yielding
         if len(yielding) == 2 and not held:
             lower, higher = sorted(pair, key=lambda n: self.bodies[n].level)
@@ -660,13 +660,13 @@ class Simulator:
         if len(yielding) == 2 and len(held) == 1:
             (free,) = yielding - held
             cluster = self.clusters[k].get(free)
-            if cluster is None or cluster.anchor is None or cluster.anchor in self.kept:
+            if cluster is None or cluster.anchor is None or cluster.anchor in self.saved:
                 self.joining = yielding - held
         return self.joining
 
     def shown(self, i: int) -> list[Fraction]:
         """Return the velocity of a body as events tell it."""
-        return self.kept.get(i, self.velocity[i])
+        return self.saved.get(i, self.velocity[i])
 
     def resizes(self, pair: tuple[int, int], k: int) -> bool:
         """Return whether the touching faces of a pair grow or shrink."""
@@ -698,7 +698,7 @@ class Simulator:
         if not self.yielding:
             self.crushed.add(pair)
             return CRUSHED
-        normal_only = any(n in self.kept for n in self.yielding)
+        normal_only = any(n in self.saved for n in self.yielding)
         restitution = Fraction(0)
         if not normal_only and not impact.overlaps:
             restitution = self._restitution_of(pair)
@@ -713,7 +713,7 @@ class Simulator:
         if resizes:
             if restitution > 0 or not self._merge_faces(pair, impact):
                 self._exchange(pair, impact, restitution)
-                if restitution == 0 and not any(n in self.kept for n in pair):
+                if restitution == 0 and not any(n in self.saved for n in pair):
                     self._anchor_face(pair, k)
         elif restitution > 0 and self._rebound(pair, impact, restitution):
             pass
@@ -797,7 +797,7 @@ class Simulator:
 
     def _is_anchored(self, i: int, k: int) -> bool:
         """Tell whether a body is not dynamic, is held, or is in a group with one that does not."""
-        if i not in self.joining or i in self.kept:
+        if i not in self.joining or i in self.saved:
             return True
         return i in self.clusters[k] and self.clusters[k][i].anchor is not None
 
@@ -842,7 +842,7 @@ class Simulator:
         """Let two groups move so that the faces of a pair go together; return whether they can."""
         i, j = pair
         k = impact.axis
-        if any(n in self.kept for n in pair):
+        if any(n in self.saved for n in pair):
             return False
         self._leave_for(i, j, k)
         apart = impact.sign * (self.growth[i][k] + self.growth[j][k])
@@ -937,7 +937,7 @@ class Simulator:
                 joining.append(cluster)
             if cluster.anchor is not None:
                 anchors.append(cluster.anchor)
-            elif n in self.kept:
+            elif n in self.saved:
                 anchors.append(n)
         anchors = self._strongest(anchors, k)
         velocities = {self.velocity[n][k] for n in anchors}
@@ -988,7 +988,7 @@ class Simulator:
 
     def _strongest(self, anchors: list[int], k: int) -> list[int]:
         """Return who holds a group: who is not dynamic, else the faster of the held bodies."""
-        lasting = [n for n in anchors if n not in self.kept]
+        lasting = [n for n in anchors if n not in self.saved]
         if lasting or not anchors:
             return lasting
         return [max(reversed(anchors), key=lambda n: abs(self.velocity[n][k]))]
@@ -1065,7 +1065,7 @@ class Simulator:
             and not (
                 self.bodies[n].is_dynamic
                 and k in self.bodies[n].locked
-                and n not in self.kept
+                and n not in self.saved
                 and self.bodies[n].level <= max(levels)
             )
         ]

@@ -131,7 +131,7 @@ def check(exact: Simulator) -> None:
     """Raise an AssertionError where a step, run with ``watch=True``, breaks a rule."""
     paths = {i: Path(exact, i) for i in exact.bodies}
     _check_paths(exact, paths)
-    if exact.kept:  # velocities that change without a resolution: the rest cannot be checked here
+    if exact.saved:  # velocities that change without a resolution: the rest cannot be checked here
         _check_held(exact, paths)
         return
     assert len(exact.states) == len(exact.events)
@@ -164,7 +164,7 @@ def _check_paths(exact: Simulator, paths: dict[int, Path]) -> None:
 
 def _check_held(exact: Simulator, paths: dict[int, Path]) -> None:
     """Who is held has the velocity that it had, and stays, unless a kinematic body moves."""
-    for i, velocity in exact.kept.items():
+    for i, velocity in exact.saved.items():
         assert exact.bodies[i].is_dynamic
         assert exact.velocity[i] == velocity
         if not any(b.moves and not b.is_dynamic for b in exact.bodies.values()):
@@ -244,7 +244,7 @@ def _check_sums(exact, event, before, _, after, __) -> None:
     turned = [n for n in exact.bodies if before[n] != after[n]]
     assert all(n in yielding for n in turned)
     masses = {n: exact.bodies[n].mass for n in yielding}
-    if exact.kept or any(any(exact.growth[n]) for n in (i, j)):
+    if exact.saved or any(any(exact.growth[n]) for n in (i, j)):
         return  # a held body is a wall, and growing faces win energy
     frame = next((before[n] for n in (i, j) if n not in yielding), [Fraction(0)] * 3)
     still = {before[n][k] for n in exact.bodies if n not in yielding}

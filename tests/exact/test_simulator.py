@@ -465,7 +465,7 @@ def test_both_bodies_of_a_pair_are_held():
         pair_limit=2,
     )
 
-    assert exact.kept.keys() == {2, 3}
+    assert exact.saved.keys() == {2, 3}
     assert {e.time <= exact.held_at[2] for e in exact.events} == {True}
 
 
