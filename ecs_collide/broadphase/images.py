@@ -79,7 +79,7 @@ class PeriodicImages:
     high: cython.double[::1]
     bounds_min: cython.double[::1]  # of all paths that are not long
     bounds_max: cython.double[::1]
-    target_min: cython.double[::1]  # what the images are to reach
+    target_min: cython.double[::1]  # the box that the images must reach
     target_max: cython.double[::1]
     target_motion: cython.double[::1]
     centre: cython.double[::1]  # of the body whose images are searched

@@ -53,7 +53,7 @@ class Nodes:
     build_box: cython.p_double  # of each node on level 0: the bounds it had when it was made
     # of each node: the boxes of its children side by side, see broadphase/simd.h
     lanes: cython.p_float
-    origin: cython.p_double  # of each node: what its lanes are relative to
+    origin: cython.p_double  # of each node: the origin of its lanes
     child: cython.p_int  # at each place: the item or the node that stands there
     count: cython.p_int  # of each node: its children
     level: cython.p_int  # of each node: 0 above items; -1 for a free one

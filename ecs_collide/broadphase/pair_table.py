@@ -49,7 +49,7 @@ FORMER = 1  # in contact at the step's start, and not now
 BEGUN = 2  # in contact now, and not at the step's start
 LASTING = 3  # FORMER | BEGUN: in contact at the step's start and now
 
-# `Pair.met`: what `PairImpact` holds.
+# `Pair.met`: which fields of `PairImpact` are valid.
 #
 #                  meet             mark_stale
 #     NOT_MET -------------> MET <-------------> STALE
@@ -318,7 +318,7 @@ class PairTable:
         self.mark_fresh(p)
 
     def close(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
-        """End CROSS_UNTIL_APART; SOLID or CROSS is what the bodies make of their pair."""
+        """End CROSS_UNTIL_APART; the pair is SOLID or CROSS again."""
         self.at[p].state = state
 
     def crush(self, p: cython.Py_ssize_t) -> cython.void:

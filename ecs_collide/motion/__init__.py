@@ -1,1 +1,1 @@
-"""The bodies: where each is at a time within the step, what only some have, wrap-around."""
+"""The bodies: their paths within a step, their rare properties, and worlds that wrap."""

@@ -174,7 +174,7 @@ class Bodies:
         raise AttributeError(name)
 
     def reserve(self, n_rows: cython.Py_ssize_t):
-        """Make room for bodies in rows 0 to `n_rows` - 1; what the columns hold stays.
+        """Make room for bodies in rows 0 to `n_rows` - 1; the columns keep their values.
 
         Either nothing has happened if it raises, or `bind` finishes it.
         """
@@ -202,7 +202,7 @@ class Bodies:
         self.bound = self.memory  # last: this frees the arrays that were bound before
 
     def start_over(self):
-        """Forget the step under way, which may have been cut short anywhere."""
+        """Forget the present step, which may have been interrupted anywhere."""
         i: cython.Py_ssize_t
 
         self.bind()
@@ -487,7 +487,7 @@ class Bodies:
         self.interrupted[i] = 1
 
     def note_pressed(self) -> cython.void:
-        """Count the bodies as at rest that were only pressed against what holds them.
+        """Count bodies as at rest that were only pressed against their support.
 
         They were stopped at the start of the step, where they have been before.
         """

@@ -1,4 +1,4 @@
-"""The columns of the body table: what each holds, when it is valid, and their memory.
+"""The columns of the body table: their contents, when they are valid, and their memory.
 
 A column has one row for each body.  Columns of one type that are used by the same kernel lie in one
 block of memory, so that a new body is cleared, and the table is lengthened, a block at a time.
@@ -232,7 +232,7 @@ class Block(NamedTuple):
     names : tuple of str
     dtype : dtype
     shape : tuple of int
-        Of what a column holds of one body.
+        The shape of one body's entry.
     user : str
         The kernel object whose attributes they are: "bodies", "rare", "controls" or "".
     is_cleared : bool

@@ -168,7 +168,7 @@ def _speed(velocity: cython.double[:, ::1], i: cython.Py_ssize_t, dim: cython.in
 
 
 def _combined(one: cython.double, other: cython.double, rule: cython.int) -> cython.double:
-    """Combine what two surfaces have by a rule; one that has none, below 0, leaves it to the other."""
+    """Combine the values of two surfaces by a rule; a value below 0 counts as none."""
     if one < 0.0:
         return max(other, 0.0)
     if other < 0.0:

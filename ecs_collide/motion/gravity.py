@@ -1,9 +1,9 @@
-"""Gravity and damping: what the velocity of a falling body comes to within a step.
+"""Gravity and damping: the velocity of a falling body within a step.
 
 A body that falls follows a parabola, and a step sweeps straight paths.  So the
 path of a step is the chord of the parabola:
 
-    at the start      v0           what `Velocity` says
+    at the start      v0           its `Velocity`
     within the step   v0 + p / 2   the mean velocity: the chord
     at the end        v0 + p       p = acceleration * dt, the *pull* of the step
 
@@ -45,7 +45,7 @@ class Gravity:
     # (n_rows,): the step in which a body was last started; in others it neither falls nor is
     # damped
     started: cython.longlong[::1]
-    scale: cython.double[::1]  # (n_rows,): what of the acceleration acts on it
+    scale: cython.double[::1]  # (n_rows,): the part of the acceleration that acts on it
     # (n_rows, dim): of a body that was started in this step: see the module
     pull: cython.double[:, ::1]
     kick: cython.double[:, ::1]
@@ -130,7 +130,7 @@ class Gravity:
         return self.acceleration[k] * self.scale[i] * self.bodies.dt
 
     def _find_decay(self, x: cython.double) -> cython.void:
-        """Find what damping leaves of a velocity in a step: at its end, in the mean, and of a pull.
+        """Compute the factors of damping in a step: of a velocity at its end and in the mean, and of a pull.
 
         With x = damping * dt these are exp(-x), (1 - exp(-x)) / x and (x - 1 + exp(-x)) / x².
         The series of the last gives the others, and doubling x leads from a small one to any.
@@ -160,7 +160,7 @@ class Gravity:
         self.mean = 1.0 - x * self.rest
         self.decay = 1.0 - x * self.mean
         for _n in range(n_doubled):
-            # Two halves, one after the other: the second begins with what the first has left.
+            # Two halves, one after the other: the second begins with the result of the first.
             self.rest = 0.25 * (self.rest * 2.0 + self.mean * self.mean)
             self.mean = 0.5 * self.mean * (1.0 + self.decay)
             self.decay *= self.decay
@@ -194,7 +194,7 @@ class Gravity:
     # -- within a step --
 
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return what a body's velocity is to get at the end of the step."""
+        """Return the change of a body's velocity at the end of the step."""
         return self.kick[i, k] if self.is_on and self.started[i] == self.step else 0.0
 
     def velocity_at(
@@ -208,7 +208,7 @@ class Gravity:
     def earlier_at(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
-        """As `velocity_at`, of what the path of a body had before the resolutions of the instant `t`."""
+        """As `velocity_at`, for the path of a body before the resolutions of the instant `t`."""
         if not self.is_on or self.started[i] != self.step:
             return velocity
         if self.since[i, k] != t:

@@ -320,7 +320,7 @@ class Contacts:
         for n in range(rows.n):
             self.is_pressed[rows.at[n].first] = self.is_pressed[rows.at[n].second] = 0
 
-    # -- what the game does between two steps --
+    # -- changes by the game between two steps --
 
     def forget(self, row: cython.Py_ssize_t, reason: cython.int):
         """End all contacts of a body, for `reason`."""
@@ -410,7 +410,7 @@ class Contacts:
             rows.at[n].axis, rows.at[n].sign, kind, reason,
         )  # fmt: skip
 
-    # -- for what lies outside the kernels --
+    # -- for callers outside the kernels --
 
     def until_apart(self) -> set:
         """Return the rows of the bodies that cross until they separate, each two in both orders."""

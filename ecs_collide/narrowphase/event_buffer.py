@@ -30,7 +30,7 @@ class EventBuffer:
     n_collisions: Public[cython.Py_ssize_t]
     n_contacts: Public[cython.Py_ssize_t]
     # (n, 8 + 7 * dim): time, exit, two entity ids (as int64), normal, closing speed, both
-    # positions, both velocities, both corners of what the boxes share, impulse, two more ids: the
+    # positions, both velocities, both corners of the shared box, impulse, two more ids: the
     # very words of a row of `events.collision_dtype`, so that rows are copied and not converted
     numbers: Public[cython.double[:, ::1]]
     time: Public[cython.double[:]]

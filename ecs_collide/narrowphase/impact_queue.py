@@ -18,7 +18,7 @@ from ecs_collide._kernel import IntEnum, Public, cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, structs, zeros
 
 NO_ID: cython.longlong = (1 << 63) - 1
-FEW: cython.Py_ssize_t = 64  # so many are sorted by insertion alone
+FEW: cython.Py_ssize_t = 64  # up to this number they are sorted by insertion alone
 DIGIT = 11  # bits of an id by which the others are sorted at once
 N_DIGITS: cython.Py_ssize_t = 1 << DIGIT
 

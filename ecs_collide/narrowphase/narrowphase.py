@@ -282,7 +282,7 @@ class Narrowphase:
         return True
 
     def _drop_passable(self, p: cython.Py_ssize_t) -> cython.void:
-        """Forget what the sweeper found unless it is an impact with the solid side of a one-way body.
+        """Forget the sweeper's result unless it is an impact with the solid side of a one-way body.
 
         The other one must be fully on the free side of it now.  Over a corner it lands.
         """

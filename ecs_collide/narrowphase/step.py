@@ -29,7 +29,9 @@ class Step:
     instant_tick: cython.longlong  # the tick at which the step reached this time
     # impacts that close more slowly than this, in units per second, do not bounce
     rest_speed: Public[cython.double]
-    pair_limit: Public[cython.longlong]  # so many resolutions of a pair in one step hold its bodies
+    pair_limit: Public[
+        cython.longlong
+    ]  # resolutions of a pair in one step after which its bodies are held
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies

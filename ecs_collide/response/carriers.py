@@ -1,4 +1,4 @@
-"""Moving platforms: lifts and conveyor belts carry what stands on them.
+"""Moving platforms: lifts and conveyor belts carry the bodies that stand on them.
 
 A body in contact with the carrying face of another is its *rider*.  A body on top of a rider, on
 the same side, is a rider too.  Within a step the velocity of a rider includes its carrier's; between

@@ -67,7 +67,7 @@ class ClosingContacts:
     def _find_of(
         self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t
     ) -> cython.bint:
-        """Queue what closes of the contacts of a body, on one axis or (-1) on all.
+        """Queue the closing contacts of a body, on one axis or (-1) on all.
 
         Returns
         -------

@@ -87,7 +87,7 @@ class Node:
 
 
 def error_of_product(a: cython.double, b: cython.double, product: cython.double) -> cython.double:
-    """Return what rounding took from a product, exactly; 0 where that would overflow.
+    """Return the exact rounding error of a product; 0 if that would overflow.
 
     Dekker, "A Floating-Point Technique for Extending the Available Precision" (1971).
     """
@@ -106,7 +106,7 @@ def error_of_product(a: cython.double, b: cython.double, product: cython.double)
 
 @cython.inline
 def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cython.double:
-    """Return what rounding took from a sum, exactly (Knuth's TwoSum); 0 where that would overflow."""
+    """Return the exact rounding error of a sum (Knuth's TwoSum); 0 if that would overflow."""
     part: cython.double = total - a
     error: cython.double = (a - (total - part)) + (b - part)
 
@@ -243,7 +243,7 @@ class Clusters(SharedMotion):
     def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
         """Note that merges have turned the body of a node in this instant, if they have.
 
-        A wall and a body of a higher dominance do not wear what yields to them, and gravity does
+        A wall and a body of a higher dominance do not wear a body that they turn, and gravity does
         nothing to a body on a wall.
         """
         b: Bodies = self.bodies
@@ -525,7 +525,7 @@ class Clusters(SharedMotion):
         return self.nodes[self.root(self.node_of[i, k])].anchor >= 0
 
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return what a body gets at the end of the step, unless something turns it; see `Gravity`."""
+        """Return a body's velocity at the end of the step if nothing turns it; see `Gravity`."""
         if not self.gravity.acts_on(i) or self.is_anchored(i, k):
             return 0.0
         return self.gravity.kick[i, k]
@@ -692,7 +692,7 @@ class Clusters(SharedMotion):
     @cython.cfunc
     @cython.inline
     def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """Add what the second of two clusters of one rank weighs to the first."""
+        """Add the mass and momentum of a cluster to another of the same rank."""
         self.nodes[one].n_ranked += self.nodes[other].n_ranked
         self.nodes[one].is_worn |= self.nodes[other].is_worn
         self.nodes[one].mass_low += self.nodes[other].mass_low
@@ -711,7 +711,7 @@ class Clusters(SharedMotion):
         self.nodes[one].momentum_low = self.nodes[other].momentum_low
 
     def _persists(self, root: cython.Py_ssize_t) -> cython.bint:
-        """Return whether what merges with a cluster lasts to the end of the step."""
+        """Return whether a merge with a cluster lasts to the end of the step."""
         return self.nodes[root].lasts or self.nodes[root].is_worn
 
     def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:

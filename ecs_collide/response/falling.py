@@ -54,7 +54,7 @@ class Falling:
     def set_paths(self, rows: cython.longlong[::1]):
         """Give the bodies of `rows` that fall or are damped the velocity of their paths.
 
-        A rider falls as its carrier sees it: what carries it is not damped.
+        A rider falls relative to its carrier, which is not damped.
         """
         b: Bodies = self.bodies
         c: Carriers = self.carriers

@@ -26,7 +26,7 @@ class ImpactState:
     # (2, 3): the velocities of this instant, before the resolution.  The axes other than `axis` are
     # filled only for `TangentialResponse`
     before: cython.double[2, 3]
-    # (2,): what gravity was still to add on `axis` at the end of the step, before the resolution
+    # (2,): the kicks on `axis` before the resolution
     kick: cython.double[2]
     # the momentum that the normal part of the resolution passes from one to the other
     impulse: cython.double
@@ -59,7 +59,7 @@ class ImpactState:
         )
 
     def note_velocities(self) -> cython.void:
-        """Note the velocities along the normal, without gravity, and reset what the resolution finds."""
+        """Note the velocities along the normal, without gravity, and reset the results."""
         self.before[0][self.axis] = self.clusters.final_velocity(self.rows[0], self.axis)
         self.before[1][self.axis] = self.clusters.final_velocity(self.rows[1], self.axis)
         self.kick[0] = self.kick[1] = 0.0

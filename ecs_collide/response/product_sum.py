@@ -11,7 +11,7 @@ from ecs_collide.response.clusters import error_of_product
 
 @cython.final
 class ProductSum:
-    """A sum, as its rounded value and what rounding has taken from that."""
+    """A sum, as its rounded value and the rounding error."""
 
     high: cython.double
     low: cython.double

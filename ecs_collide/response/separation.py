@@ -34,7 +34,7 @@ N_RELAXATIONS = 8  # passes over all overlaps in a step; with 4 a crowd of 400 i
 RELAXATION = 1.7  # of the mean: with 2 and more a crowd would begin to swing
 SAME_POINT = 2.0**-30  # of two half sizes: centres nearer than this have no direction
 BINADE = 1.5 * 2.0**20  # its neighbours are 2**-32 off
-MAX_PUSH = 4.0  # sizes: what one partner can add, so that sums stay exact
+MAX_PUSH = 4.0  # sizes: the most that one partner adds, so that sums stay exact
 # The powers of the root of x**4 + x**3 = 1: multiples of them spread evenly in a cube.
 GOLDEN_X = 0.8191725133961645
 GOLDEN_Y = 0.6710436067037893
@@ -175,7 +175,7 @@ class Separating:
     @cython.ccall
     @may_raise
     def separate(self) -> cython.void:
-        """Add to the paths of members what moves them apart, when all pairs are found."""
+        """Add the displacements of members to their paths, after all pairs are found."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         k: cython.int
@@ -260,7 +260,7 @@ class Separating:
         return found
 
     def _find_separation(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Find what would move body i out of j, the one with the higher id; False if they are apart.
+        """Find the way of body i out of j, which has the higher id; False if they are apart.
 
         The way is along the gradient of the ellipse around the two half sizes.
         """
@@ -323,7 +323,7 @@ class Separating:
         total: cython.double[:, ::1],
         count: cython.longlong[::1],
     ) -> cython.void:
-        """Add the way found to what moves two bodies, shared by inverse mass."""
+        """Add the way found to the displacements of two bodies, shared by inverse mass."""
         b: Bodies = self.bodies
         k: cython.int
         share: cython.double = 0.0

@@ -110,7 +110,7 @@ class Solver:
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Choose the one body that gives way where their dominance differs.
 
-        The lower one, unless it is in a cluster with what does not yield to the higher one either.
+        It is the lower one, unless its cluster holds a body that does not give way to the higher one.
         """
         m: ImpactState = self.impact
         rank: cython.longlong[::1] = self.bodies.controls.rank
@@ -418,7 +418,7 @@ class Solver:
         return first
 
     def _anchor_of(self, i: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return what holds the cluster of a body: a static or kinematic body, or the body if it is held."""
+        """Return the anchor of a body's cluster: a static or kinematic body, or the body if it is held."""
         anchor: cython.Py_ssize_t = self.clusters.nodes[root].anchor
 
         return i if anchor < 0 and self.bodies.on_hold[i] else anchor

@@ -161,7 +161,7 @@ class TangentialResponse:
         return sqrt(speed) / sqrt(along) if along != 0.0 else 0.0
 
     def _turn_as_far(self) -> cython.void:
-        """Turn a pair towards what its rules want, as far as its kinetic energy does not rise."""
+        """Turn a pair towards the velocities of its rules, as far as its kinetic energy does not rise."""
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int

@@ -125,7 +125,7 @@ class Subscribers:
         first_kind: type | None,
         second_kind: type | None,
     ) -> Unsubscribe:
-        """Call a function for each event of a name; return what removes it."""
+        """Call a function for each event of a name; return a function that removes it."""
         if not callable(function):
             raise TypeError(f"{function!r} must be a function that takes one event")
         registration = self._handlers.add(world, function, (first_kind, second_kind), name)

@@ -78,7 +78,7 @@ class Impact(BodyPair):
         self._velocities: dict[int, Vector] = {}
 
     def end(self) -> None:
-        """Keep what the velocities are; they can no longer be changed."""
+        """Store the velocities; they can no longer be changed."""
         self._velocities = {
             entity: self._step.velocity_of(entity) for entity in (self.first, self.second)
         }

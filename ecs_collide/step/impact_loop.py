@@ -460,7 +460,7 @@ class ImpactLoop:
 
     @may_raise
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
-        """End what pushes the bodies of a pair into each other; return whether nothing else does."""
+        """End the displacements that press a pair together; return whether nothing else does."""
         n: cython.int
         k: cython.int = self.pairs.impact[p].axis
         ended: cython.bint = False
@@ -546,7 +546,7 @@ class ImpactLoop:
         return self._hold(i)
 
     def _hold(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Hold a body from now on, without what moves it out of a soft crowd."""
+        """Hold a body from now on, without its displacement out of a soft crowd."""
         k: cython.int
 
         if self.bodies.rare.any_separator and not self.bodies.on_hold[i]:
@@ -738,7 +738,7 @@ class ImpactLoop:
             self._show(self.pending)
 
     def _still_closes(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the pair that was handed over closes after what the game has changed."""
+        """Return whether the pair that was handed over still closes after the game's changes."""
         if self.is_changed and not self.narrowphase.meets(p):
             return False
         if self.gravity.is_on:

@@ -25,7 +25,7 @@ _this_thread, _frame = threading.get_ident, sys._getframe
 
 
 class StepLock:
-    """Entered by a stage of a step, again by what that calls, and by no other thread meanwhile.
+    """Entered by a stage of a step, again by the functions it calls, and by no other thread meanwhile.
 
     A thread that finds another one inside is refused, and does not wait: what
     it would wait for is a step that it has not asked for.
@@ -90,11 +90,11 @@ class StepLock:
         return sum(thread == here for thread, _ in self._entries) > 1
 
     def begin_step(self) -> None:
-        """Note that the step under way is this thread's."""
+        """Note that this thread takes the present step."""
         self._stepping = _this_thread()
 
     def require_own_step(self, who: str) -> None:
-        """Raise RuntimeError if another thread has begun the step that is under way."""
+        """Raise RuntimeError if another thread has begun the present step."""
         if self._stepping != _this_thread():
             raise RuntimeError(
                 f"{who} was run in another thread than the BroadphaseSystem before it: "
@@ -121,7 +121,7 @@ class StepLock:
         self.is_changing = False
 
     def recover_step(self) -> None:
-        """Repair an interrupted call, unless a call is under way."""
+        """Repair an interrupted call, unless a call is running."""
         if self.is_changing and not self._entries:
             with self:
                 pass
@@ -135,7 +135,7 @@ class StepLock:
 
 
 def _is_running(thread: int, frame: FrameType) -> bool:
-    """Return whether a thread is still in a frame, or in what that has called."""
+    """Return whether a thread is still in a frame or in a function called from it."""
     for _ in range(_N_LOOKS):
         at = _frame() if thread == _this_thread() else sys._current_frames().get(thread)
         last = None

@@ -105,11 +105,11 @@ class BodyLookup:
         return rows, new
 
     def new_body(self, entity: int) -> NewBody:
-        """Return what the components of a body say that no step has read yet."""
+        """Return the box of a new body, read from its components."""
         return self._presence.read(self._link.world, entity)
 
     def owner(self, entity: int, owner: int) -> NewBody:
-        """Return what the components of a box's owner say; KeyError if they make no valid box."""
+        """Return the box of an owner, read from its components; KeyError if it is not valid."""
         error = self._presence.no_owner(self._link.world, entity, owner)
         if error is not None:
             raise error

@@ -84,7 +84,7 @@ class PairFilters:
         return all(allows(first, second) for allows in self._functions_for(first, second, has))
 
     def _allows_rows(self, one: int, other: int) -> bool:
-        """Return whether two bodies, given by their rows, may meet; raises what ends the step."""
+        """Return whether two bodies, given by their rows, may meet; raise an exception that ends the step."""
         ids = self._registry.table.views.ids
         if ids[one] > ids[other]:
             one, other = other, one

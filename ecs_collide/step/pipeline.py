@@ -31,7 +31,7 @@ _Result = TypeVar("_Result")
 
 
 class _SavedStep(NamedTuple):
-    """What a space was before a step: all that it is again should the step not happen."""
+    """The state of a space before a step, restored when the step is rolled back."""
 
     timeline: Any  # with the contacts and riders that it keeps
     registry: SavedRegistry
@@ -63,7 +63,7 @@ def _stage(
 
 
 class Pipeline:
-    """The four stages of a step, in their order, and what takes a step back.
+    """The four stages of a step, in their order, and the rollback of a step.
 
     Attributes
     ----------
@@ -128,9 +128,9 @@ class Pipeline:
             self.lock.is_changing = True
             self.lock.repair()
         timeline = state.timeline  # taking back a step makes another one
-        # 2. Mark what response systems handle, because the reader notes which bodies have it.
+        # 2. Mark the types that response systems handle, because the reader notes their bodies.
         self._responses.handle(handled)
-        # 3. Keep what the space is: from here on this step can be taken back.
+        # 3. Save the state of the space: from here on this step can be rolled back.
         self._keep(timeline)
         self.lock.is_changing = True
         state.moment = object()
@@ -139,7 +139,7 @@ class Pipeline:
         registry.compare(world)
         state.new_reports = state.new_reports + registry.read(state.step, dt, self.rest_speed)
         self._end_lap("read")
-        # 5. Prepare what the game calls, once the components are known to be sound.
+        # 5. Prepare the calls of the game, once the components are known to be valid.
         state.dt = dt
         self._errors = []
         self._responses.begin_step(self._errors)
@@ -279,7 +279,7 @@ class Pipeline:
         self.lock.is_changing = False
 
     def _deliver(self) -> None:
-        """Hand the events of the step to the handlers; raise what failed in it."""
+        """Deliver the events of the step to the handlers; raise the errors of the step."""
         state = self._state
         try:
             self._errors += self._subscribers.deliver(self._link.world, self._touching)
@@ -328,7 +328,7 @@ class Pipeline:
     # -- a step that does not happen --
 
     def _keep(self, timeline: Any) -> None:
-        """Keep what the space is before a step; from here on the step can be taken back."""
+        """Save the state before a step; from here on the step can be rolled back."""
         state, pending = self._state, []
         if n := timeline.keep():
             buffer = timeline.event_buffer
@@ -367,7 +367,7 @@ class Pipeline:
         self._state.timeline = timeline
         self._pair_filters.use(timeline.broadphase)
 
-    # -- what a step did --
+    # -- results of a step --
 
     def _note_crowd(self) -> None:
         """Report a crowd in which there are more pairs than there is room for, when it begins."""

@@ -61,7 +61,7 @@ def handled_kinds(name: str, handles: object) -> tuple[type, ...]:
 
 
 class _Response(Registration):
-    """A custom response to the impacts of bodies with a component, and what unmarks these."""
+    """A custom response to the impacts of bodies with a component, and the function that unmarks them."""
 
     def __init__(self, function: Respond, world: World | None, unmark: Unsubscribe) -> None:
         super().__init__(function, world)
@@ -78,14 +78,14 @@ class Responses:
         self._link = link
         self._registry = registry
         self._lookup = lookup
-        self._offers: Sequence[Offer] = ()  # of the last step or the one under way, in order
+        self._offers: Sequence[Offer] = ()  # of the present or the last step, in order
         self._impact: Impact | None = None
         self._errors: list[Exception] = []
         self._responses: dict[type, _Response] = {}
         self._counts: Counter[tuple[type, int]] = Counter()
-        self._handled: dict[type, Unsubscribe] = {}  # what removes the marks of `handle`
+        self._handled: dict[type, Unsubscribe] = {}  # functions that remove the marks of `handle`
 
-    # -- what a game registers --
+    # -- registration --
 
     def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
         """Register a function that resolves the impacts of all bodies with a component."""
@@ -114,7 +114,7 @@ class Responses:
         return remove
 
     def make_dynamic(self, component: type) -> Unsubscribe:
-        """Make all bodies that have a component dynamic; return what undoes it."""
+        """Make all bodies that have a component dynamic; return a function that undoes it."""
         require_component_type("component", component)
         return self._mark(component, Has.CUSTOM)
 
@@ -132,7 +132,7 @@ class Responses:
             self._handled[kind] = self._mark(kind, Mark.HANDED)
 
     def _mark(self, kind: type, *marks: int) -> Unsubscribe:
-        """Mark a type; return what takes that back, and does nothing the second time.
+        """Mark a type; return a function that undoes it, once.
 
         A type may have the same mark for several reasons: it has it until each is taken back.
         """
@@ -174,7 +174,7 @@ class Responses:
             )
 
     def _systems_for(self, impact: Impact) -> Iterator[Respond]:
-        """Yield in order what the response systems resolve an impact with that they handle."""
+        """Yield in order the functions of the response systems that handle an impact."""
         for respond, kinds, _ in self._offers:
             if respond is not None and (not kinds or self._has_any(impact, kinds)):
                 yield respond
@@ -220,7 +220,7 @@ class Responses:
     # -- the impact that is being resolved --
 
     def begin_step(self, errors: list[Exception]) -> None:
-        """Forget the impact of the step before; what responses raise goes to `errors`."""
+        """Forget the impact of the step before; exceptions of responses go to `errors`."""
         self._impact = None
         self._errors = errors
 
@@ -318,7 +318,7 @@ class Responses:
             )
 
     def _read_changes(self, impact: Impact) -> None:
-        """Take over what the game has done to the two bodies of an impact."""
+        """Read the changes that the game has made to the two bodies of an impact."""
         for entity in (impact.first, impact.second):
             row = self._registry.row_of[entity]
             if not self._link.world.exists(entity):
@@ -362,7 +362,7 @@ class Responses:
         )
 
     def _row_in_step(self, entity: int) -> int:
-        """Return the row of a body of the step under way, otherwise as `BodyLookup.row`."""
+        """Return the row of a body of the present step, otherwise as `BodyLookup.row`."""
         row = self._registry.row_of.get(entity) if self._state.is_stepping else None
         return self._lookup.row(entity) if row is None else row
 

@@ -1,4 +1,4 @@
-"""How far the steps of a space have come: what its parts share about the step."""
+"""The progress of a step, shared by the parts of a space."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _read_set_by_stages = attrgetter(*_SET_BY_STAGES)
 
 
 class StepState:
-    """The timeline of a space, and what the last step and the step under way have left.
+    """The timeline of a space, and the results of the last and the present step.
 
     Only `Pipeline` and `Snapshots` write to it; all other parts read it.
     """
@@ -89,12 +89,12 @@ class StepState:
         return broadphase.still, broadphase.moving
 
     def set_by_stages(self) -> tuple[Any, ...]:
-        """Return what the stages of a step set; `set_back` sets it again."""
+        """Return the values that the stages of a step set; `set_back` restores them."""
         fields: tuple[Any, ...] = _read_set_by_stages(self)
         return fields
 
     def set_back(self, fields: tuple[Any, ...]) -> None:
-        """Undo what the stages of the step under way have set."""
+        """Undo the settings of the present step's stages."""
         self.__dict__.update(zip(_SET_BY_STAGES, fields, strict=True))
         self.phase = IDLE
 
@@ -105,7 +105,7 @@ class StepState:
     def drop_step(
         self, step: int, time: float, counts: list[Any], new_reports: list[Report]
     ) -> None:
-        """Drop a step that may be under way, and continue after `step` steps."""
+        """Drop the present step, if there is one, and continue after `step` steps."""
         self.step, self.time = step, time
         self.counts, self.new_reports = counts, new_reports
         self.stats = None

@@ -32,7 +32,7 @@ class StageTimes(NamedTuple):
 
 
 class Stopwatch:
-    """Seconds by stage of the step under way."""
+    """Seconds by stage of the present step."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}

@@ -19,7 +19,7 @@ from ecs_collide.sync.quarantine import Wrong
 
 RowArray = NDArray[np.int64]
 
-SAME_FRAME = 2.0**-40  # of the largest number: what rounding may move a box between two steps
+SAME_FRAME = 2.0**-40  # of the largest number: the most that rounding moves a box between two steps
 
 
 class Attachment(NamedTuple):

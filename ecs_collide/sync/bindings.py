@@ -256,7 +256,7 @@ class ComponentBinding:
         for k in range(self.width):
             value = read_number(self.items[i], self.names[k], None)
             seen = self.seen[i, k]
-            if value != seen and (value == value or seen == seen):  # nan is what nan was
+            if value != seen and (value == value or seen == seen):  # two nans are equal
                 return True
         return False
 
@@ -474,7 +474,7 @@ class ComponentBinding:
         ours: cython.double,
         before: cython.double,
     ) -> cython.int:
-        """Write what a component said before, if it says what we wrote."""
+        """Write the old value of a component, if it still has the value that we wrote."""
         item: object = self.items[i]
 
         try:

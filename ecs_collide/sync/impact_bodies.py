@@ -65,12 +65,12 @@ class ImpactBodies:
                 v.seen_centre[row, k] = centre
             speed = v.velocity[row, k]
             if self._reader.sweeps and speed == self._targets.speed_of(row, k):
-                continue  # the component goes on saying what the game wants
+                continue  # the component keeps the velocity that the game wants
             if speed != v.seen_velocity[row, k] and _holds(self._velocity, row):
                 self._velocity.put(row, k, speed)
 
     def read(self, row: int, world: World) -> bool:
-        """Read what a response has set in the components of a body.
+        """Read the changes of a response in the components of a body.
 
         A component that has replaced a position or a velocity is used from now on.  A velocity
         that was removed counts as 0.  Return whether the entity is still a body, and not disabled.

@@ -1,4 +1,4 @@
-"""Which bodies of the last step are still there, and what bodies say that no step has read yet.
+"""Which bodies of the last step still exist, and the boxes of new bodies that no step has read yet.
 
 Rows are as of the end of the last step.  A game creates and deletes entities in between:
 queries skip deleted ones and read new ones from their components.  A comparison of an identity and a
@@ -231,7 +231,7 @@ class Presence:
         return KeyError(f"entity {entity} is Attached to entity {owner} and has no place: {cause}")
 
     def read(self, world: World, entity: int) -> NewBody:
-        """Return what the components of a body say that no step has read yet.
+        """Return the box of a new body, read from its components.
 
         TypeError or AttributeError if one holds something that is no number, or lacks an attribute.
         """

@@ -1,4 +1,4 @@
-"""Saying which field of which entity cannot be computed with."""
+"""Reports of entities with invalid fields."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ N_NAMED = 20  # entities that a report lists by their ids
 
 
 def rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Entry]:
-    """Return what must hold for the numbers that collisions depend on."""
+    """Return the bounds of the numbers that collisions depend on."""
     numbered = [entry for some in entries(components, dim) for entry in some if entry.names]
     return [*box_rules(components, dim, wrap), *numbered[2:]]
 
 
 def box_rules(components: Components, dim: int, wrap: Wrap | None = None) -> list[Entry]:
-    """Return what must hold for the position and the extents of a body."""
+    """Return the bounds of the position and the extents of a body."""
     position, extents = entries(components, dim)[0][:2]
     maximum = 1.0 if components.whole_sizes else 0.5
     narrow = [
@@ -53,7 +53,7 @@ class Report(NamedTuple):
         Its value, an int only for whole numbers.  For a crowd it is the number of pairs, for held
         bodies their number.
     message : str
-        The same in a sentence, with what would have been right.
+        The same in a sentence, with the valid values.
     """
 
     step: int
@@ -123,7 +123,7 @@ def _is_axis(normal: list[float]) -> bool:
 def leads_too_far(
     components: Components, wrap: Wrap, dt: float, component_of: Lookup
 ) -> Wrong | None:
-    """Return what makes a body go around too often in a step, or grow too wide, or None."""
+    """Return the field by which a body goes around too often or grows too wide, or None."""
     dim = len(wrap)
 
     def numbers(role: str) -> list[tuple[str, float]]:
@@ -277,7 +277,7 @@ def find_no_number(
 
 
 def refusal(rules: list[Entry], entity: int, component_of: Lookup) -> Exception | None:
-    """Return an error naming a field that cannot be computed with, or None."""
+    """Return an error that names an invalid field, or None."""
     error = find_no_number(rules, entity, component_of)
     wrong = None if error else out_of_bounds(rules, component_of)
     if wrong is None:

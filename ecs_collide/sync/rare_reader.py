@@ -11,7 +11,7 @@ from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.rare_columns import MASK, RareColumns, side_of
 from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
 
-MOST_KINDS = 32  # what `Watch.rare` in slots.h has room for
+MOST_KINDS = 32  # the room of `Watch.rare` in slots.h
 
 
 @cython.final
@@ -93,7 +93,7 @@ class RareReader:
 
     @may_raise
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Take over what the components of a body say; return whether that is new."""
+        """Read the rare components of a body; return whether they changed."""
         kind: ComponentBinding
         differs: cython.bint = False
 
@@ -137,7 +137,7 @@ class RareReader:
         return self.up
 
     def check(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Fill the columns of a body; return whether its numbers can be computed with.
+        """Fill the columns of a body; return whether its numbers are valid.
 
         Of a body that has none of the components only the filter may have to be cleared: `file`
         has cleared the other columns.

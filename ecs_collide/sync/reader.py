@@ -89,9 +89,7 @@ class ComponentReader:
     # were filed as fixed and moving.
     woken: ReadOnly[list]
     contradictory: ReadOnly[list]
-    overwritten: (
-        list  # what the step has overwritten: the object and name of a column, rows, numbers
-    )
+    overwritten: list  # by the step: the object and name of a column, rows, numbers
     writing: cython.longlong[::1]
 
     def __init__(self, bodies: Bodies, kinds: list, rare_kinds: list):
@@ -207,7 +205,7 @@ class ComponentReader:
     # -- structure --
 
     def file(self, i: cython.Py_ssize_t, components: dict):
-        """File the components of the body in row i, and note what follows from having them."""
+        """File the components of the body in row i, and set the flags that follow from their types."""
         b: Bodies = self.bodies
         kind: ComponentBinding
         n_filed: cython.int = 0
@@ -315,7 +313,7 @@ class ComponentReader:
     @cython.ccall
     @may_raise
     def keep_boxes(self, rows) -> cython.int:
-        """Keep where bodies were seen last, where that is not what their components say."""
+        """Store the seen boxes of bodies whose components say something else."""
         for name in ("seen_centre", "seen_half"):
             before = np.asarray(getattr(self.bodies, name))[rows]
             self.overwritten.append((self.bodies, name, rows, before))
@@ -455,7 +453,7 @@ class ComponentReader:
         return 0
 
     def read_attached(self, rows: cython.longlong[::1], dt: cython.double):
-        """Take over what the components of attached boxes say, after `read`."""
+        """Read the components of attached boxes, after `read`."""
         n: cython.Py_ssize_t
 
         self._require_room()
@@ -463,7 +461,7 @@ class ComponentReader:
             self._read_row(rows[n], dt, True)
 
     def read_switched_off(self, rows: list):
-        """Take over what the components of bodies say that the steps to come skip."""
+        """Read the components of bodies that the next steps skip."""
         b: Bodies = self.bodies
 
         self._require_room()
@@ -480,9 +478,9 @@ class ComponentReader:
 
     @may_raise
     def _read_row(self, i: cython.Py_ssize_t, dt: cython.double, again: cython.bint) -> cython.bint:
-        """Read the components of a body; return whether it can be computed with.
+        """Read the components of a body; return whether it is valid.
 
-        With `again`, what the step works on is set also where nothing changed.
+        With `again`, the columns of the step are set even if nothing changed.
         """
         b: Bodies = self.bodies
 
@@ -556,14 +554,14 @@ class ComponentReader:
         return 0
 
     def _is_pressed_only(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a velocity only presses a body that sleeps against what holds it."""
+        """Return whether a velocity only presses a sleeping body against its support."""
         b: Bodies = self.bodies
         k: cython.int
         for k in range(self.dim):
             velocity: cython.double = b.seen_velocity[i, k]
             if velocity == 0.0:
                 continue
-            # No less than what closes a gap of an ulp, and so is resolved.
+            # Enough to close a gap of an ulp, so that the impact is resolved.
             least: cython.double = PRESSES * max(abs(b.seen_centre[i, k]), b.seen_half[i, k])
             if not least < abs(velocity) * self.dt < INF or abs(velocity) > SAFE_LIMIT:
                 return False
@@ -575,7 +573,7 @@ class ComponentReader:
 
     @may_raise
     def _find_centre(self, i: cython.Py_ssize_t) -> cython.int:
-        """Find the centre and the half sizes of a body from what its components say."""
+        """Compute the centre and the half sizes of a body from its components."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -609,7 +607,7 @@ class ComponentReader:
 
     @may_raise
     def _check(self, i: cython.Py_ssize_t) -> cython.int:
-        """Note whether the numbers of a body can be computed with, and whether it is dynamic."""
+        """Note whether the numbers of a body are valid, and whether it is dynamic."""
         b: Bodies = self.bodies
         k: cython.int
         restitution: cython.double = b.seen_restitution[i, VALUE]

@@ -103,13 +103,13 @@ class BodyRegistry:
         self._unfixed = NO_ROWS
         self.watched = NO_ROWS  # neither fixed nor disabled nor attached
         self._movers = self._stills = NO_ROWS  # of the watched bodies, quarantined ones too
-        self.moving = NO_ROWS  # by the step under way, or the last one
+        self.moving = NO_ROWS  # by the present or the last step
         self.active = NO_ROWS  # the same, and bodies that the game has moved or resized
-        self.new = NO_ROWS  # bodies whose first step is under way
+        self.new = NO_ROWS  # bodies in their first step
         self.touched_still = NO_ROWS  # they do not move, and have a new place in the tree
-        self._unread = NO_ROWS  # fixed bodies that the step under way reads
+        self._unread = NO_ROWS  # fixed bodies that the present step reads
         self._requested: set[int] = set()  # fixed bodies that the next step is to read
-        self._read = NO_ROWS  # all that the step under way has read
+        self._read = NO_ROWS  # all rows that the present step has read
         self._n_out = 0  # how many the step skips
         self._pressed = NO_ROWS  # bodies that sleep on though the game has set a velocity
         self._woken = NO_ROWS  # see `count_woken`
@@ -259,7 +259,7 @@ class BodyRegistry:
     # -- values --
 
     def read(self, step: int, dt: float, rest_speed: float = 0.0) -> list[Report]:
-        """Take over what the components say; return reports of what cannot be used.
+        """Read all components; return reports of invalid ones.
 
         TypeError or AttributeError if one holds something that is no number, or lacks an attribute.
         """
@@ -339,7 +339,7 @@ class BodyRegistry:
         return len(self.attached.rows) > 0 or self._timeline.attachments.n > 0
 
     def _quarantine_fallen(self, step: int, dt: float) -> list[Report]:
-        """Leave bodies out until they can be computed with again; return reports of them."""
+        """Skip bodies until their numbers are valid; return reports of them."""
         ids = self.table.views.ids
         rows = sorted(self._reader.fallen, key=ids.__getitem__)
         for row in rows:
@@ -421,7 +421,7 @@ class BodyRegistry:
         return found
 
     def _list_moving(self) -> None:
-        """List what takes part in the step."""
+        """List the bodies that take part in the step."""
         c = self.table
         self.moving = self._movers
         if self._n_out:
@@ -436,7 +436,7 @@ class BodyRegistry:
     # -- sleep --
 
     def _wake_changed(self) -> None:
-        """Wake those about whom there is something new."""
+        """Wake the bodies that have changed."""
         self.disturb(self._reader.woken)
         self._reader.woken.clear()
 
@@ -474,7 +474,7 @@ class BodyRegistry:
         self._list_woken(self.sleep.wake_near(self.touched_still))
 
     def wake_all(self) -> None:
-        """Wake everybody."""
+        """Wake all bodies."""
         self._list_woken(self.sleep.wake_all(self.index.rows))
         self._reader.woken.clear()
 
@@ -520,7 +520,7 @@ class BodyRegistry:
     def note_resized(self, rows: RowArray, boxes: RowArray) -> None:
         """Take note of bodies that were given another place and size between two steps.
 
-        And of boxes that are attached to them: what their components say is another offset now.
+        Their attached boxes have another offset now.
         """
         self._reader.find_faces(rows.data)
         self._reader.forget(boxes.data)
@@ -619,7 +619,7 @@ class BodyRegistry:
         self._read = self.watched
 
     def _forget_pending(self) -> None:
-        """Forget what the last step has found, and has not done yet."""
+        """Forget the pending work of the last step."""
         self.kinematic_targets.clear()
         self.attached.clear()
         self._stale.clear()

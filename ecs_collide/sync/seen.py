@@ -79,7 +79,7 @@ def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:
     return np.zeros(n, dtype)
 
 
-_NO_FILTER = np.array([1, ALL, 0])  # what stands for none
+_NO_FILTER = np.array([1, ALL, 0])  # the default filter
 
 
 class SeenBodies:

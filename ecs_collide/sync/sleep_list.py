@@ -135,7 +135,7 @@ class Sleep:
         """Put the bodies of `moving` to sleep that have rested for long; return whether there are any.
 
         After a step, by its number, that has settled, and had room for all pairs.  With `driving`
-        the velocity of a body is not what moves it.
+        bodies do not move by their velocities.
         """
         if not self.wanted or step % EVERY or self._timeline.broadphase.is_crowded:
             return False
@@ -161,7 +161,7 @@ class Sleep:
     # -- a step that does not happen --
 
     def save(self, rows: RowArray) -> SavedSleep:
-        """Return what `roll_back` needs of `rows` should the step not happen that begins now."""
+        """Return the state of `rows` that `roll_back` restores."""
         c = self._table
         left, disturbed = list(self._timeline.contacts.left), list(self.disturbed)
         rest_count, interrupted = c.rest_count[rows], c.interrupted[rows]

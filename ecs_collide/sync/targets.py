@@ -19,7 +19,7 @@ RowArray = NDArray[np.int64]
 
 
 class KinematicTargets:
-    """What the game has driven in the step under way."""
+    """The bodies that the game drives in the present step."""
 
     def __init__(self, table: BodyTable, domain: PeriodicDomain | None = None) -> None:
         self._table = table

@@ -736,7 +736,7 @@ def test_a_character_without_its_system_or_without_slide_is_found():
     assert "has Character but no Velocity" in str(space.doctor())
 
 
-def test_a_character_that_the_game_answers_itself_needs_no_slide():
+def test_a_character_that_the_game_resolves_itself_needs_no_slide():
     class Bouncy:
         pass
 

@@ -483,7 +483,7 @@ def test_a_held_body_stops_growing():
     assert high[1] - low[1] == 2 + 4 * exact.held_at[1]
 
 
-def test_a_second_answer_in_one_instant_ends_a_bounce():
+def test_a_second_resolution_in_one_instant_ends_a_bounce():
     # A bouncing box on a bouncing box at rest on the floor, all at once.
     exact = run(
         [
@@ -497,7 +497,7 @@ def test_a_second_answer_in_one_instant_ends_a_bounce():
         assert sum((e.first, e.second) == pair for e in exact.events) <= 3
 
 
-def test_the_second_answer_of_a_pair_in_an_instant_does_not_bounce():
+def test_the_second_resolution_of_a_pair_in_an_instant_does_not_bounce():
     exact = run(
         [
             body(1, (-2, 0), (1, 9)),

@@ -411,7 +411,7 @@ def test_what_makes_bodies_dynamic_twice_has_to_be_taken_back_twice():
     assert space.explain(ball, wall).verdict is ec.Verdict.CROSSING
 
 
-def test_to_yield_is_to_answer_by_a_function_that_leaves_all_impacts(world):
+def test_make_dynamic_is_a_function_that_leaves_all_impacts(world):
     def play(declare):
         rng = random.Random(4)
         space = ec.install()
@@ -473,7 +473,7 @@ def test_an_impact_is_resolved_as_a_component_says(response, after):
     assert esper.has_component(ball, ec.Stop)
 
 
-def test_of_two_dynamic_bodies_both_answer_as_the_component_says():
+def test_of_two_dynamic_bodies_both_follow_the_component():
     class Bounces(ec.ResponseSystem):
         def respond(self, impact):
             impact.resolve(ec.Deflect())
@@ -488,7 +488,7 @@ def test_of_two_dynamic_bodies_both_answer_as_the_component_says():
     assert (velocity(left), velocity(right)) == ((0, 0), (8, 0))
 
 
-def test_an_resolved_impact_is_offered_to_nobody_else_whatever_is_returned():
+def test_a_resolved_impact_is_offered_to_nobody_else_whatever_is_returned():
     class Resolves(ec.ResponseSystem):
         def respond(self, impact):
             impact.resolve(ec.Deflect())
