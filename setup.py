@@ -46,7 +46,7 @@ FLAGS = ["-g0", "-ffp-contract=off", "-fno-trapping-math", "-fno-tree-vrp"]
 # Compiled with -O3.  With -O2 those with long loops take 5 to 13 % more instructions, and those
 # that resolve impacts 4 % more time in a crowd; others gain nothing by it.
 LONG_LOOPS = {"id_map", "nodes", "pair_cache", "reader", "rebuild"}
-ANSWERS = {
+RESOLVERS = {
     "bodies", "closing", "clusters", "impact_loop", "impact_state", "pair_table", "solver",
     "timeline",
 }  # fmt: skip
@@ -122,7 +122,7 @@ if __name__ == "__main__":
         """Return how much the compiler is to optimize; Cython's own code (.c) need not be fast."""
         if source.suffix == ".c" or source.stem in SELDOM:
             return "-O1"
-        return "-O3" if source.stem in LONG_LOOPS | ANSWERS else "-O2"
+        return "-O3" if source.stem in LONG_LOOPS | RESOLVERS else "-O2"
 
     def kernel(source: Path) -> setuptools.Extension:
         """Return what to compile: optional, as the kernel runs as Python where no compiler is."""

@@ -12,6 +12,7 @@ import pytest
 
 import ecs_collide as ec
 from tests import packed
+from tests.exact.crowds import crowd, growing_crowd, pressing_crowd
 from tests.exact.worlds import RandomWorld
 from tests.random_worlds import RESPONSES, TABLE, Draw, write
 from tests.system import test_faults, test_invariants, test_sleep, test_wrap_sameness
@@ -98,6 +99,9 @@ FUZZES = {
     "wrap": lambda seed: test_wrap_sameness.furnish(random.Random(seed)),
     "yard": lambda seed: Yard(2, seed),
     "yard of sleep": lambda seed: test_sleep.Yard(ec.install(), seed, 2, 0.5),
+    "exact crowds": crowd,
+    "exact crowds that press": pressing_crowd,
+    "exact crowds that grow": growing_crowd,
     "exact worlds": lambda seed: RandomWorld(seed, furnished=True),
     "churn": lambda seed: [Churn(ec.install(), random.Random(seed)).act(n) for n in range(40)],
     "house": lambda seed: [House(seed).act() for _ in range(1)],

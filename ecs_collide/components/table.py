@@ -99,7 +99,7 @@ _PLACE = Bounds(-LARGEST, LARGEST, "must be finite and within -2**500 ... 2**500
 _RATE = _PLACE._replace(leads_on=True)
 _SIZE = Bounds(0.0, LARGEST, "must be finite and >= 0")
 _MASS = Bounds(
-    1.0 / LARGEST, LARGEST, "must be within 2**-500 ... 2**500, or inf for no response",
+    1.0 / LARGEST, LARGEST, "must be within 2**-500 ... 2**500, or inf (no impact moves it)",
     may_be_infinite=True,
 )  # fmt: skip
 _SHARE = Bounds(0.0, 1.0, "must be within 0 ... 1")

@@ -1,6 +1,6 @@
 """Crowds for the exact simulator alone: small whole numbers, so that ties are the rule.
 
-A crowd is a list of `Body`; nothing here knows esper.
+A crowd is a list of `Body`; no entity is created.
 """
 
 from __future__ import annotations
@@ -8,9 +8,17 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
+import ecs_collide as ec
 from tests.exact.simulator import Body
+from tests.exact.twin import body_of
+from tests.random_worlds import TABLE, Draw
 
-RESPONSES = ("deflect", "deflect", "slide", "push", "stop")
+# What the oracle of steps knows, or what changes nothing without gravity.
+KNOWN = {
+    ec.Position, ec.Extents, ec.Velocity, ec.Growth, ec.Stop, ec.Push, ec.Slide, ec.Deflect,
+    ec.Mass, ec.Sensor, ec.GravityScale,
+}  # fmt: skip
+WITHOUT = {kind: "oracle" for kind in TABLE if kind not in KNOWN}
 
 
 def body(ident, centre, half, velocity=None, response=None, mass=1, **more) -> Body:
@@ -34,11 +42,12 @@ def body(ident, centre, half, velocity=None, response=None, mass=1, **more) -> B
 
 
 def crowd(seed: int) -> list[Body]:
-    """Make 4 to 7 bodies in a room whose floor is of tiles; seeds of all kinds in turn."""
+    """Make 4 to 7 bodies in a room whose floor is of tiles."""
     rng = random.Random(f"crowd {seed}")
     dim = 3 if seed % 5 == 4 else 2
     numbers = list(range(40))
-    rng.shuffle(numbers)  # who has the lower id is not who is built first
+    rng.shuffle(numbers)  # a body with a lower id is not built first
+    draw = draw_of(rng, dim)
     bodies = []
     for axis in range(dim):
         for sign in (-1, 1):
@@ -50,53 +59,31 @@ def crowd(seed: int) -> list[Body]:
                     bodies.append(body(numbers.pop(), (2 + 4 * tile, -2), (2, 2)))
             else:
                 bodies.append(body(numbers.pop(), centre, half))
-    cells = rng.sample(range(3**dim), rng.randint(4, 7))
-    for cell in cells:
-        centre = [
-            2 + 4 * (cell // 3**k % 3) + rng.choice([0, 0, Fraction(1, 2), -1]) for k in range(dim)
-        ]
-        half = [rng.choice([Fraction(1, 2), 1, 1])] * dim
+    for cell in rng.sample(range(3**dim), rng.randint(4, 7)):
+        centre = [2 + 4 * (cell // 3**k % 3) + rng.choice([0, 0, 0.5, -1]) for k in range(dim)]
+        half = [rng.choice([0.5, 1, 1])] * dim
         speed = [rng.choice([-12, -6, -2, 0, 0, 2, 6, 12]) for _ in range(dim)]
-        more = {}
-        response = RESPONSES[rng.randrange(5)] if seed % 3 else "deflect"
-        if response == "deflect" and seed % 2:
-            more["restitution"] = rng.choice([1, Fraction(1, 2), Fraction(1, 4)])
-        if seed % 4 == 1:
-            more["mass"] = rng.choice([1, 2, 3])
-        if seed % 7 == 6 and rng.random() < 0.4:
-            more["growth"] = [rng.choice([Fraction(-1, 4), Fraction(1, 4), Fraction(1, 8)])] * dim
-        if seed % 6 == 5 and rng.random() < 0.3:
-            more["sensor"] = True
-        if seed % 8 == 7 and rng.random() < 0.3:
-            response = None  # a lift: it yields to nobody
-            speed = [s / 6 for s in speed]
-        bodies.append(body(numbers.pop(), centre, half, speed, response, **more))
+        bodies.append(drawn(draw, numbers.pop(), centre, half, speed))
     return bodies
 
 
 def pressing_crowd(seed: int) -> list[Body]:
-    """Make 7 to 11 bodies that all move towards one place: some of what they join lasts."""
+    """Make 7 to 11 bodies that all move towards one place: some of the clusters last."""
     rng = random.Random(f"pressing crowd {seed}")
     numbers = list(range(40))
     rng.shuffle(numbers)
+    draw = draw_of(rng, 2, ec.Growth)
     bodies = []
     if seed % 3 == 0:
         bodies.append(body(numbers.pop(), (8, 8), (1, 1)))  # a post in the middle
     if seed % 4 == 3:
-        bodies.append(body(numbers.pop(), (-4, 8), (1, 9), (2, 0)))  # a wall that comes along
+        bodies.append(body(numbers.pop(), (-4, 8), (1, 9), (2, 0)))  # a wall that follows
     for cell in rng.sample(range(25), rng.randint(7, 11)):
         place = [4 * (cell % 5) + rng.choice([-1, 0, 0, 1]), 4 * (cell // 5) + rng.choice([0, 1])]
         if seed % 3 == 0 and abs(place[0] - 8) < 2 and abs(place[1] - 8) < 2:
             continue
         speed = [rng.choice([2, 3, 4]) * (8 - c) + rng.choice([-3, 0, 0, 3]) for c in place]
-        response, more = "slide", {}
-        if seed % 2:
-            response = rng.choice(["slide", "slide", "stop", "deflect"])
-        if response == "deflect":
-            more["restitution"] = rng.choice([Fraction(1, 4), 1])
-        if seed % 5 > 2:
-            more["mass"] = rng.choice([1, 2, 5])
-        bodies.append(body(numbers.pop(), place, (1, 1), speed, response, **more))
+        bodies.append(drawn(draw, numbers.pop(), place, (1, 1), speed))
     return bodies
 
 
@@ -105,6 +92,7 @@ def growing_crowd(seed: int) -> list[Body]:
     rng = random.Random(f"growing crowd {seed}")
     numbers = list(range(40))
     rng.shuffle(numbers)
+    draw = draw_of(rng, 2, ec.Sensor)
     bodies = []
     if seed % 3 == 0:
         bodies.append(body(numbers.pop(), (-4, 4), (1, 9)))
@@ -113,13 +101,19 @@ def growing_crowd(seed: int) -> list[Body]:
     for cell in rng.sample(range(20), rng.randint(6, 10)):
         place = [4 * (cell % 5) + rng.choice([0, 0, 0, 1]), 4 * (cell // 5) + rng.choice([0, 0, 1])]
         speed = [rng.choice([-2, 0, 0, 0, 2]) for _ in place]
-        more = {"growth": [rng.choice([0, 1, 1, 1, 2])] * 2}
-        if seed % 4 == 2:
-            more["mass"] = rng.choice([1, 3])
-        if seed % 5 == 4:
-            more["level"] = rng.choice([0, 0, 1])
-        response = rng.choice(["slide", "slide", "slide", "deflect"]) if seed % 2 else "slide"
-        if response == "deflect":
-            more["restitution"] = rng.choice([Fraction(1, 2), 1])
-        bodies.append(body(numbers.pop(), place, (1, 1), speed, response, **more))
+        growth = ec.Growth(*[rng.choice([0, 1, 1, 1, 2])] * 2)
+        slides = [ec.Slide()] * rng.choice([0, 1, 1])
+        bodies.append(drawn(draw, numbers.pop(), place, (1, 1), speed, growth, *slides))
     return bodies
+
+
+def draw_of(rng: random.Random, dim: int, *unknown: type) -> Draw:
+    """Return the components of a crowd: about half of those that the oracle knows."""
+    without = WITHOUT | dict.fromkeys(unknown, "oracle")
+    return Draw(rng, dim, without=without, mixture=0.5, on_grid=True)
+
+
+def drawn(draw: Draw, ident: int, centre, half, speed, *given: object) -> Body:
+    """Make a body with further components from the table of random worlds."""
+    box = ec.Position(*centre), ec.Extents(*half), ec.Velocity(*speed)
+    return body_of(ident, draw.parts(*box, *given), draw.dim)

@@ -21,7 +21,7 @@ pytestmark = pytest.mark.skipif(
 )
 
 SOURCE = Path(simulator.__file__).read_text()
-N_CROWDS = 14
+N_CROWDS = 18
 MAX_EVENTS = 1000
 ONE = Fraction(1)
 
@@ -745,7 +745,7 @@ FAULTS = {
         "if not anchors:",
     ),
     "only one of a pair is held": ("for n in wanted:", "for n in wanted[:1]:"),
-    "one resolve in an instant is too many": (
+    "one resolution in an instant is too many": (
         "if n_repeats >= limit:",
         "if n_repeats >= limit - 1:",
     ),

@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -70,41 +71,43 @@ class DisagreementError(AssertionError):
 
 def read_bodies(dim: int) -> list[Body]:
     """Read all bodies of the current esper world; their boxes are the stored faces."""
-    bodies = []
-    for entity, (place, size) in esper.get_components(ec.Position, ec.Extents):
-        component = {type(c): c for c in esper.components_for_entity(entity)}
-        centre, half = _vector(place, dim), _vector(size, dim)
-        velocity, growth = component.get(ec.Velocity), component.get(ec.Growth)
-        response = next((name for kind, name in RESPONSES if kind in component), None)
-        mass = component[ec.Mass].value if ec.Mass in component else 1.0
-        low = [Fraction(c - h) for c, h in zip(centre, half, strict=True)]
-        high = [Fraction(c + h) for c, h in zip(centre, half, strict=True)]
-        bounce = component.get(ec.Restitution)
-        fastest = component.get(ec.MaxSpeed)
-        locked = _vector(component.get(ec.LockedAxes), dim)
-        bodies.append(
-            Body(
-                entity,
-                low,
-                high,
-                [Fraction(v) for v in _vector(velocity, dim)],
-                [Fraction(g) for g in _vector(growth, dim)],
-                Fraction(mass) if velocity is not None and mass != math.inf else None,
-                Fraction(component[ec.Deflect].restitution)
-                if response == "deflect"
-                else Fraction(0),
-                response,
-                ec.Sensor in component,
-                velocity is not None or growth is not None,
-                [(a + b) / 2 for a, b in zip(low, high, strict=True)] != [*map(Fraction, centre)],
-                component[ec.Dominance].level if ec.Dominance in component else 0,
-                frozenset(k for k in range(dim) if locked[k]),
-                None if bounce is None else Fraction(bounce.value),
-                None if bounce is None or bounce.rule is None else bounce.rule.value,
-                None if fastest is None else Fraction(fastest.speed),
-            )
-        )
+    bodies = [
+        body_of(entity, esper.components_for_entity(entity), dim)
+        for entity, _ in esper.get_components(ec.Position, ec.Extents)
+    ]
     return sorted(bodies, key=lambda body: body.ident)
+
+
+def body_of(ident: int, parts: Iterable[object], dim: int) -> Body:
+    """Return the body that components make; its box has the stored faces."""
+    component = {type(part): part for part in parts}
+    centre, half = (_vector(component[kind], dim) for kind in (ec.Position, ec.Extents))
+    velocity, growth = component.get(ec.Velocity), component.get(ec.Growth)
+    response = next((name for kind, name in RESPONSES if kind in component), None)
+    mass = component[ec.Mass].value if ec.Mass in component else 1.0
+    low = [Fraction(c - h) for c, h in zip(centre, half, strict=True)]
+    high = [Fraction(c + h) for c, h in zip(centre, half, strict=True)]
+    bounce = component.get(ec.Restitution)
+    fastest = component.get(ec.MaxSpeed)
+    locked = _vector(component.get(ec.LockedAxes), dim)
+    return Body(
+        ident,
+        low,
+        high,
+        [Fraction(v) for v in _vector(velocity, dim)],
+        [Fraction(g) for g in _vector(growth, dim)],
+        Fraction(mass) if velocity is not None and mass != math.inf else None,
+        Fraction(component[ec.Deflect].restitution) if response == "deflect" else Fraction(0),
+        response,
+        ec.Sensor in component,
+        velocity is not None or growth is not None,
+        [(a + b) / 2 for a, b in zip(low, high, strict=True)] != [*map(Fraction, centre)],
+        component[ec.Dominance].level if ec.Dominance in component else 0,
+        frozenset(k for k in range(dim) if locked[k]),
+        None if bounce is None else Fraction(bounce.value),
+        None if bounce is None or bounce.rule is None else bounce.rule.value,
+        None if fastest is None else Fraction(fastest.speed),
+    )
 
 
 def _vector(component, dim):
