@@ -143,3 +143,21 @@ def test_a_player_who_is_hit_from_behind_drives_the_crates_before_it_on():
     assert velocity(ball) == (0, 0)
     assert velocity(player) == (24, 0)
     assert [velocity(crate) for crate in crates] == [(24, 0), (24, 0)]
+
+
+@pytest.mark.parametrize(("mass", "n_roundings"), [(3.0, 0), (10.0, 1)])
+def test_rounding_decides_who_joins_a_lasting_cluster_whose_path_is_as_fast(mass, n_roundings):
+    # The ball leaves the upper crate with the velocity of the lower one, which becomes the path
+    # of the cluster of both: the ball closes by nothing, or by what the rounding of 5 / 11 adds.
+    lower = mover((0, 0), (1, 1), (0, 0), ec.Slide(), ec.Mass(mass))
+    upper = mover((0, 2.5), (1, 1), (0, -4 if mass == 3.0 else -5), ec.Slide())
+    ball = mover((0, 9), (1, 1), (0, -7), ec.Deflect(0.5), ec.Mass(0.5))
+    space = ec.install()
+    bodies = read_bodies(2)
+
+    esper.process(1.0)
+
+    assert compare_step(bodies, 1.0, space).roundings == n_roundings
+    assert space._state.timeline.solver.clusters.n_lasting == 1
+    assert velocity(upper) == velocity(lower)
+    assert (velocity(ball) == velocity(lower)) is (n_roundings == 1)

@@ -20,6 +20,9 @@ impact is what rounding, and the library's slop, may come to:
 
 An impact of boxes that would get into each other by less than their blur before
 the step's end is open, on whichever axis: the library may have it or not.
+Faces that touch and close by rounding alone are left as they are, except where
+one of the two is in a group that lasts: its path and what it shares are two
+velocities, so the join changes more than rounding does, and is followed.
 
 Boxes are taken from the library's floats at the start of every step, so that
 no difference lives longer than a step and fractions stay small.  Faces nearer
@@ -259,6 +262,10 @@ class Follower(Simulator):
             self.report(pair, side, CROSSED)
             self._compare_shared(hit, bound)
             return
+        self._resolve_as(pair, side, hit, bound)
+
+    def _resolve_as(self, pair, side, hit, bound):
+        """Resolve an impact, and compare what comes of it with what the library has reported."""
         self.before = {i: list(v) for i, v in self.velocity.items()}
         answer = self.resolve(pair, side)
         if NAMES.get(hit.outcome) != answer:
@@ -338,6 +345,11 @@ class Follower(Simulator):
                 break
         else:
             self.n_roundings += 1
+            axis, sign = _side_of(hit)
+            if any(self.lasting_cluster(i, axis) is not None for i in pair):
+                # Their paths go equally fast, but what they share may be another velocity.
+                touch = Impact(self.now, False, axis, sign, False, Fraction(0))
+                self._resolve_as(pair, touch, hit, self.now_bound)
             return
         raise DisagreementError(f"no exact impact: {hit}; due {self.queue}")
 
