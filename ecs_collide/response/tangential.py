@@ -217,15 +217,19 @@ class TangentialResponse:
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
-        heavier: cython.double = max(b.mass[m.rows[0]], b.mass[m.rows[1]])
+        heavier: cython.double = 0.0  # of those that yield: the mass of the other may be infinite
         energy: cython.double = 0.0
         gain: cython.double = 0.0
         square: cython.double = 0.0
         slope: cython.double = 0.0
 
         for n in range(2):
-            self.weight[n] = b.mass[m.rows[n]] / heavier if m.yields[1 - n] else 1.0
-            self.weight[n] *= m.yields[n]
+            if m.yields[n]:
+                heavier = max(heavier, b.mass[m.rows[n]])
+        for n in range(2):
+            self.weight[n] = 0.0
+            if m.yields[n]:
+                self.weight[n] = b.mass[m.rows[n]] / heavier if m.yields[1 - n] else 1.0
         for axis in range(b.dim):
             for n in range(2):
                 speed: cython.double = (m.before[n][axis] - self.frame[axis]) / unit

@@ -7,6 +7,7 @@ with ``--long --long`` 480.
 
 from __future__ import annotations
 
+import math
 import random
 
 import esper
@@ -161,3 +162,16 @@ def test_rounding_decides_who_joins_a_lasting_cluster_whose_path_is_as_fast(mass
     assert space._state.timeline.solver.clusters.n_lasting == 1
     assert velocity(upper) == velocity(lower)
     assert (velocity(ball) == velocity(lower)) is (n_roundings == 1)
+
+
+@pytest.mark.parametrize("growth", [0.25, 0.7, -0.25])
+def test_push_turns_as_far_as_the_energy_allows_beside_an_infinite_mass_that_grows(growth):
+    pusher = mover((0, 0), (1, 1), (3, 4), ec.Push())
+    mover((0, 4), (1, 1), (-1, -1), ec.Slide(), ec.Mass(math.inf), ec.Growth(growth, growth))
+    space = ec.install()
+    bodies = read_bodies(2)
+
+    esper.process(1.0)
+
+    compare_step(bodies, 1.0, space)
+    assert velocity(pusher) == pytest.approx((math.sqrt(41 - growth**2) - 1, -1 - growth))
