@@ -122,7 +122,7 @@ class Event(NamedTuple):
 
 RULES = {
     "average": lambda a, b: (a + b) / 2,
-    "geometric": lambda a, b: root(a * b),
+    "geometric": lambda a, b: root(a) * root(b),  # each is rounded
     "min": min,
     "multiply": lambda a, b: a * b,
     "max": max,
