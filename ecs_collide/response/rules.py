@@ -1,8 +1,8 @@
-"""What the response components do when a body meets another.
+"""The rules of the response components when a body meets another.
 
 A body is *dynamic* if it has `Velocity`, a response component (or one that the game
-gave to `Space.respond_with`) and finite `Mass`.  All others are not dynamic by
-contact: walls, lifts, paddles.  If neither of a pair is dynamic they cross freely
+gave to `Space.respond_with`) and finite `Mass`.  All others are static, such as
+walls, or kinematic, such as lifts.  If neither of a pair is dynamic they cross freely
 and the `Collision` says ``CROSSED``; a `Sensor` crosses everything.
 
 A resolution has two parts, both as seen from the partner, so that a ball bounces
@@ -13,8 +13,8 @@ what `Deflect` says, 0 for `Slide`, `Push`, `Stop` and whatever is not dynamic.
 
 =========================  ====================================================
 partner is not dynamic     v = u - e (v - u), exactly u for e = 0
-both are dynamic, e > 0          shared by inverse mass; equal masses with e = 1 swap
-both are dynamic, e = 0          the two, and all they are joined with in this
+both dynamic, e > 0        shared by inverse mass; equal masses with e = 1 swap
+both dynamic, e = 0        the two, and all they are joined with in this
                            instant, get one velocity: their mean by mass
 =========================  ====================================================
 

@@ -217,7 +217,7 @@ class TangentialResponse:
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
-        heavier: cython.double = 0.0  # of those that yield: the mass of the other may be infinite
+        heavier: cython.double = 0.0  # of the bodies that give way: the other mass may be infinite
         energy: cython.double = 0.0
         gain: cython.double = 0.0
         square: cython.double = 0.0

@@ -178,6 +178,7 @@ class Simulator:
     worn : for each axis, the bodies that joins have turned in an earlier instant
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
+    leaves : of each crossing pair that was inside each other, when it leaves on its paths
     saved : of each body that is held to the end of the step, the velocity that it has again then
     held_at : when each of them was
     yielding : who yields in the resolution under way
@@ -219,6 +220,7 @@ class Simulator:
         self.earlier: dict[int, list[Fraction]] = {}
         self.entered: list[set[int]] = [set() for _ in range(self.dim)]
         self.worn: list[set[int]] = [set() for _ in range(self.dim)]
+        self.leaves: dict[tuple[int, int], Fraction] = {}
         self.saved: dict[int, list[Fraction]] = {}
         self.held_at: dict[int, Fraction] = {}
         self.yielding: set[int] = set()
@@ -350,10 +352,23 @@ class Simulator:
         if pair in self.crushed or self._are_far(pair):
             return
         impact = self.sweep(pair)
-        if impact is None or (impact.overlaps and self.crosses(pair)):
+        if self.crosses(pair) and self._stays_inside(pair, impact):
             return
-        if self.is_in_step(pair, impact):
+        if impact is not None and self.is_in_step(pair, impact):
             self.queue[pair] = impact
+
+    def _stays_inside(self, pair: tuple[int, int], impact: Impact | None) -> bool:
+        """Return whether a crossing pair is inside each other, or turns back at the very edge."""
+        is_inside = all(side.gap < 0 for side in self.sides(pair))
+        turns_back = impact is not None and impact.time == self.now <= self.leaves.get(pair, -1)
+        if is_inside or turns_back:
+            self._note_inside(pair)
+        return is_inside or turns_back
+
+    def _note_inside(self, pair: tuple[int, int]) -> None:
+        """Note when a pair that is inside each other leaves, on its present paths."""
+        opening = [side for side in self.sides(pair) if side.rate > 0 and side.gap < 0]
+        self.leaves[pair] = self.now + min((side.zero for side in opening), default=Fraction(1))
 
     def is_in_step(self, pair: tuple[int, int], impact: Impact) -> bool:
         """Return whether an impact belongs to this step."""
@@ -434,6 +449,7 @@ class Simulator:
         again = self.sweep(pair)
         if again is not None and again.time == self.now:
             self.report(pair, impact, CROSSED)
+            self._note_inside(pair)
         else:
             self.look(pair)
 

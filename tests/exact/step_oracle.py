@@ -178,9 +178,7 @@ def _check_crossing(exact, i, j, paths) -> None:
     for start, end in pairwise(cuts(paths[i], paths[j])):
         middle = (start + end) / 2
         is_inside = inside(paths[i].at(middle), paths[j].at(middle))
-        # A body that turns back at the very edge has left for that instant.
-        touches = not inside(paths[i].at(start), paths[j].at(start))
-        if is_inside and (not was_inside or (start > 0 and touches)):
+        if is_inside and not was_inside:
             entries.append(start)
         was_inside = is_inside
     events = [e.time for e in exact.events if (e.first, e.second) == (i, j)]

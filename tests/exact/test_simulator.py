@@ -780,6 +780,21 @@ def test_every_fault_is_found(fault, monkeypatch):
         run_all(known_scenes())
 
 
+def test_a_body_that_turns_back_at_the_very_edge_of_a_sensor_enters_once():
+    exact = run(
+        [
+            body(1, (0, 0), (1, 1), (16, 0), "deflect"),
+            body(2, (5, 0), (1, 1), sensor=True),
+            body(3, (9, 0), (1, 9)),
+        ]
+    )
+
+    assert described(exact) == [
+        (Fraction(3, 16), 1, 2, "crossed"),
+        (Fraction(7, 16), 1, 3, "resolved"),
+    ]
+
+
 def test_what_a_floor_holds_back_does_not_enter_a_sensor_flush_with_it():
     #
     #      | falls

@@ -33,6 +33,26 @@ def test_entry_and_exit_within_one_step(dim):
     assert velocity(runner, dim) == (20, *rest)
 
 
+def test_a_body_that_turns_back_at_the_very_edge_of_a_sensor_stays_inside():
+    #
+    #    +-----+   sensor 11 .. 14    |
+    #    |  >  |  ...............     |  wall at 16: the ball is 14 .. 16 when it turns
+    #    +-----+                      |
+    #
+    ball = mover((8, 8.5), (1, 1), (16, 0), ec.Deflect())
+    zone = box((12.5, 8), (1.5, 1.5), ec.Sensor())
+    box((18, 8), (2, 9))
+    space = ec.install()
+
+    esper.process(0.5)
+
+    assert velocity(ball) == (-16, 0)
+    crossed = [hit for hit in space.collisions if hit.outcome is ec.Outcome.CROSSED]
+    assert [(hit.first, hit.second, hit.time) for hit in crossed] == [(ball, zone, 0.25)]
+    assert [event.time for event in space.contacts_began if event.second == zone] == [0.25]
+    assert [event for event in space.contacts_ended if event.second == zone] == []
+
+
 def test_entry_in_one_step_and_exit_in_another():
     runner = mover((0, 0), (1, 1), (8, 0))
     coin = box((5, 0), (1, 1), ec.Sensor())
