@@ -1,1 +1,1 @@
-"""Components of the game to the body table and back."""
+"""Copy numbers between components and the body table."""

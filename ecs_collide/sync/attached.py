@@ -1,7 +1,7 @@
 """Attached boxes: their owners, their positions at the start of a step, and boxes without owner.
 
-A box takes part in a step if its owner does.  It goes from where the last step left it; where its
-owner, or its offset by `Space.teleport`, has put it somewhere else, its contacts end as teleported.
+A box takes part in a step if its owner does.  It starts at the centre of its owner plus the offset
+of the last step.  If it was left somewhere else, it was teleported or its owner has moved it.
 """
 
 from __future__ import annotations
@@ -19,17 +19,15 @@ from ecs_collide.sync.quarantine import Wrong
 
 RowArray = NDArray[np.int64]
 
-SAME_FRAME = 2.0**-40  # of the largest number: the most that rounding moves a box between two steps
+SAME_FRAME = 2.0**-40  # the most that rounding moves a box between two steps, of the largest number
 
 
 class Attachment(NamedTuple):
     """The result of attaching boxes to their owners, by row."""
 
-    refused: list[tuple[int, Wrong]]  # without an owner since this step, and why
-    skipped: list[
-        tuple[int, bool]
-    ]  # since this step, because the owner is; whether the owner is disabled
-    jumped: list[int]  # moved since the last step
+    refused: list[tuple[int, Wrong]]  # without a valid owner since this step, and why
+    skipped: list[tuple[int, bool]]  # since this step, like the owner; whether that is disabled
+    jumped: list[int]  # not where the last step left them
 
 
 class AttachedBoxes:
@@ -46,7 +44,7 @@ class AttachedBoxes:
         self._was_out = np.zeros(0, np.int8)
 
     def remember(self) -> None:
-        """Remember where the boxes are, before their components are read."""
+        """Store the centres and offsets of the boxes, before their components are read."""
         c, rows = self._table, self.rows
         self._left = c.seen_centre[rows]
         self._offsets = c.seen_offset[rows]
@@ -67,7 +65,7 @@ class AttachedBoxes:
         `components` are the `Attached` of all rows.
         """
         c, rows = self._table, self.rows
-        is_out = c.quarantined[rows] != 0  # by its own numbers
+        is_out = c.quarantined[rows] != 0  # because of the box's own numbers
         has_none = owners < 0
         is_chained = ~has_none & (c.attached[owners] != 0)
         owner_out = np.where(has_none, 0, c.quarantined[owners])
@@ -81,7 +79,7 @@ class AttachedBoxes:
         target = c.seen_offset[rows]
         is_new = c.news[rows] & News.NEW != 0
         offset = np.where(is_new[:, None], target, self._offsets)
-        with np.errstate(all="ignore"):  # of boxes that are skipped
+        with np.errstate(all="ignore"):  # boxes that are skipped may hold any numbers
             starts = c.centre[owners] + offset
             displacements = starts - self._left
             sizes = np.maximum(np.abs(c.centre[owners]), np.abs(offset))
@@ -107,7 +105,7 @@ class AttachedBoxes:
         )
 
     def _wrong(self, row: int, owner: int, components: Sequence[Any]) -> Wrong:
-        """Return the fault of the owner of a box."""
+        """Return the error about the owner of a box."""
         entity = int(self._table.seen_owner.item(row))
         # Read the component itself, because a disabled body's columns are not up to date.
         last = None if owner < 0 else getattr(components[owner], "owner", entity)

@@ -1,12 +1,12 @@
-"""One type of component: the bodies that have it, and the values it had when last read or written.
+"""One type of component: the object of each body, and its values when last read or written.
 
 A game may set any attribute at any time, so every step reads every body.  The
 last value is stored twice: as a number in a `seen` column, and as the object
 that held it.  Numbers are immutable, so a component that still holds the same
 object has the same value, and bodies at rest cost next to nothing.
 
-An attribute that is no slot may round a value that is written into it.  `components.attributes` then
-stores the exact number, and only such attributes are read back.
+An attribute that is not a slot may round a value that is written into it.
+`components.attributes` then stores the exact number, and only such attributes are read back.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ CODE = 1
 
 @cython.final
 class ComponentBinding:
-    """One type of component: the bodies that have it, and its seen values."""
+    """One type of component: the object of each body, and its seen values."""
 
     type: ReadOnly[Any]
     names: ReadOnly[tuple]
@@ -69,12 +69,12 @@ class ComponentBinding:
     whole: cython.bint[3]
     seen: cython.double[:, ::1]
     now: cython.double[:, ::1]
-    # the kernel object and its column that get the first number; see `components.table.Column`
+    # the kernel object whose column `target` gets the first number; see `components.table.Column`
     user: object
     target: cython.double[::1]
     has_target: cython.bint
     default: cython.double
-    flag: str  # to be set when a body has the component, "" from then on
+    flag: str  # the attribute of `user` to set once a body has the component; "" when it is set
     overwritten_rows: cython.longlong[::1]
     overwritten: cython.double[:, ::1]
     n_overwritten: ReadOnly[cython.Py_ssize_t]
@@ -95,9 +95,9 @@ class ComponentBinding:
         column: Any = None,
     ):
         self.type = type
-        self.names = names  # of its numbers, three at most; see `components.attributes`
+        self.names = names  # of its attributes, three at most; see `components.attributes`
         self.mark = mark  # the bit of `Has`; 0 for a component that all bodies have
-        self.response = response  # its code among the responses, or 0
+        self.response = response  # its response code, or 0
         self.columns = columns  # the seen values, and the values to write; unused without numbers
         self.column = column
         self.has_target = column is not None
@@ -151,14 +151,14 @@ class ComponentBinding:
 
     @may_raise
     def clear(self, i: cython.Py_ssize_t) -> cython.int:
-        """Set the column of a kernel to the default without the component."""
+        """Set the kernel's column to its default, for a body without the component."""
         if self.has_target:
             self.target[i] = self.default
         return 0
 
     @may_raise
     def fill(self, i: cython.Py_ssize_t) -> cython.int:
-        """Copy the number that was seen to the column of a kernel."""
+        """Copy the seen number to the column of a kernel."""
         if self.has_target:
             self.target[i] = self.seen[i, VALUE]
             if self.flag:
@@ -168,7 +168,7 @@ class ComponentBinding:
 
     @may_raise
     def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
-        slots_make_room(self.slots, n_rows)  # first: by the items it is known how many there are
+        slots_make_room(self.slots, n_rows)  # first, as `items` tells how much room there is
         self.items.extend([None] * (n_rows - len(self.items)))
 
     @cython.ccall
@@ -182,7 +182,7 @@ class ComponentBinding:
     @cython.ccall
     @may_raise
     def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
-        """File a component, or None, in row i; return whether it is one."""
+        """File a component, or None, in row i; return whether it is not None."""
         if not self.items:
             if component is None:
                 return False
@@ -195,7 +195,7 @@ class ComponentBinding:
 
     @may_raise
     def forget(self, i: cython.Py_ssize_t) -> cython.int:
-        """Forget the component in row i; its numbers are read again."""
+        """Forget the known objects of row i, so that its numbers are read again."""
         k: cython.Py_ssize_t
 
         if self.items:
@@ -205,9 +205,9 @@ class ComponentBinding:
 
     @may_raise
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Take over the numbers of a component; return whether one was not seen before.
+        """Read the numbers of a component; return whether one has changed.
 
-        What cannot be read raises, and nothing is taken over then.
+        Raise, and change nothing, if a number cannot be read.
         """
         k: cython.Py_ssize_t
         differs: cython.bint = False
@@ -229,7 +229,7 @@ class ComponentBinding:
         return len(self.items) > 0 and self.items[i] is not None
 
     def allows(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a number that was seen is within its bounds."""
+        """Return whether a seen number is within its bounds."""
         number: cython.double = self.seen[i, k]
 
         return self.minimum[k] <= number <= self.maximum[k] and (
@@ -237,7 +237,7 @@ class ComponentBinding:
         )
 
     def allows_all(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether all numbers that were seen of a component are within their bounds."""
+        """Return whether all seen numbers of a component are within their bounds."""
         k: cython.int
         fine: cython.bint = True
 
@@ -262,7 +262,7 @@ class ComponentBinding:
 
     @may_raise
     def read_by_name(self, i: cython.Py_ssize_t) -> cython.int:
-        """Read the numbers of a component as Python does."""
+        """Read the numbers of a component by attribute name."""
         item: object = self.items[i]
         k: cython.Py_ssize_t
         known: dict = {}
@@ -275,7 +275,7 @@ class ComponentBinding:
             )
             if known and self.names[k] in known:
                 value = taken_number(item, self.names[k], value)
-            if not cython.compiled and type(value) is not float:  # compiled, the next line does it
+            if not cython.compiled and type(value) is not float:  # C converts on assignment
                 value = _number(value)
             self.numbers[k] = value
             if cython.compiled:
@@ -283,7 +283,7 @@ class ComponentBinding:
         return 0
 
     def _keeps(self, item: object) -> cython.bint:
-        """Return whether the attributes of a component hold whatever they are set to."""
+        """Return whether the attributes of a component store numbers unchanged."""
         return self.keeps and type(item) is self.type
 
     @cython.cfunc
@@ -301,7 +301,7 @@ class ComponentBinding:
 
     @may_raise
     def _write_part(self, item: object, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
-        """Write a number of a component that may be a part of a vector; as `write_number`."""
+        """Write a number that may be a part of a vector, like `write_number`."""
         part = self.parts[k]
         if part is not None and isinstance(part[1], int):
             attribute, key = part
@@ -343,7 +343,7 @@ class ComponentBinding:
             if self.now[i, k] != self.seen[i, k]:
                 self.write_one(i, k, self.now[i, k])
             else:
-                self.now[i, k] = self.seen[i, k]  # zeros may differ in their signs
+                self.now[i, k] = self.seen[i, k]  # zeros may differ in sign
         return 0
 
     @cython.ccall
@@ -358,7 +358,7 @@ class ComponentBinding:
     def write_one(
         self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double
     ) -> cython.int:
-        """Write a number by name; `roll_back` completes a write that was interrupted."""
+        """Write a number by name; `roll_back` reverts a write that was interrupted."""
         self.aimed = number
         self.aimed_axis = k
         self.aimed_row = i
@@ -375,19 +375,19 @@ class ComponentBinding:
         return 0
 
     def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
-        """Take over a number that a response has set in a component."""
+        """Record a number that a response has set in a component."""
         self.keep(i, True)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
 
-    # -- a step that does not happen --
+    # -- rollback --
 
     @cython.ccall
     @may_raise
     def keep(self, i: cython.Py_ssize_t, is_ours: cython.bint) -> cython.int:
         """Store the seen values of row i before they are overwritten.
 
-        With `is_ours` the step overwrites the component, and a rollback restores it; else the game
+        With `is_ours` the step writes the component, and a rollback restores it.  Otherwise the game
         has set it.
         """
         if not 0 <= i < self.n_rows:
@@ -400,7 +400,7 @@ class ComponentBinding:
         k: cython.Py_ssize_t
 
         if self.n_overwritten == self.overwritten_rows.shape[0]:
-            # Last the rows, by whose length it is known how much room there is.
+            # The rows last, as their length tells how much room there is.
             self.overwritten = grown(self.overwritten, 2 * self.n_overwritten)
             self.overwritten_rows = grown(self.overwritten_rows, 2 * self.n_overwritten)
         self.overwritten_rows[self.n_overwritten] = code
@@ -422,7 +422,7 @@ class ComponentBinding:
     @cython.ccall
     @may_raise
     def forget_overwritten(self) -> cython.int:
-        """Forget the stored values; a rollback restores nothing."""
+        """Discard the stored values."""
         self.n_overwritten = self.n_written = 0
         self.aimed_row = -1
         return 0
@@ -432,8 +432,8 @@ class ComponentBinding:
     def roll_back(self, rows: cython.longlong[::1]) -> cython.int:
         """Restore the seen and the written values from before the step.
 
-        `rows` are the rows stored for writing, in their order.  Values that the game has set since
-        stay.  It can be called again.
+        `rows` are those given to `keep_all`.  Values that the game has set since stay.  A second call
+        is safe.
         """
         n: cython.Py_ssize_t
 
@@ -455,7 +455,7 @@ class ComponentBinding:
         n: cython.Py_ssize_t,
         is_ours: cython.bint,
     ) -> cython.int:
-        """Restore the seen values of row i from row n of `before`, and write them if they are ours."""
+        """Restore the seen values of row i from row n of `before`; with `is_ours`, write them too."""
         k: cython.Py_ssize_t
 
         for k in range(self.width):
@@ -482,7 +482,7 @@ class ComponentBinding:
                 write_number(item, self.names[k], before)
         except MemoryError:
             raise
-        except Exception:  # of a custom component: it keeps its value
+        except Exception:  # raised by a custom component, which then keeps its value
             return 0
         return 0
 
@@ -492,7 +492,7 @@ class ComponentBinding:
     ) -> cython.bint:
         """Return whether a component still holds the number that the step wrote.
 
-        A step that was cut short may not have read it back, so the number may be rounded.
+        If the write was cut short, the number may be rounded and not yet read back.
         """
         there: cython.double = read_number(item, self.names[k])
 
@@ -502,7 +502,7 @@ class ComponentBinding:
 
 
 def _number(value):
-    """Return a number as a float; text is refused."""
+    """Return a number as a float; raise TypeError for text."""
     if isinstance(value, (str, bytes, bytearray)):
         raise TypeError(f"must be a number, not {value!r}")
     return float(value)

@@ -1,7 +1,7 @@
 """The rows of entities in the body table, and which entities enter and leave it.
 
-A world tells at no cost whether anything was added or removed.  If so, one pass over its
-entities finds what, and only that is dealt with.
+A world knows without a search whether anything was added or removed.  If so, one pass over its
+entities finds the differences.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ class Changes(NamedTuple):
 
     mark: object  # of the world
     dead: frozenset[int]
-    entities: Mapping[int, Mapping[type, Any]]  # of the world, with their components by type
+    entities: Mapping[int, Mapping[type, Any]]  # of the world: components by type
     newcomers: list[int]
-    changed: list[int]  # they have other components, or other objects for them
+    changed: list[int]  # entities with other components, or other objects for them
     gone: list[int]
 
 
@@ -45,7 +45,7 @@ class EntityRows:
         self.row_of: dict[int, int] = {}  # by entity
         self.entities = self.rows = NO_ROWS  # of all bodies, in the order of their ids
         self.mark: object = object()  # the mark of the world at the last comparison
-        self.new: dict[int, None] = {}  # rows of bodies that entered since the last step, in order
+        self.new: dict[int, None] = {}  # rows of new bodies since the last step, in order
         self.switched_off: list[int] = []  # of bodies that became disabled, and are read once more
         self._dead: frozenset[int] = frozenset()
         self._kernels = backend.kernels
@@ -67,7 +67,7 @@ class EntityRows:
         self._reader.bind(self.table.views)
 
     def watch(self, kind: type, mark: int) -> None:
-        """Note from now on, with a bit, which bodies have components of some type."""
+        """Mark the bodies that have a component of a type with a bit, from now on."""
         known = self.types.get(kind)
         if known is None:
             self.types[kind] = self._kernels.bindings.ComponentBinding(kind, (), mark, 0)
@@ -77,7 +77,7 @@ class EntityRows:
         self._file_all_again()
 
     def unwatch(self, kind: type, mark: int) -> None:
-        """Do not note any more, with a bit, which bodies have components of a watched type."""
+        """Stop marking the bodies that have a component of a watched type."""
         self.types[kind].mark &= ~mark
         self._file_all_again()
 
@@ -85,25 +85,25 @@ class EntityRows:
         self.table.n_filed[:] = -1
         self.mark = object()
 
-    # -- looking --
+    # -- lookups --
 
     def holder(self, kind: type, row: int) -> Any | None:
-        """Return the component of a body as of the beginning of the step."""
+        """Return the component of a body at the start of the step."""
         items = self.holders(kind)
         return items[row] if items else None
 
     def holders(self, kind: type) -> Sequence[Any]:
-        """Return by row the components of a type as of the beginning of the step, or nothing."""
+        """Return the components of a type by row at the start of the step; empty if there are none."""
         known = self.types.get(kind)
         items: Sequence[Any] = () if known is None else known.items
         return items
 
     def is_current(self, world: World) -> bool:
-        """Return whether nothing came or went in the world since it was known; in a moment."""
+        """Return whether nothing came or went since the last comparison, by a fast test."""
         return world.is_as(self.mark, len(self._dead))
 
     def is_up_to_date(self, world: World) -> bool:
-        """Return whether the world is as it was when it was known."""
+        """Return whether the world has the same entities and components as at the last comparison."""
         return world.mark() is self.mark and frozenset(world.dead()) == self._dead
 
     def compare(self, world: World) -> Changes:
@@ -120,7 +120,7 @@ class EntityRows:
         self.mark, self._dead = changes.mark, changes.dead
 
     def find_changed(self, world: World) -> tuple[list[int], list[int]]:
-        """Return the bodies that would be filed again, and which of them are others now."""
+        """Return the changed bodies, and those among them whose ids belong to other bodies now."""
         if self.is_up_to_date(world):
             return [], []
         changes = self.compare(world)
@@ -145,7 +145,7 @@ class EntityRows:
         )
 
     def is_same(self, row: int, components: Mapping[type, Any]) -> bool:
-        """Return whether a row's body has these components, at least one of the two that make it."""
+        """Return whether components belong to the body in a row: one of position, extents is the same."""
         kinds = self._position.type, self._extents.type
         return all(kind in components for kind in kinds) and not self._is_another(row, components)
 
@@ -166,7 +166,7 @@ class EntityRows:
         return np.array(rows, np.int64)
 
     def refile(self, row: int, components: Mapping[type, Any]) -> None:
-        """Take note of the components that a body has now."""
+        """File the components that a body has now."""
         self.keep_filed(row)
         if not self._reader.switch(row, components):
             if self._is_another(row, components):
@@ -176,10 +176,7 @@ class EntityRows:
         self._switch(row)
 
     def _switch(self, row: int) -> None:
-        """Leave a body out of the steps to come, if it has become disabled.
-
-        One that is not any more is taken in when it is read.
-        """
+        """Exclude a body that has become disabled, until it is enabled and read again."""
         v = self.table.views
         if not v.disabled[row] or v.quarantined[row] == Exclusion.DISABLED:
             return
@@ -189,7 +186,7 @@ class EntityRows:
         self.switched_off.append(row)
 
     def release_gone(self, gone: list[int], world: World) -> None:
-        """Take back the rows of entities that are bodies no more."""
+        """Free the rows of entities that are no longer bodies."""
         is_empty = bool(gone) and world.is_empty()
         for entity in gone:
             if is_empty:
@@ -201,7 +198,7 @@ class EntityRows:
             self.release(entity, reason)
 
     def release(self, entity: int, reason: EndReason) -> None:
-        """Take back the row of an entity."""
+        """Free the row of an entity."""
         row = self.row_of[entity]
         self.keep_filed(row)
         del self.row_of[entity]
@@ -217,7 +214,7 @@ class EntityRows:
         self.table.has[row] = self.table.attached[row] = 0
 
     def update_order(self, newcomers: list[int], gone: list[int]) -> None:
-        """Keep `entities` and `rows` in the order of the ids."""
+        """Update `entities` and `rows`, in the order of the ids."""
         if gone:
             places = np.searchsorted(self.entities, gone)
             self.entities = np.delete(self.entities, places)
@@ -233,21 +230,21 @@ class EntityRows:
         self._timeline.contacts.forget(row, END_REASONS.index(reason))
 
     def leave_out(self, row: int, reason: EndReason) -> None:
-        """Take a body out of contacts and trees."""
+        """Remove a body from contacts and trees."""
         self.end_contacts(row, reason)
         self._timeline.broadphase.remove(row)
 
-    # -- a step that does not happen --
+    # -- rollback --
 
     def forget_overwritten(self) -> None:
-        """Forget the stored values: a step is about to begin."""
+        """Discard the stored values, before a step begins."""
         self._reader.forget_overwritten()
         if self._allocated or self._filed:
             self._allocated, self._filed = [], []
             self.table.reuse_freed()
 
     def keep_filed(self, row: int) -> None:
-        """Keep which components are filed for a body, before others are."""
+        """Save the components that are filed for a body, before others are filed."""
         items = [kind.items[row] if kind.items else None for kind in self._reader.kinds]
         self._filed.append((row, self.table.views.n_filed[row], items))
 

@@ -1,4 +1,4 @@
-"""The components of the two bodies of an impact that a game resolves, in the middle of a step."""
+"""The components of the two bodies of an impact that the game resolves during a step."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from ecs_collide.sync.units import Units
 
 
 class ImpactBodies:
-    """Writes a body's components before a response of the game runs, and reads them after it.
+    """Writes a body's components before a custom response runs, and reads them after it.
 
-    Rows of bodies that do not move and have another place or velocity by it are added to `stale`.
+    Rows of still bodies whose place or velocity the response has changed are added to `stale`.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class ImpactBodies:
         self._loop = timeline.loop
 
     def use(self, timeline: Any) -> None:
-        """Take part in the steps of another timeline."""
+        """Use another timeline."""
         self._loop = timeline.loop
 
     def is_body(self, entity: int, world: World) -> bool:
@@ -65,15 +65,15 @@ class ImpactBodies:
                 v.seen_centre[row, k] = centre
             speed = v.velocity[row, k]
             if self._reader.sweeps and speed == self._targets.speed_of(row, k):
-                continue  # the component keeps the velocity that the game wants
+                continue  # the component keeps the velocity that the game has set
             if speed != v.seen_velocity[row, k] and _holds(self._velocity, row):
                 self._velocity.put(row, k, speed)
 
     def read(self, row: int, world: World) -> bool:
-        """Read the changes of a response in the components of a body.
+        """Read the components of a body after a response; return whether it is an enabled body.
 
         A component that has replaced a position or a velocity is used from now on.  A velocity
-        that was removed counts as 0.  Return whether the entity is still a body, and not disabled.
+        that was removed counts as 0.
         """
         v = self._table.views
         now = world.components(v.ids[row], self._index.types)
@@ -98,7 +98,7 @@ class ImpactBodies:
         return Disabled not in now
 
     def _keep_box(self, row: int) -> None:
-        """Keep where a body was seen last, before it is overwritten."""
+        """Save where a body was seen last, before it is overwritten."""
         if self._table.is_apart:
             self._reader.keep_boxes([row])
         self._start.note_overwritten(row)
@@ -106,7 +106,7 @@ class ImpactBodies:
     def _accept_changes(
         self, kind: Any, row: int, seen: memoryview, now: Mapping[type, Any]
     ) -> list[tuple[int, float]]:
-        """Take note of the numbers of a component that a response has set; return them by axis."""
+        """Record the numbers of a component that a response has set; return them by axis."""
         if not _holds(kind, row):
             return []
         component = now.get(kind.type)

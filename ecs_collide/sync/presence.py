@@ -25,9 +25,9 @@ from ecs_collide.sync.seen import NO_ROWS
 
 
 class NewBody(NamedTuple):
-    """A body that no step has read yet, as its components say."""
+    """A body that no step has read yet, with the values of its components."""
 
-    centre: list[float]  # in world units, in the world where it wraps
+    centre: list[float]  # in world units; inside the world if it wraps
     half: list[float]
     velocity: list[float]
     moves: bool  # as in `BodyKind`
@@ -44,7 +44,7 @@ class NewBody(NamedTuple):
 
 
 class _Changes(NamedTuple):
-    """What came and went since the last step, as long as a world's mark is the same."""
+    """The bodies that were removed since the last step, valid while a world's marks are the same."""
 
     mark: object
     n_dead: int
@@ -68,7 +68,7 @@ class Presence:
     # -- bodies that are gone --
 
     def is_there(self, world: World) -> Callable[[int], bool]:
-        """Return a function that says whether an entity still is the body that it was."""
+        """Return a function that returns whether an entity is still the same body."""
         find, row_of = self.finder(world), self._registry.row_of
         position, extents = self._registry.makers
         position_type, extents_type = position.type, extents.type
@@ -88,7 +88,7 @@ class Presence:
         return is_there
 
     def still_there(self, world: World, n_hits: int = 1) -> Callable[[int], bool] | None:
-        """Return a function as `is_there` does, None if all bodies are there.
+        """Return a function like `is_there`, or None if all bodies are there.
 
         Hits are looked up one by one until that costs as much as a pass over all bodies.
         """
@@ -117,7 +117,7 @@ class Presence:
         known = self._changes
         if (
             known is None
-            or mark is None  # of a world that is not current
+            or mark is None  # the world is not the current one
             or known.mark is not mark
             or known.n_dead != n_dead
             or known.seen_mark is not seen_mark
@@ -137,13 +137,13 @@ class Presence:
         return known
 
     def finder(self, world: World) -> Callable[[int], Mapping[type, Any] | None]:
-        """Return a function that returns the components that an entity has now, None for none."""
+        """Return a function that returns the components of an entity now, None if it is gone."""
         return world.finder(self._registry.types)
 
     # -- bodies that are new --
 
     def row(self, world: World, entity: int) -> int:
-        """Return the row of a body, -1 if no step has read it yet; KeyError for no body.
+        """Return the row of a body, -1 if no step has read it yet; KeyError if it is not a body.
 
         A body that was deleted keeps its row until the next step.
         """
@@ -169,7 +169,7 @@ class Presence:
         return self.is_body(self.finder(world)(entity)) and not self.is_there(world)(entity)
 
     def component(self, world: World, entity: int, kind: Any) -> Any | None:
-        """Return the component of some kind that a body has now; of a deleted one, the last."""
+        """Return the component of a kind that a body has now; for a deleted body, its last one."""
         row = self._registry.row_of.get(entity)
         now = None if self._index.is_current(world) else self.finder(world)(entity)
         if now is not None:
@@ -177,9 +177,9 @@ class Presence:
         return None if row is None else self._index.holder(kind, row)
 
     def components(self, world: World, entities: Sequence[int], kind: Any) -> list[Any | None]:
-        """Return the component of some kind of each of many bodies, as `component` does."""
+        """Return the components of a kind of many bodies, as `component` does for one."""
         row_of = self._registry.row_of
-        if self._index.is_current(world):  # asked once, and not for each
+        if self._index.is_current(world):  # tested once for all bodies
             items = self._index.holders(kind)
             rows = [row_of.get(entity) for entity in entities]
             return [None if row is None or not items else items[row] for row in rows]
@@ -190,7 +190,7 @@ class Presence:
         ]
 
     def no_body(self, entity: object, now: Mapping[type, Any] | None) -> KeyError:
-        """Return the error to raise for an entity that is no body."""
+        """Return the error to raise for an entity that is not a body."""
         names = [kind.type.__name__ for kind in self._registry.makers]
         missing = [
             kind.type.__name__ for kind in self._registry.makers if now and kind.type not in now
@@ -233,7 +233,7 @@ class Presence:
     def read(self, world: World, entity: int) -> NewBody:
         """Return the box of a new body, read from its components.
 
-        TypeError or AttributeError if one holds something that is no number, or lacks an attribute.
+        Raise TypeError or AttributeError if an attribute is not a number or is missing.
         """
         registry, now = self._registry, self.finder(world)(entity) or {}
         position, extents, velocity, *_ = registry.kinds

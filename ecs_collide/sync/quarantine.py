@@ -43,17 +43,17 @@ class Report(NamedTuple):
     Attributes
     ----------
     step : int
-        Since which step.
+        The step since which the body is skipped, or in which it was held.
     entity : int
-        Whose component it is; of a crowd, or of bodies that were held, the lowest.
+        The entity with the component; of a crowd or of held bodies, the lowest.
     field : str
-        Component and attribute, as ``"Velocity.x"``; of a crowd ``"Position"``, of bodies that
-        were held ``"Velocity"``.
+        Component and attribute, such as ``"Velocity.x"``.  ``"Position"`` for a crowd,
+        ``"Velocity"`` for held bodies.
     value : float or int
         Its value, an int only for whole numbers.  For a crowd it is the number of pairs, for held
         bodies their number.
     message : str
-        The same in a sentence, with the valid values.
+        A sentence that states all this and the valid values.
     """
 
     step: int
@@ -86,7 +86,7 @@ class Wrong(NamedTuple):
 
 
 def fields_of(rules: list[Entry], component_of: Lookup) -> Iterator[tuple[Entry, Bounds, Wrong]]:
-    """Yield the fields of a body that collisions depend on, as they would be wrong."""
+    """Yield the rule, the bounds and the value of each field of a body that collisions depend on."""
     for rule in rules:
         component = component_of(rule.kind)
         if component is not None:
@@ -115,7 +115,7 @@ def _size(wrong: Wrong) -> float:
 
 
 def _is_axis(normal: list[float]) -> bool:
-    """Return whether numbers are a unit vector along an axis, or mean the normal of the space."""
+    """Return whether numbers are a unit vector along an axis, or stand for the space's normal."""
     sizes = sorted(map(abs, normal))
     return sizes[-2:] == [0.0, 1.0] or normal == [OF_SPACE] * len(normal)
 
@@ -123,11 +123,11 @@ def _is_axis(normal: list[float]) -> bool:
 def leads_too_far(
     components: Components, wrap: Wrap, dt: float, component_of: Lookup
 ) -> Wrong | None:
-    """Return the field by which a body goes around too often or grows too wide, or None."""
+    """Return the field that moves a body around too often or makes it too wide, or None."""
     dim = len(wrap)
 
     def numbers(role: str) -> list[tuple[str, float]]:
-        """Return the fields that play a role and their values, of no component nothing."""
+        """Return the names and values of a role's fields; empty without the component."""
         kind, names = components.vector(role, dim)
         component = component_of(kind)
         if component is None:
@@ -158,7 +158,7 @@ def quarantine_report(
 ) -> Report:
     """Return a report of the first field of a body that is out of its bounds.
 
-    Where all are within them, the body would leave them in this step.
+    If all are within their bounds, report the one that leads too far in this step.
     """
     wrong = out_of_bounds(rules, component_of) or around
     if wrong is None:
@@ -197,18 +197,18 @@ class FieldChecks:
     def report(
         self, row: int, entity: int, step: int, dt: float, wrong: Wrong | None = None
     ) -> Report:
-        """Return a report of a body in quarantine: of its first wrong field, else of `wrong`."""
+        """Return a report of a quarantined body: its first invalid field, else `wrong`."""
         lookup = self._lookup(row)
         if wrong is None and self._wrap is not None and out_of_bounds(self.rules, lookup) is None:
             wrong = leads_too_far(self._components, self._wrap, dt, lookup)
         return quarantine_report(self.rules, step, dt, entity, lookup, wrong)
 
     def find_no_number(self, row: int, entity: int) -> Exception | None:
-        """Return the error to raise where a component of a body holds no number, else None."""
+        """Return the error for a field of a body that is not a number, or None."""
         return find_no_number(self.rules, entity, self._lookup(row))
 
     def first_error(self, row_of: dict[int, int]) -> Exception:
-        """Return the error to raise where a component of one of many bodies holds no number."""
+        """Return the error for the first body, by id, with a field that is not a number."""
         errors = (self.find_no_number(row, entity) for entity, row in sorted(row_of.items()))
         found = next(filter(None, errors), None)
         return found or TypeError("a component holds something that is no number")
@@ -218,7 +218,7 @@ class FieldChecks:
 
 
 def crowd_report(step: int, entities: list[int], n_pairs: int) -> Report:
-    """Return a report of bodies that lie inside each other by the thousand."""
+    """Return a report of a crowd: bodies inside each other, with more pairs than there is room for."""
     return Report(
         step,
         entities[0],
@@ -233,7 +233,7 @@ def crowd_report(step: int, entities: list[int], n_pairs: int) -> Report:
 def held_report(
     step: int, entities: list[int], n_pairs: int, n_spent: int, n_waiting: int
 ) -> Report:
-    """Return a report of bodies that were held to the end of a step, because of these limits."""
+    """Return a report of bodies that were held to the end of a step, with the count of each cause."""
     named = ", ".join(map(str, entities[:N_NAMED]))
     if len(entities) > N_NAMED:
         named += f" and {len(entities) - N_NAMED} more"
@@ -258,7 +258,7 @@ def held_report(
 def find_no_number(
     rules: list[Entry], entity: int, component_of: Lookup
 ) -> TypeError | AttributeError | None:
-    """Return an error naming a field that is missing or holds no number, or None."""
+    """Return an error that names a field that is missing or not a number, or None."""
     for _, _, (field, value, text) in fields_of(rules, component_of):
         if value is _MISSING:
             return AttributeError(

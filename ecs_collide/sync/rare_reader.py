@@ -1,4 +1,4 @@
-"""Carry numbers between the components that only some bodies have and their columns."""
+"""Copy the numbers of components that only some bodies have into columns."""
 
 from __future__ import annotations
 
@@ -45,8 +45,8 @@ class RareReader:
         self.one_way, self.normal = by_name[OneWay, "x"], by_name[Carry, "normal_x"]
         self.surface, self.dominance = by_name[Carry, "x"], by_name[Dominance, "level"]
         self.locked_axes = by_name[LockedAxes, "x"]
-        self.exempt = []  # bodies that have a component of one of these do not fall by themselves
-        self.up = 2  # where normals that are not given point: k + 1, or -(k + 1), for axis k
+        self.exempt = []  # gravity does not act on bodies with a component of one of these kinds
+        self.up = 2  # the side of default normals: k + 1, or -(k + 1), for axis k
 
     @cython.ccall
     @may_raise
@@ -64,9 +64,9 @@ class RareReader:
 
     @may_raise
     def file(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
-        """Note which of the components a body has, by the marks of all of its kinds.
+        """Set which of the components a body has, from the marks `has` of all its kinds.
 
-        `check` fills in the values.  Until then it has the defaults and its last filter.
+        `check` fills the columns.  Until then they hold the defaults and the last filter.
         """
         rarest: cython.int = (
             Trait.DOMINANCE | Trait.RESTITUTION | Trait.MAX_SPEED | Trait.LOCKED_AXES | Trait.OTHER
@@ -86,7 +86,7 @@ class RareReader:
         return 0
 
     def _has(self, i: cython.Py_ssize_t, kind: ComponentBinding) -> cython.bint:
-        """Return whether a body has a component of a kind, and is not too attached to use it."""
+        """Return whether a body has a component of a kind and uses it: attached boxes only filters."""
         bits: cython.int = self.rare.bits[i] & ~Trait.GAME_FILTER
 
         return (bits << TRAITS_SHIFT & kind.mark) != 0 and kind.is_filed(i)
@@ -106,7 +106,7 @@ class RareReader:
 
     @may_raise
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether `read` would find something new about a body."""
+        """Return whether `read` would find a change."""
         kind: ComponentBinding
 
         for kind in self.kinds:  # noqa: SIM110  (a generator costs more)
@@ -139,8 +139,8 @@ class RareReader:
     def check(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill the columns of a body; return whether its numbers are valid.
 
-        Of a body that has none of the components only the filter may have to be cleared: `file`
-        has cleared the other columns.
+        For a body without these components, only the filter is cleared, as `file` has cleared the
+        other columns.
         """
         t: RareColumns = self.rare
         c: Controls = t.controls
@@ -162,7 +162,7 @@ class RareReader:
                 if self.filter.allows(i, k):
                     t.filters[i, k] = int(self.filter.seen[i, k])
             if t.filters[i, MASK] < 0:
-                t.filters[i, MASK] += ALL + 1  # ~bits: all but these
+                t.filters[i, MASK] += ALL + 1  # ~bits means all categories but these
         if c.is_used and self._has(i, self.friction) and self.friction.allows(i, CODE):
             c.friction_rule[i] = int(self.friction.seen[i, CODE])
         if self._has(i, self.one_way):
@@ -172,7 +172,7 @@ class RareReader:
             t.carries[i] = self.side(self.normal, i)
             t.any_carrier = True
             fine &= t.carries[i] != 0
-            for k in range(t.dim):  # the part along its normal is ignored: it moves along itself
+            for k in range(t.dim):  # the part along the normal is ignored: a surface slides
                 is_along: cython.bint = abs(t.carries[i]) != k + 1
                 t.surface[i, k] = self.surface.seen[i, k] if is_along else 0.0
         for kind in self.exempt:

@@ -1,7 +1,8 @@
-"""Carry numbers between component objects and columns.
+"""Copy numbers between component objects and columns.
 
-A game may set any attribute at any time, so every step reads every body; `sync.bindings`
-says why that costs next to nothing.  Fixed bodies are read only when the caller asks for it.
+`EntityRows` files the components of bodies before a step.  `read` then fills the columns that the
+step works on, and `write` copies the results back.  A game may set any attribute at any time, so
+every step reads every body except fixed ones; `sync.bindings` explains why that is cheap.
 """
 
 from __future__ import annotations
@@ -40,8 +41,8 @@ OF_ATTACHED = (
     | Mark.DISABLED
     | (Trait.FILTER | Trait.GAME_FILTER) << TRAITS_SHIFT
 )
-SAFE_LIMIT = 2.0**200  # up to here no step of a sane length leads beyond LARGEST
-PRESSES = 2.0**-40  # of the largest face: a motion of less may be lost in a gap
+SAFE_LIMIT = 2.0**200  # below this limit, no step of a sane length leads beyond LARGEST
+PRESSES = 2.0**-40  # of the largest face coordinate: a smaller motion may be lost in a gap
 
 
 @cython.final
@@ -53,7 +54,7 @@ class ComponentReader:
     rare_reader: ReadOnly[RareReader]
     dim: cython.int
     n_rows: cython.Py_ssize_t
-    # The first six are Position, Extents, Velocity, Growth, Mass, Deflect, or play their roles.
+    # The first six are Position, Extents, Velocity, Growth, Mass, Deflect, or have their roles.
     kinds: ReadOnly[list]
     position: ComponentBinding
     extents: ComponentBinding
@@ -63,7 +64,7 @@ class ComponentReader:
     deflect: ComponentBinding
     offset: ComponentBinding
     owner: ComponentBinding
-    # Whether bodies are dynamic, and count as moving, without a velocity too.
+    # Whether bodies without a velocity are dynamic and count as moving.
     sweeps: Public[cython.bint]
     rest_speed: Public[cython.double]
     gravity: cython.double[3]
@@ -71,24 +72,19 @@ class ComponentReader:
     has_written: cython.bint
     any_sensor: cython.bint
     watch: Watch
-    # A position is `lean` half sizes from the centre on each axis, a size is `halves` half sizes.
+    # A position is `lean` half sizes from the centre on each axis.  A size is `halves` half sizes.
     converts: cython.bint
     halves: cython.double
     lean: cython.double[3]
-    # Rows that the last `read` has found: invalid bodies; bodies that the game has moved or
-    # resized; still bodies that must be examined, whose rarer components have changed, and that
-    # have a new place; bodies that sleep on because the velocity set by the game only presses
-    # them against their support.
-    fallen: ReadOnly[list]
-    touched_rows: Public[list]
-    examined: ReadOnly[list]
-    altered: ReadOnly[list]
-    to_place: Public[list]
-    pressed: ReadOnly[list]
-    # Until they are cleared: rows of sleeping bodies with a change, and the ids of entities that
-    # were filed as fixed and moving.
-    woken: ReadOnly[list]
-    contradictory: ReadOnly[list]
+    # The rows that the last `read` has found; `woken` and `contradictory` stay until they are cleared.
+    fallen: ReadOnly[list]  # bodies that became invalid
+    touched_rows: Public[list]  # bodies that the game has moved or resized
+    examined: ReadOnly[list]  # still bodies that must be examined
+    altered: ReadOnly[list]  # still bodies whose rarer components have changed
+    to_place: Public[list]  # still bodies with a new place
+    pressed: ReadOnly[list]  # sleeping bodies that a velocity presses against their support
+    woken: ReadOnly[list]  # sleeping bodies with any other change
+    contradictory: ReadOnly[list]  # entities that were filed as fixed and moving
     overwritten: list  # by the step: the object and name of a column, rows, numbers
     writing: cython.longlong[::1]
 
@@ -134,12 +130,12 @@ class ComponentReader:
             self.lean[k] = leans[k]
 
     def bind(self, views):
-        """Read into the columns of the table, memoryviews by name, after they were replaced.
+        """Use the columns of the table, memoryviews by name, after they were replaced.
 
         If it raises, call it again before anything else.
         """
         self.n_rows = 0
-        if cython.compiled:  # as Python this is done over whole arrays
+        if cython.compiled:
             self._watch_columns()
         for kind in self.kinds:
             seen, now = kind.columns
@@ -148,7 +144,7 @@ class ComponentReader:
         self.n_rows = self.bodies.capacity
 
     def _watch_columns(self) -> cython.void:
-        """Find where the columns and slots lie that say whether there is anything new."""
+        """Set the addresses of the columns and slots that show whether anything is new."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -173,7 +169,7 @@ class ComponentReader:
 
     @may_raise
     def _require_room(self) -> cython.int:
-        """Raise IndexError unless all columns and kinds have the rows that bodies may stand in."""
+        """Raise IndexError unless all columns and kinds have room for the rows of all bodies."""
         kind: ComponentBinding
 
         if self.n_rows == 0 or self.bodies.capacity != self.n_rows:
@@ -184,7 +180,7 @@ class ComponentReader:
         return 0
 
     def require(self, rows: cython.longlong[::1]):
-        """Raise IndexError unless there is room for all of some rows."""
+        """Raise IndexError unless there is room for all of `rows`."""
         n: cython.Py_ssize_t
 
         for n in range(rows.shape[0]):
@@ -198,7 +194,7 @@ class ComponentReader:
         return 0
 
     def add_kind(self, kind: ComponentBinding):
-        """File components of one more type from now on."""
+        """Add a type whose components are filed from now on."""
         kind.bind(self.n_rows, self.bodies.seen_restitution, self.bodies.seen_restitution)
         self.kinds.append(kind)
 
@@ -221,7 +217,7 @@ class ComponentReader:
                 n_filed += kind.counts
                 has |= kind.mark
                 response = max(response, kind.response)
-        if has & Mark.ATTACHED:  # it acts as a sensor
+        if has & Mark.ATTACHED:  # an attached box is a sensor, without a response
             has = has & OF_ATTACHED | Has.SENSOR
             response = 0
         b.attached[i] = (has & Mark.ATTACHED) != 0
@@ -255,7 +251,7 @@ class ComponentReader:
         b.news[i] |= News.UNCHECKED
 
     def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
-        """File only whether a body is disabled; False, with nothing done, if more has changed."""
+        """File only whether a body is disabled; return False, unchanged, if more differs."""
         b: Bodies = self.bodies
         kind: ComponentBinding
         n_filed: cython.int = 0
@@ -286,9 +282,9 @@ class ComponentReader:
             kind.file(i, None)
 
     def forget(self, rows: cython.longlong[::1]):
-        """Read all numbers of the bodies of `rows` in the next step.
+        """Forget the known objects of `rows`, so that the next step reads all their numbers.
 
-        Needed after columns were set to other values: a game may set the same object again.
+        Needed after columns were set to other values, as a game may set the same object again.
         """
         kind: ComponentBinding
         n: cython.Py_ssize_t
@@ -297,10 +293,10 @@ class ComponentReader:
             for n in range(rows.shape[0]):
                 kind.forget(rows[n])
 
-    # -- a step that does not happen --
+    # -- rollback --
 
     def forget_overwritten(self):
-        """Forget the stored values: a step is complete, or about to begin."""
+        """Discard the stored values, after or before a step."""
         kind: ComponentBinding
 
         if self.writing.shape[0]:
@@ -313,7 +309,7 @@ class ComponentReader:
     @cython.ccall
     @may_raise
     def keep_boxes(self, rows) -> cython.int:
-        """Store the seen boxes of bodies whose components say something else."""
+        """Store the seen boxes of bodies before they are overwritten."""
         for name in ("seen_centre", "seen_half"):
             before = np.asarray(getattr(self.bodies, name))[rows]
             self.overwritten.append((self.bodies, name, rows, before))
@@ -322,7 +318,7 @@ class ComponentReader:
     @cython.ccall
     @may_raise
     def keep_out(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
-        """Keep whether and why a body was skipped, where that changes."""
+        """Store whether and why a body was skipped, before that changes."""
         self.overwritten.append((self.bodies, "quarantined", i, was_out))
         return 0
 
@@ -401,8 +397,8 @@ class ComponentReader:
     ) -> int:
         """Read the components at the start of a step of `dt` seconds.
 
-        Return the numbers of invalid bodies among the moving ones and among the others.  An error
-        of a component is raised, and `read` can be called again.
+        Return how many bodies are invalid.  An error raised by a component passes through, and `read`
+        can be called again.
         """
         n_out: cython.Py_ssize_t = 0
         was_written: cython.bint = self.has_written
@@ -498,7 +494,7 @@ class ComponentReader:
             b.end_rest(i)
             b.news[i] |= News.NEW
         if b.news[i] & News.NEW:
-            b.touched[i] = 0  # not moved: it was nowhere before
+            b.touched[i] = 0  # a new body has no position to have moved from
         if b.touched[i] & Touched.BY_GAME:
             self.touched_rows.append(i)
         return True
@@ -511,7 +507,7 @@ class ComponentReader:
         k: cython.int
 
         differs: cython.bint = self.position.read(i)
-        if differs and b.attached[i]:  # it is written over
+        if differs and b.attached[i]:  # the step overwrites the position
             b.news[i] |= News.UNCHECKED
             self._find_centre(i)
             differs = False
@@ -561,7 +557,7 @@ class ComponentReader:
             velocity: cython.double = b.seen_velocity[i, k]
             if velocity == 0.0:
                 continue
-            # Enough to close a gap of an ulp, so that the impact is resolved.
+            # The least displacement that closes a gap of one ulp, so that the impact is resolved.
             least: cython.double = PRESSES * max(abs(b.seen_centre[i, k]), b.seen_half[i, k])
             if not least < abs(velocity) * self.dt < INF or abs(velocity) > SAFE_LIMIT:
                 return False
@@ -573,7 +569,7 @@ class ComponentReader:
 
     @may_raise
     def _find_centre(self, i: cython.Py_ssize_t) -> cython.int:
-        """Compute the centre and the half sizes of a body from its components."""
+        """Compute the centre and the half sizes of a body from its seen values."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -587,7 +583,7 @@ class ComponentReader:
         return 0
 
     def _find_place(self, i: cython.Py_ssize_t) -> cython.int:
-        """Compute the values to write into a body's components; unchanged ones keep their objects."""
+        """Compute the place and size to write; unchanged ones keep their seen values."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -616,7 +612,7 @@ class ComponentReader:
         near: cython.bint = True
 
         fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INF
-        for k in range(self.dim):  # none of these holds for nan
+        for k in range(self.dim):  # each comparison is false for nan
             fine &= abs(b.seen_centre[i, k]) <= LARGEST
             fine &= 0.0 <= b.seen_half[i, k] <= LARGEST
             fine &= abs(b.seen_velocity[i, k]) <= LARGEST
@@ -645,7 +641,7 @@ class ComponentReader:
 
     @may_raise
     def _read_rare(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Fill a body's columns of `RareColumns`, and note whether it meets others than before."""
+        """Fill a body's columns of `RareColumns`, and note whether its filter has changed."""
         b: Bodies = self.bodies
         f: cython.longlong[:, ::1] = self.rare.filters
         categories: cython.longlong = f[i, CATEGORIES]
@@ -663,7 +659,7 @@ class ComponentReader:
         return fine
 
     def _stays_within(self, i: cython.Py_ssize_t, dt: cython.double) -> cython.bint:
-        """Return whether a body's path of this step stays where products are finite."""
+        """Return whether a body stays within `LARGEST`, and within the limits of a wrapping world."""
         b: Bodies = self.bodies
         k: cython.int
         fine: cython.bint = True
@@ -682,13 +678,13 @@ class ComponentReader:
         return fine
 
     def _fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return how fast a body falls after one second."""
+        """Return the gravity that acts on a body along an axis."""
         return self.gravity[k] * (self.rare.gravity_scale[i] if self.rare.is_used else 1.0)
 
     # -- writing --
 
     def write(self, rows: cython.longlong[::1]):
-        """Write where a step has taken the bodies of `rows` into their components."""
+        """Write the results of a step for the bodies of `rows` into their components."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         k: cython.int
@@ -728,7 +724,7 @@ class ComponentReader:
     @cython.ccall
     @may_raise
     def find_faces(self, rows: cython.longlong[::1]) -> cython.int:
-        """Find the boxes of the bodies of `rows` as queries see them."""
+        """Compute the tight boxes of the bodies of `rows`, which queries use."""
         n: cython.Py_ssize_t
 
         if not cython.compiled:
@@ -739,7 +735,7 @@ class ComponentReader:
         return 0
 
     def _find_faces(self, i: cython.Py_ssize_t) -> cython.int:
-        """Find the box of a body, and whether its next steps need a check of how far they lead."""
+        """Compute the tight box of a body, and mark it `DISTANT` if its next step may lead too far."""
         b: Bodies = self.bodies
         k: cython.int
         near: cython.bint = True
@@ -757,12 +753,12 @@ class ComponentReader:
 
 
 def _find_faces_at_once(reader, rows):
-    """Do as `ComponentReader.find_faces` over whole arrays, where a loop would be one in Python."""
+    """Do the same as `ComponentReader.find_faces` with array operations, for pure Python."""
     b, rows = reader.bodies, np.asarray(rows)
     centre, half = np.asarray(b.centre)[rows], np.asarray(b.half)[rows]
     half = np.where(half == 0.0, np.asarray(b.seen_half)[rows], half)
     np.asarray(b.half)[rows] = half
-    with np.errstate(invalid="ignore"):  # of bodies that are skipped
+    with np.errstate(invalid="ignore"):  # skipped bodies may hold any numbers
         low, high = centre - half, centre + half
     np.asarray(b.tight_min)[rows] = low
     np.asarray(b.tight_max)[rows] = high

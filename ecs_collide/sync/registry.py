@@ -1,7 +1,6 @@
-"""The bodies of one world: their rows, the values of their components, and those that a step moves.
+"""The bodies of one world: their rows, the values of their components, and which of them move.
 
-Bodies that the game has declared fixed are read when they appear, and again
-when they are asked for: no step goes through them otherwise.
+Fixed bodies are read when they appear, and again only when the game asks for it.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ class SavedRegistry(NamedTuple):
     entities: RowArray
     rows: RowArray
     teleports: dict[int, int]
-    n_out: int  # bodies that the step before has read and skipped
+    n_out: int  # number of bodies that the last step has read and skipped
     reported: tuple[NDArray[np.int8], NDArray[np.int8]] | None  # `touched`, `news`; None: all 0
     put: frozenset[int]  # as in `KinematicTargets`
     unread: RowArray  # fixed bodies to read, besides `requested`
@@ -78,7 +77,7 @@ class BodyRegistry:
         kernels = backend.kernels
         make = kernels.bindings.ComponentBinding
         common, rare = ([make(*entry) for entry in some] for some in entries(components, dim))
-        self.kinds = [*common, *rare]  # followed by those that `EntityRows.watch` adds
+        self.kinds = [*common, *rare]  # `EntityRows.watch` appends more
         self.makers = common[0], common[1]  # the two that make an entity a body
         self.types = {kind.type: kind for kind in reversed(self.kinds)}  # the first of each type
         reader = self._reader = kernels.reader.ComponentReader(timeline.bodies, self.kinds, rare)
@@ -94,7 +93,7 @@ class BodyRegistry:
         self.attached = AttachedBoxes(table, domain)
         self.sleep = Sleep(table, timeline)
         self.seen = SeenBodies(table, reader)
-        self._stale: list[RowArray] = []  # whose boxes the queries have not seen yet
+        self._stale: list[RowArray] = []  # rows whose tight boxes are out of date
         self.start = StepStart(table, self.kinematic_targets, self.attached, domain)
         self.impact_bodies = ImpactBodies(
             self.index, reader, self.units, self.kinematic_targets, self.start, self._stale, timeline
@@ -102,23 +101,23 @@ class BodyRegistry:
         # Rows, in the order of the ids of their bodies.
         self._unfixed = NO_ROWS
         self.watched = NO_ROWS  # neither fixed nor disabled nor attached
-        self._movers = self._stills = NO_ROWS  # of the watched bodies, quarantined ones too
+        self._movers = self._stills = NO_ROWS  # the watched bodies, including quarantined ones
         self.moving = NO_ROWS  # by the present or the last step
         self.active = NO_ROWS  # the same, and bodies that the game has moved or resized
         self.new = NO_ROWS  # bodies in their first step
-        self.touched_still = NO_ROWS  # they do not move, and have a new place in the tree
+        self.touched_still = NO_ROWS  # still bodies with a new place in the tree
         self._unread = NO_ROWS  # fixed bodies that the present step reads
-        self._requested: set[int] = set()  # fixed bodies that the next step is to read
+        self._requested: set[int] = set()  # rows of fixed bodies that the next step reads
         self._read = NO_ROWS  # all rows that the present step has read
-        self._n_out = 0  # how many the step skips
-        self._pressed = NO_ROWS  # bodies that sleep on though the game has set a velocity
+        self._n_out = 0  # number of bodies that the step skips
+        self._pressed = NO_ROWS  # bodies that stay asleep although the game has set a velocity
         self._woken = NO_ROWS  # see `count_woken`
         self._is_reported = True  # whether a step has reported all changes of bodies
         self._moves: dict[int, list[float]] = {}  # see `note_move`
-        # By entity: in how many consecutive steps the game has set its place or size, if in any.
+        # By entity: the number of consecutive steps in which the game has set its place or size.
         self.teleports: dict[int, int] = {}
         self.exempt: list[type] = []  # see `exempt_from_gravity`
-        self._falls = False  # whether anybody does
+        self._falls = False  # whether there is gravity
         self.index.bind()
 
     @property
@@ -145,13 +144,13 @@ class BodyRegistry:
         self.wake_all()
 
     def exempt_from_gravity(self, kind: type) -> None:
-        """Stop gravity for bodies that have components of this type."""
+        """Exempt bodies that have a component of this type from gravity."""
         self.exempt.append(kind)
         if self._falls:
             self._exempt_now(kind)
 
     def _exempt_now(self, kind: type) -> None:
-        """Exempt a type once there is gravity: it costs the columns of `RareColumns`."""
+        """Exempt a type now that there is gravity; this allocates the columns of `RareColumns`."""
         rare = self._reader.rare_reader
         if self.types.get(kind) not in rare.exempt:
             self.index.watch(kind, Trait.NO_GRAVITY << TRAITS_SHIFT)
@@ -161,7 +160,7 @@ class BodyRegistry:
     # -- structure --
 
     def compare(self, world: World) -> None:
-        """Bring the rows in line with the entities that the world has now."""
+        """Update the rows to the entities that the world has now."""
         index = self.index
         if not self.sleep.wanted and self.sleep.n:
             self.wake_all()
@@ -190,7 +189,7 @@ class BodyRegistry:
         index.know(changes)
 
     def _refuse_growth(self) -> None:
-        """Raise ValueError if a body has `Growth` and one attribute for several sizes."""
+        """Raise ValueError if a body has `Growth` although one attribute is its size on several axes."""
         growing = self.rows[self.table.has[self.rows] & Has.GROWTH != 0]
         if len(growing):
             entity, growth = self.table.views.ids[growing[0]], self.components.growth.kind.__name__
@@ -217,7 +216,7 @@ class BodyRegistry:
         self._movers, self._stills = self.watched[moves], self.watched[~moves]
 
     def pop_ignored(self) -> list[int]:
-        """Return the entities that were found to be fixed and moving, and forget them."""
+        """Return the entities that are both fixed and moving since the last call."""
         ignored = sorted(self._reader.contradictory)
         self._reader.contradictory.clear()
         return ignored
@@ -261,7 +260,7 @@ class BodyRegistry:
     def read(self, step: int, dt: float, rest_speed: float = 0.0) -> list[Report]:
         """Read all components; return reports of invalid ones.
 
-        TypeError or AttributeError if one holds something that is no number, or lacks an attribute.
+        Raise TypeError or AttributeError if an attribute is not a number or is missing.
         """
         c, reader, index = self.table, self._reader, self.index
         n_out = self._read_components(dt, rest_speed)
@@ -270,7 +269,7 @@ class BodyRegistry:
         reports = self._quarantine_fallen(step, dt) if reader.fallen else []
         if self.sweeps:
             self._start_targets(dt)
-        if self._domain is not None:  # bodies that the game has put beyond an edge of the world
+        if self._domain is not None:  # the game may have put bodies beyond an edge of the world
             rows = self._read[c.quarantined[self._read] == 0]
             c.centre[rows] = self._domain.into_world(c.centre[rows])
         if self._any_attached():
@@ -297,7 +296,7 @@ class BodyRegistry:
         return reports
 
     def _read_components(self, dt: float, rest_speed: float) -> int:
-        """Read the components of all bodies that want it; return how many cannot be used."""
+        """Read the components of the bodies to read in this step; return how many are invalid."""
         reader, stills, unread = self._reader, self._stills, self._pop_requested()
         reader.rest_speed = rest_speed
         self._read = self.watched
@@ -330,12 +329,12 @@ class BodyRegistry:
         reader.to_place = [row for row in reader.to_place if not c.moves[row]]
         released = kinematic_targets.released
         reader.to_place += released.tolist()
-        # The reader found that they move: their contacts are compared like those of still bodies.
+        # The reader took them for moving bodies.  Their contacts are compared as for still bodies.
         reader.examined.extend(released[c.touched[released] != 0].tolist())
         self._part()
 
     def _any_attached(self) -> bool:
-        """Return whether there are attached boxes, or were in the last step or before a restore."""
+        """Return whether there are attached boxes, or attachments from the last step or a restore."""
         return len(self.attached.rows) > 0 or self._timeline.attachments.n > 0
 
     def _quarantine_fallen(self, step: int, dt: float) -> list[Report]:
@@ -350,7 +349,7 @@ class BodyRegistry:
     def _attach(self, step: int, dt: float) -> list[Report]:
         """Attach boxes to their owners for this step; return reports of boxes without one."""
         c, boxes, rows, index = self.table, self.attached, self.attached.rows, self.index
-        with np.errstate(invalid="ignore"):  # quarantined boxes
+        with np.errstate(invalid="ignore"):  # quarantined boxes may hold any numbers
             owners = index.rows_of(c.seen_owner[rows].ravel().astype(np.int64))
         taken = boxes.find_targets(self._timeline.attachments, owners, index.holders(Attached))
         owner_of = dict(zip(rows.tolist(), owners.tolist(), strict=True)) if taken.jumped else {}
@@ -414,7 +413,7 @@ class BodyRegistry:
         find = world.finder((kind,))
         for row, place in self._moves.items():
             position = (find(ids[row]) or {}).get(kind)
-            # If a value is not a number, the next step reports its entity.
+            # The next step reports a value that is not a number.
             with suppress(TypeError, ValueError, AttributeError, OverflowError):
                 if position is not None and self.units.place_of(position) == place:
                     found.append(row)
@@ -441,22 +440,22 @@ class BodyRegistry:
         self._reader.woken.clear()
 
     def disturb(self, rows: list[int]) -> None:
-        """Wake the sleeping ones of some bodies; the next step wakes bodies that they support."""
+        """Wake the sleeping bodies of `rows`; the next step wakes bodies that they support."""
         self.sleep.disturbed += rows
         self.wake(rows)
 
     def wake(self, rows: list[int]) -> None:
-        """Wake the sleeping bodies among some bodies."""
+        """Wake the sleeping bodies of `rows`."""
         self._list_woken(self.sleep.wake(rows))
 
     def _list_woken(self, has_woken: bool) -> None:
-        """Add the bodies that woke to the moving ones."""
+        """List the moving bodies again if any body woke."""
         if has_woken:
             self._part()
             self._list_moving()
 
     def wake_reached(self) -> None:
-        """Wake the islands to which the paths of the step may come, from where they stand."""
+        """Wake the islands that the paths of this step may reach, from the present positions."""
         rows, sleeping = self.moving, self._timeline.sleeping
         if not (sleeping.n_leaning or self._reader.pressed or len(self._pressed)):
             return
@@ -495,7 +494,7 @@ class BodyRegistry:
     # -- writing back --
 
     def write(self) -> None:
-        """Write where the step has taken the bodies into the game's components."""
+        """Write the results of the step into the game's components."""
         self._is_reported = False
         c, written = self.table, self.moving
         if self.sweeps:
@@ -518,10 +517,7 @@ class BodyRegistry:
         self.start.note_written(written, before)
 
     def note_resized(self, rows: RowArray, boxes: RowArray) -> None:
-        """Take note of bodies that were given another place and size between two steps.
-
-        Their attached boxes have another offset now.
-        """
+        """Record that bodies got new boxes between steps, and their attached `boxes` new offsets."""
         self._reader.find_faces(rows.data)
         self._reader.forget(boxes.data)
         for row in rows.tolist():
@@ -531,7 +527,7 @@ class BodyRegistry:
         """Return the error to raise for a component that could not be read."""
         return self.checks.find_no_number(self.row_of[entity], entity) or error
 
-    # -- a step that does not happen --
+    # -- rollback --
 
     def save(self) -> SavedRegistry:
         """Return the state that `roll_back` restores.
@@ -565,7 +561,7 @@ class BodyRegistry:
         self._use(timeline)
         self.index.roll_back(saved.entities, saved.rows)
         self._start_anew()
-        if saved.reported is not None:  # the step may have lengthened the columns
+        if saved.reported is not None:  # the columns may be longer now
             n_rows = len(saved.reported[0])
             c.touched[:n_rows], c.news[:n_rows] = saved.reported
         reader.check(self.rows[c.news[self.rows] == 0].data)
@@ -593,7 +589,7 @@ class BodyRegistry:
         self._place_all()
 
     def _use(self, timeline: Any) -> None:
-        """Keep the bodies in the parts of another timeline, all of them new, from now on."""
+        """Use another timeline."""
         self._timeline = timeline
         self.sleep.use(timeline)
         self.impact_bodies.use(timeline)
@@ -627,7 +623,7 @@ class BodyRegistry:
         self.touched_still = NO_ROWS
 
     def _place_all(self) -> None:
-        """Put all bodies into the trees of a new timeline, where they were seen last."""
+        """Put all bodies into the trees of a new timeline, at their seen places."""
         c, rows = self.table, self.rows
         self._reader.forget(rows.data)
         c.take_seen(rows)
@@ -637,7 +633,7 @@ class BodyRegistry:
         self._reader.find_faces(rows.data)
 
     def _put_in_trees(self, rows: RowArray, misplaced: RowArray) -> None:
-        """Put moving bodies into their tree, and misplaced ones into the other tree."""
+        """Put the moving bodies of `rows` and the still ones of `misplaced` into their trees."""
         c, t = self.table, self._timeline
         self.moving = self.active = rows[c.moves[rows] != 0]
         stills = misplaced[c.moves[misplaced] == 0]
@@ -653,7 +649,7 @@ class BodyRegistry:
     def recall(self, world: World, bodies: RowArray) -> None:
         """Set the bodies, by rising id; the caller sets the contacts afterwards.
 
-        The next comparison with the world removes those that it lacks and adds the others.
+        The next comparison removes bodies that the world lacks and adds the ones that are missing.
         """
         self.start.forget()
         self.wake_all()
@@ -671,7 +667,7 @@ class BodyRegistry:
         c, rows = self.table, self.rows
         out = flags & (LEFT_OUT | UNSEEN) != 0
         misplaced = (c.news[rows] & (News.NEW | News.UNPLACED) != 0) | (c.quarantined[rows] != 0)
-        # A step that failed knows of some that they are elsewhere, and has not placed them.
+        # A failed step may have found that bodies moved without placing them.
         misplaced |= c.touched[rows] != 0
         misplaced |= (c.seen_centre[rows] != seen[0]).any(axis=1)
         misplaced |= (c.seen_half[rows] != seen[1]).any(axis=1)
@@ -689,7 +685,7 @@ class BodyRegistry:
         self._reader.find_faces(rows.data)
 
     def resume_sleep(self, sleeping: NDArray[np.void], stirred: NDArray[np.void]) -> int:
-        """Put the bodies to sleep that slept in the snapshot, after `resume`; return their number."""
+        """Put the bodies that slept in the snapshot to sleep, after `resume`; return their number."""
         asleep = self.sleep.resume(self.rows, sleeping, stirred)
         if self.sweeps:
             put = self.rows[stirred["body"][stirred["why"] & PUT != 0]]
@@ -698,7 +694,7 @@ class BodyRegistry:
         return len(asleep)
 
     def _lay_down(self, asleep: RowArray) -> None:
-        """Move the bodies that sleep again from the moving ones to the others."""
+        """Remove bodies that sleep again from the moving ones."""
         if len(asleep):
             self._part()
             self.moving = self.active = self.moving[self.table.moves[self.moving] != 0]

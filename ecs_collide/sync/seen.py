@@ -12,7 +12,7 @@ from ecs_collide.motion.body_table import BodyTable
 
 NO_ROWS: NDArray[np.int64] = np.zeros(0, np.int64)
 
-# Changes of a body since the last step; bits of `snapshot.schema.State.flags`.
+# The changes of a body since the last step, as bits of `snapshot.schema.State.flags`.
 LEFT_OUT = 1  # the last step skipped it: it is quarantined or disabled
 TOUCHED = 2  # known to be moved or resized by the game already
 UNSEEN = 4  # it is new since the last step
@@ -35,11 +35,11 @@ SEEN = (
 )
 """The seen columns: the component, the column, and the number for no component."""
 
-N_OF_STEPS = 7  # a step uses so many of them; the others differ only in custom components
+N_OF_STEPS = 7  # a step uses the first seven; the others differ only with custom components
 
 FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
 SLEEPER = np.dtype([("body", "<u4"), ("island", "<u4"), ("leans", "i1"), ("held", "u1")])
-"""Sleeping bodies: the island is its first body if the body leans, else 0."""
+"""Sleeping bodies.  The island of a body that leans is the first body in it, else 0."""
 
 STIRRED = np.dtype([("body", "<u4"), ("why", "u1")])
 """Flags of bodies for the next step: reasons to wake others, and how a body reached its place."""
@@ -75,7 +75,7 @@ def read_leans(saved: NDArray[np.int8]) -> NDArray[np.int16]:
 
 
 def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:
-    """Return an array of `n` strays, contacts or contact events, to be filled."""
+    """Return an array of `n` zero records."""
     return np.zeros(n, dtype)
 
 
@@ -90,7 +90,7 @@ class SeenBodies:
         self._reader = reader
 
     def filters(self, rows: NDArray[np.int64]) -> NDArray[np.void]:
-        """Return the filters that were seen last, of the bodies that had one of any effect."""
+        """Return the seen filters of the bodies whose filter is not the default."""
         if not self._table.bodies.rare.is_used:
             return none_of(FILTERED)
         numbers = self._table.filters[rows]
@@ -101,7 +101,7 @@ class SeenBodies:
         return filters
 
     def resume_filters(self, rows: NDArray[np.int64], filters: NDArray[np.void]) -> None:
-        """Set the seen filters from those of a snapshot."""
+        """Set the seen filters from a snapshot."""
         if len(filters):
             self._reader.rare_reader.use()
         if self._table.bodies.rare.is_used:
@@ -110,12 +110,12 @@ class SeenBodies:
             numbers[rows[filters["body"]]] = filters["numbers"]
 
     def changed_kinds(self, row: int) -> list[Any]:
-        """Return the kinds whose component of a body says something else than was seen last."""
+        """Return the kinds whose component of a body differs from the seen values."""
         changed = (kind for kind in self._reader.kinds if kind.names and kind.is_other(row))
         return list({kind.type: kind for kind in changed}.values())
 
     def altered(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the bodies that the next step examines again, except new and changed ones."""
+        """Return the rows that the next step examines again, except new and changed bodies."""
         c = self._table
         found = rows[c.news[rows] & News.UNCHECKED != 0]
         some = rows[(c.traits[rows] != 0) | (c.attached[rows] != 0)]

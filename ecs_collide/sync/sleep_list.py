@@ -1,8 +1,7 @@
 """Sleeping bodies: which fall asleep after a step, and which wake before one.
 
-Waking a body never changes a result, only the cost of a step.  So whatever
-might concern a body that sleeps wakes it: something new about itself, a
-contact that is taken from it, something new about a body beside it that does not move.
+Waking a body never changes a result, only the cost of a step.  So a sleeping body wakes for every
+change that might concern it: to itself, to its contacts, or to a still body beside it.
 """
 
 from __future__ import annotations
@@ -32,7 +31,7 @@ RowArray = NDArray[np.int64]
 
 
 STEPS_TO_SLEEP = 8  # steps at rest after which a body may fall asleep
-EVERY = 8  # bodies fall asleep in every 8th step, together: trees insert many boxes at once faster
+EVERY = 8  # bodies fall asleep in every 8th step: inserting many boxes at once is faster
 
 
 class SavedSleep(NamedTuple):
@@ -55,7 +54,7 @@ class Sleep:
         self._timeline = timeline
         self.wanted = True  # whether any body may sleep
         self.filed: list[int] = []  # rows of bodies with other components since the last step
-        self.disturbed: list[int] = []  # of those whose contacts with sleeping ones are others now
+        self.disturbed: list[int] = []  # rows whose contacts with sleepers may have changed
 
     def use(self, timeline: Any) -> None:
         """Use another timeline, in which all bodies are awake."""
@@ -69,12 +68,12 @@ class Sleep:
 
     @property
     def n(self) -> int:
-        """How many bodies sleep."""
+        """The number of sleeping bodies."""
         n: int = self._timeline.sleeping.n
         return n
 
     def wake(self, rows: Iterable[int]) -> bool:
-        """Wake the sleeping bodies of `rows`; return whether there are any."""
+        """Wake the sleeping bodies of `rows`; return whether any woke."""
         return len(self.wake_with_islands(rows)) > 0
 
     def wake_with_islands(self, rows: Iterable[int]) -> RowArray:
@@ -104,7 +103,7 @@ class Sleep:
         return np.array(sorted(rows), np.int64) if rows else NO_ROWS
 
     def wake_reached(self, rows: RowArray) -> bool:
-        """Wake the bodies that a step has reached; return whether there are any."""
+        """Wake the bodies that a step has reached; return whether any woke."""
         self.disturbed += rows[self._table.dynamic[rows] == 0].tolist()
         return self.wake(rows.tolist())
 
@@ -132,23 +131,23 @@ class Sleep:
         return self.wake(self._timeline.sleeping.near(rows.data))
 
     def fall(self, moving: RowArray, step: int, driving: bool) -> bool:
-        """Put the bodies of `moving` to sleep that have rested for long; return whether there are any.
+        """Put the bodies of `moving` to sleep that have rested for long; return whether any fell asleep.
 
-        After a step, by its number, that has settled, and had room for all pairs.  With `driving`
-        bodies do not move by their velocities.
+        `step` is the number of a step that was resolved and written.  With `driving`, bodies do not
+        move by their velocities, so a velocity does not prevent sleep.
         """
         if not self.wanted or step % EVERY or self._timeline.broadphase.is_crowded:
             return False
         if self._timeline.broadphase.pair_filter is not None or self._timeline.bodies.wraps:
             return False
         if self._timeline.gravity.is_on and self._timeline.bodies.dt == 0.0:
-            return False  # no body falls in such a step, so it does not show which are held
+            return False  # no body falls in such a step, so it does not show which have support
         c = self._table
         rows = moving[(c.rest_count[moving] >= STEPS_TO_SLEEP) & (c.interrupted[moving] == 0)]
         if not len(rows):
             return False
         rests = (c.bad[rows] == 0) & (c.moves[rows] != 0) & (c.driven[rows] == 0)
-        # A way out may open anywhere, and another member of a crowd may come.
+        # `PushOut` and `Separate` may move a body although nothing near it has changed.
         rests &= c.traits[rows] & (Trait.PUSH_OUT | Trait.SEPARATE) == 0
         rests &= (c.growth[rows] == 0.0).all(axis=1)
         if not driving:
@@ -158,7 +157,7 @@ class Sleep:
             self._timeline.sleeping.put_to_sleep(rows.data)
         return len(rows) > 0
 
-    # -- a step that does not happen --
+    # -- rollback --
 
     def save(self, rows: RowArray) -> SavedSleep:
         """Return the state of `rows` that `roll_back` restores."""
@@ -171,7 +170,7 @@ class Sleep:
         return SavedSleep(rows, rest_count, interrupted, table, c.island[rows], left, disturbed)
 
     def roll_back(self, saved: SavedSleep) -> RowArray:
-        """Put the bodies to sleep again that slept before the step; return their rows."""
+        """Put the bodies that slept before the step to sleep again; return their rows."""
         c = self._table
         c.rest_count[saved.rows], c.interrupted[saved.rows] = saved.rest_count, saved.interrupted
         rows = NO_ROWS
@@ -191,9 +190,9 @@ class Sleep:
     def sleeping_rows(
         self, rows: RowArray, put: Collection[int]
     ) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the sleeping bodies among `rows`, and the bodies that the next step must check.
+        """Return the sleeping bodies among `rows`, and the bodies that the next step must examine.
 
-        `put` are rows of bodies that are not swept to their places.
+        `put` are rows of bodies that `Space.teleport` or `Space.move` has placed.
         """
         c = self._table
         places = np.flatnonzero(c.asleep[rows])
@@ -220,14 +219,14 @@ class Sleep:
     ) -> RowArray:
         """Put bodies of `rows` to sleep again, as `sleeping_rows` described them; return their rows.
 
-        Before it no body sleeps, and all are at their seen places.
+        No body may sleep before the call, and all must be at their seen places.
         """
         c = self._table
         some: RowArray = rows[sleeping["body"]]
         # Only moving bodies can sleep.  A body that is not filed yet may have changed.
         able = (c.moves[some] != 0) & (c.disabled[some] == 0) & (c.attached[some] == 0)
         able |= c.n_filed[some] < 0
-        # Bodies with invalid numbers, as far as they are known, do not sleep either.
+        # Bodies known to have invalid numbers do not sleep either.
         able &= (c.bad[some] == 0) | (c.news[some] & News.UNCHECKED != 0)
         some, sleeping = some[able], sleeping[able]
         c.leans[some], c.held[some] = read_leans(sleeping["leans"]), sleeping["held"]

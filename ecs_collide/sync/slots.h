@@ -9,7 +9,7 @@
 
 #include "ecs_collide/broadphase/inline.h"
 
-/* A build for all Pythons to come does not know the insides of floats and lists. */
+/* A build for the limited API cannot access the fields of floats and lists. */
 #ifdef Py_LIMITED_API
 #define LIST_SIZE PyList_Size
 #define LIST_ITEM PyList_GetItem
@@ -21,13 +21,13 @@
 #endif
 
 /* The components of one kind by row, what their slots are known to hold, and where these are.
-   A row that no component is filed in holds None.  The components are borrowed of a list. */
+   A row without a filed component holds None.  The components are borrowed from a list. */
 typedef struct {
     PyObject **items;
     PyObject **known;
-    PyObject *nothing;  /* A bare object that no slot holds: what is known of an unknown one. */
-    PyObject *type;  /* None, which is the type of nothing, as long as no offsets are known. */
-    PyObject *wanted;  /* The type whose offsets are to be found, or None; both are borrowed. */
+    PyObject *nothing;  /* A bare object that no slot holds; stands for an unknown value. */
+    PyObject *type;  /* None, which is no type, until the offsets are known. */
+    PyObject *wanted;  /* The type whose offsets must be found, or None.  Both types are borrowed. */
     PyObject *names;  /* A tuple, borrowed. */
     Py_ssize_t n_rows;
     Py_ssize_t width;
@@ -73,7 +73,7 @@ static inline Slots *slots_new(PyObject *type, PyObject *names)
 }
 
 /* Find where an object holds an attribute that is a slot: a bare object is set, looked for, and
-   replaced by what was there.  -1: it is no such attribute; 0: it is not set. */
+   replaced by the old value.  Return -1 for another kind of attribute, 0 if it is not set. */
 static inline Py_ssize_t offset_of(PyObject *item, PyObject *name, PyObject *bare)
 {
     const Py_ssize_t width = sizeof(PyObject *);
@@ -102,7 +102,7 @@ static inline Py_ssize_t offset_of(PyObject *item, PyObject *name, PyObject *bar
     return offset;
 }
 
-/* Tell whether a component can be read in place; the first one tells where. */
+/* Return whether a component can be read in place; the first one sets the offsets. */
 static inline int slots_fit(Slots *slots, PyObject *item)
 {
     PyObject *type = (PyObject *)Py_TYPE(item);
@@ -160,7 +160,7 @@ static inline int slots_make_room(Slots *slots, Py_ssize_t n_rows)
     return 0;
 }
 
-/* Know nothing of a slot any more. */
+/* Forget the value of a slot. */
 static inline void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k)
 {
     remember(&slots->known[i * slots->width + k], slots->nothing);
@@ -179,7 +179,7 @@ static inline void slots_bind(Slots *slots, double *seen, double *now)
     slots->now = now;
 }
 
-/* Tell whether the slots of a component still hold the very objects that are known. */
+/* Return whether the slots of a component still hold the known objects. */
 static inline int slots_hold(const Slots *slots, Py_ssize_t i)
 {
     PyObject *item = slots->items[i];
@@ -191,26 +191,26 @@ static inline int slots_hold(const Slots *slots, Py_ssize_t i)
     return 1;
 }
 
-/* The slots of a component that only some bodies have, and the bit that says which. */
+/* The slots of a component that only some bodies have, and the bit of these bodies. */
 typedef struct {
     const Slots *slots;
     int mark;
 } Marked;
 
-/* The columns and slots that say whether anything about a body may be new. */
+/* The columns and slots that show whether anything about a body may be new. */
 typedef struct {
     const Slots *position;
     const Slots *extents;
-    const signed char *flags[4];  /* A body with any of these set is looked at closely. */
+    const signed char *flags[4];  /* A body with any of these set is read in full. */
     const signed char *has;
     Marked common[4];  /* By the bits of `has`. */
     int common_marks;
     const short *bits;
-    Marked rare[32];  /* By those of `bits`, or more than there are; `MOST_KINDS`. */
+    Marked rare[32];  /* By the bits of `bits`; see `MOST_KINDS`. */
     int n_rare;
 } Watch;
 
-/* Tell whether what a body has of the rarer components is known. */
+/* Return whether all rare components of a body hold their known values. */
 static inline int rare_hold(const Watch *watch, Py_ssize_t i)
 {
     const int marks = watch->bits[i];
@@ -223,9 +223,9 @@ static inline int rare_hold(const Watch *watch, Py_ssize_t i)
     return 1;
 }
 
-#define FETCHED_AHEAD 48  /* Bodies: about as long as memory takes to answer. */
+#define FETCHED_AHEAD 48  /* Bodies; covers the latency of memory. */
 
-/* The same as `slots_hold` where all that is read was read ahead of the loop. */
+/* The same as `slots_hold`, with values that were read before the loop. */
 ECS_COLLIDE_INLINE int pair_holds(const PyObject *item, const PyObject *type,
                                   PyObject *const *known, Py_ssize_t first, Py_ssize_t second)
 {
@@ -235,7 +235,7 @@ ECS_COLLIDE_INLINE int pair_holds(const PyObject *item, const PyObject *type,
 }
 
 /* Return the first place in `rows`, from `n` on, of a body one of whose two components may hold
-   other numbers than are known.  As `watch_run`, which looks at more, it waits for memory. */
+   other numbers than are known.  Like `watch_run`, which reads more, it is bound by memory. */
 static inline Py_ssize_t pair_run(const Slots *first, const Slots *second, const long long *rows,
                                   Py_ssize_t n, Py_ssize_t n_rows)
 {
@@ -261,10 +261,10 @@ static inline Py_ssize_t pair_run(const Slots *first, const Slots *second, const
     return n;
 }
 
-/* Return the first place in `rows`, from `n` on, of a body about which there may be anything new.
+/* Return the first place in `rows`, from `n` on, of a body that may have changed.
 
-   Where bodies rest, this loop is all that a step costs, and it waits for memory: components are
-   asked for ahead of their turn. */
+   If all bodies rest, this loop is the main cost of a step.  It is bound by memory, so components
+   are prefetched. */
 static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py_ssize_t n,
                                    Py_ssize_t n_rows)
 {
@@ -319,7 +319,7 @@ static inline int numbers_read(Slots *slots, PyObject *item, double *numbers, in
         } else if (may_be_ints && PyLong_CheckExact(value)) {
             numbers[k] = PyLong_AsDouble(value);
             if (numbers[k] == -1.0 && PyErr_Occurred()) {
-                PyErr_Clear(); /* The way by name says what is wrong with it. */
+                PyErr_Clear(); /* The read by name raises a clear error. */
                 return 0;
             }
         } else {
@@ -346,8 +346,8 @@ static inline int fields_read(Slots *slots, PyObject *item, double *numbers)
     return numbers_read(slots, item, numbers, 0);
 }
 
-/* Write what differs from what was seen into the slots of a component; 0 where it has to be
-   done by name, -1: failed.  A float that nobody else holds is written over. */
+/* Write the numbers that differ from the seen ones into the slots of a component.  Return 0 if it
+   must be done by name, -1 on failure.  A float without other references is overwritten. */
 static inline int slots_write(const Slots *slots, Py_ssize_t i)
 {
     PyObject *item = slots->items[i];
@@ -359,7 +359,7 @@ static inline int slots_write(const Slots *slots, Py_ssize_t i)
         PyObject **slot = slot_of(slots, item, k), *before = *slot, *value;
         PyObject **known = &slots->known[i * slots->width + k];
         if (now[k] == seen[k]) {
-            now[k] = seen[k]; /* zeros may differ in their signs */
+            now[k] = seen[k]; /* zeros may differ in sign */
             continue;
         }
 #ifndef Py_LIMITED_API
@@ -377,7 +377,7 @@ static inline int slots_write(const Slots *slots, Py_ssize_t i)
         if (before != NULL && (PyFloat_CheckExact(before) || PyLong_CheckExact(before))) {
             Py_DECREF(before);
         } else {
-            /* It may run any code when it goes, so this is the last that is done here. */
+            /* Freeing the old value may run any code, so nothing may follow. */
             Py_XDECREF(before);
             return 0;
         }
@@ -390,8 +390,8 @@ static inline int same_bits(const double *one, const double *other, Py_ssize_t n
     return memcmp(one, other, (size_t)n * sizeof(double)) == 0;
 }
 
-/* Write the slots of any component if all that are full hold plain floats; 0 where it has to be
-   done by name, -1: failed. */
+/* Write the slots of any component if all that are set hold plain floats.  Return 0 if it must be
+   done by name, -1 on failure. */
 static inline int fields_write(Slots *slots, PyObject *item, const double *numbers)
 {
     PyObject *value, *before, **slot;
@@ -417,7 +417,7 @@ static inline int fields_write(Slots *slots, PyObject *item, const double *numbe
     return 1;
 }
 
-/* Return where a type stands in a list, or -1. */
+/* Return the index of a type in a list, or -1. */
 static inline Py_ssize_t place_of_type(PyObject *types, PyObject *type)
 {
     for (Py_ssize_t n = 0; n < LIST_SIZE(types); ++n)
@@ -426,8 +426,8 @@ static inline Py_ssize_t place_of_type(PyObject *types, PyObject *type)
     return -1;
 }
 
-/* Tell whether an entity has exactly the components that are filed in a row: one look at
-   each pointer, as a world has more of them than of anything else. */
+/* Return whether the components of an entity are those filed in a row.  Each pointer is compared
+   once, as a world has more components than anything else. */
 static inline int files_agree(PyObject *components, PyObject *types, PyObject *items,
                               Py_ssize_t i, Py_ssize_t n_filed)
 {

@@ -1,7 +1,7 @@
-"""Components whose attributes are slots, read and written where they lie in memory.
+"""Components whose attributes are slots, read and written in place.
 
-Compiled kernels take these functions from `sync/slots.h`.  Python has no such way: here nothing is
-done, as the falsy result says, and the caller reads and writes attributes by name.
+Compiled kernels take these functions from `sync/slots.h`.  In pure Python they do nothing and
+return a falsy value, and the caller reads and writes attributes by name.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ Watch: TypeAlias = Any
 
 
 def _do_nothing(*arguments: object) -> None:
-    """Return None: no slots are known, read, written or compared."""
+    """Return None: slots are not accessible from Python."""
 
 
 slots_new = slots_free = slots_make_room = slots_file = slots_forget = slots_bind = _do_nothing
@@ -24,14 +24,14 @@ watch_run = pair_run = slots_hold = slots_read = slots_write = fields_read = fie
 
 
 def place_of_type(types: list[type], type: type) -> int:
-    """Return where a type stands in a list, or -1."""
+    """Return the index of a type in a list, or -1."""
     return types.index(type) if type in types else -1
 
 
 def files_agree(
     components: Mapping[type, Any], types: list[type], items: list[list[Any]], i: int, n_filed: int
 ) -> bool:
-    """Return whether an entity has exactly the components that are filed in a row."""
+    """Return whether the components of an entity are those filed in a row."""
     for kind, component in components.items():
         if kind in types:
             filed = items[types.index(kind)]

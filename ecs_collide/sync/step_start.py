@@ -1,4 +1,4 @@
-"""Where bodies were when the last step began, for drawing between two steps."""
+"""The positions of bodies at the start of the last step, for drawing between two steps."""
 
 from __future__ import annotations
 
@@ -28,10 +28,10 @@ class StepStart:
         self._targets = targets
         self._attached = attached
         self._domain = domain
-        self._relocated: list[int] = []  # rows of bodies that were put somewhere else since
-        self._overwritten: dict[int, list[float]] = {}  # by row: before responses wrote there
-        self._written: tuple[RowArray, Doubles] | None = None  # by the step: rows, centres before
-        self._centres: Doubles | None = None  # once they were asked for
+        self._relocated: list[int] = []  # rows of bodies put elsewhere since
+        self._overwritten: dict[int, list[float]] = {}  # centres before responses, by row
+        self._written: tuple[RowArray, Doubles] | None = None  # moved rows, old centres
+        self._centres: Doubles | None = None  # cached by `centres`
 
     def forget(self) -> None:
         """Forget the last step: another one begins, or it was rolled back."""
@@ -40,24 +40,23 @@ class StepStart:
         self._overwritten.clear()
 
     def note_overwritten(self, row: int) -> None:
-        """Remember where a body was seen last, before a response overwrites it."""
+        """Store the seen centre of a body before a response overwrites it."""
         self._overwritten.setdefault(row, self._table.seen_centre[row].tolist())
 
     def note_written(self, rows: RowArray, centres: Doubles) -> None:
-        """Remember which bodies a step has moved, and where they were."""
+        """Store the rows of the bodies that a step has moved, and their centres before it."""
         self._written = rows, centres
 
     def note_relocated(self, row: int) -> None:
-        """Remember that a body was put somewhere else since the step began."""
+        """Record that a body was put somewhere else since the step began."""
         self._relocated.append(row)
         self._centres = None
 
     def centres(self) -> Doubles:
-        """Return where bodies were when the last step began, float64 (capacity, dim) by row.
+        """Return the centres of bodies at the start of the last step, float64 (capacity, dim) by row.
 
-        Teleports before the step are done then.  Of bodies that the step did not move, of those
-        that a response has put somewhere else, and of all after `restore` or a step that was cut
-        short: where they are now.
+        They include teleports before the step.  Bodies that the step did not move or a response put
+        elsewhere, and all bodies after `restore` or an interrupted step, have their present centres.
         """
         if self._centres is None:
             now = self._table.seen_centre

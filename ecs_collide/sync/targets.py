@@ -1,8 +1,8 @@
-"""The targets to which the game has moved its bodies, in a space that sweeps them there.
+"""The targets of bodies in a space that sweeps them to the positions that the game sets.
 
-Such a space does not move bodies by their velocities.  A position that the game
-has set is the target for the end of the step: the body is driven there in a
-straight line, and its impacts on the way are resolved.
+Such a space does not move bodies by their velocities.  A position that the game has set is the
+target for the end of the step.  The body is driven there in a straight line, and its impacts on
+the way are resolved.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class KinematicTargets:
         self._centre = self._half = np.zeros((0, table.dim))
         self.put: set[int] = set()  # rows of bodies that are teleported instead
         self.rows = np.zeros(0, np.int64)  # of the driven bodies
-        self.released = self.rows  # driven by the last step, and at rest now
+        self.released = self.rows  # bodies that the last step drove, and that are at rest now
         self.targets = np.zeros((0, table.dim))  # in world units
-        self.wrapped_targets = self.targets  # in a world that wraps; targets lie the short way
+        self.wrapped_targets = self.targets  # inside the world; `targets` lie the short way round
         self.speeds = self.targets  # in world units per second
 
     def remember(self, rows: RowArray) -> None:
-        """Remember where bodies are, before their components are read."""
+        """Store the boxes of bodies before their components are read."""
         c = self._table
         if len(self._centre) < c.capacity:
             centre, half = np.zeros((2, c.capacity, c.dim))
@@ -42,10 +42,10 @@ class KinematicTargets:
         self._centre[rows], self._half[rows] = c.centre[rows], c.half[rows]
 
     def find_targets(self, rows: RowArray, dt: float) -> None:
-        """Find which of the bodies that were read the game has moved, and drive them there."""
+        """Find the bodies of `rows` that the game has moved, and drive them to their targets."""
         c = self._table
         before, after = self._centre[rows], c.seen_centre[rows]
-        with np.errstate(all="ignore"):  # of bodies that are skipped
+        with np.errstate(all="ignore"):  # skipped bodies may hold any numbers
             displacements = after - before
             wrapped_targets = after
             if self._domain is not None:
@@ -56,7 +56,7 @@ class KinematicTargets:
             speeds = displacements / dt if dt > 0.0 else np.full_like(displacements, np.inf)
         driven = (c.touched[rows] & Touched.BY_GAME != 0) & (
             c.quarantined[rows] == 0
-        )  # new ones are not touched
+        )  # new bodies are not touched
         driven &= c.has[rows] & Has.FIXED == 0
         driven &= (displacements != 0.0).any(axis=1) & (np.abs(speeds) <= LARGEST).all(axis=1)
         if self.put:
@@ -78,38 +78,38 @@ class KinematicTargets:
         c.motion[self.released] = 0.0
 
     def arrived(self) -> NDArray[np.bool_]:
-        """Return by body and axis whether it is at its target."""
+        """Return whether each driven body has arrived, by axis, bool (n, dim)."""
         arrived: NDArray[np.bool_] = self._table.centre[self.rows] == self.targets
         return arrived
 
     def reach_wrapped_targets(self, arrived: NDArray[np.bool_]) -> None:
-        """Set bodies that have arrived exactly to the positions that the game has set."""
+        """Move the bodies that have arrived to their targets inside the world."""
         c = self._table
         c.centre[self.rows] = np.where(arrived, self.wrapped_targets, c.centre[self.rows])
 
     def before(self) -> NDArray[np.float64]:
-        """Return where the bodies that are driven were when the step began."""
+        """Return the centres of the driven bodies at the start of the step, (n, dim)."""
         before: NDArray[np.float64] = self._centre[self.rows]
         return before
 
     def clear(self) -> None:
-        """Drive nothing."""
+        """Remove all targets."""
         self.rows, self.released = self.rows[:0], self.released[:0]
         self.targets, self.speeds = self.targets[:0], self.speeds[:0]
         self.wrapped_targets = self.wrapped_targets[:0]
         self.put.clear()
 
     def release(self, row: int) -> None:
-        """Drive a body no further: a response has put it somewhere else."""
+        """Cancel the target of a body that a response has put somewhere else."""
         self.targets[self.rows == row] = np.nan
 
     def speed_of(self, row: int, k: int) -> float:
-        """Return how fast a body is driven on an axis; 0 if it is not."""
+        """Return the speed at which a body is driven on an axis, 0 if it is not driven."""
         place = np.flatnonzero(self.rows == row)
         return float(self.speeds[place[0], k]) if len(place) else 0.0
 
     def keep_velocities(self, moving: RowArray) -> None:
-        """Leave velocity components unchanged, except where a resolution has changed them."""
+        """Restore the seen velocities of `moving` on each axis that no resolution has changed."""
         c, speeds = self._table, np.zeros((len(moving), self._table.dim))
         order = np.argsort(moving)
         driven = are_among(self.rows, moving)

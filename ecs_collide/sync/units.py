@@ -1,4 +1,4 @@
-"""What the numbers of a game's components mean: a place and a size as a box, and velocities."""
+"""Conversion between the numbers of a game's components and boxes and velocities."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ Doubles = NDArray[np.float64]
 
 
 class Units:
-    """Converts the numbers of components of a game to centres and half sizes, and back."""
+    """Converts positions and sizes of a game's components to centres and half sizes, and back."""
 
     def __init__(self, components: Components, dim: int) -> None:
-        self.leans = components.leans(dim)  # of a position from the centre, in half sizes
-        self.halves = 2.0 if components.whole_sizes else 1.0  # in a size
+        self.leans = components.leans(dim)  # offset of a position from the centre, in half sizes
+        self.halves = 2.0 if components.whole_sizes else 1.0  # half sizes in a size
         roles = (components.vector(role, dim) for role in ("position", "extents", "velocity"))
         self._position, self._extents, self._velocity = (role.names for role in roles)
         self.shared_size = components.shared_size(dim)  # one attribute for several axes, or ""
         self._velocity_type = components.velocity.kind
 
     def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
-        """Return the centre and the half sizes that the numbers of a body mean."""
+        """Return the centre and the half sizes of a body from its position and size."""
         half = [whole / self.halves for whole in size]
         centre = [at - lean * h for at, lean, h in zip(place, self.leans, half, strict=True)]
         return centre, half
 
     def boxes_of(self, places: Doubles, sizes: Doubles) -> tuple[Doubles, Doubles]:
-        """Return the centres and half sizes (n, dim) that the numbers of bodies mean."""
+        """Return the centres and half sizes (n, dim) of bodies from their positions and sizes."""
         halves = sizes / self.halves
         return places - np.array(self.leans) * halves, halves
 
     def place_of(self, position: Any) -> list[float]:
-        """Return the numbers of a component that plays the role of a position."""
+        """Return the numbers of a position component."""
         return [float(read_number(position, name)) for name in self._position]
 
     def set_centre(self, position: Any, extents: Any, centre: Iterable[float]) -> None:
-        """Set a body's position such that its centre comes to lie there."""
+        """Set a body's position so that its centre is at `centre`."""
         for k, value in enumerate(centre):
             place = value
             if self.leans[k] != 0.0:
@@ -68,16 +68,16 @@ class Units:
             write_number(extents, name, value * self.halves)
 
     def velocity_of(self, component: Any) -> Vector:
-        """Return the numbers of a component that plays the role of a velocity; NaN for none."""
+        """Return the numbers of a velocity component; NaN for a missing attribute."""
         return tuple(read_number(component, name, math.nan) for name in self._velocity)
 
     def set_velocity(self, component: Any, velocity: Iterable[float]) -> None:
-        """Set the numbers of a component that plays the role of a velocity."""
+        """Set the numbers of a velocity component."""
         for name, value in zip(self._velocity, velocity, strict=True):
             write_number(component, name, value)
 
     def set_velocities(self, components: Sequence[Any], velocities: Doubles) -> None:
-        """Set the numbers of many components that play the role of a velocity, (n, dim)."""
+        """Set the numbers of many velocity components from `velocities`, (n, dim)."""
         for name, numbers in zip(self._velocity, velocities.T.tolist(), strict=True):
             # The test in `write_number` costs as much as the write of an attribute.
             plain = self._velocity_type if keeps_numbers(self._velocity_type, name) else None

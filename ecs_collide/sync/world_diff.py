@@ -1,4 +1,4 @@
-"""Compare the entities of a world with the bodies that are known.
+"""Compare the entities of a world with the known bodies.
 
 One pass over the world's dictionaries, by identity: an added, removed or replaced
 component differs from the filed one.
@@ -21,22 +21,22 @@ def compare_world(
     n_filed: cython.longlong[::1],
     present: cython.schar[::1],
 ):
-    """Return the entities that are bodies now, bodies with other components, and bodies no more.
+    """Return three lists of entities: new bodies, bodies with other components, bodies that are gone.
 
-    The first are in no order, the last by rising id.
+    The last is in the order of the ids, the others are in no order.
 
     Parameters
     ----------
     entities : dict
         The components by type, a dict, for each entity.
     dead : frozenset of int
-        Entities that count as gone.
+        Entities that esper deletes next; they count as gone.
     kinds : list of ComponentBinding
         The kinds to compare; the first two make an entity a body.
     rows : int64 (n,)
         The rows of the bodies in the order of their ids.
     ids, n_filed, present
-        By row: the entity, how many components are filed for it, and to be written: if it is there.
+        By row: the entity, and the number of filed components.  `present` is written: 1 if it exists.
     """
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t = 0
