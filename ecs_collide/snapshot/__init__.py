@@ -1,1 +1,1 @@
-"""The state that the next steps depend on, as bytes and back."""
+"""Save the state that the next steps depend on as bytes, and restore it."""

@@ -1,8 +1,7 @@
 """Read the entities and components of a world for a snapshot, and restore them.
 
-A snapshot holds whole components, of bodies and of all other entities with components.  Here they
-are found, read and restored: in place if they still exist, through the world if entities or
-components came or went.
+A snapshot holds whole components, of bodies and of all other entities with components.  Components
+that still exist are restored in place.  Others are added and removed through the world.
 """
 
 from __future__ import annotations
@@ -33,7 +32,7 @@ from ecs_collide.snapshot.schema import (
 from ecs_collide.sync.quarantine import find_no_number, rules
 
 FIELDS = {d.kind: d.names for d in TABLE}
-"""What a snapshot holds of the library's own components."""
+"""The fields of the library's components that a snapshot holds."""
 
 _WHOLE = {d.kind: d.whole for d in TABLE}
 
@@ -44,7 +43,7 @@ WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 
 @dataclass(slots=True)
 class WorldContents:
-    """The components of each entity, valid as long as the world's mark is the same."""
+    """The components of each entity, valid while the world's mark is the same."""
 
     mark: object
     dead: frozenset[int]
@@ -64,7 +63,7 @@ class Loaded:
     """The custom components of a state, loaded before any of them is set."""
 
     fresh: dict[tuple[int, type], Any]  # new components, by entity and type
-    # Each has the setter, the entity, the component and its new values.
+    # The setter, the entity, the component and its new values.
     updates: list[tuple[Own | Plain, int, Any, Any]]
 
 
@@ -73,7 +72,7 @@ class Before:
     """The components of a world before a restore."""
 
     next_entity: int
-    # By library type: numbers (n, width), or the fields of each component if one is not a number.
+    # By library type: numbers (n, width), or the fields of all components if one is not a number.
     numbers: list[Doubles | list[list[Any]]]
     structure: Structure | None = None  # None if no entity or component changes
     overwritten: list[tuple[Own | Plain, Any, Any]] = field(default_factory=list)
@@ -135,9 +134,9 @@ class SnapshotSchema:
     def _file(
         self, entities: Mapping[int, Mapping[type, Any]], dead: frozenset[int]
     ) -> tuple[Longs, NDArray[np.uint64], Longs]:
-        """Return the entities with components of `kinds`, their masks, and the others.
+        """Return the entities with components of `kinds`, their masks, and the other entities.
 
-        Entities that have nothing but empty classes are among the others.
+        Entities that have only empty classes are among the others.
         """
         file = backend.kernels.records.file_components
         ids, masks, rest = file(entities, dead, self._records)
@@ -158,9 +157,9 @@ class SnapshotSchema:
     # -- saving --
 
     def not_held(self, world: World) -> list[type]:
-        """Return the component types of entities that snapshots do not hold, by name.
+        """Return the component types that snapshots lack, sorted by name.
 
-        Types of the library, and types excluded by `snapshot_without`, are not among them.
+        The library's types and types excluded by `snapshot_without` are not among them.
         """
         kinds = set(world.kinds())
         self._discover(kinds)
@@ -181,7 +180,7 @@ class SnapshotSchema:
         return found
 
     def read(self, contents: WorldContents) -> list[Doubles]:
-        """Return the numbers of the library's components; raise TypeError if a field has none."""
+        """Return the numbers of the library's components; raise TypeError if a field is no number."""
         taken: list[Doubles] = []
         for n, names in enumerate(FIELDS.values()):
             records = self._records[n]
@@ -254,9 +253,9 @@ class SnapshotSchema:
     # -- restoring --
 
     def load(self, world: World, state: SnapshotData) -> Loaded:
-        """Create the custom components of a state that must be new; change nothing else.
+        """Create the new custom components of a state, and change nothing else.
 
-        Exceptions of the game's functions are passed on.
+        Exceptions of the game's functions pass through.
         """
         self._discover(world.kinds())
         by_name, plain = self.types.by_name(), self.types.readable(state.plain)
@@ -294,7 +293,7 @@ class SnapshotSchema:
         return Before(world.next_entity(), numbers)
 
     def put_back(self, world: World, before: Before) -> None:
-        """Undo `apply`, even if it is incomplete; it can be called again."""
+        """Undo `apply`, even an incomplete one; a second call is safe."""
         if before.structure is not None:
             world.put_back(before.structure)
         world.begin_entities_at(before.next_entity)
@@ -314,7 +313,7 @@ class SnapshotSchema:
     def apply(self, world: World, state: SnapshotData, loaded: Loaded, before: Before) -> None:
         """Give the world the entities, components and values of a state.
 
-        Exceptions of components and functions of the game are passed on.
+        Exceptions of components and functions of the game pass through.
         """
         contents = self.inspect(world)
         place = {kind: n for n, kind in enumerate(self.kinds)}
@@ -324,7 +323,7 @@ class SnapshotSchema:
         bits = [
             *map(KIND_NAMES.index, state.kinds), *map(own.get, state.own), *map(plain.get, state.plain),
         ]  # fmt: skip
-        # From the order of the state to the present order; bits of dropped types vanish.
+        # Convert masks from the state's order of types to the present order; dropped types vanish.
         masks = rearrange(state.masks, bits, len(self.kinds))
         # A dataclass without a name in the state had no entity.
         unnamed = range(len(FIELDS) + len(self.types.own), len(self.kinds))
@@ -369,13 +368,13 @@ class SnapshotSchema:
         """
         pairs = list(zip(state.ids.tolist(), as_ints(masks), strict=True))
         wanted = {entity: mask for entity, mask in pairs if mask}
-        # Entities all of whose types were dropped are among the others.
+        # Entities whose types were all dropped are among the others.
         others = {*state.others.tolist(), *(entity for entity, mask in pairs if not mask)}
         there = dict(zip(contents.ids.tolist(), as_ints(contents.masks), strict=True))
         present = world.entities(self.kinds)
         for entity in contents.dead:
             world.note(structure, entity)
-            if entity not in present:  # deleted twice: there is nothing left to delete
+            if entity not in present:  # deleted twice
                 world.keep(entity)
             elif entity in wanted:
                 world.keep(entity)
@@ -392,7 +391,7 @@ class SnapshotSchema:
             else:
                 world.delete(entity)
         for entity, mask in wanted.items():
-            if entity not in there and entity in present:  # it has only marks
+            if entity not in there and entity in present:  # it has only empty classes
                 there[entity] = self._mask_of(present[entity])
             had = there.get(entity, 0) & covered
             if had == mask:

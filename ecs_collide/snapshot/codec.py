@@ -1,8 +1,8 @@
 """A snapshot as bytes: one layout on every platform, checked in full before use.
 
-All numbers are little-endian.  A header names format, dimension, length and checksum; then come
-the lengths of the sections, and the sections in the order of `_SECTIONS`.  None of them is code.
-Everything that is read is checked, so that forged bytes can do no harm.
+All numbers are little-endian.  A header with format, dimension, length and checksum is followed by
+the lengths of the sections, and the sections in the order of `_SECTIONS`.  No section holds code,
+and everything that is read is checked, so forged bytes can do no harm.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ from ecs_collide.sync.seen import (
 VERSION = 2
 """The version of the layout; others are refused."""
 
-# Like PNG's: text modes, which change line ends or stop at an end of file, damage it.
+# Like PNG's: transfers in text mode, which change line ends or stop at an end of file, damage it.
 _MAGIC = b"\x89ecsc\r\n\x1a"
 _HEADER = struct.Struct("<8sHHIQQ")  # magic, version, dim, sections, length in bytes, checksum
 _SINGLE = ("Mass", "Deflect")  # types with one number
@@ -70,7 +70,7 @@ _SECTIONS = (
     "plain", "columns", "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "stirred", "contacts", "rides",
     "pending", "collisions", "contact_events",
 )  # fmt: skip
-_OF_WRAP = "wrap"  # an extra section if the space wraps: widths, 0 for none, and images
+_OF_WRAP = "wrap"  # an extra section if the space wraps: widths, or 0, and images
 _OF_ROUNDED = "rounded"  # the next one, if components round; `wrap` may then be empty
 _OPTIONAL = (_OF_WRAP, _OF_ROUNDED)
 
@@ -106,7 +106,7 @@ _DTYPES = {dim: _dtypes(dim) for dim in (2, 3)}  # made here, not at the first s
 
 
 def encode(state: SnapshotData) -> bytes:
-    """Return a state as bytes: the same ones for the same state, on every platform."""
+    """Return a state as bytes, the same on every platform."""
     numbers, widths = [], []
     for array in state.numbers:
         # Most games have nothing on the third axis of a 2D space.
@@ -148,7 +148,7 @@ def encode(state: SnapshotData) -> bytes:
 
 
 def _checksum(*pieces: bytes | memoryview) -> int:
-    """Return a 64-bit checksum of pieces, made of two checksums with different weaknesses.
+    """Return a 64-bit checksum of pieces, which combines two checksums with different weaknesses.
 
     A CRC detects every change within 32 consecutive bits.
     """
@@ -159,7 +159,7 @@ def _checksum(*pieces: bytes | memoryview) -> int:
 
 
 def _text(state: SnapshotData) -> bytes:
-    # Hexadecimal keeps every bit, and has nan and inf, unlike JSON.
+    # Hexadecimal keeps every bit and, unlike JSON, has nan and inf.
     reports = [
         [
             [
@@ -175,7 +175,7 @@ def _text(state: SnapshotData) -> bytes:
     ]
     texts: list[object] = [list(state.kinds), list(state.own), *reports, state.n_reports]
     more = [list(state.category_names), state.was_crowded, state.altered]
-    while more and not more[-1]:  # the usual values are omitted
+    while more and not more[-1]:  # trailing default values are omitted
         more.pop()
     return json.dumps([*texts, *more], separators=(",", ":")).encode()
 
@@ -265,7 +265,7 @@ def _require_within(array: NDArray[Any], minimum: int, maximum: int, what: str) 
 
 @contextmanager
 def _reading(what: str) -> Iterator[None]:
-    """Turn any error into a ValueError about a contradiction in the snapshot."""
+    """Convert any error into a ValueError about a contradiction in the snapshot."""
     try:
         yield
     except (ValueError, TypeError, ArithmeticError, RecursionError) as error:
@@ -335,7 +335,7 @@ def _masks(masks: NDArray[Any], n_entities: int, n_kinds: int) -> NDArray[Any]:
 
 
 def _read_scalars(data: bytes) -> dict[str, Any]:
-    """Return the single numbers of a state, as the fields that they are."""
+    """Return the scalar fields of a state."""
     _require(len(data) == _SCALARS_FORMAT.size, "the length of its scalars")
     numbers = _SCALARS_FORMAT.unpack(data)
     found = dict(zip(_SCALARS, numbers, strict=False))

@@ -38,7 +38,7 @@ class Table:
         return list(zip(*self.columns, strict=True)) if self.columns else [()] * n
 
     def with_one_nan(self) -> Table:
-        """Return the table with one NaN for all: each platform makes a different NaN."""
+        """Return the table with one NaN for all, as platforms make different ones."""
         columns = [[nan if x != x else x for x in column] for column in self.columns]
         return Table(self.fields, columns)
 

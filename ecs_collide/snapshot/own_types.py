@@ -1,6 +1,6 @@
 """The types of custom components that snapshots hold, by name.
 
-A name in a snapshot is searched only among these: bytes from a stranger import nothing.
+A name in a snapshot is searched only among these, so bytes from a stranger import nothing.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Update = Callable[[Any, bytes], object]
 
 @dataclass(slots=True)
 class Own:
-    """The functions by which a game saves its components of one type."""
+    """The functions with which a game saves its components of one type."""
 
     name: str
     kind: type
@@ -34,7 +34,7 @@ class Own:
         return self.update is None
 
     def holds(self, component: Any, blob: bytes) -> bool:
-        """Return whether a component stays as it is."""
+        """Return whether a component is kept unchanged."""
         return self.save(component) == blob
 
     def make(self, blob: bytes) -> Any:
@@ -49,7 +49,7 @@ class Own:
         return self.save(component)
 
     def write(self, component: Any, blob: bytes) -> None:
-        """Set a component; only if `is_frozen` is False."""
+        """Set a component that is not frozen."""
         assert self.update is not None
         self.update(component, blob)
 
@@ -101,7 +101,7 @@ class OwnTypes:
         self.n_changes += 1
 
     def _forget(self, kind: type, name: str | None) -> None:
-        """Remove a type, so that it can be held under a name in another way."""
+        """Remove a type, so that it can be added in another way."""
         if kind in self._library:
             raise ValueError(f"snapshots hold {kind.__name__} components without being told")
         own = [known for known in self.own if known.kind is not kind]
@@ -140,7 +140,7 @@ class OwnTypes:
         return {own.name: own for own in self.own}
 
     def readable(self, names: Collection[str]) -> dict[str, Plain]:
-        """Return the dataclasses of numbers of some names in a snapshot; nothing is imported.
+        """Return the dataclasses of numbers with some names of a snapshot, without an import.
 
         They include types that the game now saves by functions.
         """

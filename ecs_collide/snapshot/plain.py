@@ -1,4 +1,4 @@
-"""Dataclasses of numbers, and empty classes: components of a game that need no save functions.
+"""Dataclasses of numbers, and empty classes: custom components that need no save functions.
 
 Only their declarations decide which classes these are, so that a type is saved in every step or
 in none.  All components of a type are read at once, a column for each field.
@@ -26,18 +26,18 @@ class Plain:
         self.name = name
         parameters = vars(kind).get("__dataclass_params__")
         declared = () if parameters is None else fields(self.kind)
-        # Whether it is an empty class: alone it does not bring an entity into a snapshot.
+        # Whether it is an empty class, which alone does not bring an entity into a snapshot.
         self.is_mark = parameters is None
         self.fields = tuple(field.name for field in declared)
         # Whether components cannot be set, so that new ones replace them.
         self.is_frozen = parameters is not None and bool(parameters.frozen)
         self._given = [field.name for field in declared if field.init]
         self._calls = parameters is not None and parameters.init and hasattr(kind, "__post_init__")
-        # The usual way is five times as fast as a search for missing attributes.
+        # `attrgetter` is five times as fast as a search for missing attributes.
         self._get = attrgetter(*self.fields) if len(self.fields) > 1 else self._values
 
     def read(self, components: Sequence[Any], entity_of: Callable[[int], int]) -> Table:
-        """Return the numbers of components; `entity_of` gives the entity of one for an error."""
+        """Return the numbers of components; `entity_of` returns the entity to name in an error."""
         try:
             rows = [self._get(component) for component in components]
         except AttributeError:
@@ -169,7 +169,7 @@ def is_plain(kind: type) -> bool:
             return False
     try:
         declared = get_type_hints(kind)
-    except (NameError, TypeError, AttributeError, SyntaxError):  # names of nowhere
+    except (NameError, TypeError, AttributeError, SyntaxError):  # undefined names in annotations
         declared = dict(getattr(kind, "__annotations__", {}))
     if any(each is InitVar or isinstance(each, InitVar) for each in declared.values()):
         return False
@@ -185,7 +185,7 @@ def _is_number(declared: Any) -> bool:
 
 
 def stand_in(name: str, names: Iterable[str]) -> type:
-    """Return a new dataclass of numbers with these field names, which may be any texts."""
+    """Return a new dataclass of numbers with these field names, which may be any text."""
     declared = {"__annotations__": dict.fromkeys(names, float)}
     # Without generated methods, so that the names never become code.
     return dataclass(init=False, repr=False, eq=False)(type(name, (), declared))

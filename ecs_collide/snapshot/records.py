@@ -1,7 +1,7 @@
 """Read the numbers of all components of a type at once, and write them back in place.
 
-`sync.reader` reads the fields of bodies that a step needs; this reads every field of all entities,
-for a snapshot.  Numbers are compared and written bit by bit, so zeros keep their signs.
+`sync.reader` reads the fields of bodies that a step needs.  This module reads every field of all
+entities, for a snapshot.  Numbers are compared and written as bits, so zeros keep their signs.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class ComponentRecords:
         width: cython.Py_ssize_t = seen.shape[1]
 
         if not cython.compiled:
-            return False  # the caller compares whole arrays then
+            return False  # the caller then compares whole arrays
         for n in range(rows.shape[0]):
             if rows[n] >= 0 and not same_bits(
                 cython.address(numbers[n, START]), cython.address(seen[rows[n], START]), width
@@ -119,7 +119,7 @@ class ComponentRecords:
 
 
 def _put_by_name(item, names, whole, numbers):
-    """Write numbers into a component as Python does."""
+    """Write numbers into a component by attribute name."""
     for name, number in zip(names, numbers, strict=True):
         if name in whole:
             setattr(item, name, int(number) if number.is_integer() else float(number))

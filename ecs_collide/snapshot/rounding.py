@@ -1,4 +1,4 @@
-"""The exact numbers of components that round, as snapshots hold them; see `components.attributes`."""
+"""The exact numbers of components that round, in snapshots; see `components.attributes`."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class RoundedNumbers:
                         keep_exact(component, name, *pair)
 
     def _components(self, world: World) -> Iterator[tuple[int, int, Role, Any]]:
-        """Yield entity, place of the role, role and component of all that play one."""
+        """Yield entity, index of the role, role and component for each component in a role."""
         dead = world.dead()
         kinds = [role.kind for role in self._roles]
         for entity, components in list(world.entities(kinds).items()):

@@ -59,11 +59,11 @@ class SnapshotData:
 
     bodies: Longs  # of the last step
     flags: NDArray[np.uint8]  # changes to each body since
-    mismatches: NDArray[np.void]  # numbers last read of a body that its components differ from
+    mismatches: NDArray[np.void]  # numbers last read that differ from the body's components now
     filters: NDArray[np.void]  # the filters that were last read, if they have any effect
     rest_count: NDArray[np.int8]  # of each body, as in `motion.columns`
     sleepers: NDArray[np.void]  # the sleeping bodies and their support
-    stirred: NDArray[np.void]  # bodies that the next step may wake, or whose neighbours it may
+    stirred: NDArray[np.void]  # bodies that the next step may wake, or whose neighbours it may wake
     contacts: NDArray[np.void]
     rides: NDArray[np.void]  # the carried bodies, and their velocities
     pending: NDArray[np.void]  # contact events that have not been delivered yet
@@ -96,7 +96,7 @@ class SnapshotData:
             width = self.dim if numbers.shape[1] > 1 else 1
             holders = self.holders(k)
             if len(holders) == len(self.bodies) and (holders == self.bodies).all():
-                # The usual case: it saves a quarter of a restore.
+                # The usual case; the shortcut saves a quarter of a restore.
                 column = np.array(numbers[:, :width], order="C")
             else:
                 column = np.full((len(self.bodies), width), default)
@@ -110,7 +110,7 @@ class SnapshotData:
 
 
 def find_in(rising: Longs, some: Longs) -> tuple[Longs, NDArray[np.bool_]]:
-    """Return the places of numbers in a rising array, and which of them are in it."""
+    """Return the indices of numbers in a rising array, and which of them are in it."""
     places = np.searchsorted(rising, some)
     here = places < len(rising)
     here[here] = rising[places[here]] == some[here]
@@ -126,10 +126,10 @@ def holders(ids: Longs, masks: NDArray[np.uint64], n: int) -> Longs:
 def rearrange(
     masks: NDArray[np.uint64], bits: Sequence[int | None], n_kinds: int
 ) -> NDArray[np.uint64]:
-    """Return masks whose n-th bit has become `bits[n]`, of `n_kinds` bits; None drops it."""
+    """Return masks of `n_kinds` bits with bit n moved to `bits[n]`; None drops the bit."""
     n_words = words_of(n_kinds)
     if list(bits) == list(range(len(bits))) and masks.shape[1] == n_words:
-        return masks  # the usual case: it saves a tenth of a restore
+        return masks  # the usual case; the shortcut saves a tenth of a restore
     moved = np.zeros((len(masks), n_words), np.uint64)
     for n, bit in enumerate(bits):
         if bit is not None:

@@ -1,9 +1,9 @@
 """Save the state that the next steps depend on as bytes, and restore it.
 
-Components are only a part of it.  A step also depends on the numbers last read of each component
-(a `Position` that differs is a teleport), on contacts, on sleeping and quarantined bodies, and on
-changes in the world that no step has read yet.  It does not depend on the rows of bodies, on trees
-and fat bounds, nor on any order: these are made again.
+Components are only a part of it.  A step also depends on the numbers last read of each component,
+as a `Position` that differs is a teleport.  It depends on contacts, on sleeping and quarantined
+bodies, and on changes in the world that no step has read yet.  It does not depend on the rows of
+bodies, on trees, on fat bounds or on any order, which are built again.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ _NO_CONTENTS: dict[str, Any] = {
 }  # fmt: skip
 _CONTACT_CODES = ("first", "second", "kind", "axis", "sign")  # the columns of a contact's row
 _COUNTS = Stats._fields[:-3]  # without the ones computed on access
-# They come from trees, which are made again.
+# Counts that depend on trees, which are built again.
 _OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
 # The format has room for the other four of these, which it stores as 0.
 _SAVED = tuple(name for name in _COUNTS if name not in ("reinsertions", "rebuilds"))
@@ -85,7 +85,7 @@ class _Before(NamedTuple):
 
 
 class Snapshots:
-    """The saver of the whole state of a space as bytes, and its restorer."""
+    """Saves the whole state of a space as bytes, and restores it."""
 
     def __init__(
         self,
@@ -104,7 +104,7 @@ class Snapshots:
         self._schema = schema
         self._subscribers = subscribers
         self._rounded = RoundedNumbers(self._registry.components, self._state.dim)
-        # The state before the restore under way, or before one that was cut short.
+        # The state before the current restore, or before one that was interrupted.
         self._before: _Before | None = None
         self.is_used = False  # whether the game has asked for a snapshot
         self._compared: WorldContents | None = None  # the contents at the last warning
@@ -208,8 +208,8 @@ class Snapshots:
         )
         contacts, images = self._contact_rows()
         flags = self._flags(world)
-        # The next step starts the count of a body with other components again, and a restored
-        # space has read those components already.
+        # The next step restarts the count of a body with other components.  A restored space has
+        # already read those components.
         rests = (flags & (UNSEEN | CHANGED | REPLACED) == 0) & (c.quarantined[rows] == 0)
         rests &= c.has[rows] & Has.FIXED == 0
         return {
@@ -260,7 +260,7 @@ class Snapshots:
                 flags[np.searchsorted(registry.entities, np.array(entities, np.int64))] |= flag
         altered = registry.seen.altered(rows)
         if len(altered):
-            # One that is off is read again when it is switched on.
+            # A disabled body is read again when it is switched on.
             is_known = flags & (UNSEEN | CHANGED | REPLACED | OFF) == 0
             flags[are_among(rows, altered) & is_known] |= ALTERED
         return flags
@@ -271,7 +271,7 @@ class Snapshots:
         return tuple(0 if name in _OF_COST else int(counts[name]) for name in _SAVED)
 
     def _agrees_with_table(self, contents: WorldContents, numbers: list[Doubles]) -> bool:
-        """Return whether components still have, bit by bit, the numbers last read of them."""
+        """Return whether components still have the numbers last read of them, bit by bit."""
         if self._registry.components != _USUAL:  # custom ones may store other numbers
             return False
         registry, known = self._registry, self._holder_rows
@@ -310,7 +310,7 @@ class Snapshots:
             for name, column in zip(_CONTACT_CODES, (ids[first], ids[second], *codes), strict=True):
                 contacts[name] = column
             contacts["since"] = since
-            # The order in which they are kept comes from the trees, and says nothing.
+            # Their present order depends on the trees.
             order = contact_order(rows, image, ids)
             contacts = contacts[order]
             if self._domain is not None:
@@ -323,7 +323,7 @@ class Snapshots:
         if not ride.n:
             return none_of(RIDE_RECORD)
         rows = np.sort(np.asarray(ride.riders)[: ride.n])
-        # A failed step has noted that some were moved, and so lose their carrier.
+        # A failed step has recorded that some were moved and lose their carrier.
         lost = are_among(rows, timeline.contacts.forgotten)
         rows = rows[(np.asarray(ride.carrier)[rows] >= 0) & ~lost]
         rides = none_of(RIDE_RECORD, len(rows))
@@ -340,7 +340,7 @@ class Snapshots:
             pending["first"], pending["second"] = np.asarray(buffer.contact_bodies)[:n].T
             pending["time"] = np.asarray(buffer.contact_time)[:n]
             pending["codes"] = np.asarray(buffer.contact_codes)[:n]
-            if self._domain is not None:  # the order of reports
+            if self._domain is not None:  # the order of their reports
                 pending = pending[np.argsort(np.asarray(buffer.contact_images)[:n], kind="stable")]
         return pending
 
@@ -375,7 +375,7 @@ class Snapshots:
             raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
         world.require_known()
         loaded = self._schema.load(world, state)
-        if self._state.before is not None:  # a step that was never finished
+        if self._state.before is not None:  # a step was never finished
             self._lock.is_changing = True
             self._lock.repair()
         before = self._keep(world)
@@ -392,7 +392,7 @@ class Snapshots:
         """Return the state from which `take_back` undoes a restore."""
         components = self._schema.keep(world)
         state = None
-        with suppress(Exception):  # a component that the restore may replace raised
+        with suppress(Exception):  # raised by a component, which the restore may replace
             state = SnapshotData(
                 **self._state_of_space(world), **_NO_CONTENTS, mismatches=none_of(MISMATCH_RECORD)
             )
@@ -417,7 +417,7 @@ class Snapshots:
                 self._resume(world, state)
             except MemoryError:
                 raise
-            except Exception:  # a component of the game raised: the next step reads all as new
+            except Exception:  # raised by a custom component; the next step reads all as new
                 self._start_over()
         self._before = None
 
@@ -431,7 +431,7 @@ class Snapshots:
         """Restore a state whose entities and components the world already has."""
         step, registry = self._state, self._registry
         timeline = step.timeline
-        self._pipeline.set_gravity(state.gravity[: step.dim])  # first: it wakes all bodies
+        self._pipeline.set_gravity(state.gravity[: step.dim])  # first, as it wakes all bodies
         registry.recall(world, state.bodies)
         registry.resume(state.flags, state.seen, state.rest_count)
         position = registry.makers[0].type
@@ -478,7 +478,7 @@ class Snapshots:
         step.is_crowded = state.was_crowded
         step.n_asleep = registry.resume_sleep(state.sleepers, state.stirred)
         known = {*zip(first.tolist(), second.tolist(), strict=True), *map(tuple, bodies.tolist())}
-        altered = [each for each in state.altered if each[2:4] in known]  # others never end
+        altered = [each for each in state.altered if each[2:4] in known]  # the others never end
         self._subscribers.resume(world, altered)
 
 
