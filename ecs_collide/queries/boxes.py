@@ -1,4 +1,4 @@
-"""The queries of `Space` and `AABBTree`, each with its signature and its docstring.
+"""The queries of `Space` and `AABBTree`, with their signatures and docstrings.
 
 `Queries` checks the arguments, calls the kernel and names the results.
 """
@@ -30,7 +30,7 @@ _Filter = TypeVar("_Filter", contravariant=True)
 
 
 class BoxQueries(Generic[_Filter]):
-    """Queries for boxes by id: in regions, along rays, in the way of moving boxes, near points.
+    """Queries for boxes by id: in regions, along rays, on paths of moving boxes, near points.
 
     In a `Space` the boxes belong to its bodies, and the ids are entities.  A space answers as
     of the end of the last step, or as of a later `Space.update` or `Space.move`, and never returns
@@ -40,8 +40,7 @@ class BoxQueries(Generic[_Filter]):
     Regions, points, rays and distances are *closed*: boxes that only touch are found.  Only a box
     that is cast follows the *open* rules of impacts.
 
-    The type parameter is the type of `filter`.  A subclass sets `_queries`, the one thing that the
-    queries use.
+    The type parameter is the type of `filter`.  A subclass sets `_queries`, which all queries use.
     """
 
     _queries: Queries
@@ -66,9 +65,8 @@ class BoxQueries(Generic[_Filter]):
         exclude : int or several, optional
             Ids that are not returned.
         filter : type, tuple of types, Filter or callable, optional
-            Only ids for which this function returns a true value.  In a `Space` also: only
-            entities with this component; with all of these; that a body with this `Filter` may
-            meet, by categories, mask and group.
+            Only ids for which this function returns a true value.  A `Space` also accepts a component
+            type or several, which the entity must have, and a `Filter`, which must allow its body.
         solid : bool
             Exclude sensors.  An `AABBTree` has none.
 
@@ -178,11 +176,11 @@ class BoxQueries(Generic[_Filter]):
     ) -> BoxHit | None:
         """Return the first box that a box moving on a straight path meets, or None.
 
-        By the rules of impacts, which are *open*, as if the other boxes were at rest: a hit is
+        The rules of impacts apply, which are *open*, as if the other boxes were at rest.  A hit is
         where the interiors begin to overlap, before the end of the path.  Sliding along a face or
         over a seam, grazing a corner and moving away are no hits.  Boxes that overlap the moving
-        one from the start are hits at time 0.  Of several hits at once, the lowest id.  O(log n)
-        for boxes that overlap few others.
+        one from the start are hits at time 0.  Of several hits at once, the one with the lowest id
+        is returned.  O(log n) for boxes that overlap few others.
 
         Parameters
         ----------
@@ -243,8 +241,7 @@ class BoxQueries(Generic[_Filter]):
         exclude : int or several, optional
             Ids that no row returns.
         exclude_each : integers, shape (n,), optional
-            One more id for each row that it does not return, such as the one whose box it casts;
-            -1 for none.
+            One more id that each row does not return, such as the owner of its box; -1 for none.
         filter, solid : optional
             As in `query_many`.
         """
@@ -269,7 +266,7 @@ class BoxQueries(Generic[_Filter]):
         Parameters
         ----------
         point : sequence of float (dim,)
-            Distances are those from here to the boxes, 0 inside; of equal ones, the lower id first.
+            Distances are measured from here, 0 inside a box.  Equal ones are in the order of ids.
         k : int
             Number of boxes, at least 1.
         within : float

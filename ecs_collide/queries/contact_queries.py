@@ -60,7 +60,7 @@ class ContactQueries:
         return contacts
 
     def _contacts_at(self, found: Indices) -> list[Contact]:
-        """Return some of the kernel's contacts, sorted by ids, and by image in a wrapping world."""
+        """Return some of the kernel's contacts, sorted by ids, and by images if the world wraps."""
         ids, kept = self._registry.table.ids, self._state.timeline.contacts.rows
         arrays = kept.arrays() if isinstance(found, slice) else kept.arrays_of(found.tolist())
         rows, since, images = map(np.asarray, arrays)
@@ -86,7 +86,7 @@ class ContactQueries:
     def touching(self, present: Indices, begins: Indices) -> list[Contact]:
         """Return a contact for each two bodies that touched in the last step, sorted by ids.
 
-        They touch at its end, or began to within it.
+        They touch at its end, or began to touch within it.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class ContactQueries:
         return bool(met) and self._pair_filters.allows(first, second, has)
 
     def _filter_of(self, entity: int) -> tuple[int, int, int]:
-        """Return categories, mask and group of an entity, or raise what names it."""
+        """Return categories, mask and group of an entity, or raise an error that names it."""
         its: Any = self._link.world.component(entity, FilterTrait)
         components: dict[type, Any] = {FilterTrait: its}
         try:

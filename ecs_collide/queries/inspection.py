@@ -1,7 +1,6 @@
-"""What a space has inside, as arrays: for overlays, for tools, and to compare two runs.
+"""The contents of a space as arrays, for overlays, tools and comparisons of runs.
 
-Nothing here changes anything, and a step pays nothing for it.  All of it is as
-of the end of the last step.
+Reading them changes nothing and costs a step nothing.  They are as of the end of the last step.
 """
 
 from __future__ import annotations
@@ -26,16 +25,16 @@ Longs = NDArray[np.int64]
 
 
 class BodyKind(PrintsItsName, IntFlag):
-    """What a body is, as bits; `Space.body_kinds` gives them for many.
+    """The kind of a body, as bits; `Space.body_kinds` returns it for many bodies.
 
     Attributes
     ----------
-    STATIC : none of what follows
+    STATIC : none of the following
     MOVES : it has `Velocity` or `Growth`, or the game drives it
     DYNAMIC : a response may move it
-    SENSOR : it is crossed freely
+    SENSOR : other bodies pass through it
     ONE_WAY : it is solid on one side only
-    ASLEEP : it moves, and sleeps as nothing happens to it
+    ASLEEP : it moves, and sleeps until something happens to it
     QUARANTINED : it is skipped until the values of its components are valid
     DISABLED : it is skipped as long as it has `Disabled`
     """
@@ -51,20 +50,20 @@ class BodyKind(PrintsItsName, IntFlag):
 
     @classmethod
     def _missing_(cls, value: object) -> object:
-        """Take numpy's integers too, as `Space.body_kinds` gives them."""
+        """Accept the numpy integers that `Space.body_kinds` returns."""
         return super()._missing_(int(value) if isinstance(value, np.integer) else value)
 
 
 class ContactPoints(NamedTuple):
-    """Where bodies lie against each other.
+    """The places at which bodies touch.
 
     Attributes
     ----------
     pairs : int64 (n, 2)
         The entities, the lower id first; sorted.
     points : float64 (n, dim)
-        The middle of what the two boxes have in common, or of the gap between them; in
-        the world, where it wraps.
+        The middle of the region that the two boxes share, or of the gap between them; inside the
+        world if it wraps.
     normals : float64 (n, dim)
         Unit axis vectors from the second box towards the first.
     kinds : int64 (n,)
@@ -78,7 +77,7 @@ class ContactPoints(NamedTuple):
 
 
 class ImpactBoxes(NamedTuple):
-    """Where the two boxes of each collision of a step met.
+    """The two boxes of each collision of a step, at the time of the impact.
 
     Attributes
     ----------
@@ -144,15 +143,15 @@ class Inspection:
         return centres
 
     def _ids(self, entities: ArrayLike | None) -> Longs:
-        """Return the entities as an array; None stands for all of the last step."""
+        """Return the entities as an array; None stands for all bodies of the last step."""
         return self._registry.entities if entities is None else np.asarray(entities)
 
     def velocities(self, entities: ArrayLike | None = None) -> Doubles:
-        """Return the velocities of bodies, float64 (n, dim); zeros for those without."""
+        """Return the velocities of bodies, float64 (n, dim); zeros for bodies without one."""
         return self._of_bodies(entities, "seen_velocity", "velocity")
 
     def _of_bodies(self, entities: ArrayLike | None, column: str, name: str) -> Doubles:
-        """Return a column of the table; of bodies that are in no row yet, an attribute."""
+        """Return a column of the table for bodies; for new bodies, their attribute `name`."""
         rows, new = self._lookup.rows(entities)
         values: Doubles = getattr(self._registry.table, column).take(rows, axis=0)
         for place, entity in new:
@@ -160,7 +159,7 @@ class Inspection:
         return values
 
     def body_kinds(self, entities: ArrayLike | None = None) -> NDArray[np.uint8]:
-        """Return what bodies are: uint8 (n,), bits of `BodyKind`."""
+        """Return the kinds of bodies, uint8 (n,), as bits of `BodyKind`."""
         (rows, new), c = self._lookup.rows(entities), self._registry.table
         asleep = c.asleep[rows] == SleepState.ASLEEP
         kinds = np.zeros(len(rows), np.uint8)
@@ -198,7 +197,7 @@ class Inspection:
         now = c.seen_centre.take(rows, axis=0)
         if fraction < 1.0:
             before = self._registry.start.centres().take(rows, axis=0)
-            with np.errstate(invalid="ignore"):  # of bodies in quarantine
+            with np.errstate(invalid="ignore"):  # quarantined bodies
                 displacements = now - before
                 if self._domain is not None:
                     moves = c.moves.take(rows)[:, None] != 0
@@ -266,7 +265,7 @@ class Inspection:
         return pairs[np.lexsort((second, first))]
 
     def contact_points(self) -> ContactPoints:
-        """Return all contacts as arrays, with where they are; see `contacts`."""
+        """Return all contacts as arrays, with their places; see `contacts`."""
         self._lock.refuse_others()
         kept, c = self._state.timeline.contacts, self._registry.table
         rows = np.asarray(kept.rows.arrays()[0])
@@ -276,7 +275,7 @@ class Inspection:
         pairs = c.ids[rows[:, :2]]
         order = np.lexsort((pairs.T[1], pairs.T[0]))
         first, second, _, axes, signs = rows[order].T
-        offsets = np.zeros((len(shown), self._state.dim))  # of the second body's image
+        offsets = np.zeros((len(shown), self._state.dim))  # to the second body's image
         kept.offsets_into(offsets.data)
         offsets = offsets[shown][order]
         low = np.maximum(c.tight_min[first], c.tight_min[second] + offsets)
@@ -288,7 +287,7 @@ class Inspection:
         return ContactPoints(pairs[order], points, normals, kinds[order])
 
     def impact_boxes(self) -> ImpactBoxes:
-        """Return where the boxes of each collision of the last step met."""
+        """Return the boxes of each collision of the last step, at the time of the impact."""
         self._lock.refuse_others()
         events, c = self._state.events.collision_array, self._registry.table
         pairs = np.stack([events["first"], events["second"]], axis=1)
@@ -307,7 +306,7 @@ class Inspection:
         )
 
     def state_hash(self) -> bytes:
-        """Return 16 bytes that stand for what the last step left: a fingerprint."""
+        """Return a fingerprint of the state after the last step, 16 bytes."""
         self._lock.refuse_others()
         refuse_within_step("state_hash", self._state.is_stepping)
         rows, c = self._registry.rows, self._registry.table
@@ -327,9 +326,9 @@ class Inspection:
 
 
 def _add(digest: hashlib.blake2b, numbers: NDArray[np.generic]) -> None:
-    """Take numbers into a fingerprint, the least significant byte of each first."""
+    """Add numbers to a fingerprint, the least significant byte of each first."""
     array = np.array(numbers, numbers.dtype.newbyteorder("<"), order="C")
-    if array.dtype.kind == "f" and np.isnan(array.sum()):  # each platform has another one
+    if array.dtype.kind == "f" and np.isnan(array.sum()):  # platforms have different NaNs
         array[np.isnan(array)] = np.nan
     if array.size:
         digest.update(array.view(np.uint8).data)

@@ -1,8 +1,8 @@
 """Move one body now, between two steps: for turn-based games, tools and AI.
 
-A move is a chain of straight casts by the rules of the sweep.  Where the box meets a solid body
-it stands flush against it, and the response that the game gives decides on the rest of the way.
-Other bodies stay where they are: a move pushes nothing.
+A move is a chain of straight casts by the rules of the sweep.  When the box meets a solid body, it
+is placed flush against it, and the response that the game chose determines the rest of the path.
+A move pushes no other bodies.
 """
 
 from __future__ import annotations
@@ -27,25 +27,25 @@ from ecs_collide.step.shared import SharedParts
 
 MoveResponse = Slide | Stop | Deflect
 
-HIT_LIMIT = 32  # solid bodies at which one move turns: a box may bounce in a gap forever
+HIT_LIMIT = 32  # most solid bodies that one move resolves, as a box may bounce in a gap forever
 
 
 class MoveHit(NamedTuple):
-    """What a body met on its way.
+    """A body that a moved body met on its path.
 
     Attributes
     ----------
     entity : int
         The body that was met.
     time : float
-        The part of the requested path, from 0 to 1, that the body had covered, or would have
-        covered without its hits before.
+        The fraction of the requested path, from 0 to 1, that the moved body had covered, or would
+        have covered without its earlier hits.
     position : tuple of float
-        The centre of the body that was moved, then.
+        The centre of the moved body at the hit.
     normal : tuple of float
         Unit axis vector out of the face that was met.
     is_solid : bool
-        Whether it blocked the way; False if it was crossed, as a sensor is.
+        Whether it blocked the path; False if it was crossed, as a sensor is.
     depth : float
         How far they overlapped at the start, in world units; 0 for an impact.
     """
@@ -59,14 +59,14 @@ class MoveHit(NamedTuple):
 
 
 class Moved(NamedTuple):
-    """Where a move led.
+    """The result of a move.
 
     Attributes
     ----------
     position : tuple of float
-        Where the body's centre arrived.
+        The centre of the body after the move.
     displacement : tuple of float
-        How far it moved, in world units; in a world that wraps, the way it took.
+        How far it moved, in world units; along its path if the world wraps.
     remaining : tuple of float
         The remaining displacement: zeros, unless the body was stopped.
     hits : tuple of MoveHit
@@ -80,7 +80,7 @@ class Moved(NamedTuple):
 
 
 class Moves:
-    """Moves bodies, or finds out where they would arrive; `Space` documents both."""
+    """Moves bodies, or predicts where they would arrive; `Space` documents both."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class Moves:
         return Moved(self._place(path.centre), gone, path.remaining, hits)
 
     def _checked(self, displacement: VectorLike) -> list[float]:
-        """Return a displacement as floats; vectors of plain floats are taken as they are."""
+        """Return a displacement as floats; vectors of plain floats are returned unchanged."""
         dim = len(self._up)
         if (
             type(displacement) is tuple
@@ -149,7 +149,7 @@ class Moves:
         return parts
 
     def _place(self, position: Vector) -> Vector:
-        """Return a position as it is in the world."""
+        """Return a position inside the world."""
         if self._domain is None:
             return position
         return tuple(self._domain.into_world(np.array(position)).tolist())
@@ -179,14 +179,14 @@ class Moves:
             path.remaining = path.wanted_displacement
 
     def _finds_way_out(self, path: _Path, half: Vector, hit: BoxHit) -> bool:
-        """Return whether the path leaves a body it is inside of by one of its shallowest sides.
+        """Return whether the path leaves a body that it is inside of by one of its shallowest sides.
 
-        As in a step: boxes of one centre are equally deep on opposite sides.
+        As in a step, boxes with the same centre are equally deep on opposite sides.
         """
         present = self._queried.present
         if hit.depth == 0.0 or present is None:
             return False
-        row, depths = present.row(hit.id), []  # with what the path gains, of each side
+        row, depths = present.row(hit.id), []  # of each side, with the path's part towards it
         for axis, part in enumerate(path.wanted_displacement):
             apart = path.centre[axis] - float(present.centres[row, axis])
             width = 0.0 if self._domain is None else float(self._domain.widths[axis])
@@ -197,7 +197,7 @@ class Moves:
         return any(depth == least and gain > 0.0 for depth, gain in depths)
 
     def _is_solid(self, entity: int, hit: BoxHit) -> bool:
-        """Return whether a body that is hit blocks the one that moves."""
+        """Return whether a body that is hit blocks the moving one."""
         world = self._link.world
         one, other = (
             {kind: world.component(body, kind) for kind in (Sensor, OneWay, Separate)}
@@ -213,14 +213,14 @@ class Moves:
         )
 
     def _is_open(self, one_way: OneWay | None, normal: Vector, depth: float) -> bool:
-        """Return whether a platform, if it is one, is solid on the side with this normal."""
+        """Return whether a body is solid on the side with this normal; `one_way` may be None."""
         if one_way is None:
             return True
         return depth == 0.0 and solid_side(one_way, self._up) == normal
 
 
 class _Path:
-    """The way of one move, as far as it is known."""
+    """The path of one move, as far as it is computed."""
 
     def __init__(
         self,
@@ -229,7 +229,7 @@ class _Path:
         response: MoveResponse,
         domain: PeriodicDomain | None,
     ) -> None:
-        self.centre = centre  # beyond the edge of a world that wraps if its way leads there
+        self.centre = centre  # may be beyond the edge of a world that wraps
         self.goes_on = any(wanted_displacement)
         self.remaining = (0.0,) * len(centre)  # the rest of the displacement
         self.hits: list[MoveHit] = []
@@ -240,15 +240,15 @@ class _Path:
 
     @property
     def wanted_displacement(self) -> Vector:
-        """The way to the target."""
+        """The displacement to the target."""
         return tuple(to - at for to, at in zip(self._target, self.centre, strict=True))
 
     def cross(self, hit: BoxHit) -> None:
-        """Note a body that is passed through."""
+        """Record a body that is crossed."""
         self._note(hit, hit.centre, False)
 
     def resolve(self, hit: BoxHit) -> None:
-        """Go as far as a solid body, and resolve it."""
+        """Move up to a solid body, and resolve the impact."""
         axis = next(k for k, part in enumerate(hit.normal) if part)
         at = [c + hit.time * w for c, w in zip(self.centre, self.wanted_displacement, strict=True)]
         if hit.depth == 0.0:
@@ -264,12 +264,12 @@ class _Path:
         self.goes_on = self._target != list(self.centre)
 
     def _beside(self, face: float, at: float, axis: int) -> float:
-        """Return where the centre is flush against a face, in the round of the path."""
+        """Return the centre flush against a face, at the image nearest to the path."""
         width = 0.0 if self._domain is None else float(self._domain.widths[axis])
         return face + width * round((at - face) / width) if width else face
 
     def finish(self) -> None:
-        """Go to the end."""
+        """Move to the target."""
         self.centre, self.goes_on = tuple(self._target), False
 
     def _note(self, hit: BoxHit, position: Vector, is_solid: bool) -> None:

@@ -33,14 +33,14 @@ Doubles = NDArray[np.float64]
 Longs = NDArray[np.int64]
 
 _NO_ROWS: Longs = np.zeros(0, np.int64)
-_FEW = 16  # up to here it takes less to look bodies up one by one
+_FEW = 16  # up to this number, it is faster to look bodies up one by one
 
 
 class PresentBodies:
     """All bodies of a world at one moment between two steps, in a separate tree.
 
-    Each body has a row.  Disabled bodies and bodies with invalid numbers are not in the tree, as
-    they are in no step.  Attached boxes are at the current places of their owners.
+    Each body has a row.  As in a step, disabled bodies and bodies with invalid numbers are not in
+    the tree.  Attached boxes are at the current places of their owners.
 
     Attributes
     ----------
@@ -143,7 +143,7 @@ class PresentBodies:
         Raises
         ------
         TypeError, AttributeError
-            A component holds something that is no number.  The object must then be discarded.
+            A value is not a number.  The object must then be discarded.
         """
         rows = [] if self.is_current() else self._compare()
         rows += self._read_all(self._enabled(self._rows) if has_stepped else self._watched)
@@ -291,7 +291,7 @@ class PresentBodies:
         return self._position.items[row], self._extents.items[row]
 
     def attached_with(self, row: int) -> list[int]:
-        """Return the entities that a body ignores: its boxes, or its owner and that one's boxes."""
+        """Return the entities that a body ignores: its boxes, or its owner and the owner's boxes."""
         if not len(self._attached):
             return []
         mine = self._owner_rows[self._attached == row]

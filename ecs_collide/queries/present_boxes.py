@@ -13,7 +13,7 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.sync.bindings import ComponentBinding
 from ecs_collide.sync.slots import pair_run
 
-START: cython.Py_ssize_t = 0  # of rows: the address of the first is theirs
+START: cython.Py_ssize_t = 0  # the index of the first row, whose address is the array's
 
 
 def file_bodies(
@@ -173,7 +173,7 @@ class BoxFinder:
 
     @may_raise
     def _is_filed(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the last step has read these very components."""
+        """Return whether the last step has read the same components."""
         here: ComponentBinding
         there: ComponentBinding
 

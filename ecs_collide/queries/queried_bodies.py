@@ -1,4 +1,4 @@
-"""The bodies of a space, as its queries search them."""
+"""The bodies that the queries of a space search."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ecs_collide.step.shared import SharedParts
 
 
 def refuse_within_step(name: str, is_stepping: bool) -> None:
-    """Raise RuntimeError if a function is called within a step that must not be."""
+    """Raise RuntimeError if a function that may not run within a step is called there."""
     if is_stepping:
         raise RuntimeError(
             f"{name}() was called within a step: call it between steps, "
@@ -43,7 +43,7 @@ class QueriedBodies:
         self._lock = shared.lock
         self._domain = shared.domain
         self._search: Any = None
-        self._searched: object = None  # the timeline of the trees that it searches
+        self._searched: object = None  # the timeline whose trees it searches
         self._updated: PresentBodies | None = None
         self._moment: object = None  # of the last update
 
@@ -63,7 +63,7 @@ class QueriedBodies:
         return updated
 
     def follow(self, entities: ArrayLike | None) -> None:
-        """Apply changes of the space if queries are up to date; None: all bodies."""
+        """Apply changes of the space if queries are up to date; None stands for all bodies."""
         if (updated := self.present) is not None:
             changed = self._registry.entities if entities is None else np.asarray(entities)
             self._updated = None
@@ -72,14 +72,14 @@ class QueriedBodies:
 
     @property
     def present(self) -> PresentBodies | None:
-        """What `update` has read, None where a step has begun since."""
+        """The bodies that `update` has read, None if a step has begun since."""
         return self._updated if self._moment is self._state.moment else None
 
     # -- bodies and trees --
 
     @property
     def search(self) -> Any:
-        """What searches the trees, at all images of the world where it wraps."""
+        """The search in the trees, at all images if the world wraps."""
         self._lock.refuse_others()
         if self.present is not None:
             return self.present.search
@@ -202,7 +202,7 @@ class QueriedBodies:
         return None if self.present.is_current() else self._is_body_now(world)
 
     def _gone_rows(self) -> tuple[int, ...]:
-        """Return the rows of the bodies that were deleted since."""
+        """Return the rows of the bodies that were deleted since then."""
         world = self._link.attached
         if world is None:
             return ()

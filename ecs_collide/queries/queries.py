@@ -1,9 +1,9 @@
-"""Find boxes: in regions, along rays, in the way of moving boxes, near points.
+"""Find boxes: in regions, along rays, on paths of moving boxes, near points.
 
 `BoxQueries` documents the queries.  Here arguments are checked, the kernel is called and hits are
-filtered, in one way for the bodies of a `Space` and the boxes of an `AABBTree`, each of which is
-`Queried`.  The kernel takes the vectors of a single query at once if they are plain tuples, and
-all others after they are checked and converted.
+filtered, in one way for the bodies of a `Space` and the boxes of an `AABBTree`, which are both
+`Queried`.  The kernel reads the vectors of a single query directly if they are plain tuples.
+Other vectors are checked and converted first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Each: TypeAlias = Sequence[int] | NDArray[np.int64] | None
 Filter: TypeAlias = type | tuple[type, ...] | CategoryFilter | Callable[[int], object] | None
 Allowed: TypeAlias = Callable[[int], object] | None
 Selection: TypeAlias = tuple[Exclude, Any, bool]
-"""The boxes that a query may return, as its arguments `exclude`, `filter` and `solid` say."""
+"""The arguments `exclude`, `filter` and `solid` of a query, which select boxes."""
 
 _NAMES: dict[int, tuple[str, ...]] = {
     QueryKind.RAY: ("origin", "direction"),
@@ -56,11 +56,11 @@ class Queried(Protocol):
     """The interface of the boxes that are searched."""
 
     dim: int
-    place: str  # what an error calls the whole: "tree" or "space"
+    place: str  # the noun in errors: "tree" or "space"
 
     @property
     def search(self) -> Any:
-        """What searches the trees: a kernel's `Search`, or a `WrappedSearch`."""
+        """The search in the trees: a kernel's `Search`, or a `WrappedSearch`."""
 
     @property
     def boxes(self) -> Boxes:
@@ -93,9 +93,9 @@ class Queries:
         return found if allowed is None else [id for id in found if allowed(id)]
 
     def first(self, hit: type[_Hit], query: Query, selection: Selection) -> list[_Hit]:
-        """Return the first results that are allowed, by time or distance, then id.
+        """Return the first allowed results, by time or distance, then id.
 
-        Searches for a few and then for more, so that a filter is not called for all.
+        A few are searched first, and then more, so that the filter is not called for all.
         """
         exclude, filter, solid = selection
         excluded = None if exclude is None else self._excluded(exclude)
@@ -180,10 +180,10 @@ class Queries:
         hits[:, 0][found.ravel() < 0] = np.inf
         return found, np.asarray(boxes[2]), hits
 
-    # -- what goes in --
+    # -- arguments --
 
     def _rows(self, kind: int, arrays: tuple[ArrayLike, ...]) -> list[Floats]:
-        """Return checked arrays of as many rows each; single vectors are repeated."""
+        """Return checked arrays of equal length; single vectors are repeated."""
         none = np.zeros((0, self._queried.dim))
         given = zip(_NAMES_OF_MANY[kind], arrays, strict=True)
         known = same_axes(**{name: none if np.size(array) == 0 else array for name, array in given})
@@ -222,7 +222,7 @@ class Queries:
         return (*(excluded or ()), *others) if others else excluded
 
     def _refuse_wrong(self, kind: int, known: dict[str, Floats]) -> None:
-        """Raise ValueError where vectors with finite numbers make no query."""
+        """Raise ValueError if vectors of finite numbers are not a valid query."""
         queried, named = self._queried, list(known.items())
         if named[0][1].shape[-1] != queried.dim:
             raise ValueError(

@@ -1,4 +1,4 @@
-"""What queries return."""
+"""The results of queries."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from ecs_collide.events import Vector
 
 
 class RayHit(NamedTuple):
-    """Where a ray meets a box.
+    """A hit of a ray on a box.
 
     Attributes
     ----------
     id : int
         The box; in a `Space` the entity.
     time : float
-        The fraction of the ray's way, 0 at its origin and 1 at its end.
+        The fraction of the ray, 0 at its origin and 1 at its end.
     point : tuple of float
-        In world units, exactly in the face that is met.
+        In world units, exactly in the face that is hit.
     normal : tuple of float
-        Unit axis vector out of that face; zeros where the ray begins inside the box, or on its
-        surface without entering it.
+        Unit axis vector out of that face; zeros if the ray begins inside the box, or on its surface
+        without entering it.
     """
 
     id: int
@@ -39,7 +39,7 @@ class RayHit(NamedTuple):
 
 
 class RayHits(NamedTuple):
-    """Where many rays meet boxes, a row for each.
+    """The first hits of many rays, a row for each.
 
     Attributes
     ----------
@@ -48,8 +48,7 @@ class RayHits(NamedTuple):
     times : ndarray
         float64, shape (n,): as in `RayHit`; inf for none.
     points, normals : ndarray
-        float64, shape (n, dim): as in `RayHit`; nan for none.  A normal is 0
-        where the ray begins inside.
+        float64, shape (n, dim): as in `RayHit`; nan for none.
     """
 
     ids: Integers
@@ -59,25 +58,22 @@ class RayHits(NamedTuple):
 
 
 class BoxHit(NamedTuple):
-    """Where a box that is cast meets a box.
+    """A hit of a cast box on another box.
 
     Attributes
     ----------
     id : int
         The box that is met; in a `Space` the entity.
     time : float
-        The fraction of the way, in [0, 1).  0.0 also where they overlap from
-        the start.
+        The fraction of the path, in [0, 1).  0.0 also if they overlap from the start.
     centre : tuple of float
-        Where the centre of the box that was cast is then, in world units.
-        After an impact it stands flush against the face that it meets: put a
-        body there, and it touches without overlapping.
+        The centre of the cast box at the hit, in world units.  At an impact the box is flush with
+        the face that it meets, so a body that is put there touches without overlapping.
     normal : tuple of float
-        Unit axis vector out of the face that is met, towards the box that was cast.
-        For an overlap: the shortest way out.
+        Unit axis vector out of the face that is met, towards the cast box.  For an overlap, the
+        direction of the shortest way out.
     depth : float
-        How far they overlap at the start, on the side of `normal`, in world
-        units; 0.0 for an impact.
+        How far they overlap at the start along `normal`, in world units; 0.0 for an impact.
     """
 
     id: int
@@ -93,7 +89,7 @@ class BoxHit(NamedTuple):
 
 
 class BoxHits(NamedTuple):
-    """Where many boxes that are cast meet boxes, a row for each.
+    """The first hits of many cast boxes, a row for each.
 
     Attributes
     ----------
@@ -122,7 +118,7 @@ class Neighbour(NamedTuple):
     distance : float
         From the point to the box, in world units; 0.0 inside and on its surface.
     point : tuple of float
-        The point of the box that is closest.
+        The closest point of the box.
     """
 
     id: int
@@ -189,20 +185,20 @@ class Branches(NamedTuple):
 
 
 def to_ray_hits(found: Integers, ids: Integers, hits: Floats) -> RayHits:
-    """Return the hits of many rays; the arguments are what `Queries.first_each` returns."""
+    """Return the hits of many rays from the results of `Queries.first_each`."""
     times, points, normals = np.hsplit(hits, [1, 1 + hits.shape[1] // 2])
     return RayHits(_named(found, ids).ravel(), times.ravel(), points, normals)
 
 
 def to_box_hits(found: Integers, ids: Integers, hits: Floats) -> BoxHits:
-    """Return the hits of many boxes; the arguments are what `Queries.first_each` returns."""
+    """Return the hits of many cast boxes from the results of `Queries.first_each`."""
     dim = hits.shape[1] // 2 - 1
     times, centres, normals, depths = np.hsplit(hits, [1, 1 + dim, 1 + 2 * dim])
     return BoxHits(_named(found, ids).ravel(), times.ravel(), centres, normals, depths.ravel())
 
 
 def to_neighbours(found: Integers, ids: Integers, hits: Floats) -> Neighbours:
-    """Return the boxes near many points; the arguments are what `Queries.first_each` returns."""
+    """Return the boxes near many points from the results of `Queries.first_each`."""
     distances, points = np.hsplit(hits, [1])
     points = points.reshape(*found.shape, points.shape[1])
     return Neighbours(_named(found, ids), distances.reshape(found.shape), points)

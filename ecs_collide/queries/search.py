@@ -1,9 +1,9 @@
 """Ray cast, box cast, k-nearest and region search of one or two trees.
 
-The first three are one algorithm, a branch-and-bound traversal.  Each item has a *key*, the time of its hit or its distance.
-The result are the items with the least keys, and of equal keys the least ids.  Children
-are visited in the order of their keys.  A node is skipped if its key is greater than the key of the
-worst item found so far.
+The first three are one algorithm, a branch-and-bound traversal.  Each item has a *key*, the time of
+its hit or its distance.  The results are the items with the least keys, and of equal keys the least
+ids.  Children are visited in the order of their keys.  A node is skipped if its key is greater than
+the key of the worst item found so far.
 
 Invariant: the key of a node is never greater than the keys of the items below it, also in floating
 point, because rounding is monotonic.
@@ -33,9 +33,9 @@ LARGEST_DOUBLE = 2.0**1023 * (2.0 - 2.0**-52)
 
 @cython.final
 class KBestHeap:
-    """The first few of the items that are offered, by key and of equal keys by id.
+    """The first few of the offered items, by key, then id.
 
-    A heap with the worst item on top: one comparison shows whether an item is among the best.
+    It is a heap with the worst item on top, so one comparison shows whether an item is among them.
     """
 
     # float64 and int64: the first `n` are valid; in order after `sort`
@@ -91,7 +91,7 @@ class KBestHeap:
     def _is_before(
         self, key: cython.double, item: cython.longlong, i: cython.Py_ssize_t
     ) -> cython.bint:
-        """Return whether an item comes before that at `i`."""
+        """Return whether an item comes before the one at `i`."""
         if key != self.keys[i]:
             return key < self.keys[i]
         return self.ids[item] < self.ids[self.items[i]]
@@ -114,7 +114,7 @@ class KBestHeap:
         self.items[i] = item
 
     def sort(self) -> cython.void:
-        """Sort the items that are kept."""
+        """Sort the items."""
         i: cython.Py_ssize_t = self.n - 1
 
         while i > 0:
@@ -144,7 +144,7 @@ class Search:
     has_second: cython.bint
     dim: cython.Py_ssize_t
     sweeper: Sweeper
-    given_min: object  # the arrays of the last query, which hold what the next three point to
+    given_min: object  # the arrays of the last query, into which the next three point
     given_max: object
     given_ids: object
     n_items: cython.Py_ssize_t
@@ -165,7 +165,7 @@ class Search:
     displacement: cython.double[3]  # the last one
     low: cython.double[3]  # the corners of the query's box, which may be a point
     high: cython.double[3]
-    hit: cython.double[8]  # what `_describe` writes
+    hit: cython.double[8]  # written by `_describe`
     near: cython.double[3]  # the corners of the box that is described
     far: cython.double[3]
 
@@ -190,10 +190,10 @@ class Search:
         """Return the first results of a query, by key, then id.
 
         Each is a tuple.  RAY: id, time, point, normal.  CAST: id, time, centre, normal, depth.
-        NEAR: id, distance, closest point.  For a REGION they are the ids.
+        NEAR: id, distance, closest point.  The results of a REGION are ids.
 
-        None if a vector is not a plain tuple of numbers, a corner is above the other one, or a
-        half size is negative.
+        Return None if a vector is not a plain tuple of numbers, a lower corner is above the upper
+        one, or a half size is negative.
         """
         answers: list = []
         vectors: tuple = query[1]
@@ -220,7 +220,7 @@ class Search:
         Parameters
         ----------
         query : tuple
-            Its vectors are checked arrays of a row for each query, and its limit is at least 1.
+            The vectors are checked arrays with a row for each query.  The limit is at least 1.
         rows : tuple of three arrays
             `excluded_each`, int64 (n,): one more item that each query excludes, or -1.
             `found`, int64 (n, limit), written: the items, -1 where there are no more.
@@ -264,8 +264,8 @@ class Search:
     ) -> object:
         """Return the items in each REGION, grouped by region, sorted by id.
 
-        An int64 memoryview.  `corners` are two checked arrays of a row for each region.  The items
-        of region i are ``offsets[i]`` to ``offsets[i + 1]``; `offsets` is written.
+        The result is an int64 memoryview.  `corners` are two checked arrays with a row for each
+        region.  `offsets` is written: the items of region i are ``offsets[i]`` to ``offsets[i + 1]``.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t
@@ -342,7 +342,7 @@ class Search:
     @cython.boundscheck(False)  # of empty arrays too
     @cython.cfunc
     def _bind(self, boxes: tuple) -> None:
-        """Keep the addresses of arrays: to find them takes longer than a small query."""
+        """Store the addresses of arrays, as finding them takes longer than a small query."""
         mins: cython.double[:, ::1] = boxes[0]
         maxs: cython.double[:, ::1] = boxes[1]
         numbers: cython.longlong[::1] = boxes[2]
@@ -470,7 +470,7 @@ class Search:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return a lower bound of the keys of all boxes inside that from mins[p] to maxs[q]."""
+        """Return a lower bound of the keys of all boxes inside the box from mins[p] to maxs[q]."""
         if self.kind == QueryKind.NEAR:
             return self._distance(mins, maxs, p, q)
         return self._time_of_touch(mins, maxs, p, q)
@@ -482,7 +482,7 @@ class Search:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return the distance of the query's box from another; 0 if they share a point.
+        """Return the distance of the query's box from another, 0 if they share a point.
 
         Lengths whose squares might underflow are scaled by a power of two, which changes no bit
         of the result.
@@ -515,10 +515,10 @@ class Search:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return when the ray or the moving box touches a box, at 0 or later; inf for never.
+        """Return the time, 0 or later, when the ray or the moving box touches a box; inf for never.
 
-        Never later than it touches a box inside that one, because rounding is monotonic, or
-        meets it: a CAST has the gaps of the sweep, and gaps that the sweep counts as 0 only
+        It is never later than for a box inside the given one, as rounding is monotonic, nor later
+        than an impact.  A CAST uses the gaps of the sweep, and gaps that the sweep counts as 0 only
         make it leave earlier.
         """
         is_cast: cython.bint = self.kind == QueryKind.CAST
@@ -549,7 +549,7 @@ class Search:
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
     ) -> cython.double:
-        """Return when the moving box meets a box: an impact, or 0 for an overlap; inf for never."""
+        """Return the time when the moving box meets a box, 0 for an overlap, inf for never."""
         k: cython.int
 
         for k in range(self.dim):
@@ -566,7 +566,7 @@ class Search:
 
     @cython.cfunc
     def _answer(self, i: cython.Py_ssize_t) -> object:
-        """Return what `search` does of the item found at `i`."""
+        """Return the result of `search` for the item found at `i`."""
         id: cython.longlong = self.ids[self.best.items[i]]
         if self.kind == QueryKind.REGION:
             return id
@@ -580,13 +580,13 @@ class Search:
 
     @cython.cfunc
     def _vector(self, at: cython.Py_ssize_t) -> tuple:
-        """Return the vector that begins at a place of `hit`."""
+        """Return the vector that begins at index `at` of `hit`."""
         if self.dim == 2:
             return self.hit[at], self.hit[at + 1]
         return self.hit[at], self.hit[at + 1], self.hit[at + 2]
 
     def _describe(self, i: cython.Py_ssize_t) -> cython.void:
-        """Write the key of the item found at `i`, and what else is known of it, into `hit`."""
+        """Write the key and the other results of the item found at `i` into `hit`."""
         item: cython.longlong = self.best.items[i]
         nodes: Nodes = self.first.nodes
         k: cython.Py_ssize_t
@@ -612,7 +612,7 @@ class Search:
         """Write the point and the normal of a hit.
 
         The point is exactly on the face that is hit.  Of several faces hit at once, the one of the
-        lowest axis.
+        lowest axis counts.
         """
         dim: cython.Py_ssize_t = self.dim
         is_met: cython.bint = False

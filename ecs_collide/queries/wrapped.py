@@ -1,7 +1,7 @@
 """Search a world that wraps around.
 
-The bodies stay where they are and the query is shifted: it is made once for each number of widths
-by which it may meet something, and the best result of each body counts.
+The bodies keep their places and the query is shifted.  It is made once for each shift by whole
+widths at which it may meet something, and the best result of each body counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import MAX_ROUNDS, QueryKind
 from ecs_collide.motion.wrapping import PeriodicDomain
 
-# Of a width: more than is lost by rounding where a part of a way is passed over.
+# A fraction of a width, larger than the rounding errors of a path.
 _SHIFT_REACH = 2.0**-30
 
 Rows: TypeAlias = tuple[int, ...] | None
@@ -26,20 +26,20 @@ Boxes: TypeAlias = tuple[Any, Any, Any]
 Query: TypeAlias = tuple[int, tuple[Any, ...], int, float]
 """The kind, the vectors, the number of results (0: all), and their greatest time or distance."""
 Shifts = list[tuple[Floats, Floats]]
-"""Offsets of images; and when each query meets something there at the earliest, inf for never."""
+"""Offsets of images, and the earliest time when each query may meet something; inf for never."""
 
 
 def search_of(domain: PeriodicDomain | None, *trees: Any) -> Any:
-    """Return what searches one tree or two, in a world that may wrap."""
+    """Return the search in one tree or two, in a world that may wrap."""
     search = backend.kernels.search.Search(*trees)
     return search if domain is None else WrappedSearch(domain, search, trees)
 
 
 class WrappedSearch:
-    """Searches a world that wraps, as the kernel's `Search` does one that does not.
+    """Searches a world that wraps, with the interface of the kernel's `Search`.
 
-    Vectors are checked.  Results come in the order of `Search`; where two images of a body are met
-    at once, the one that lies lower on the first axis on which they differ counts.
+    Vectors must be checked.  Results are in the order of `Search`.  If two images of a body are met
+    at once, the lower one on the first axis on which they differ counts.
     """
 
     def __init__(self, domain: PeriodicDomain, search: Any, trees: tuple[Any, ...]) -> None:
@@ -60,7 +60,7 @@ class WrappedSearch:
         return None if low[0] > high[0] else (low, high)
 
     def _shifts(self, low: Floats, high: Floats) -> Iterator[Floats]:
-        """Yield the offsets by which a query from one corner to another may find images."""
+        """Yield the shifts at which a query between two corners may find bodies."""
         bounds = self._bounds()
         if bounds is None:
             return
@@ -72,7 +72,7 @@ class WrappedSearch:
         yield from self._domain.around(least, limit)
 
     def _shifts_on_path(self, starts: Floats, halves: Floats, displacements: Floats) -> Shifts:
-        """Return the shifts by which boxes that move come by."""
+        """Return the shifts at which moving boxes may meet a body."""
         bounds = self._bounds()
         if bounds is None or len(starts) == 0:
             return []
@@ -96,12 +96,12 @@ class WrappedSearch:
         return found
 
     def _beside(self) -> Iterator[Floats]:
-        """Yield no shift, and one width either way: one of them brings a body nearest."""
+        """Yield all shifts by -1, 0 or 1 widths, one of which brings a body nearest."""
         one = [int(width > 0.0) for width in self._domain.widths]
         return self._domain.around([-n for n in one], one)
 
     def refuse_wrong(self, kind: int, vectors: dict[str, Floats]) -> None:
-        """Raise ValueError for boxes wider than the world, and ways around it too often."""
+        """Raise ValueError for boxes wider than the world and paths that go around it too often."""
         named = list(vectors.items())
         for k in self._domain.axes if kind == QueryKind.CAST else ():
             name, sizes = named[1]
@@ -189,7 +189,7 @@ class WrappedSearch:
         found: Integers,
         hits: Floats,
     ) -> None:
-        """Write the nearest results of each query; of several images of an item the nearest."""
+        """Write the nearest results of each query; only the nearest image of an item counts."""
         n, limit = found.shape
         items = np.concatenate([part for part, _ in parts], axis=1)
         numbers = np.concatenate(
@@ -238,7 +238,7 @@ class WrappedSearch:
 def _first(shifts: Shifts, limit: int, search: Callable[[Floats], list[Any]]) -> list[Any]:
     """Return the first results of a query at all images, each an id, a key and more.
 
-    Of each id the first one; of two at once the result of the first shift.
+    Only the first result of each id is returned; of two at once, the one at the first shift.
     """
     best: dict[int, tuple[Any, ...]] = {}
     for rank in sorted(range(len(shifts)), key=lambda n: float(shifts[n][1][0])):
@@ -264,7 +264,7 @@ def _keep_first(
     found: Integers,
     hits: Floats,
 ) -> None:
-    """Write the first result of each query at any image; of two at once the lower id's."""
+    """Write the first result of each query at any image; of two at once, the lower id's."""
     hits[:, 0] = np.inf
     for shift, enter in shifts:
         rows = np.flatnonzero(enter <= hits[:, 0])
