@@ -1,7 +1,7 @@
-"""The first import of a kernel: Cython's names, and the marks that declare C types.
+"""Cython's names and the marks that declare C types, which each kernel imports first.
 
-For the compiled kernels ``declare_kernels.py``, beside ``setup.py``, turns the marks into
-declarations.  In pure Python they have no effect.
+For compiled kernels, ``declare_kernels.py`` beside ``setup.py`` converts the marks to declarations.
+In pure Python they have no effect.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Choose between the compiled kernels and the same files as Python.
+"""Choose between the compiled kernels and the same files as pure Python.
 
-The two give the same bits; only their speed differs.  A compiled kernel lies beside its source,
-under the same name.  Either all are compiled or none is.  Two environment variables decide, read
-once at import:
+Their results are identical; only their speed differs.  A compiled kernel lies beside its source,
+under the same name.  Either all are compiled or none is.  Two environment variables, read once at
+import, decide:
 
 ``ECS_COLLIDE_PURE_PYTHON=1``
     Run the kernels as Python even if compiled ones are installed.

@@ -26,7 +26,7 @@ class Trait(IntFlag):
     ONE_WAY = 4  # a `OneWay`
     CARRY = 8  # a `Carry`
     PUSH_OUT = 16  # a `PushOut`
-    GAME_FILTER = 32  # a component of the game for which a predicate for pairs was given
+    GAME_FILTER = 32  # a custom component with a predicate for pairs
     SEPARATE = 64  # a `Separate`
     GRAVITY_SCALE = 128  # a `GravityScale`
     DAMPING = 256  # a `Damping`
@@ -34,30 +34,30 @@ class Trait(IntFlag):
     RESTITUTION = 1024  # a `Restitution`
     MAX_SPEED = 2048  # a `MaxSpeed`
     LOCKED_AXES = 4096  # a `LockedAxes`
-    NO_GRAVITY = 8192  # a component whose bodies do not fall by themselves
+    NO_GRAVITY = 8192  # a component that exempts bodies from gravity
     OTHER = 16384  # a component that has no bit for itself
 
 
-TRAITS_SHIFT = 8  # how many lower bits the mark of a component type has for `Has` and `HANDED`
+TRAITS_SHIFT = 8  # the number of bits in a mark below the bits of `Trait`, for `Has` and `HANDED`
 
 
 class Mark(IntFlag):
     """The mark of a component type: bits of `Has`, of `Trait` above them, and these."""
 
-    HANDED = 128  # impacts of bodies with the component are handed to a response of the game
+    HANDED = 128  # impacts of bodies with the component are handed over to a custom response
     DISABLED = 1 << 24  # it is `Disabled`, which has a separate column
     ATTACHED = 1 << 25  # it is `Attached`, which has a separate column
 
 
 class Custom(IntFlag):
-    """The column `custom`: what follows from custom components of a body."""
+    """The column `custom`: the effects of a body's custom components."""
 
     DYNAMIC = 1  # the body has a component that makes it dynamic
-    OFFERED = 2  # its impacts are handed to a response of the game
+    OFFERED = 2  # its impacts are handed over to a custom response
 
 
 class News(IntFlag):
-    """The column `news`: what the next step still has to do about a body."""
+    """The column `news`: the work that the next step has to do for a body."""
 
     NEW = 1  # it took no part in the last step
     UNPLACED = 2  # it is in the wrong tree
@@ -96,14 +96,14 @@ class Leans(IntFlag):
 
 
 class Exclusion(IntEnum):
-    """The column `quarantined`: why steps leave a body out; 0 if they do not."""
+    """The column `quarantined`: why steps skip a body; 0 if they do not."""
 
-    INVALID = 1  # a number of it cannot be computed with
+    INVALID = 1  # one of its numbers is invalid
     DISABLED = 2  # it has a `Disabled`
 
 
 class ResponseCode(IntEnum):
-    """The column `response`: the response component with precedence, the highest; 0 without any."""
+    """The column `response`: the highest code of the body's response components; 0 without any."""
 
     BOUNCE = 1  # a `Deflect`
     SLIDE = 2  # a `Slide`
@@ -116,7 +116,7 @@ class SleepState(IntEnum):
 
     AWAKE = 0  # it takes part in each step
     ASLEEP = 1  # steps skip it until something reaches it
-    WOKEN = 2  # something has happened to it in this step: it is awake from the next one on
+    WOKEN = 2  # something happened to it in this step; it is awake from the next step on
 
 
 class CombineCode(IntEnum):
@@ -143,17 +143,17 @@ MOST_PULL = 2.0**100
 
 MAX_REST_COUNT = 100  # steps at rest are not counted further
 MAX_ROUNDS = 64  # the most rounds of a body in a step, or a ray, through a world that wraps
-MAX_GROUP = 2**31 - 1  # of a `Filter`, up and down
+MAX_GROUP = 2**31 - 1  # the largest absolute value of a `Filter` group
 STACK_ROOM = 1024  # pending nodes of a traversal: enough for more than a hundred levels
 
 MOST_DOMINANCE = 127
 """The highest level of a `Dominance`; the lowest is minus that."""
 
 ALL = 2**32 - 1
-"""All 32 categories: the mask of a body that meets everybody."""
+"""All 32 categories: the mask of a body that meets every other."""
 
 OF_SPACE = 2.0
-"""Each number of a normal that is not given: it stands for `Space.up`."""
+"""Each number of a default normal, which stands for `Space.up`."""
 
 BEGAN = 0
 """The code in the ``event`` field of a contact array for a start."""
@@ -166,9 +166,9 @@ AXES = ("x", "y", "z")
 INF = float("inf")
 NAN = float("nan")  # differs from every number
 LARGEST = 2.0**500  # larger numbers are refused, so that products stay finite
-TINY = 1e-200  # smaller differences count as none, so that quotients stay finite or inf
+TINY = 1e-200  # smaller differences count as 0, so that quotients stay finite or inf
 FACE_ROUNDING = 2.0**-46  # relative to the speeds of two resizing faces that move together
-APART_AT_LEAST = 2e-200  # smaller gaps count as none in the sweep
+APART_AT_LEAST = 2e-200  # smaller gaps count as 0 in the sweep
 CLEAR = 2.0**-30  # times the largest coordinate: no rounding within a step closes a larger gap
 SLOP = 2.0**-44  # times the largest face, 256 roundings of it: smaller gaps count as 0
 

@@ -47,11 +47,11 @@ p_double = p_float = p_int = p_longlong = void = _Type()
 
 
 class IntFlag:
-    """What enums of C constants have instead of `enum.IntFlag`: their members are plain ints.
+    """A stand-in for `enum.IntFlag`, whose members are plain ints.
 
     Members of an enum take thirty times as long in an expression, and change the dtype of arrays.
     """
 
 
 class IntEnum:
-    """What enums of C constants have instead of `enum.IntEnum`; see `IntFlag`."""
+    """A stand-in for `enum.IntEnum`; see `IntFlag`."""
