@@ -3,10 +3,10 @@
 A name is an attribute, such as ``"x"``, or a part of a vector that an attribute holds, such as
 ``"pos.x"`` or ``"pos[0]"``.
 
-Some attributes round the number that they are set to.  A pygame `Rect` holds whole numbers, an
-`FRect` and an array of float32 hold 32-bit floats.  Each number is read back after it was
-written.  If the attribute has rounded it, `ROUNDED` keeps the exact number, which is valid as
-long as the attribute has the value that was read back.
+Some attributes round the numbers that are written.  A pygame `Rect` holds whole numbers, an `FRect`
+and an array of float32 hold 32-bit floats.  So each number is read back after it was written.  If
+it was rounded, `ROUNDED` stores the exact number, which is valid as long as the attribute has the
+value that was read back.
 """
 
 from __future__ import annotations
@@ -98,7 +98,7 @@ def _read(component: object, name: str, default: Any = _REQUIRED) -> Any:
 
 
 def write_number(component: Any, name: str, number: float) -> None:
-    """Set the number of a component by its name; keep it exactly if the component rounds it.
+    """Set the number of a component by its name; store the exact number if the component rounds it.
 
     Raises
     ------

@@ -14,7 +14,7 @@ ABOVE_ZERO = math.ulp(0.0)  # the least float above 0
 
 
 class Component:
-    """The base class of components: equality and repr by the arguments of the constructor."""
+    """The base class of components, with equality and repr by the constructor's arguments."""
 
     __slots__ = ()
     __match_args__: ClassVar[tuple[str, ...]] = ()
@@ -31,10 +31,10 @@ class Component:
 
 
 def copy_methods(cls: type, base: type, *names: str) -> None:
-    """Give a class copies of functions of its private base that carry the class's name.
+    """Copy functions of a private base into a class, under the class's name.
 
-    Python's own errors name a function by it: "Position.__init__() missing 1 required
-    positional argument: 'y'".
+    Python's errors then name the class: "Position.__init__() missing 1 required positional
+    argument: 'y'".
     """
     for name in names:
         function = vars(base)[name]
@@ -53,7 +53,7 @@ def as_float(owner: type, name: str, value: object) -> float:
     except TypeError:
         raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number") from None
     except OverflowError:
-        return math.inf  # refused by the caller with the others that are not finite
+        return math.inf  # the caller refuses it, like other numbers that are not finite
 
 
 def as_bounded(

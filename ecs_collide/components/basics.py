@@ -24,7 +24,7 @@ _NO_SECOND: Any = ...  # the second number, if one vector is given
 
 
 def _parts(owner: type, call: str, value: object, z: float) -> tuple[float, float, float]:
-    """Return the numbers of a vector that is given instead of x and y; `z` if it has only two."""
+    """Return the numbers of a vector given instead of x and y, with `z` if it has only two."""
     if isinstance(value, _Vector):
         return value.x, value.y, value.z
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
@@ -66,7 +66,7 @@ class _Vector(Component):
 
     @classmethod
     def _checked(cls, x: Any, y: Any, z: Any) -> tuple[float, float, float]:
-        """Return the three as floats, or raise ValueError; one comparison each also catches NaN."""
+        """Return the three as floats, or raise ValueError; one comparison also catches NaN."""
         fx = x if type(x) is float else as_float(cls, "x", x)
         fy = y if type(y) is float else as_float(cls, "y", y)
         fz = z if type(z) is float else as_float(cls, "z", z)
@@ -81,7 +81,7 @@ class _Vector(Component):
         return fx, fy, fz
 
     def set(self, x: float | _VectorLike, y: float = _NO_SECOND, z: float | None = None) -> None:
-        """Set all axes at once, by numbers or one vector; without `z` it is kept."""
+        """Set all axes, by numbers or one vector; `z` stays unchanged if it is not given."""
         if y is _NO_SECOND:
             x, y, z = _parts(type(self), "set", x, self.z if z is None else z)
         self.x, self.y, self.z = self._checked(x, y, self.z if z is None else z)
@@ -186,8 +186,7 @@ class Position(_Vector):
 class Extents(_Vector):
     """Half the size of an entity's box on each axis.
 
-    The box lies around the entity's `Position`, its centre, with its sides
-    parallel to the axes.
+    The centre of the box is the entity's `Position`, and its sides are parallel to the axes.
 
     Attributes
     ----------
@@ -217,7 +216,7 @@ class Extents(_Vector):
         Parameters
         ----------
         w, h, d : float
-            The full size on each axis, in world units, zero or more; or one vector of them.
+            The full size on each axis, in world units, zero or more; or one vector of these.
 
         Raises
         ------
@@ -238,8 +237,8 @@ class Extents(_Vector):
 class Velocity(_Vector):
     """The velocity of an entity's box.
 
-    An entity without it stays where it is and is cheaper.  Responses change it, and never scale
-    it by the rest of a step.
+    An entity without it does not move by itself and costs less.  Responses change it, and never
+    scale it by the rest of a step.
 
     Attributes
     ----------
@@ -264,8 +263,8 @@ class Growth(_Vector):
     Attributes
     ----------
     x, y, z : float
-        The rate of the *half* sizes, in world units per second; negative
-        shrinks.  `z` stays 0 in a 2D space.
+        The rate of the *half* sizes, in world units per second; a negative rate shrinks the box.
+        `z` stays 0 in a 2D space.
 
     Examples
     --------
@@ -286,8 +285,8 @@ class Mass(Component):
     Attributes
     ----------
     value : float
-        Above zero, in any unit that is the same for all; with ``math.inf`` the entity is not moved
-        by contact.
+        Above zero, in any unit if it is the same for all.  With ``math.inf`` contacts do not move
+        the entity.
 
     Examples
     --------
@@ -308,13 +307,13 @@ class Mass(Component):
 
 
 class Deflect(Component):
-    """A response that bounces: the velocity is reflected by the body that is hit.
+    """A response that bounces: the body that is hit reflects the velocity.
 
     Attributes
     ----------
     restitution : float
-        The part of the closing speed that comes back, from 0 (none; then it slides) to 1 (all).
-        If both bodies have one, the larger counts.
+        The part of the closing speed that is returned, from 0 (none, so it slides) to 1 (all).  If
+        both bodies have one, the larger counts.
 
     Examples
     --------
@@ -352,7 +351,7 @@ class Stop(Component):
 
 
 class Fixed(Component):
-    """A promise that the game changes no component of the entity: a wall, a floor, a zone.
+    """A promise that the game changes no component of the entity, such as a wall or a zone.
 
     The components of a fixed body are read once, when it appears.  Steps in which nothing
     happens to it cost nothing, whether there are 10 or 1,000,000 of them.  They are read again
@@ -383,11 +382,11 @@ class Disabled(Component):
     contacts end with the reason ``"disabled"``, and bodies that rode on it keep the velocity that
     they had.  The components stay, and the game may change them.
 
-    After the component is removed, the next step reads the components again and places the body
-    there.  It is not swept from its old place.
+    After it is removed, the next step reads the components again and puts the body at its
+    `Position`, without a sweep from its old place.
 
-    Switching a body off and on again costs less than deleting an entity and creating another one.
-    While it is off it costs a step nothing: see :doc:`pooling`.
+    Switching a body off and on costs less than deleting an entity and creating another one.  While
+    it is off, it costs a step nothing; see :doc:`pooling`.
 
     Examples
     --------
@@ -400,9 +399,9 @@ class Disabled(Component):
 class Sensor(Component):
     """A zone that reports other bodies, which pass through it.
 
-    It overrides every response: the entity is never placed, pushed or stopped by a contact, and
-    stops no other body.  When a body enters, there is a `Collision` with ``Outcome.CROSSED``;
-    contacts begin and end as for solid bodies.
+    It overrides every response.  A contact never moves, pushes or stops the entity, and the entity
+    stops no other body.  When a body enters, there is a `Collision` with ``Outcome.CROSSED``.
+    Contacts begin and end as for solid bodies.
     """
 
     __slots__ = ()

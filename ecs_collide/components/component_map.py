@@ -1,4 +1,4 @@
-"""The custom components that are read instead of `Position`, `Extents` and the others."""
+"""The custom components that a space reads instead of `Position`, `Extents` and the others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ecs_collide.components.basics import Extents, Growth, Mass, Position, Veloc
 ROLES = ("position", "extents", "velocity", "growth", "mass")
 
 Given = type | tuple[Any, ...]
-"""A type of component with its numbers in x, y (and z), or a tuple of the type and their names."""
+"""A component type with numbers in x, y (and z), or a tuple of a type and attribute names."""
 
 
 class Role(NamedTuple):
@@ -25,25 +25,25 @@ class Components:
     """The types of components that a space reads and writes, for games with custom ones.
 
     Each is a type whose numbers are in ``x`` and ``y`` (in 3D also ``z``), or a tuple of a type
-    and the names of its attributes.  One type may play several roles:
-    ``position=(Rect, "x", "y"), extents=(Rect, "w", "h")``.  By default a role is played by the
-    type of `ecs_collide`.
+    and the names of its attributes.  One type may have several roles, as in
+    ``position=(Rect, "x", "y"), extents=(Rect, "w", "h")``.  The default for each role is the type
+    of `ecs_collide`.
 
     Parameters
     ----------
     position, extents, velocity, growth : type or (type, str, str[, str]) or (type, str)
-        A name is an attribute, or a part of a vector that it holds, as ``"pos.x"`` or
-        ``"pos[0]"``.  A single name is an attribute that holds the whole vector: anything with
-        an index for each axis.  Vectors that cannot change are replaced.  One attribute may be
-        the size on all axes, ``extents=(Ball, "radius", "radius")``; such bodies cannot grow.
+        A name is an attribute, or a part of a vector in an attribute, such as ``"pos.x"`` or
+        ``"pos[0]"``.  A single name is an attribute that holds the whole vector, with an index for
+        each axis.  Immutable vectors are replaced.  One attribute may be the size on all axes,
+        ``extents=(Ball, "radius", "radius")``; such bodies cannot grow.
     mass : type or (type, str)
-        Its number is in ``value`` if no name is given.
+        The number is in ``value`` if no name is given.
     whole_sizes : bool
-        Whether `extents` holds whole sizes, width and height, and not halves.
+        Whether `extents` holds whole sizes, width and height, instead of half sizes.
     anchor : sequence of float, optional
-        The place of a body's position in its box, on each axis from 0, the lesser side, to 1; by
-        default the centre.  ``(0, 0)`` is the corner with the least x and y: top left if y grows
-        downwards.
+        The place of a body's position in its box, on each axis from 0, the lower side, to 1.  By
+        default it is the centre.  ``(0, 0)`` is the corner with the least x and y, which is the top
+        left if y grows downwards.
 
     Raises
     ------
@@ -53,8 +53,8 @@ class Components:
     Notes
     -----
     They are read and written in place, by attribute, and never replaced.  Plain classes with
-    ``__slots__`` are read ten times as fast as others.  With a corner as anchor no bit is lost:
-    between steps the space keeps the centres, and reads a corner again only if the game has set it.
+    ``__slots__`` are read ten times as fast as others.  A corner as anchor causes no rounding, as
+    the space keeps the centres between steps and reads a corner again only if the game has set it.
 
     An attribute may round to whole numbers or 32-bit floats, as in a pygame `Rect` or `FRect`.
     The space then keeps the exact number, as long as the attribute has the value that was read
@@ -133,7 +133,7 @@ class Components:
         return hash(tuple(vars(self).values()))
 
     def vector(self, role: str, dim: int) -> Role:
-        """Return the type and the names that play a role of `dim` numbers.
+        """Return the type and the names of a role with `dim` numbers.
 
         Raises
         ------
@@ -149,7 +149,7 @@ class Components:
         return Role(kind, names[:dim])
 
     def shared_size(self, dim: int) -> str:
-        """Return the attribute that is the size on several axes, ``"Ball.radius"``; "" for none."""
+        """Return the attribute that is the size on several axes, as ``"Ball.radius"``, or ""."""
         kind, names = self.vector("extents", dim)
         shared = [name for name in names if names.count(name) > 1]
         return f"{kind.__name__}.{shared[0]}" if shared else ""
@@ -170,7 +170,7 @@ class Components:
 
 
 def _role(name: str, given: Given) -> Role:
-    """Return the checked type and names that were given for a role."""
+    """Return the type and names given for a role, checked."""
     kind, names = (given, AXES) if isinstance(given, type) else (given[0], tuple(given[1:]))
     if not isinstance(kind, type):
         raise TypeError(
@@ -178,14 +178,14 @@ def _role(name: str, given: Given) -> Role:
         )
     if not names or not all(map(is_name, names)):
         raise TypeError(f"{name}={given!r} must name the attributes that hold the numbers")
-    if len(names) == 1 and name != "mass" and names[0].isidentifier():  # it holds a vector
+    if len(names) == 1 and name != "mass" and names[0].isidentifier():  # a whole vector
         names = tuple(f"{names[0]}[{k}]" for k in range(3))
         all(map(is_name, names))
     return Role(kind, names)
 
 
 def _shown(role: Role, name: str) -> str:
-    """Return a role as it would be given."""
+    """Return a role in the form of an argument."""
     if role.names == (("value",) if name == "mass" else AXES):
         return role.kind.__name__
     return f"({', '.join([role.kind.__name__, *map(repr, role.names)])})"

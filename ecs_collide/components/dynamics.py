@@ -18,8 +18,8 @@ class Attached(Component):
     """A box that moves with another body: a hitbox, feet, a zone around a character.
 
     The entity has `Extents` and a `Position`, which each step sets to the owner's position plus
-    the offset.  In between the box is swept along the path of its owner: it stops, slides and
-    turns with it at the same instants.
+    the offset.  Within the step the box is swept along the path of its owner.  It stops, slides and
+    turns at the same instants.
 
     Other bodies pass through it, as through a `Sensor`.  It meets neither its owner nor other
     boxes of its owner.  A response or a `Velocity` has no effect on it.
@@ -30,7 +30,7 @@ class Attached(Component):
     Parameters
     ----------
     owner : int
-        The entity that the box is attached to: a body that is not attached itself.
+        The entity that the box is attached to, a body that is not attached itself.
     offset : sequence of float
         From the centre of the owner to the centre of the box, in world units, of two numbers or
         in 3D three; also as `x`, `y` and `z`.
@@ -60,17 +60,17 @@ class Attached(Component):
 
 
 class PushOut(Component):
-    """A permission to push the entity out of bodies that it was inside of from the start.
+    """A permission to push the entity out of bodies that it is inside of at the start of a step.
 
-    Bodies that do not overlap never begin to.  But a game may put one into another: a level that
-    changes, a character that stands up under a ceiling.  Such a dynamic body is moved out the
-    shortest way that is free of all solid bodies, never through the seams between them.
+    Bodies that do not overlap never begin to.  But a game may put one body into another, when a
+    level changes or a character stands up under a ceiling.  Such a dynamic body is moved out along
+    the shortest way that is free of all solid bodies, never through the seams between them.
 
     Attributes
     ----------
     speed : float
         The largest speed at which it is moved, in world units per second.  With ``math.inf`` one
-        step moves it out; if it is inside several bodies, at most one step for each.
+        step moves it out of a body; out of several bodies, at most one step for each.
 
     Examples
     --------
@@ -86,16 +86,16 @@ class PushOut(Component):
 
 
 class Separate(Component):
-    """A membership in a soft crowd: members are moved apart, and do not stop each other.
+    """A membership in a soft crowd, whose members are moved apart and do not stop each other.
 
     Two bodies that both have it pass through each other, and while they overlap a displacement
-    moves them apart: along the shortest way for long boxes, along the line between their centres
-    for squares.  They meet all other bodies as usual, such as walls and the player.
+    moves them apart.  It is along the shortest way for long boxes, and along the line between their
+    centres for squares.  They meet all other bodies as usual, such as walls and the player.
 
     The displacement is not part of `Velocity`.  It is added to the path of a step and swept with
     it, so it never leads into or through a wall: an impact ends it on that axis.  Of two members,
-    the one with less `Mass` is moved more.  Only dynamic members are moved: those with `Velocity`,
-    a response and finite mass.  The others only move them.
+    the one with less `Mass` is moved more.  Only dynamic members are moved, which have `Velocity`,
+    a response and finite mass.  The other members only move them.
 
     Members that overlap are in contact, of the kind CROSSING.  Their contacts are updated at the
     end of a step, and they have no collisions.
@@ -104,10 +104,10 @@ class Separate(Component):
     ----------
     speed : float
         The largest speed at which it is moved, in world units per second.  One step moves it by
-        at most half its largest side.  Members that walk to the same place overlap little if
-        this is at least their walking speed; if it is less they gather at one point.  Members
-        that walk to different places pass through each other if it is about half of that speed.
-        With ``math.inf`` two members separate in one step.
+        at most half its largest side.  Members that walk to the same place overlap little if this
+        is at least their walking speed, and gather at one point if it is less.  Members that walk
+        to different places pass through each other if it is about half their walking speed.  With
+        ``math.inf`` two members separate in one step.
 
     Examples
     --------
@@ -125,12 +125,12 @@ class Separate(Component):
 class GravityScale(Component):
     """The factor by which the `Space.gravity` acts on a body.
 
-    It has an effect on dynamic bodies; all others do not fall anyway.
+    It affects dynamic bodies.  All others do not fall.
 
     Attributes
     ----------
     value : float
-        1 is the gravity of the space, 0 none; a balloon rises with a negative one.
+        1 for the gravity of the space, 0 for none, negative for a body that rises.
 
     Examples
     --------
@@ -200,10 +200,9 @@ class Dominance(Component):
 class MaxSpeed(Component):
     """The maximum speed of a body.
 
-    The speed is the Euclidean length of `Velocity`.  If it is above the maximum, the velocity
-    keeps its direction and gets the maximum as length: when a step has read it, before anything
-    moves, and again when the step ends, before it is written.  Within a step an impact may make a
-    body faster, and a carrier's velocity is added to it.
+    The speed is the Euclidean length of `Velocity`.  A higher speed is reduced to the maximum, in
+    the same direction, when a step has read it and before anything moves, and again at the end of
+    the step.  Within a step an impact may make a body faster, and a carrier's velocity is added.
 
     Attributes
     ----------
@@ -226,14 +225,14 @@ class MaxSpeed(Component):
 class LockedAxes(Component):
     """Axes along which a body never moves.
 
-    Its velocity there becomes 0 when a step begins, and nothing changes it: no impact, no
-    friction, no carrier, no `PushOut`, no `Separate`.  To bodies that hit it along such an axis it
-    is not dynamic.  The game may still move it by its `Position`.
+    Its velocity there becomes 0 when a step begins, and no impact, friction, carrier, `PushOut` or
+    `Separate` changes it.  To bodies that hit it along such an axis it is not dynamic.  The game
+    may still move it by its `Position`.
 
     Attributes
     ----------
     x, y, z : int
-        1 for an axis that is locked, else 0.
+        1 for a locked axis, else 0.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class CategoryNames:
         self.is_closed = False
 
     def declare(self, names: Sequence[str]) -> tuple[int, ...]:
-        """Give names their bits, in order, and allow no others from now on; return the bits."""
+        """Give names their bits, in order, and refuse all others from now on; return the bits."""
         for name in names:
             _require_name(name)
         if not are_names(list(names)):
@@ -55,7 +55,7 @@ class CategoryNames:
         return tuple(map(self._bit, names))
 
     def adopt(self, names: Sequence[str]) -> None:
-        """Adopt the names of a snapshot, or raise a ValueError if they differ from the present."""
+        """Adopt the names of a snapshot; raise ValueError if they differ from the present ones."""
         known = min(len(names), len(self.names))
         if list(names[:known]) != self.names[:known] or (self.is_closed and len(names) > known):
             raise ValueError(
@@ -65,10 +65,10 @@ class CategoryNames:
         self.names += names[known:]
 
     def bits(self, owner: str, value: object) -> object:
-        """Return the bits of names; return a value that is not made of text unchanged.
+        """Return the bits of names; return a value without text unchanged.
 
-        A text may hold several names, with spaces or commas between.  Names that all begin with
-        "~" stand for all but these.
+        A text may hold several names, separated by spaces or commas.  Names that all begin with
+        "~" stand for all categories but these.
         """
         parts = [value] if isinstance(value, str) else value
         if not isinstance(parts, Iterable) or isinstance(parts, (bytes, bytearray)):
@@ -102,7 +102,7 @@ class CategoryNames:
         return 2 << self.names.index(name)
 
     def shown(self, bits: int) -> str | None:
-        """Return the names of bits in the form that `bits` accepts; None if some have no name."""
+        """Return the names of bits as `bits` accepts them; None if a bit has no name."""
         for sign, some in (("", bits), ("~", ALL & ~bits)):
             words = ["default"] if some & 1 else []
             words += [name for n, name in enumerate(self.names) if some >> (n + 1) & 1]
@@ -144,22 +144,22 @@ NAMES = CategoryNames()
 
 
 def name_categories(*names: str) -> tuple[int, ...]:
-    """Give categories their names, so that `Filter` accepts them instead of bits.
+    """Name the categories, so that `Filter` accepts names instead of bits.
 
-    Without it, each new name that a `Filter` is given gets the next bit.  With it, the bits do
-    not depend on the order of use, which other programs that restore snapshots need, and a
-    misspelt name is refused.  Calling it again with the same names changes nothing.
+    Without it, each new name in a `Filter` gets the next bit.  With it, the bits do not depend on
+    the order of use, as other programs that restore snapshots require, and misspelt names are
+    refused.  A second call with the same names changes nothing.
 
     Parameters
     ----------
     *names : str
-        Up to 31; the first one has the bit 2.  Bodies without a `Filter` are of the category
+        At most 31 names; the first has the bit 2.  Bodies without a `Filter` are in the category
         "default", whose bit is 1.
 
     Returns
     -------
     tuple of int
-        The bit of each.
+        The bit of each name.
 
     Raises
     ------
@@ -178,7 +178,7 @@ def name_categories(*names: str) -> tuple[int, ...]:
 
 
 class Filter(Component):
-    """A choice of the bodies that an entity meets; without it, all whose filters allow it.
+    """A selection of the bodies that an entity meets; by default all whose filters allow it.
 
     Two bodies meet if each has one of its categories in the other's mask.  Groups take precedence:
     bodies of the same positive group always meet, bodies of the same negative group never.  Bodies
@@ -188,12 +188,12 @@ class Filter(Component):
     Attributes
     ----------
     categories : int
-        The categories of the entity, as 32 bits.  The constructor accepts names too: one string
-        with spaces or commas between them, or several strings; see `name_categories`.
+        The categories of the entity, as 32 bits.  The constructor also accepts names, in one string
+        with spaces or commas between them or in several strings; see `name_categories`.
     mask : int
         The categories that it meets.  A negative number stands for its 32-bit complement, so
-        ``~SHOT`` is everything but SHOT; of names, ``"~shot"`` is.  "default" is the category of
-        bodies without a `Filter`, and "all" is all of them.
+        ``~SHOT`` is everything but SHOT, as is the name ``"~shot"``.  "default" is the category of
+        bodies without a `Filter`, and "all" stands for all categories.
     group : int
         0 for none.
 
@@ -256,12 +256,12 @@ class Filter(Component):
 
 
 def filter_numbers(its: Filter | None) -> tuple[int, int, int]:
-    """Return categories, mask and group of a filter as a step reads them; None has defaults.
+    """Return categories, mask and group of a filter as a step reads them; defaults for None.
 
     Raises
     ------
     AttributeError, TypeError, ValueError, OverflowError
-        One of them is missing or not a whole number.
+        An attribute is missing or not a whole number.
     """
     if its is None:
         return 1, ALL, 0

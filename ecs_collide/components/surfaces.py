@@ -70,7 +70,7 @@ def rule_of(code: float) -> CombineRule | None:
 
 
 class _Surface(Component):
-    """A number of a surface, and the rule by which it is combined with another surface's."""
+    """A number of a surface, and the rule that combines it with another surface's number."""
 
     __slots__ = ("code", "value")
     __match_args__ = ("value", "rule")
@@ -92,7 +92,7 @@ class _Surface(Component):
 
     @property
     def rule(self) -> CombineRule | None:
-        """The rule by which two such numbers are combined; None for the default."""
+        """The rule that combines two such numbers; None for the default."""
         return rule_of(self.code)
 
     @rule.setter
@@ -114,7 +114,7 @@ class Friction(_Surface):
     v**2 / (2 * value * g).  Two values are combined by their geometric mean, unless one of them
     has a `rule`; if only one body has `Friction`, its value is used.
 
-    It acts on `Slide` and `Deflect`, and on responses of a game that select the built-in one.
+    It acts on `Slide` and `Deflect`, and on custom responses that select the built-in one.
 
     Attributes
     ----------
@@ -139,12 +139,12 @@ class Friction(_Surface):
 
 
 class Restitution(_Surface):
-    """The bounciness of a surface: of walls, lifts, trampolines and dynamic bodies.
+    """The bounciness of a surface, such as a wall, a lift, a trampoline or a dynamic body.
 
-    It is the part of the closing speed with which two bodies part.  It replaces the restitution of
-    a `Deflect`, and gives one to the other responses.  If both surfaces have one the larger
-    counts, unless one of them gives a `rule`; if only one has it, that one counts.  `Slide`,
-    `Push` and `Stop` have none, and neither has a `Deflect` on a body that is not dynamic.
+    It is the part of the closing speed with which two bodies separate.  It replaces the restitution
+    of a `Deflect`, and gives one to the other responses.  If both surfaces have one, the larger
+    counts, unless one of them gives a `rule`.  If only one has it, that one counts.  Without it,
+    `Slide`, `Push` and `Stop` have none, and neither has a `Deflect` on a body that is not dynamic.
 
     Attributes
     ----------
@@ -181,23 +181,22 @@ def _as_normal(owner: type, value: Iterable[float] | None) -> tuple[float, float
 
 
 def _shown_normal(x: float, y: float, z: float) -> tuple[float, float, float] | None:
-    """Return a normal as it was given: None for the up of the space."""
+    """Return a normal as it was given, None for the up of the space."""
     return None if x == y == z == OF_SPACE else (x, y, z)
 
 
 class OneWay(Component):
     """A platform that is solid only for bodies on the side to which its normal points.
 
-    Only that face stops a body, and only if the body was fully on the free side of it: a body
-    jumps through from below, passes through from the sides, lands from above and stands.  While
-    it passes through there is neither collision nor contact.  `Space.drop_through` makes it fall
-    through.
+    Only that face stops a body, and only if the body was fully on its free side.  A body jumps
+    through from below, passes through from the sides, lands from above and stands.  While it passes
+    through there is neither collision nor contact.  `Space.drop_through` makes it fall through.
 
     Parameters
     ----------
     normal : sequence of float, optional
-        A unit vector along an axis, of two numbers or in 3D three; by default the `Space.up`.
-        Also as `x`, `y` and `z`, which are all 2 for the `Space.up`.
+        A unit vector along an axis, of two numbers or in 3D three.  The default is `Space.up`.
+        Also as `x`, `y` and `z`, which are all 2 for the default.
 
     Examples
     --------
@@ -224,21 +223,20 @@ class OneWay(Component):
 class Carry(Component):
     """A lift or a conveyor belt: it carries the bodies that stand on it.
 
-    A dynamic body and touches the carrying face, a *rider*, moves with the carrier on all
-    axes; its own `Velocity` is relative to the carrier.  Bodies that stand on a rider are carried
-    too.  A body that lands on a carrier is carried from that instant, also within a step.  A
-    rider that leaves its carrier keeps its speed in the world, and so does one whose carrier is
-    deleted, teleported or stops carrying: the next step adds the velocity of the carrier to the
-    rider's `Velocity`.
+    A *rider* is a dynamic body that touches the carrying face.  It moves with the carrier on all
+    axes, and its own `Velocity` is relative to the carrier.  Bodies that stand on a rider are also
+    carried.  A body that lands on a carrier is carried from that instant, also within a step.  A
+    rider that leaves its carrier keeps its speed in the world, also if the carrier is deleted,
+    teleported or stops carrying.  The next step adds the carrier's velocity to its `Velocity`.
 
     Parameters
     ----------
     surface : sequence of float
         The velocity of the face along itself, relative to the carrier, in world units per second,
-        of two numbers or in 3D three: zero for a lift.  Also as `x`, `y`, `z`.
+        of two numbers or in 3D three.  Zero for a lift.  Also as `x`, `y`, `z`.
     normal : sequence of float, optional
-        The unit vector along an axis that points out of the carrying face; by default the
-        `Space.up`.  Also as `normal_x` and so on, which are all 2 for the `Space.up`.
+        The unit vector along an axis that points out of the carrying face.  The default is
+        `Space.up`.  Also as `normal_x` and so on, which are all 2 for the default.
 
     Examples
     --------

@@ -1,8 +1,8 @@
-"""The table of components: one declaration for each, from which everything else follows.
+"""The table of components, with one declaration for each.
 
 The columns of `motion.columns`, the bindings of `sync`, the bounds and messages of reports, the
-codes of responses and the fields of snapshots are made from it.  A new component goes to the end:
-the order gives the bits in a snapshot.
+codes of responses and the fields of snapshots are derived from it.  A new component is added at the
+end, as the order determines the bits in a snapshot.
 """
 
 from __future__ import annotations
@@ -27,36 +27,36 @@ from ecs_collide._kernel.constants import (
 from ecs_collide.components import basics, dynamics, filters, surfaces
 from ecs_collide.components.component_map import Components
 
-MOST_ID = 2**53  # of an entity
+MOST_ID = 2**53  # the largest id of an entity
 
 
 class Bounds(NamedTuple):
-    """What a number of a component must be, and how an error says it."""
+    """The bounds of a number of a component, and their wording in errors."""
 
     minimum: float
     maximum: float
     text: str
     is_whole: bool = False
-    may_be_infinite: bool = False  # although `maximum` is finite
+    may_be_infinite: bool = False  # even if `maximum` is finite
     is_part_of_axis: bool = False  # with the other numbers it is a unit vector along an axis
-    leads_on: bool = False  # it says where the body goes
+    leads_on: bool = False  # it is a rate, which may lead the body too far
 
     def allow(self, value: Any) -> bool:
-        """Return whether a number, alone, is as it must be."""
-        number = float(value)  # as a step reads it: Decimal("NaN") refuses to be compared
+        """Return whether a number is within these bounds."""
+        number = float(value)  # as a step reads it; comparing Decimal("NaN") raises
         if self.may_be_infinite and number == math.inf:
             return True
         return self.minimum <= number <= self.maximum and not (self.is_whole and number % 1)
 
 
 class Part(NamedTuple):
-    """Numbers of a component that are read together, three at most."""
+    """Numbers of a component that are read together, at most three."""
 
     names: tuple[str, ...]
-    bounds: tuple[Bounds, ...]  # of each
-    is_vector: bool  # whether there is one for each axis of the space
+    bounds: tuple[Bounds, ...]  # one for each name
+    is_vector: bool  # whether there is one number for each axis of the space
     seen: str = ""  # the seen column, if kernels read it
-    written: str = ""  # the column that is written into the component, if it is another one
+    written: str = ""  # the column written into the component, if it is not `seen`
 
 
 class Column(NamedTuple):
@@ -64,20 +64,20 @@ class Column(NamedTuple):
 
     user: str  # the kernel object that declares it: "rare" or "controls"
     name: str
-    default: float  # of bodies without the component
-    flag: str = ""  # an attribute of the kernel object: whether any body has ever had one
+    default: float  # the value of bodies without the component
+    flag: str = ""  # attribute of the kernel object: whether any body ever had one
 
 
 class Declaration(NamedTuple):
-    """All that a space has to know of a type of component."""
+    """The properties of a component type."""
 
     kind: type
     parts: tuple[Part, ...] = ()
-    column: Column | None = None  # `RareReader.check` fills columns that are no plain copy
+    column: Column | None = None  # `RareReader.check` fills columns that are not plain copies
     mark: int = 0  # its bit in the column `has`, or in the mark of a kind only
     trait: int = 0  # its bit in the column `traits`, if only some bodies have it
-    response: int = 0  # its code among the responses
-    role: str = ""  # the argument of `Components` that names another type in its place
+    response: int = 0  # its response code
+    role: str = ""  # the argument of `Components` that replaces it by another type
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -178,19 +178,19 @@ TABLE = (
 
 
 class Entry(NamedTuple):
-    """A part of a component as a space of `dim` axes reads it: the arguments of its binding."""
+    """The arguments of the binding of a part of a component, in a space of `dim` axes."""
 
     kind: type
-    names: tuple[str, ...] = ()  # of its numbers
+    names: tuple[str, ...] = ()  # of its attributes
     mark: int = 0  # the bits of `Has`; 0 for a component that all bodies have
-    response: int = 0  # its code among the responses, or 0
+    response: int = 0  # its response code, or 0
     columns: tuple[str, str] = ("seen_mass", "seen_mass")  # the seen column and the written one
     bounds: tuple[Bounds, ...] = ()  # of each number
     column: Column | None = None
 
 
 def entries(components: Components, dim: int) -> tuple[list[Entry], list[Entry]]:
-    """Return the common components and the rare ones."""
+    """Return the entries of the common components, and of the rare ones."""
     common: list[Entry] = []
     rare: list[Entry] = []
     for d in TABLE:
