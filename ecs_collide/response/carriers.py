@@ -4,10 +4,10 @@ A body in contact with the carrying face of another is its *rider*.  A body on t
 the same side, is a rider too.  Within a step the velocity of a rider includes its carrier's; between
 steps its `Velocity` does not:
 
-    start of a step          v = own + carrier         riders are found from the contacts
+    start of a step          v = own + carrier         before the paths are computed
     landing within it        v = own + carrier         from that instant
-    end of the step          own = v - carrier         riders are found from the contacts
-    before the next step     own = own + taken_off     if it has lost its carrier
+    end of the step          own = v - carrier         after the contacts are found
+    before the next step     own = own + taken_off     if the rider has lost its carrier
 
 Invariant between steps: the velocity of a rider in the world is its `Velocity` plus
 `RiderTable.taken_off`.  If its carrier is deleted, teleported or stops carrying, this sum becomes
@@ -30,15 +30,15 @@ from ecs_collide.response.solver import Solver
 
 
 class RiderTable:
-    """The riders with their carriers and the velocities of these."""
+    """The riders, their carriers and the velocities of the carriers."""
 
     n: ReadOnly[cython.Py_ssize_t]
     riders: ReadOnly[cython.longlong[::1]]  # (n or more,): rows
     carrier: ReadOnly[cython.longlong[::1]]  # (n_rows,): the row of a rider's carrier, or -1
     side: cython.schar[::1]  # (n_rows,): the code of the carrying face
     carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
-    # (n_rows, dim): the difference between a rider's velocity in the world at: the end of the
-    # last step and its own: `carrier_velocity`, or less if it was held back
+    # (n_rows, dim): a rider's velocity in the world at the end of the last step, less its own
+    # velocity: `carrier_velocity`, or less if it was held back
     taken_off: ReadOnly[cython.double[:, ::1]]
 
     def __init__(self, dim: cython.int):
@@ -105,7 +105,7 @@ class Carriers:
             self.before.set_rows(n_rows)
             self.rode.set_rows(n_rows)
             self.own = grown(self.own, n_rows)
-            self.n_rows = n_rows  # last: by it it is known how much room there is
+            self.n_rows = n_rows  # last, because an array may fail to grow
 
     def find_riders(self, at_rest: cython.bint):
         """Find the riders and their carriers from the contacts.
@@ -120,7 +120,7 @@ class Carriers:
         self._clear(self.now)
         if not t.any_carrier:
             return
-        # Bounded: bodies that carry each other in a ring would never end.
+        # Bounded, because bodies that carry each other in a ring never converge.
         for _n in range(self.contacts.rows.n + 1):
             self.now, self.before = self.before, self.now
             if not self._pass(at_rest):
@@ -163,10 +163,9 @@ class Carriers:
     def _offer(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, at_rest: cython.bint
     ) -> cython.void:
-        """Make body i a rider of j if that side of j carries, and j is the best carrier so far.
+        """Make body i a rider of j if this side of j carries and j is the best carrier so far.
 
-        The best carrier is the one that moves most towards the rider, then the one with the lower
-        entity id.
+        The best carrier moves fastest towards the rider; of equal ones, it has the lowest id.
         """
         b: Bodies = self.bodies
         new: RiderTable = self.now
@@ -204,7 +203,7 @@ class Carriers:
         carries: cython.bint,
         adds: cython.bint,
     ) -> cython.double:
-        """Return the velocity with which a side of a body carries, on an axis."""
+        """Return the velocity on an axis that a side of a body gives to its riders."""
         if not carries:
             return self.before.carrier_velocity[j, k]
         return (
@@ -219,7 +218,7 @@ class Carriers:
         carrier_velocity: cython.double[:, ::1],
         taken_off: cython.double[:, ::1],
     ):
-        """Replace the riders, until the next step finds them again; see `RiderTable`."""
+        """Replace the riders of the last step; see `RiderTable` for the arrays."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -292,10 +291,7 @@ class Carriers:
 
     @may_raise
     def _release_riders(self) -> cython.void:
-        """Give riders that have lost their carrier since the last step the velocity that they had.
-
-        Not riders that were moved, or skipped, themselves.
-        """
+        """Add `taken_off` to the velocities of riders that have lost their carrier."""
         b: Bodies = self.bodies
         last: RiderTable = self.rode
         n: cython.Py_ssize_t
@@ -306,11 +302,11 @@ class Carriers:
             if i < self.n_rows:
                 last.carrier[i] = -1
         self.contacts.contacts.forgotten.clear()
-        if self.sweeps:  # the game moves the bodies: they keep no velocity from step to step
+        if self.sweeps:  # the game moves the bodies, so they keep no velocity between steps
             return
         for n in range(last.n):
             i = last.riders[n]
-            # From a body that sleeps nothing was taken off: it rests, and its own velocity is 0.
+            # Nothing was taken off a sleeping body, because it was at rest.
             if last.carrier[i] >= 0 and self.now.carrier[i] < 0 and b.moves[i]:
                 for k in range(b.dim):
                     b.velocity[i, k] = b.velocity[i, k] + last.taken_off[i, k]
@@ -321,22 +317,22 @@ class Carriers:
 
     @may_raise
     def board(self, rows: cython.longlong[::1]) -> cython.void:
-        """Make new bodies riders of the carriers on which they stand, once their pairs are known.
+        """Make new bodies, whose pairs are known, riders of the carriers on which they stand.
 
-        Older bodies became riders in an earlier step, by a contact.
+        Older bodies became riders by a contact at the end of a step.
         """
         n: cython.Py_ssize_t
 
         self._make_room(self.bodies.ids.shape[0])
         any_new: cython.bint = True
-        while any_new:  # once more for riders that stand on each other
+        while any_new:  # repeated for riders that stand on each other
             any_new = False
             for n in range(rows.shape[0]):
                 if self.rode.carrier[rows[n]] < 0 and self.bodies.dynamic[rows[n]]:
                     any_new |= self._board_one(rows[n])
 
     def _board_one(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Make a new body a rider of the best carrier below it, in the order of `_offer`."""
+        """Make a new body a rider of the best carrier that it touches, in the order of `_offer`."""
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
         pairs: PairTable = self.contacts.pairs
@@ -377,7 +373,7 @@ class Carriers:
         return True
 
     def land(self) -> cython.void:
-        """Find a rider in the impact that the solver has: one body may have landed on the other."""
+        """Make a body of the solver's impact a rider if it has landed on the other."""
         m: ImpactState = self.solver.impact
         side: cython.int = (m.axis + 1) * m.sign  # from second to first
 
@@ -385,10 +381,10 @@ class Carriers:
         self._land_on(m.rows[1], m.rows[0], -side)
 
     def _land_on(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
-        """Make body i a rider of j from this instant, if that side of j carries.
+        """Make body i a rider of j from this instant, if this side of j carries.
 
-        Not if i rides on a third body.  If it rides on j already, and j has come to ride, i goes
-        along with that too.
+        A rider of a third body keeps its carrier.  A rider of j is updated if j is carried at
+        another velocity than before.
         """
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
@@ -427,7 +423,7 @@ class Carriers:
     def _carrier_velocity_of(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, k: cython.int
     ) -> cython.double:
-        """Return how fast a side of body j carries i now, on an axis."""
+        """Return the velocity on an axis with which a side of body j carries i now."""
         if self.bodies.controls.locks(i, k):
             return 0.0
         if self.bodies.rare.carries[j] != side:
@@ -437,7 +433,7 @@ class Carriers:
     def _is_as_before(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
     ) -> cython.bint:
-        """Return whether a rider of j is carried as fast along its face as j carries now."""
+        """Return whether the velocity along the face with which j carries i is unchanged."""
         k: cython.int
 
         for k in range(self.bodies.dim):
@@ -448,7 +444,7 @@ class Carriers:
         return True
 
     def _is_riding(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body rides on something that it has not left within the step."""
+        """Return whether a body has a carrier that it has not left within the step."""
         pairs: PairTable = self.contacts.pairs
 
         if self.rode.carrier[i] < 0:
@@ -459,10 +455,9 @@ class Carriers:
     # -- at its end --
 
     def seat_riders(self) -> cython.void:
-        """Put the riders of carriers that rise or sink flush on them, at the end of their paths.
+        """Place riders flush on carriers that move along the normal, at the end of their paths.
 
         The two paths are rounded separately, so otherwise a gap would appear and grow.
-        Nothing is done if the game itself sets the ends of paths (`sweeps`).
         """
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
@@ -471,7 +466,7 @@ class Carriers:
 
         if self.sweeps:
             return
-        for _n in range(rode.n):  # once more for each that stands on a rider that was moved
+        for _n in range(rode.n):  # repeated for bodies that stand on a rider that was moved
             any_moved: cython.bint = False
             for n in range(rode.n):
                 i: cython.Py_ssize_t = rode.riders[n]
@@ -487,7 +482,7 @@ class Carriers:
                 break
 
     def end(self):
-        """Give riders their own velocities back: at the end of a step, when contacts are known."""
+        """Restore the own velocities of riders at the end of a step, when contacts are known."""
         velocity: cython.double[:, ::1] = self.bodies.velocity
         rode: RiderTable = self.rode
         n: cython.Py_ssize_t

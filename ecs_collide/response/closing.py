@@ -1,9 +1,11 @@
-"""Find the pairs at rest against each other that close because velocities have changed.
+"""Find the touching pairs that close because velocities have changed.
 
-Bodies that were pushed together move as a cluster.  When its velocity changes, only contacts at
-its *rim*, those with bodies outside it, can close; those inside it move together.
+`Solver` has changed velocities in this instant, and bodies that were pushed together move as a
+cluster.  When the velocity of a cluster changes, only its contacts with bodies outside it can
+close; the members with such contacts are its *rim*.  The contacts that close are queued for
+this instant, and `ImpactLoop` takes them next.
 
-Invariant: a body of a cluster that touches a body outside it is on the rim of the cluster.
+Invariant: a member that touches a body outside its cluster is on the rim of the cluster.
 """
 
 from __future__ import annotations
@@ -35,10 +37,9 @@ class ClosingContacts:
 
     @may_raise
     def find(self) -> cython.void:
-        """Queue the impacts that are due because velocities of this instant have changed.
+        """Queue the impacts that are due because velocities have changed in this instant.
 
-        Looks along faces that touch: at the rims of the clusters whose
-        velocity has changed, and at the bodies that turned alone.
+        Checks the contacts of changed clusters' rims and of bodies that turned alone.
         """
         c: Clusters = self.clusters
 
@@ -69,10 +70,7 @@ class ClosingContacts:
     ) -> cython.bint:
         """Queue the closing contacts of a body, on one axis or (-1) on all.
 
-        Returns
-        -------
-        bool
-            Whether any of them is with a body outside the cluster of `root`.
+        Returns whether any contact is with a body outside the cluster of `root`.
         """
         c: Clusters = self.clusters
         pairs: PairTable = self.pairs
@@ -82,7 +80,7 @@ class ClosingContacts:
 
         while at >= 0:
             p = at
-            # As `PairTable.partner` and `next_of`, which are calls from here.
+            # Inlined `PairTable.partner` and `next_of`.
             is_first: cython.int = pairs.at[p].first == i
             j: cython.Py_ssize_t = pairs.at[p].first + pairs.at[p].second - i
             at = pairs.at[p].next_of_second - 1
@@ -122,9 +120,10 @@ class ClosingContacts:
     def _closing_speed_of(
         self, p: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
-        """Return how fast faces close whose velocities may not be written yet, per second.
+        """Return how fast the faces of a pair close, in units per second.
 
-        0 where only rounding keeps two faces that resize from going together.
+        Velocities may not be written yet.  0 if the faces of a resizing pair close or part
+        by no more than rounding.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first

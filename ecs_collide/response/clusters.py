@@ -4,8 +4,9 @@ An inelastic resolution merges the clusters of its two bodies on the contact axi
 The bodies of a cluster form a tree of a disjoint-set forest (Tarjan,
 "Efficiency of a Good But Not Linear Set Union Algorithm", 1975), and only its
 *root* stores the momentum, the mass and the velocity.  A merge therefore takes
-nearly constant time, however many bodies move with it; the velocities of the
-members are written once, when the instant is over.
+nearly constant time, however large the clusters are.  `Solver` merges clusters,
+`ClosingContacts` finds the contacts that close because of it, and `write`
+copies the velocities to the members before the next sweep.
 
 A merge can make further contacts close: those between a member whose velocity
 has changed and a body outside its cluster.  They all lie on the *rim*, the
@@ -35,9 +36,9 @@ cluster has changed its velocity, a member that is not on either rim list has no
 contact on this axis with a body outside the cluster; the momentum of a root
 is the sum over its members of its rank, less mass times shift of each, in twice the precision.
 
-Nodes are numbered from 1, and 0 stands for none: `node_of` has a place for each body and axis, of
-which most are never written, and zeroed memory takes no pages until then.  Node 0 exists and is the
-root of a cluster without members, so a body in no cluster needs no test.
+Nodes are numbered from 1, and 0 stands for none, because most places of `node_of` are never written
+and zeroed memory takes no pages until then.  Node 0 is the root of a cluster without members, so a
+body in no cluster needs no test.
 """
 
 from __future__ import annotations
@@ -56,7 +57,7 @@ CLUSTER_ROUNDING = 2.0**-48  # of the velocity and the shifts of two members of 
 @cython.inline
 @struct
 class Node:
-    """A body on an axis, and of a root also its cluster."""
+    """A body on an axis; the root also stores the data of its cluster."""
 
     body: cython.int
     size: cython.int
@@ -132,8 +133,7 @@ class Clusters(SharedMotion):
     n_changed: cython.Py_ssize_t
     n_unwritten: cython.Py_ssize_t
     n_alone: cython.Py_ssize_t
-    # (n_rows, dim): the last instant, of any step, in which merges have turned a body on an axis;
-    # 0 if none has
+    # (n_rows, dim): the last instant of any step in which merges turned a body on an axis, or 0
     turned_in: cython.longlong[:, ::1]
     alone: cython.longlong[::1]  # (n_rows,): `n_alone` rows, see `turn_alone`
     is_alone: cython.schar[::1]  # (n_rows,): 1 for each of them
@@ -149,7 +149,7 @@ class Clusters(SharedMotion):
     live: cython.longlong[::1]
     free: cython.longlong[::1]
     lasting: cython.longlong[::1]
-    any_shift: cython.bint  # whether merges of this step have given members a shift
+    any_shift: cython.bint  # whether a member has had a shift in this step
     anchor_velocity: cython.double  # the velocity of the root in the next merge with an anchor
 
     def __init__(self, step: Step):
@@ -193,7 +193,7 @@ class Clusters(SharedMotion):
             self.nodes = cython.cast(cython.pointer(Node), cython.address(nodes[0]))
         else:
             self.nodes += structs(Node, n_nodes - self.capacity)
-        self.capacity = n_nodes  # last: by it it is known how much room there is
+        self.capacity = n_nodes  # last, because an array may fail to grow
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -218,7 +218,7 @@ class Clusters(SharedMotion):
         self.first_instant = self.instant
 
     def end_instant(self) -> cython.void:
-        """Dissolve the clusters that do not last: a later time comes.  All must be written."""
+        """Dissolve the clusters that do not last, before a later instant; all must be written."""
         n: cython.Py_ssize_t
 
         for n in range(self.n_live):
@@ -241,7 +241,7 @@ class Clusters(SharedMotion):
         self.instant += 1
 
     def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
-        """Note that merges have turned the body of a node in this instant, if they have.
+        """Update `turned_in` of the body of a node if merges have turned it in this instant.
 
         A wall and a body of a higher dominance do not wear a body that they turn, and gravity does
         nothing to a body on a wall.
@@ -264,7 +264,7 @@ class Clusters(SharedMotion):
             self.turned_in[i, k] = self.instant
 
     def _share_kicks(self) -> cython.void:
-        """Make gravity act equally on the members of each cluster without an anchor.
+        """Give the members of each cluster without an anchor one kick.
 
         Otherwise held and falling members, or members of different `GravityScale`, would leave the
         step with different velocities although they press against each other.
@@ -282,7 +282,7 @@ class Clusters(SharedMotion):
                 self._share_kick(root)
 
     def _kicks_differ(self, root: cython.Py_ssize_t) -> cython.bint:
-        """Return whether gravity is still to change the velocities of two members differently."""
+        """Return whether two members of a cluster have different kicks."""
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
         kick: cython.double = 0.0
@@ -299,7 +299,7 @@ class Clusters(SharedMotion):
         return False
 
     def _share_kick(self, root: cython.Py_ssize_t) -> cython.void:
-        """Give the members of a cluster the mean of their kicks by mass."""
+        """Give the members of a cluster the mean of their kicks, weighted by mass."""
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
         total: cython.double = 0.0
@@ -321,7 +321,7 @@ class Clusters(SharedMotion):
             node = self.nodes[node].next
 
     def end_step(self) -> cython.void:
-        """Give the members of the clusters that last the velocity that they share."""
+        """Give the members of all lasting clusters their shared velocity."""
         n: cython.Py_ssize_t
 
         if self.gravity.is_on:
@@ -334,7 +334,7 @@ class Clusters(SharedMotion):
                 self._share(root)
 
     def _share(self, root: cython.Py_ssize_t) -> cython.void:
-        """Give the members of a cluster that lasts the velocity that they share."""
+        """Give the members of a lasting cluster their shared velocity."""
         b: Bodies = self.bodies
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
@@ -351,13 +351,13 @@ class Clusters(SharedMotion):
             node = self.nodes[node].next
 
     def has_changed(self) -> cython.bint:
-        """Return whether there may be rims, or bodies that turned alone, to examine."""
+        """Return whether rims, or bodies that turned alone, may have to be examined."""
         return self.n_changed > 0 or self.n_alone > 0
 
     def turn_alone(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Give one body a velocity: it leaves its cluster."""
+        """Give one body a velocity and remove it from its cluster."""
         if self.lasting_root(i, k):
             self.leave(i, k)
         elif self.velocity_of(i, k) == velocity:
@@ -375,14 +375,14 @@ class Clusters(SharedMotion):
     ) -> cython.void:
         """Give one body the velocity of a resolution at this instant, plus its kick.
 
-        An anchored body has no kick.  If it leaves its anchor, gravity acts on it again.
+        An anchored body has no kick; once it leaves its anchor, gravity acts on it again.
         """
         if self.gravity.is_on and self.is_anchored(i, k) and velocity != self.velocity_of(i, k):
             velocity += self.gravity.kick_of(i, k)
         self.turn_alone(i, k, velocity)
 
     def pop_alone(self) -> cython.Py_ssize_t:
-        """Return a body that turned alone and was not examined since, or -1."""
+        """Return a body that turned alone and was not examined yet, or -1."""
         if self.n_alone == 0:
             return -1
         self.n_alone -= 1
@@ -392,9 +392,9 @@ class Clusters(SharedMotion):
     # -- for the narrowphase --
 
     def rounding(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return by how much rounding may part the velocities of two members of one cluster.
+        """Return how much the velocities of two members of one cluster may differ by rounding.
 
-        0 where they are in none, or where it has no shifts.
+        0 if they are not in one cluster, or if its members have no shifts.
         """
         node: cython.Py_ssize_t = self.node_of[i, k]
         other: cython.Py_ssize_t = self.node_of[j, k]
@@ -430,7 +430,7 @@ class Clusters(SharedMotion):
     def _velocity_of_member(
         self, node: cython.Py_ssize_t, root: cython.Py_ssize_t
     ) -> cython.double:
-        """Return the velocity of a member of the cluster of a root."""
+        """Return the velocity of a member of the cluster with this root."""
         velocity: cython.double = self.nodes[root].velocity
 
         return velocity + self.nodes[node].shift if self.any_shift else velocity
@@ -441,7 +441,7 @@ class Clusters(SharedMotion):
 
     @may_raise
     def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
-        """Return the root of the cluster of a dynamic body; begin one if it has none."""
+        """Return the root of the cluster of a dynamic body; create one if it has none."""
         b: Bodies = self.bodies
         node: cython.Py_ssize_t = self.node_of[i, k]
         velocity: cython.double = b.velocity[i, k]
@@ -485,14 +485,14 @@ class Clusters(SharedMotion):
         return node
 
     def lasting_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
-        """Return the root of the cluster of a body if that lasts, else 0."""
+        """Return the root of the cluster of a body if the cluster lasts, else 0."""
         if self.n_lasting == 0:
             return 0
         root: cython.Py_ssize_t = self.root(self.node_of[i, k])
         return root if self.nodes[root].lasts else 0
 
     def rank_with(self, i: cython.Py_ssize_t, k: cython.int) -> cython.longlong:
-        """Return the rank of the cluster of a body on an axis, or the dominance of the body alone."""
+        """Return the rank of the cluster of a body on an axis, or else the body's dominance."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         return self.nodes[self.root(node)].rank if node else self.bodies.controls.rank_of(i)
@@ -521,7 +521,7 @@ class Clusters(SharedMotion):
         return self.shared_velocity(root) + self.nodes[self.node_of[i, k]].shift
 
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether the cluster of a body has the velocity of one that does not give way."""
+        """Return whether the cluster of a body has an anchor."""
         return self.nodes[self.root(self.node_of[i, k])].anchor >= 0
 
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -561,7 +561,7 @@ class Clusters(SharedMotion):
     def push(
         self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
     ) -> cython.void:
-        """Add mass · velocity to the momentum of a cluster that lasts; its path stays as it is."""
+        """Add mass · velocity to the momentum of a lasting cluster, which keeps its path."""
         momentum: cython.double = mass * velocity
 
         self.nodes[root].momentum_low += error_of_product(mass, velocity, momentum)
@@ -586,7 +586,7 @@ class Clusters(SharedMotion):
         self.nodes[root].mass = total
 
     def leave(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Take a body out of its cluster, with its share of the momentum; the others keep theirs."""
+        """Remove a body and its share of the momentum from its cluster."""
         root: cython.Py_ssize_t = self.root(self.node_of[i, k])
         velocity: cython.double = self.leaving_velocity(root)
 
@@ -605,7 +605,7 @@ class Clusters(SharedMotion):
         self.nodes[root].momentum_low += self.nodes[root].mass_low * velocity
 
     def _weigh_anew(self, root: cython.Py_ssize_t) -> cython.void:
-        """Find the rank and the mass of a cluster that has lost its last member of its rank."""
+        """Find the new rank and mass of a cluster that has lost the last member of its rank."""
         b: Bodies = self.bodies
         node: cython.Py_ssize_t = root
         is_first: cython.bint = True
@@ -715,7 +715,7 @@ class Clusters(SharedMotion):
         return self.nodes[root].lasts or self.nodes[root].is_worn
 
     def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the first of two clusters keeps its path when they merge to last."""
+        """Return whether the first of two clusters keeps its path when they merge and last."""
         heavier: cython.double = self.nodes[one].mass - self.nodes[other].mass
 
         heavier += self.nodes[one].mass_low - self.nodes[other].mass_low
@@ -766,7 +766,7 @@ class Clusters(SharedMotion):
         mass: cython.double,
         mass_low: cython.double,
     ) -> cython.double:
-        """Return momentum / mass, so that the mass times it is the momentum to 2 ulp.
+        """Return momentum / mass; the mass times the result is the momentum to 2 ulp.
 
         Source of the sums: Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
         """
@@ -799,7 +799,7 @@ class Clusters(SharedMotion):
             self.n_unwritten += 1
 
     def _put_all_on_rim(self, root: cython.Py_ssize_t) -> cython.void:
-        """List all members of a cluster as examined: since its last change it has moved on."""
+        """List all members of a cluster as examined; its rim is from an earlier instant."""
         node: cython.Py_ssize_t = root
 
         self.nodes[root].rim_of = self.instant
@@ -838,14 +838,14 @@ class Clusters(SharedMotion):
         self.nodes[root].last_seen_rim = last
 
     def write(self) -> cython.void:
-        """Write the velocities of all members that have changed to the bodies."""
+        """Write the velocities of all clusters that have changed to their bodies."""
         n: cython.Py_ssize_t
 
         for n in range(self.n_unwritten):
             node: cython.Py_ssize_t = self.unwritten[n]
             root: cython.Py_ssize_t = self.root(node)
             if node != root and self.nodes[root].is_unwritten:
-                continue  # all of its members are members of that one
+                continue  # its members are written with the root's
             last: cython.Py_ssize_t = self.nodes[node].last
             while True:
                 if self.node_of[self.nodes[node].body, self.nodes[node].axis] == node:
@@ -877,7 +877,7 @@ class Clusters(SharedMotion):
 
         if node:
             velocity: cython.double = self._velocity_of_member(node, self.root(node))
-            if velocity != self.bodies.velocity[i, k]:  # as most are, and a call costs more
+            if velocity != self.bodies.velocity[i, k]:  # saves most calls
                 self.bodies.turn_to(i, k, velocity, self.step.now)
 
     def _append_rim(

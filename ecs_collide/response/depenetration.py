@@ -1,7 +1,8 @@
 """Depenetration: move bodies out of the bodies that they overlap from the start.
 
-A body is displaced, without momentum.  The displacement ends for the step when the body meets
-another one on the way, and it meets that one at its own speed.
+When all paths are in the trees, `begin` replaces the velocity of a body on one axis; then pairs are
+found and swept.  This displacement is no momentum.  It ends for the step when the body meets
+another one on the way.  The impact sees the body's own velocity.
 
     +-------+              The minimum translation is along one axis, past the farthest face of
     |   A   |              all bodies that A overlaps: out of two tiles of a floor A moves up,
@@ -25,18 +26,17 @@ from ecs_collide.narrowphase.step import Step
 
 @cython.final
 class Depenetration:
-    """The bodies that are pushed out in a step."""
+    """The bodies that a step pushes out of others."""
 
     bodies: Bodies
     broadphase: Broadphase
     n: Public[cython.Py_ssize_t]
-    # (int, int): rows of two bodies that cross by a response, in both orders: neither is pushed
-    # out
+    # pairs of rows, in both orders, of bodies that cross by a response: neither is pushed out
     spared: Public[set]
     # (n or more,): rows of the bodies, and their axes
     rows: Public[cython.longlong[::1]]
     axis: cython.longlong[::1]
-    # (n or more,): the velocity on that axis before, and the one of the path
+    # (n or more,): the velocity on that axis before, and the velocity of the path
     before: cython.double[::1]
     speed: cython.double[::1]
     low: cython.double[::1]
@@ -68,7 +68,7 @@ class Depenetration:
         if b.dt == 0.0:
             return
         if self.rows.shape[0] < rows.shape[0]:
-            # The rows last: their length is the room there is.
+            # `rows` last, because an array may fail to grow.
             self.axis = zeros(LONG, rows.shape[0])
             self.before = zeros(DOUBLE, rows.shape[0])
             self.speed = zeros(DOUBLE, rows.shape[0])
@@ -83,7 +83,7 @@ class Depenetration:
             b.rare.translation_side[i] = (self.axis[n] + 1) * (1 if self.speed[n] > 0.0 else -1)
 
     def end(self):
-        """Give the bodies their own velocities back."""
+        """Restore the bodies' own velocities."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
@@ -95,7 +95,7 @@ class Depenetration:
                     b.velocity[i, self.axis[n]] = self._own(n)
 
     def stop(self, i: cython.Py_ssize_t) -> cython.double:
-        """Push a body no further in this step; return its own velocity on that axis."""
+        """End the displacement of a body; return its own velocity on that axis."""
         n: cython.Py_ssize_t = 0
 
         self.bodies.rare.translation_side[i] = 0
@@ -104,14 +104,14 @@ class Depenetration:
         return self._own(n)
 
     def _own(self, n: cython.Py_ssize_t) -> cython.double:
-        """Return the own velocity of a body; 0 if it leads further into the others."""
+        """Return the own velocity of a body, or 0 if it leads further into the others."""
         if (self.before[n] > 0.0) == (self.speed[n] > 0.0):
             return self.before[n]
         return 0.0
 
     @may_raise
     def _find_exit(self, i: cython.Py_ssize_t) -> cython.void:
-        """Find the minimum translation of a body that overlaps others, and note it."""
+        """Find the minimum translation of a body that overlaps others, and add it."""
         b: Bodies = self.bodies
         k: cython.int
         side: cython.int
@@ -138,7 +138,7 @@ class Depenetration:
         self.axis[self.n] = k
         self.before[self.n] = b.velocity[i, k]
         self.speed[self.n] = speed
-        if b.velocity[i, k] * sign > speed * sign:  # it leaves faster by itself
+        if b.velocity[i, k] * sign > speed * sign:  # its own velocity is faster
             self.speed[self.n] = b.velocity[i, k]
         self.n += 1
 
@@ -178,7 +178,7 @@ class Depenetration:
         return not self.spared or (i, j) not in self.spared
 
     def _is_within(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the insides of two bodies overlap, by more than the slop."""
+        """Return whether two bodies overlap by more than the slop."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -197,7 +197,7 @@ class Depenetration:
     def _exit_distance(
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
-        """Return the distance in a direction out of all that a body overlaps; inf if it is blocked."""
+        """Return the distance in a direction out of all overlapping bodies; inf if blocked."""
         displacement: cython.double = self._exit(i, k, sign, False)
         if displacement == INF:
             return INF
@@ -208,9 +208,9 @@ class Depenetration:
     def _exit(
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int, nearest: cython.bint
     ) -> cython.double:
-        """Return the distance past the nearest or the farthest body that a body overlaps.
+        """Return the distance past the nearest or the farthest of the bodies that body i overlaps.
 
-        The farthest is inf if one of them would be left on its farther side.
+        The farthest is inf if body i would leave one of them on its farther side.
         """
         b: Bodies = self.bodies
         tree: Tree
@@ -235,7 +235,7 @@ class Depenetration:
 
     @may_raise
     def _is_blocked(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the region contains a body that this one does not overlap."""
+        """Return whether the region overlaps a body that body i does not overlap."""
         b: Bodies = self.bodies
         tree: Tree
         m: cython.Py_ssize_t

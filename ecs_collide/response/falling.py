@@ -1,9 +1,9 @@
-"""Bodies that fall, as the solver and a game see them: with their velocity of the instant.
+"""The velocities of falling bodies at an instant, for the solver and for the game.
 
-The velocity of a path is the mean one over the rest of a step, see `motion/gravity.py`.
-Before a pair is resolved, the paths of its bodies are split at that instant.  If it then crosses
-instead, they are joined again: only a resolution changes a path.  While an impact is handed to the
-game, its two bodies show their velocities at that instant.
+The velocity of a path is the mean velocity over the rest of a step; see `motion/gravity.py`.
+`begin` runs before paths are computed.  Before a pair is resolved, the paths of its bodies are
+split at that instant; if the pair crosses instead, they are joined again.  While the game handles
+an impact, the two bodies show their velocities at that instant.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class Falling:
     carriers: Carriers
     shown: cython.longlong[::1]  # (2,): the rows of the two bodies that are shown, -1 for none
     path_velocity: cython.double[:, ::1]  # (2, dim): the velocities of their paths
-    n_splits: cython.Py_ssize_t  # number of paths that the last `split` has split, each on one axis
-    # (n_splits or more, 3): of each split: the row, or -1 if the game has set a velocity since;
-    # the axis; the old `Gravity.held`
+    n_splits: cython.Py_ssize_t  # number of splits by the last `split`, each on one axis
+    # (n_splits or more, 3): the row, or -1 if the game has set a velocity since; the axis; the old
+    # `Gravity.held`
     split_of: cython.longlong[:, ::1]
     # (n_splits or more, 4): the velocity of the path before, and `pull`, `kick` and `since` of
     # `Gravity`
@@ -76,7 +76,7 @@ class Falling:
     def split(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
 
-        On the other axes too, if a resolution may change them.
+        Includes the other axes if a resolution may change velocities along the surface.
         """
         axis: cython.int
         along: cython.bint = self._turns(i) or self._turns(j)
@@ -92,7 +92,7 @@ class Falling:
         return bends
 
     def _split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Split the path of a body, and note how it was; return whether it bends."""
+        """Split the path of a body and save its old values; return whether it bends."""
         g: Gravity = self.gravity
         n: cython.Py_ssize_t = self.n_splits
 
@@ -111,10 +111,7 @@ class Falling:
         return bends
 
     def join(self) -> cython.void:
-        """Undo the last `split` after a crossing, so that the bodies keep their paths.
-
-        A body keeps a velocity that the game has set since.
-        """
+        """Undo the last `split` after a crossing, except where the game has set a velocity."""
         g: Gravity = self.gravity
         n: cython.Py_ssize_t
 
@@ -167,7 +164,7 @@ class Falling:
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Give a body that falls a velocity at this instant; it may be shown."""
+        """Give a body that falls, and that may be shown, a velocity at this instant."""
         place: cython.int = 0 if i == self.shown[0] else 1 if i == self.shown[1] else -1
         n: cython.Py_ssize_t
 

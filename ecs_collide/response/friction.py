@@ -67,7 +67,7 @@ class CoulombFriction:
                 self._rub(axis, friction * press * both / speed)
 
     def _press_of(self, n: cython.int) -> cython.double:
-        """Return the momentum with which the normal part has pressed a body to the surface."""
+        """Return the momentum with which the normal part has pressed a body against the surface."""
         m: ImpactState = self.impact
         mass: cython.double = self.bodies.mass[m.rows[n]]
         press: cython.double = mass * abs(m.velocity_after(n, m.axis) - m.before[n][m.axis])
@@ -96,8 +96,8 @@ class CoulombFriction:
     def _slide(self, axis: cython.int) -> cython.double:
         """Return the velocity of body 0's face relative to body 1's on an axis, at this instant.
 
-        Where one of them is not dynamic, that is at the end of the step: friction has to hold
-        what gravity is still to do.
+        If one of them is not dynamic, the velocity at the end of the step counts instead, because
+        friction also acts against the rest of gravity.
         """
         m: ImpactState = self.impact
         slide: cython.double = m.face_velocity(0, axis) - m.face_velocity(1, axis)
@@ -117,7 +117,7 @@ class CoulombFriction:
         return c.kick_of(self.impact.rows[0], axis) - c.kick_of(self.impact.rows[1], axis)
 
     def _rub(self, axis: cython.int, part: cython.double) -> cython.void:
-        """Take a part of the sliding on an axis; all of it where `part` is 1 or more."""
+        """Remove a part of the sliding on an axis; all of it if `part` is 1 or more."""
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
@@ -151,17 +151,17 @@ class CoulombFriction:
         if part >= 1.0 and not (
             self.clusters.lasting_root(i, axis) or self.clusters.lasting_root(j, axis)
         ):
-            # Both are dynamic: exactly as fast as the other.
+            # From the velocity of the first face, so that rounding leaves no difference.
             velocity: cython.double = m.face_velocity(0, axis) - m.belt_speed(1, axis)
             m.change_along(1, axis, velocity - self._kick_apart(axis))
         elif second_moves:
             m.change_along(1, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share))
 
     def _hold_back(self, axis: cython.int, part: cython.double) -> cython.bint:
-        """Hold back a body that falls along the surface of one that is not dynamic, if it does.
+        """Apply friction to a body that has a kick along the surface; return False if it has none.
 
-        What friction takes is a part of the velocity at the end of the step, so it takes the same
-        part of the chord and of the gravity that is still to come; all of it holds the body.
+        Friction takes a part of the velocity at the end of the step, so it takes the same part of
+        the chord and of the kick.  If that is all, the body is held.
         """
         m: ImpactState = self.impact
         n: cython.int = 0 if m.yields[0] else 1

@@ -1,13 +1,13 @@
 """Hold bodies where they are to the end of a step, because a limit was reached.
 
-The cost of a step is bounded by its bodies and pairs: a body that reaches a limit stops and
+The cost of a step is bounded by its bodies and pairs.  A body that reaches a limit stops, and
 continues in the next step.  The limit of a body is on its *visits*: pairs that were swept again
 because its velocity changed, and its resolutions.
 
     visits of a body <= 8 x (pair_limit + its pairs), and its pairs once or twice more
 
-For dynamic bodies, a held body is a wall at rest, so nothing passes through it.  It yields to
-static and kinematic bodies and to bodies that they drive: a lift moves it along, or crushes it against a wall.
+To dynamic bodies a held body is a wall at rest, so nothing passes through it.  Static and
+kinematic bodies, and bodies that they drive, move it: a lift carries it or crushes it.
 
 Invariant: while `Bodies.on_hold` of a body is 1, its `velocity` and `growth` are those with which
 it moves, 0 unless it is driven, and `Bodies.saved_motion` has its own.
@@ -21,7 +21,7 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
-VISITS_PER_PAIR: cython.longlong = 8  # for each pair, and for each resolution that a pair may have
+VISITS_PER_PAIR: cython.longlong = 8  # for each pair of a body, and for each of `pair_limit`
 
 
 @cython.final
@@ -35,7 +35,7 @@ class Holding:
     n_visited: cython.Py_ssize_t
     rows: cython.longlong[::1]  # (n or more,): their rows, in the order in which they were held
     visited: cython.longlong[::1]
-    # (n_rows,): of each body: its visits in this step, and its pairs when they were last swept
+    # (n_rows,): the visits of each body in this step, and its pairs when they were last swept
     visits: cython.longlong[::1]
     n_pairs: cython.longlong[::1]
 
@@ -57,7 +57,7 @@ class Holding:
         self.n_pairs = grown(self.n_pairs, n_rows)
 
     def begin_step(self):
-        """Hold no body, and reset all visits."""
+        """Release all bodies of the previous step, and reset all visits."""
         n: cython.Py_ssize_t
 
         for n in range(self.n):
@@ -77,7 +77,7 @@ class Holding:
         return ids
 
     def count_visits(self, i: cython.Py_ssize_t, n_visits: cython.longlong) -> cython.void:
-        """Count visits of a body."""
+        """Add to the visits of a body."""
         if n_visits == 0:
             return
         if self.visits[i] == 0:
@@ -87,7 +87,7 @@ class Holding:
         self.visits[i] += n_visits
 
     def is_spent(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a dynamic body and is not held has reached its limit of visits."""
+        """Return whether a dynamic body that is not held has exceeded its limit of visits."""
         if self.visits[i] <= VISITS_PER_PAIR * self.step.pair_limit:
             return False
         return (
@@ -97,7 +97,7 @@ class Holding:
         )
 
     def hold(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Hold a body from this instant on; return False if it is not dynamic or is held already."""
+        """Hold a body from this instant; return False if it is not dynamic or held already."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
         k: cython.int
@@ -123,7 +123,7 @@ class Holding:
             self.bodies.velocity[i, k] = 0.0
 
     def _keep(self, i: cython.Py_ssize_t) -> cython.void:
-        """Keep the velocity and the growth of a body, and stop its growth."""
+        """Save the velocity and the growth of a body, mark it as held, and stop its growth."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -141,7 +141,7 @@ class Holding:
         self.n += 1
 
     def show(self, i: cython.Py_ssize_t) -> cython.void:
-        """Show the velocity that a held body keeps to the game, instead of the one of its path."""
+        """Exchange the velocity of a held body's path for its saved one, which the game sees."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -150,11 +150,11 @@ class Holding:
                 b.velocity[i, k], b.saved_motion[i, k] = b.saved_motion[i, k], b.velocity[i, k]
 
     def hide(self, i: cython.Py_ssize_t) -> cython.void:
-        """Keep the velocity of a held body again, as the game may have set it."""
-        self.show(i)  # an exchange, too
+        """Save the velocity of a held body again; the game may have set it."""
+        self.show(i)  # the same exchange
 
     def release(self) -> cython.void:
-        """Give all held bodies their velocities and growths back: the step is over."""
+        """Restore the velocities and growths of all held bodies at the end of the step."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         k: cython.int

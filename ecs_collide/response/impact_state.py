@@ -1,4 +1,4 @@
-"""The impact that is being resolved, as all parts of its resolution see it."""
+"""The impact that is being resolved, shared by all parts of its resolution."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class ImpactState:
     pairs: PairTable
     clusters: Clusters
     rows: cython.Py_ssize_t[2]  # (2,)
-    # the normal, which points from body 1 to body 0
+    # the normal, which points from body 1 to body 0: its axis, and 1 or -1
     axis: cython.int
     sign: cython.int
     resizes: cython.bint  # whether one of the two grows or shrinks along the normal
@@ -28,9 +28,9 @@ class ImpactState:
     before: cython.double[2, 3]
     # (2,): the kicks on `axis` before the resolution
     kick: cython.double[2]
-    # the momentum that the normal part of the resolution passes from one to the other
+    # the momentum that the normal part of the resolution passes from one body to the other
     impulse: cython.double
-    # twice the kinetic energy that it takes from the two, or inf where nothing needs it
+    # twice the kinetic energy that the normal part takes from the bodies, or inf if not needed
     loss: cython.double
 
     def __init__(self, step: Step, clusters: Clusters):
@@ -48,7 +48,7 @@ class ImpactState:
             self.kick = [0.0] * 2
 
     def take(self, p: cython.Py_ssize_t) -> cython.void:
-        """Take the impact of a pair: all parts of the resolution read it here from now on."""
+        """Store the bodies and the normal of the impact of pair `p`."""
         self.rows[0] = self.pairs.at[p].first
         self.rows[1] = self.pairs.at[p].second
         self.axis = self.pairs.impact[p].axis
@@ -67,9 +67,9 @@ class ImpactState:
         self.loss = INF
 
     def find_press(self) -> cython.double:
-        """Find the kicks; return how fast gravity presses the two together, below 0 if it parts them.
+        """Store the kicks; return how fast gravity presses the bodies together, below 0 if apart.
 
-        That is the mean over the rest of the step, or 0 where a cluster lasts: its path stays.
+        The speed is the mean over the rest of the step, or 0 if a cluster lasts and keeps its path.
         """
         c: Clusters = self.clusters
         n: cython.int
@@ -82,15 +82,15 @@ class ImpactState:
         return self.sign * (self.kick[1] - self.kick[0])
 
     def velocity_after(self, n: cython.int, axis: cython.int) -> cython.double:
-        """Return the velocity of a body at this instant, after the normal part."""
+        """Return the velocity of a body at this instant, without its kick."""
         return self.clusters.final_velocity(self.rows[n], axis) - self.clusters.kick_of(
             self.rows[n], axis
         )
 
     def slides(self, n: cython.int) -> cython.bint:
-        """Return whether a body yields along the surface.
+        """Return whether the impact may change the velocity of a body along the surface.
 
-        So does a body that only `LockedAxes` keeps from yielding along the normal.
+        True also if only `LockedAxes` keeps the body from changing along the normal.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.rows[n]
@@ -105,7 +105,7 @@ class ImpactState:
         )
 
     def belt_speed(self, n: cython.int, axis: cython.int) -> cython.double:
-        """Return how fast the touching face of a body moves along itself."""
+        """Return the velocity of a body's touching face along itself, on an axis."""
         side: cython.int = (self.axis + 1) * (self.sign if n else -self.sign)
 
         return self.bodies.rare.speed_of_surface(self.rows[n], side, axis)

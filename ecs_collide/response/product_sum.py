@@ -1,6 +1,6 @@
 """A sum of products in twice the precision.
 
-Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005), Dot2.
+Algorithm Dot2 of Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class ProductSum:
         self.high = self.low = 0.0
 
     def add(self, a: cython.double, b: cython.double) -> cython.void:
-        """Add a product."""
+        """Add a * b."""
         product: cython.double = a * b
         total: cython.double = self.high + product
         part: cython.double = total - self.high
@@ -34,5 +34,5 @@ class ProductSum:
         self.high = total
 
     def total(self) -> cython.double:
-        """Return the sum, rounded once more."""
+        """Return the sum, rounded."""
         return self.high + self.low

@@ -1,7 +1,7 @@
-"""Impacts of faces that grow or shrink: it is the faces that get one velocity, not the centres.
+"""Impacts of growing or shrinking boxes: their faces get one velocity, not their centres.
 
-Where restitution is 0 the clusters of the two bodies merge, with a shift between the centres.
-Where that cannot be, the bodies leave their clusters and exchange the velocities of their faces.
+If restitution is 0, `Solver` merges the clusters of the two bodies after `ResizingFaces.align` has
+shifted one.  If that fails, the bodies leave their clusters and exchange their faces' velocities.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ EPSILON = 2.0**-52
 
 @cython.final
 class ResizingFaces:
-    """The touching faces of an impact of which at least one grows or shrinks."""
+    """The touching faces of an impact, at least one of which grows or shrinks."""
 
     bodies: Bodies
     clusters: Clusters
     impact: ImpactState
-    # the roots of the clusters that `align` has prepared; the same where there is only one
+    # the roots of the clusters that `align` has prepared; the same if there is only one
     one: cython.Py_ssize_t
     other: cython.Py_ssize_t
-    anchor: cython.Py_ssize_t  # the row of the static or kinematic body with which they go, or -1
+    anchor: cython.Py_ssize_t  # the row of their static or kinematic anchor, or -1
 
     def __init__(self, impact: ImpactState):
         self.bodies = impact.bodies
@@ -34,7 +34,7 @@ class ResizingFaces:
         self.anchor = -1
 
     def ignore_clusters(self) -> cython.bint:
-        """Return whether gravity, or a held body, lets the faces exchange velocities only."""
+        """Return whether gravity or a held body excludes a merge of clusters."""
         m: ImpactState = self.impact
         hold: cython.schar = self.bodies.on_hold[m.rows[0]] | self.bodies.on_hold[m.rows[1]]
 
@@ -42,10 +42,10 @@ class ResizingFaces:
 
     @may_raise
     def align(self, first_joins: cython.bint, second_joins: cython.bint) -> cython.bint:
-        """Shift the clusters of the bodies that join, so that the faces go together once they merge.
+        """Shift the clusters of the bodies that join, so that a merge gives the faces one velocity.
 
-        Return False if both are in one cluster, or have a static or kinematic body each, or if one body
-        is not dynamic and the other in no cluster.
+        Returns False if both are in one cluster, if both clusters have an anchor, or if one body
+        does not join and the other is alone or anchored.
         """
         c: Clusters = self.clusters
         i: cython.Py_ssize_t = self.impact.rows[0]
@@ -96,7 +96,7 @@ class ResizingFaces:
         return True
 
     def exchange(self, restitution: cython.double, press: cython.double) -> cython.void:
-        """Share the velocities of the faces by inverse mass; `press` is of `ImpactState.find_press`."""
+        """Exchange the faces' velocities by inverse mass; `press` is from `find_press`."""
         b: Bodies = self.bodies
         c: Clusters = self.clusters
         m: ImpactState = self.impact
@@ -120,7 +120,7 @@ class ResizingFaces:
                 held = abs(m.kick[n])
                 c.gravity.hold(m.rows[n], k)
         if c.n_lasting and shared * m.sign > 0.0:
-            shared = 0.0  # only their paths close
+            shared = 0.0  # only their paths close, not their final velocities
         share1: cython.double = 1.0
         share2: cython.double = 1.0
         if m.yields[0] and m.yields[1]:
@@ -132,7 +132,7 @@ class ResizingFaces:
         if m.yields[1]:
             m.impulse = b.mass[j] * (share2 * abs(shared) + held)
             c.turn_alone(j, k, v2 + shared * share2)
-        # Faces are rounded once more than velocities: move apart until they do not close.
+        # Rounding may leave the faces closing, so the nudge grows until they do not.
         nudge: cython.double = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
         while self._parting_rate() < 0.0:
             if m.yields[0]:
@@ -142,7 +142,7 @@ class ResizingFaces:
             nudge *= 2.0
 
     def _parting_rate(self) -> cython.double:
-        """Return how fast the faces part, per step; below 0 they close."""
+        """Return how far the faces part in a whole step; below 0 they close."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.impact.rows[0]
         j: cython.Py_ssize_t = self.impact.rows[1]

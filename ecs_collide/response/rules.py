@@ -5,11 +5,10 @@ gave to `Space.respond_with`) and finite `Mass`.  All others are static, such as
 walls, or kinematic, such as lifts.  If neither of a pair is dynamic they cross freely
 and the `Collision` says ``CROSSED``; a `Sensor` crosses everything.
 
-A resolution has two parts, both as seen from the partner, so that a ball bounces
-off a moving paddle as it should.
+A resolution has two parts, both relative to the partner's velocity u.
 
-The normal part is the pair's.  Restitution e is the larger of the two bodies':
-what `Deflect` says, 0 for `Slide`, `Push`, `Stop` and whatever is not dynamic.
+The normal part is one rule for the pair.  Restitution e is the larger one of the
+two bodies: the value of `Deflect`, and 0 for all other bodies.
 
 =========================  ====================================================
 partner is not dynamic     v = u - e (v - u), exactly u for e = 0
@@ -18,7 +17,7 @@ both dynamic, e = 0        the two, and all they are joined with in this
                            instant, get one velocity: their mean by mass
 =========================  ====================================================
 
-The rule for the rest is each dynamic body's own:
+The velocity along the surface follows the rule of each dynamic body:
 
 =========================  ====================================================
 `Deflect`, `Slide`         keep the velocity along the surface
@@ -28,8 +27,8 @@ The rule for the rest is each dynamic body's own:
                            bodies that both stop take their mean by mass)
 =========================  ====================================================
 
-Then comes `Friction`, for bodies that deflect or slide: it takes from the
-velocity along the surface at most its value times what the normal part took.
+`Friction` follows, for bodies that deflect or slide.  Its momentum along the
+surface is at most its value times the momentum of the normal part.
 
 A body with more than one of them follows the first of Stop, Push, Slide,
 Deflect.  With `Growth` the velocities of the touching faces count.
@@ -63,9 +62,9 @@ def response_numbers(response: object) -> tuple[int, float]:
     Raises
     ------
     TypeError
-        It is no response component.
+        If it is not a response component.
     ValueError
-        Its restitution is not from 0 to 1.
+        If its restitution is not from 0 to 1.
     """
     code = next((RESPONSE_CODES[t] for t in type(response).__mro__ if t in RESPONSE_CODES), 0)
     if code == 0:
@@ -79,4 +78,4 @@ def response_numbers(response: object) -> tuple[int, float]:
 
 
 RESPONSE_CODES: dict[type, int] = {d.kind: d.response for d in TABLE if d.response}
-"""The response components and their codes in the kernels, which rise by precedence."""
+"""The response components and their codes in the kernels, in ascending precedence."""

@@ -1,8 +1,8 @@
-"""Soft separation: moving members of a crowd that overlap apart, never through anything else.
+"""Soft separation: members of a crowd that overlap move apart, never through other bodies.
 
 Position-based relaxation (Müller, Heidelberger, Hennix and Ratcliff, "Position Based Dynamics",
-2007), in Jacobi's form: each round looks where all members would be at the end of the step, and
-adds to the displacement of each the mean of what would part it from those it overlaps.
+2007), in Jacobi's form: each round finds where all members would be at the end of the step, and
+adds to each displacement the mean of the displacements out of the members that it overlaps.
 
     +-------+                      +-------+
     |   A   |---+    A and B       |   A   |        the way apart leads along d / (h1 + h2)**2,
@@ -43,30 +43,29 @@ GOLDEN_Z = 0.5497004779019703
 
 @cython.final
 class Separating:
-    """The members of crowds that a step moves apart."""
+    """The members of soft crowds in a step, and their displacements."""
 
     bodies: Bodies
     pairs: PairTable
     n_rows: cython.Py_ssize_t
     n_pairs: cython.Py_ssize_t
     n: ReadOnly[cython.Py_ssize_t]
-    # the soft pairs of this step for which there was no room, and whose directions count alone
+    # number of soft pairs of this step without room in the pair table, see `leave_out`
     n_skipped: ReadOnly[cython.longlong]
     rows: ReadOnly[cython.longlong[::1]]  # (n or more,): the dynamic members
     soft: cython.longlong[::1]
-    reach: cython.double[::1]  # (n_rows,): how far each may be moved in the step; 0 for all others
-    size: cython.double[::1]  # (n_rows,): of a member its largest side
-    # (n_rows, dim): where a member is at the end of its path, displaced, and its half sizes there
+    reach: cython.double[::1]  # (n_rows,): largest displacement of a member in the step, else 0
+    size: cython.double[::1]  # (n_rows,): the largest side of a member
+    # (n_rows, dim): the displaced centre of a member at the end of its path, and its half sizes
     place: cython.double[:, ::1]
     half: cython.double[:, ::1]
-    push: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): its displacement
+    push: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): the displacement of a member
     total: cython.double[:, ::1]  # (n_rows, dim): the sum of the displacements by its pairs
     count: cython.longlong[::1]  # (n_rows,): the number of displacements in `total`
-    # (n_rows, dim) and (n_rows,): the same of pairs for which there was no room
-    total_skipped: cython.double[:, ::1]
-    count_skipped: cython.longlong[::1]  # (n_rows,)
-    active: cython.schar[::1]  # (n_rows,): 1 << axis where the displacement is part of its path
-    # (n_rows, dim): its own velocity, and that with the displacement
+    total_skipped: cython.double[:, ::1]  # (n_rows, dim): `total` of the skipped pairs
+    count_skipped: cython.longlong[::1]  # (n_rows,): `count` of the skipped pairs
+    active: cython.schar[::1]  # (n_rows,): 1 << axis if the displacement is part of the path
+    # (n_rows, dim): the velocity of a member without and with the displacement
     before: cython.double[:, ::1]
     speed: cython.double[:, ::1]
     offset: cython.double[3]
@@ -97,13 +96,13 @@ class Separating:
         self.active = zeros(BYTE, n_rows)
         self.before = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.speed = zeros(DOUBLE, n_rows, self.bodies.dim)
-        self.n_rows = n_rows  # last: by it it is known how much room there is
+        self.n_rows = n_rows  # last, because an array may fail to be allocated
 
     @cython.ccall
     def find_members(self, rows: cython.longlong[::1]):
         """Find the members among moving bodies, and extend their bounds by all they may do.
 
-        Their paths must be their own, and the trees must not have them yet.
+        They must have their own paths and must not be in the trees yet.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -142,7 +141,7 @@ class Separating:
         self.n = self.n_pairs = self.n_skipped = 0
 
     def _locate(self, i: cython.Py_ssize_t) -> cython.void:
-        """Find where a body would be at the end of the step by itself, and how large."""
+        """Find the centre and half sizes of a body at the end of its own path."""
         b: Bodies = self.bodies
         at: cython.Py_ssize_t = b.n_path * i
         k: cython.int
@@ -155,7 +154,7 @@ class Separating:
     def leave_out(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
-        """Take the directions of two members for which there is no room among the pairs."""
+        """Add the displacements of a pair of members without room in the pair table."""
         k: cython.int
         sign: cython.double = 1.0
 
@@ -188,7 +187,7 @@ class Separating:
             i: cython.Py_ssize_t = self.rows[n]
             self._locate(i)
             if b.on_hold[i] or (b.rare.any_pusher and b.rare.translation_side[i] != 0):
-                self.reach[i] = 0.0  # one displacement at a time, none where a limit was reached
+                self.reach[i] = 0.0  # held bodies stay, and one displacement at a time is enough
         for _turn in range(N_RELAXATIONS if self.n_pairs or self.n_skipped else 0):
             if not self._relax():
                 break
@@ -204,7 +203,7 @@ class Separating:
 
     @may_raise
     def _find_soft(self) -> cython.void:
-        """Find the soft pairs among all, and where those are that are not dynamic."""
+        """List the soft pairs, and locate their bodies that are not moved."""
         pairs: PairTable = self.pairs
         p: cython.Py_ssize_t
 
@@ -221,7 +220,7 @@ class Separating:
                     self._locate(pairs.at[p].second)
 
     def _relax(self) -> cython.bint:
-        """Do a round; return whether anything overlapped."""
+        """Run one round; return whether any members overlapped."""
         b: Bodies = self.bodies
         pairs: PairTable = self.pairs
         n: cython.Py_ssize_t
@@ -262,7 +261,7 @@ class Separating:
     def _find_separation(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Find the way of body i out of j, which has the higher id; False if they are apart.
 
-        The way is along the gradient of the ellipse around the two half sizes.
+        The direction is the gradient of an ellipse whose semi-axes are the sums of half sizes.
         """
         b: Bodies = self.bodies
         k: cython.int
@@ -301,9 +300,9 @@ class Separating:
         return True
 
     def _part_by_id(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
-        """Take the direction of two bodies in one point from their ids.
+        """Find a direction by ids for two bodies with the same centre.
 
-        Each id has a different point of a square, so many bodies separate in all directions.
+        Each id has another point of a square or cube, so many bodies separate in all directions.
         """
         k: cython.int
         longest: cython.double = 0.0
@@ -347,7 +346,7 @@ class Separating:
     # -- within the step --
 
     def suspend(self, i: cython.Py_ssize_t, k: cython.int, solver: Solver) -> cython.bint:
-        """Give a member its own velocity, for an impact on axis `k`; return whether that changes it.
+        """End a member's displacement on axis `k` and suspend it on the others, for an impact.
 
         The displacement on that axis is over.
         """
@@ -367,7 +366,7 @@ class Separating:
         return met
 
     def resume(self, i: cython.Py_ssize_t, solver: Solver) -> cython.void:
-        """Go on moving a member along the axes on which nothing has met it."""
+        """Add the displacement of a member to its velocity again, on the axes without an impact."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -380,7 +379,7 @@ class Separating:
                 self.speed[i, k] = b.velocity[i, k]
 
     def end(self) -> cython.void:
-        """Give all members their own velocities back."""
+        """Restore the own velocities of all members."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -394,12 +393,12 @@ class Separating:
 
 @cython.inline
 def _rounded(part: cython.double) -> cython.double:
-    """Return a part of a size, rounded so that sums of it are exact in any order."""
+    """Return a part of a size, clamped and rounded so that sums are exact in any order."""
     return (max(-MAX_PUSH, min(MAX_PUSH, part)) + BINADE) - BINADE
 
 
 def _lean(id: cython.longlong, k: cython.int) -> cython.double:
-    """Return where in a square, from 0 to 1 on each axis, an id has its place."""
+    """Return the coordinate on axis `k` of an id's point in the unit cube."""
     low: cython.longlong = id & 0xFFFFF
     far: cython.double = low * (GOLDEN_X if k == 0 else GOLDEN_Y if k == 1 else GOLDEN_Z)
 

@@ -1,16 +1,15 @@
 """The resolution of an impact: the changes of the two bodies' velocities along the normal.
 
-Restitution is shared by inverse mass.  Where it is 0 the two join clusters that move as one: halving
-the difference of a pair again and again never ends in a row of boxes.  Then follow the velocities
-along the surface (`response/tangential.py`) and friction (`response/friction.py`).
+`ImpactLoop` has placed the two bodies.  With restitution they exchange velocities by inverse mass.
+If it is 0, their clusters merge, because exchanges by pairs never end in a row of boxes.  Next are
+the velocities along the surface (`response/tangential.py`) and friction (`response/friction.py`).
 
-The path of a body that falls has its mean velocity over the rest of the step (`motion/gravity.py`).
-Along the normal a resolution sees the velocity of the instant.  A pair does not rebound if gravity
-would bring it together again within the step.
+A resolution uses the velocity of a falling body at the instant (`motion/gravity.py`).  A pair does
+not rebound if gravity would bring it together again within the step.
 
-A cluster that lasts resolves as one body of its mass and its shared velocity.  Impulses go into its
-momentum, its path stays, and what then still closes on the path joins it.  Only a kinematic or static
-partner, or a cluster of a higher dominance, takes a member out of it.
+A lasting cluster resolves as one body with its mass and its shared velocity.  Impulses change its
+momentum, not its path; a partner that still closes on the path joins it.  Only a static, kinematic
+or held partner, an anchored cluster or one of a higher rank takes a member out of it.
 
 To a body of a higher dominance, one of a lower one is weightless: it rebounds as from a wall, or
 moves with it.  If a wall or a still higher body holds the lower one, the higher one gives way.
@@ -31,14 +30,12 @@ from ecs_collide.response.product_sum import ProductSum
 from ecs_collide.response.resizing import ResizingFaces
 from ecs_collide.response.tangential import TangentialResponse
 
-CONFLICT = (
-    -2
-)  # two clusters cannot merge: each has a static or kinematic body, and these differ in velocity
+CONFLICT = -2  # two clusters cannot merge, because their anchors differ in velocity
 
 
 @cython.inline
 def _is_further(one: cython.double, u: cython.double, other: cython.double) -> cython.bint:
-    """Return exactly whether `one` is further from `u` than `other`, on the other side of it."""
+    """Return whether `one` is further from `u` than `other`, on its other side; not rounded."""
     total: cython.double = one + other
     part: cython.double = total - one
     rest: cython.double = (one - (total - part)) + (other - part)  # total + rest is exact
@@ -53,21 +50,21 @@ class Solver:
     """Resolves impacts."""
 
     bodies: Bodies
-    clusters: Public[Clusters]  # the bodies that inelastic resolutions have merged in this instant
-    impact: ImpactState  # the one that is being resolved, or was last
+    clusters: Public[Clusters]  # the bodies that inelastic resolutions have merged
+    impact: ImpactState  # the current or last impact
     faces: ResizingFaces
     tangential: TangentialResponse
     friction: CoulombFriction
     sum: ProductSum
-    # whether they join clusters: also a body of a higher dominance that is not dynamic
+    # whether each body joins clusters, even if its dominance keeps the impact from changing it
     first_joins: cython.bint
     second_joins: cython.bint
-    # the rows of the static or kinematic bodies between which the last pair was that could not be merged
+    # the rows of the two anchors that have kept the last pair from merging
     solid_first: cython.Py_ssize_t
     solid_second: cython.Py_ssize_t
-    # whether gravity may pull the next pair apart at once: it was not resolved in this instant
+    # whether gravity may part the next pair if restitution is 0: at its first resolution only
     may_part: cython.bint
-    # whether `impact.loss` is needed: `Stop` and `Push` must not gain energy
+    # whether `impact.loss` is needed, because `Stop` and `Push` must not gain energy
     counts_loss: cython.bint
 
     def __init__(self, step: Step):
@@ -84,7 +81,7 @@ class Solver:
         self.counts_loss = False
 
     def weigh(self) -> cython.bint:
-        """Find which bodies the impact may change; return whether a held body gives way.
+        """Find which bodies the impact may change; return whether it may change a held body.
 
         To a dynamic body, a held one is a wall, unless a static or kinematic body drives the former.
         """
@@ -108,7 +105,7 @@ class Solver:
         return (m.yields[0] and b.on_hold[i]) or (m.yields[1] and b.on_hold[j])
 
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Choose the one body that gives way where their dominance differs.
+        """Choose the body that gives way if the dominance of two dynamic bodies differs.
 
         It is the lower one, unless its cluster holds a body that does not give way to the higher one.
         """
@@ -124,14 +121,14 @@ class Solver:
         m.yields[1] = not m.yields[0]
 
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether the cluster of a body has the velocity of a body that is not dynamic."""
+        """Return whether the cluster of a body has an anchor that is not held."""
         c: Clusters = self.clusters
         anchor: cython.Py_ssize_t = c.nodes[c.root(c.node_of[i, k])].anchor
 
         return anchor >= 0 and not self.bodies.on_hold[anchor]
 
     def restitution(self) -> cython.double:
-        """Return the restitution of the impact, which was weighed."""
+        """Return the restitution of the impact, after `weigh`."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.impact.rows[0]
         j: cython.Py_ssize_t = self.impact.rows[1]
@@ -149,7 +146,7 @@ class Solver:
     def closing_speed(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
-        """Return how fast the faces of a pair close at this instant; below 0 they part."""
+        """Return how fast the faces of a pair close at this instant, without kicks."""
         c: Clusters = self.clusters
 
         return sign * (
@@ -159,7 +156,7 @@ class Solver:
 
     @may_raise
     def resolve(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
-        """Resolve the impact, which was weighed; return False if its bodies cannot be joined."""
+        """Resolve the impact, after `weigh`; return False if its clusters cannot merge."""
         b: Bodies = self.bodies
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
@@ -243,7 +240,7 @@ class Solver:
         mass: cython.double = self.bodies.mass[j]
 
         if (velocity - other) * sign >= 0.0:
-            return False  # only their paths close
+            return False  # only their paths close, not their final velocities
         if not m.yields[1 - n]:
             self._bounce(n, velocity, other, restitution)
             return True
@@ -262,7 +259,7 @@ class Solver:
         return (self.bodies.velocity[i, m.axis] - after) * sign >= 0.0
 
     def _exchange(self, restitution: cython.double) -> cython.void:
-        """Share the velocities of a pair by inverse mass."""
+        """Exchange the velocities of a pair by inverse mass."""
         m: ImpactState = self.impact
         v1: cython.double = self.bodies.velocity[m.rows[0], m.axis]
         v2: cython.double = self.bodies.velocity[m.rows[1], m.axis]
@@ -287,7 +284,7 @@ class Solver:
             self.sum.add(mass2, v2)
             self.sum.add(-mass1, after1)
             self.sum.add(-mass2, after2)
-            # What rounding has taken goes to the heavier body: the other would feel it.
+            # The rounding error goes to the heavier body, whose velocity it changes less.
             if mass1 < mass2:
                 after2 += self.sum.total() / mass2
                 if (after1 - after2) * m.sign < 0.0:  # still closing, by rounding
@@ -314,9 +311,9 @@ class Solver:
 
     @may_raise
     def _join(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Merge the clusters of two bodies, also of those with members that resize, if that can be.
+        """Merge the clusters of two bodies, which may have resizing members, if possible.
 
-        A body that its cluster and its partner hold at two velocities leaves the cluster.
+        If faces cannot merge, the bodies leave their clusters, or exchange velocities in one.
         """
         c: Clusters = self.clusters
 
@@ -339,7 +336,7 @@ class Solver:
 
     @may_raise
     def _merge(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Merge the clusters of two bodies, if that can be; a static or kinematic body links no clusters."""
+        """Merge the clusters of two bodies and their anchors; return False if these conflict."""
         c: Clusters = self.clusters
         m: ImpactState = self.impact
         first_leaves: cython.bint = False
@@ -363,7 +360,7 @@ class Solver:
         ):
             m.loss = INF
         else:
-            if m.loss == INF:  # else it has rebounded before
+            if m.loss == INF:  # otherwise `_rebound_from` has set it
                 m.loss = 0.0
             m.loss += c.loss_with(one, c.nodes[other].mass, c.leaving_velocity(other))
         # A body that leaves a lasting cluster has its share of the momentum, not its path's velocity.
@@ -379,7 +376,7 @@ class Solver:
     def _leave_for(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, joins: cython.bint
     ) -> cython.bint:
-        """Take body i out of a cluster that lasts if it leaves that for j, which joins clusters or not."""
+        """Remove body i from a lasting cluster if j demands it; `joins` is whether j joins one."""
         c: Clusters = self.clusters
         root: cython.Py_ssize_t = c.lasting_root(i, k)
 
@@ -396,10 +393,7 @@ class Solver:
         return False
 
     def _find_anchor(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the static or kinematic body that two clusters have once they are merged, or -1.
-
-        `CONFLICT` if each has one and these differ in velocity.
-        """
+        """Return the anchor of two clusters after they merge, -1 for none, or `CONFLICT`."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.impact.rows[0]
         j: cython.Py_ssize_t = self.impact.rows[1]
@@ -426,7 +420,7 @@ class Solver:
     def _yields_to(
         self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
     ) -> cython.bint:
-        """Return whether an anchor gives way: it is held, and the other is not dynamic or is as fast."""
+        """Return whether an anchor is held, and the other anchor is not, or is at least as fast."""
         b: Bodies = self.bodies
 
         if anchor < 0 or other < 0 or not self._is_held(anchor, k):
@@ -438,7 +432,7 @@ class Solver:
         return abs(b.velocity[other, k]) >= abs(b.velocity[anchor, k])
 
     def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a dynamic body on an axis is held where it is."""
+        """Return whether a body is held, and not locked on an axis."""
         return self.bodies.on_hold[i] and not self.bodies.controls.locks(i, k)
 
     def _unite(
@@ -449,7 +443,7 @@ class Solver:
         v1: cython.double,
         v2: cython.double,
     ) -> cython.void:
-        """Merge the clusters of the two bodies; add the momentum that passes to the impulse.
+        """Merge the clusters of the two bodies and add the momentum that passes to the impulse.
 
         A body that is held from now on is held against the gravity of the rest of the step too:
         one half of it is in the chord, the other in the kick.
@@ -476,7 +470,7 @@ class Solver:
 
     @may_raise
     def _resolve_faces(self, restitution: cython.double, press: cython.double) -> cython.void:
-        """Merge the clusters of a pair that changes size, or let their faces rebound."""
+        """Merge the clusters of a pair that resizes, or exchange the velocities of the faces."""
         m: ImpactState = self.impact
 
         if restitution == 0.0 and self._merge_faces(m.rows[0], m.rows[1], m.axis):
@@ -492,7 +486,7 @@ class Solver:
     def _merge_faces(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.bint:
-        """Merge the clusters of two bodies so that their faces go together, if that can be."""
+        """Merge the clusters of two bodies so that their faces have one velocity, if possible."""
         c: Clusters = self.clusters
         f: ResizingFaces = self.faces
 

@@ -1,4 +1,4 @@
-"""The velocity along the surface that `Stop` and `Push` want, as far as the energy allows.
+"""The velocities along the surface by `Stop` and `Push`, as far as the energy allows.
 
 `Stop` takes the velocity of the partner's face.  `Push` turns the whole relative speed along the
 surface.  Neither may raise the kinetic energy of the pair: both go as far towards their rule as the
@@ -20,12 +20,12 @@ from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.product_sum import ProductSum
 
 EPSILON = 2.0**-52
-ENERGY_ROUNDING = 2.0**-46  # of an energy: more than it is rounded by
+ENERGY_ROUNDING = 2.0**-46  # part of an energy, more than its rounding error
 
 
 @cython.final
 class TangentialResponse:
-    """What `Stop` and `Push` do along the surface, after the normal part of a resolution."""
+    """The part of a resolution along the surface, by `Stop` and `Push`."""
 
     bodies: Bodies
     clusters: Clusters
@@ -92,7 +92,7 @@ class TangentialResponse:
         return self.bodies.response[self.impact.rows[n]] == ResponseCode.STOP
 
     def _stop_each_other(self) -> cython.void:
-        """Give two bodies with `Stop` their mean velocity: each would take the other's."""
+        """Give two bodies with `Stop` their mean velocity instead of each other's."""
         b: Bodies = self.bodies
         m: ImpactState = self.impact
         axis: cython.int
@@ -119,7 +119,7 @@ class TangentialResponse:
         m.change_along(n, axis, velocity + self.clusters.kick_of(m.rows[n], axis))
 
     def _aim(self, n: cython.int, restitution: cython.double) -> cython.bint:
-        """Find the velocity that the rule of a body wants; return False if it wants none."""
+        """Find the velocity by the rule of a body; return False if it has no rule here."""
         b: Bodies = self.bodies
         m: ImpactState = self.impact
         axis: cython.int
@@ -142,7 +142,7 @@ class TangentialResponse:
         return True
 
     def _stretch(self) -> cython.double:
-        """Return the relative speed by that along the surface, or 0 if the latter is 0."""
+        """Return the relative speed divided by its part along the surface, or 0 if that is 0."""
         m: ImpactState = self.impact
         axis: cython.int
         largest: cython.double = 0.0
@@ -178,7 +178,7 @@ class TangentialResponse:
                         self.wanted[n][axis] = self.after[n][axis] + part * self.change[n][axis]
             if part == 0.0 or not self._gains_energy():
                 break
-            part = part * (1.0 - less) if less < 1.0 else 0.0  # it gains by rounding
+            part = part * (1.0 - less) if less < 1.0 else 0.0  # rounding has added energy
             less *= 4.0
         for axis in range(self.bodies.dim):
             for n in range(2):
@@ -188,7 +188,7 @@ class TangentialResponse:
     def _find_frame(self) -> cython.double:
         """Find the frame in which energies count; return the largest velocity in it.
 
-        It is the frame of a partner that is not dynamic, along the surface too, or else the world.
+        It is the frame of a partner that is not dynamic, also along the surface, or the world.
         """
         m: ImpactState = self.impact
         n: cython.int
@@ -239,21 +239,21 @@ class TangentialResponse:
         gain -= energy
         for axis in range(b.dim):
             for n in range(2):
-                if gain > 0.0:  # growing faces, or others of its cluster, have driven it
+                if gain > 0.0:  # growing faces or its cluster have driven the pair
                     m.before[n][axis] = self.after[n][axis]
                 self.change[n][axis] = self.wanted[n][axis] - self.after[n][axis]
                 change: cython.double = self.change[n][axis] / unit
                 speed = (self.after[n][axis] - self.frame[axis]) / unit
                 square += self.weight[n] * change * change
                 slope += self.weight[n] * speed * change
-        # What the pair has lost may have gone to others of its cluster.
+        # Other members of a cluster may have taken energy that the pair has lost.
         gain = min(max(gain, -m.loss / heavier / unit / unit), 0.0)
         if square + 2.0 * slope + gain > ENERGY_ROUNDING * energy:
             return max(0.0, (sqrt(max(0.0, slope * slope - square * gain)) - slope) / square)
         return 1.0
 
     def _gains_energy(self) -> cython.bint:
-        """Return whether the kinetic energy of a pair would rise, in twice the precision."""
+        """Return whether the kinetic energy would rise, computed in twice the precision."""
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
@@ -273,7 +273,7 @@ class TangentialResponse:
         return self.sum.total() < 0.0
 
     def _stop_falling(self, n: cython.int) -> cython.void:
-        """Hold a body that stops on the surface of one that is not dynamic, to the step's end."""
+        """Hold a body with `Stop` against gravity if it has the velocity of its partner's face."""
         m: ImpactState = self.impact
         axis: cython.int
         i: cython.Py_ssize_t = m.rows[n]
