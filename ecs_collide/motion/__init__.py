@@ -1,1 +1,1 @@
-"""The bodies: their paths within a step, their rare properties, and worlds that wrap."""
+"""The bodies: the table of their columns, their paths within a step, and wrap-around."""

@@ -1,8 +1,8 @@
-"""Boxes that go where other bodies go: hitboxes, feet, zones around a character.
+"""Boxes that move with other bodies: hitboxes, feet, zones around a character.
 
-An attached box takes no velocity from its components.  Its path in a step is the path of its
-owner plus an offset, and bends at the same instants.  The offset goes in a straight line from its
-value before the step to its value now:
+An attached box takes no velocity from its components.  Its path in a step is its owner's path plus
+an offset, so both bend at the same instants.  The offset changes linearly from its value before the
+step to the value that the game has set since:
 
     x of the owner   o--------.                  a resolution turns the owner at 0.4,
                                `----------o      and the box in the same instant
@@ -10,8 +10,8 @@ value before the step to its value now:
                                `----------x      the distance is the offset
     time             0       0.4          1
 
-Invariant: when a pair of an attached box is swept, the box has the path that its owner has then.
-Nothing that happens to a box changes the path of its owner.
+Owners' paths are computed before `start`; pairs are found after it.  A box never changes the path
+of its owner.  Invariant: when a pair of a box is swept, the box follows its owner's current path.
 """
 
 from __future__ import annotations
@@ -25,24 +25,23 @@ from ecs_collide.motion.bodies import CENTRE, MOTION, Bodies
 
 @cython.final
 class Attachments:
-    """The attached boxes of a space that take part in a step."""
+    """The attached boxes that take part in a step."""
 
     bodies: Bodies
     n: ReadOnly[cython.Py_ssize_t]
-    # (n,): the rows of the boxes, and of the body that each is attached to
+    # (n,): the rows of the boxes, and of their owners
     rows: ReadOnly[cython.longlong[::1]]
     owners: ReadOnly[cython.longlong[::1]]
-    # (n, dim): the offset from the owner's centre at the start and at the end of the step, in
-    # world units
+    # (n, dim): the offset from the owner's centre at the start and at the end of the step
     offset: ReadOnly[cython.double[:, ::1]]
     target: ReadOnly[cython.double[:, ::1]]
     # (n, dim): how much the offset changes within the step
     displacement: ReadOnly[cython.double[:, ::1]]
-    # (n, dim): in a world that wraps: the whole widths by which the owner's centre and the offset
-    # lie beyond the box, at the start of the step
+    # (n, dim): the whole widths, in world units, to subtract from owner's centre plus offset in a
+    # world that wraps
     beyond: cython.double[:, ::1]
-    head: cython.longlong[::1]  # (n_rows,): the last of the boxes of a body, or -1
-    next: cython.longlong[::1]  # (n,): the box of the same body before it, or -1
+    head: cython.longlong[::1]  # (n_rows,): the last box of an owner, or -1
+    next: cython.longlong[::1]  # (n,): the previous box of the same owner, or -1
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
@@ -63,7 +62,7 @@ class Attachments:
         offset: cython.double[:, ::1],
         target: cython.double[:, ::1],
     ):
-        """Attach the boxes of `rows`, and no others, for the next step; see the fields."""
+        """Attach the boxes of `rows` and no others for the next step; see the fields."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -94,7 +93,7 @@ class Attachments:
     @cython.ccall
     @may_raise
     def start(self) -> cython.void:
-        """Put all boxes at the start of a step, and compute their paths from their owners' paths."""
+        """Place all boxes at the start of a step, and find their paths from their owners'."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         k: cython.int
@@ -105,7 +104,7 @@ class Attachments:
             of: cython.Py_ssize_t = b.n_path * j
             moves: cython.bint = b.moves[j] != 0
             b.base[i] = 0.0
-            b.end_rest(i)  # it never sleeps: its owner may be woken within a step
+            b.end_rest(i)  # it never sleeps, because its owner may be woken within a step
             for k in range(b.dim):
                 displacement: cython.double = self.displacement[n, k]
                 place: cython.double = b.path[of + 4 * k + CENTRE] + self.offset[n, k] + 0.0
@@ -120,7 +119,7 @@ class Attachments:
 
     @may_raise
     def follow(self, n: cython.Py_ssize_t) -> cython.bint:
-        """Give a box the present path of its owner; return whether its path changes."""
+        """Update the path of a box from its owner's path; return whether it has changed."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.rows[n]
         j: cython.Py_ssize_t = self.owners[n]
@@ -150,7 +149,7 @@ class Attachments:
     def place(
         self, n: cython.Py_ssize_t, k: cython.int, owner: cython.double, t: cython.double
     ) -> cython.double:
-        """Return where a box is at time `t`, on an axis, when the centre of its owner is there."""
+        """Return a box's centre on an axis at time `t` if `owner` is the centre of its owner."""
         offset: cython.double = self.offset[n, k]
 
         if self.displacement[n, k] != 0.0:
@@ -159,7 +158,7 @@ class Attachments:
 
     @may_raise
     def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
-        """Give the box in row i, if it is one, the path to which its owner has turned."""
+        """Update the path of row i if it is an attached box and its owner has turned."""
         b: Bodies = self.bodies
         j: cython.Py_ssize_t = b.rare.owner[i]
 
@@ -172,7 +171,7 @@ class Attachments:
 
     @may_raise
     def lead(self, j: cython.Py_ssize_t) -> cython.void:
-        """Give all boxes of the body in row j its present path."""
+        """Update the paths of all boxes of the body in row j."""
         n: cython.Py_ssize_t = self.head[j]
         while n >= 0:
             self.follow(n)
@@ -180,7 +179,7 @@ class Attachments:
 
     @may_raise
     def lead_turned(self) -> cython.void:
-        """Give the boxes of all bodies that have turned the new paths."""
+        """Update the paths of the boxes of all bodies that have turned."""
         n: cython.Py_ssize_t
         n_turned: cython.Py_ssize_t = self.bodies.n_turned
 
@@ -189,7 +188,7 @@ class Attachments:
 
     @may_raise
     def arrive(self) -> cython.void:
-        """Put all boxes at the end of the step, when it is known where their owners are then."""
+        """Place all boxes at the end of the step, when their owners have been placed."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         k: cython.int
@@ -199,14 +198,11 @@ class Attachments:
                 b.put(self.rows[n], k, self._end(n, k) - self.beyond[n, k])
 
     def _end(self, n: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the centre of a box's owner plus the offset as the game has set it."""
+        """Return the centre of a box's owner plus the offset at the end of the step."""
         return self.bodies.centre[self.owners[n], k] + self.target[n, k] + 0.0
 
     def bring_in(self, n: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Bring a box into the world, on an axis that wraps, after its owner was.
-
-        Returns the number of whole widths by which the box was outside.
-        """
+        """Bring a box into the world on an axis; return how many whole widths it was outside."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.rows[n]
         before: cython.double = b.centre[i, k]

@@ -1,12 +1,13 @@
-"""The body table, and where each body is at a time within the step.
+"""The body table, and the path of each body within the step.
 
-A body's centre and half sizes hold at its *base* time, a fraction of the step
-at which it last changed its path; from there it travels in a straight line.
-Velocities are in units per second.  Motions and resizes are their changes over a
-whole step and are never scaled by the time that remains.
+The reader in `sync` fills the columns, `begin_step` computes the paths from them, and broadphase
+and narrowphase read the paths next.  A body is at the stored centre at its *base* time, the
+fraction of the step at which its path last changed; from there it moves in a straight line.
+Velocities are in units per second.  Motions and resizes are for the whole step and are never
+scaled by the time that remains.
 
-What a sweep wants of a body lies together, one axis after the other: bodies
-are met in no order, and each further column would be a further cache miss.
+The numbers of a body that a sweep reads are adjacent in `path`, because bodies are swept in no
+order and each further column would be a cache miss.
 """
 
 from __future__ import annotations
@@ -28,15 +29,15 @@ from ecs_collide.motion.columns import allocate, blocks_of, views_of
 from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.rare_columns import RareColumns
 
-PATH_ROUNDING = 2.0**-44  # of the largest number of a path: less than any slop
-REACH = 2.0**-40  # of the largest face: bounds reach further than any slop
+PATH_ROUNDING = 2.0**-44  # part of the largest number of a path, less than any slop
+REACH = 2.0**-40  # part of the largest face by which bounds are extended, more than any slop
 
-# What `Bodies.path` holds of an axis.
+# The numbers of an axis in `Bodies.path`.
 CENTRE = 0
 HALF = 1
 MOTION = 2
 RESIZE = 3
-# What `Bodies.turn` holds of an axis.
+# The numbers of an axis in `Bodies.turn`.
 ANCHORED = 0
 ANCHOR_VELOCITY = 1
 EARLIER = 2
@@ -44,32 +45,31 @@ EARLIER = 2
 
 @cython.final
 class Bodies:
-    """The body table of a space: a row for each body.
+    """The table of all bodies of a space, one row each.
 
-    `motion.columns` lists the columns and tells when each is valid.  All of them are allocated by
-    `reserve`.  The other kernels hold a reference to this object and read its attributes;
-    Python sees the same memory as numpy arrays, in `BodyTable`.
+    `motion.columns` lists the columns and states when each is valid; `reserve` allocates them.  The
+    other kernels read the attributes of this object; `BodyTable` has the same memory as arrays.
     """
 
     # 2 or 3
     dim: Public[cython.int]
-    # how many numbers that are of each body: 4 * dim
+    # the numbers in `path` for each body: 4 * dim
     n_path: cython.Py_ssize_t
     # length of the step in seconds
     dt: Public[cython.double]
-    # the columns that only some of them need
+    # the columns that only some bodies need
     rare: ReadOnly[RareColumns]
-    # dominance, locked axes and combine rules
+    # the columns of dominance, locked axes, maximum speed and restitution
     controls: ReadOnly[Controls]
-    # no path has ever reached further from the origin on any axis, with its box
+    # the largest distance from the origin, on any axis, that the bounds of a path have had
     farthest: cython.double
     # whether any axis closes in a ring; see `broadphase.images`
     wraps: Public[cython.bint]
     # whether a body grows or shrinks in this step
     any_resize: cython.bint
-    # (3,): how wide the world is on each axis that does; 0 on the others
+    # (3,): the width of the world on each axis that closes in a ring, 0 on the others
     width: Public[cython.double[::1]]
-    # whether the game's components hold other numbers than centres and half sizes
+    # whether custom components hold other numbers than centres and half sizes
     is_apart: ReadOnly[cython.bint]
     # the columns by blocks, and the array of each block
     blocks: ReadOnly[list]
@@ -80,9 +80,9 @@ class Bodies:
     n_marked: cython.Py_ssize_t
     n_woken: cython.Py_ssize_t
     n_turned: cython.Py_ssize_t
-    # counts the resolutions of a step; a higher number came later
+    # a counter that orders impacts, sweeps and turns within a step
     tick: cython.longlong
-    # The columns, as `motion.columns` lists them: public, so that `bind` can set them by name.
+    # The columns, see `motion.columns`; public, so that `bind` can set them by name.
     centre: Public[cython.double[:, ::1]]
     half: Public[cython.double[:, ::1]]
     velocity: Public[cython.double[:, ::1]]
@@ -137,17 +137,18 @@ class Bodies:
     turned_tick: Public[cython.longlong[::1]]
     marked: Public[cython.longlong[::1]]
     woken: Public[cython.longlong[::1]]
-    # (capacity,): the pairs of the first `n_turned` bodies must be swept again; `marked` and
-    # `woken` are such lists too
+    # (capacity,): the first `n_turned` are the bodies whose pairs must be swept again;
+    # `marked` and `woken` are such lists too
     turned: Public[cython.longlong[::1]]
-    # (capacity * n_path,): of each body and axis: centre and half size at the base time,
+    # (capacity * n_path,): for each body and axis the centre and half size at the base time,
     # motion and resize
     path: Public[cython.double[::1]]
-    # (capacity, dim, 3): when a body was anchored, at which velocity, and the one before it turned
+    # (capacity, dim, 3): the time of anchoring or -1, the anchor's velocity then, and the body's
+    # velocity before it turned
     turn: Public[cython.double[:, :, ::1]]
-    # (capacity, 2 * dim): the velocity and the growth that a body on hold will have again
+    # (capacity, 2 * dim): the saved velocity and growth of a body on hold
     saved_motion: Public[cython.double[:, ::1]]
-    # The same memory as `path` and `swept_min`, `swept_max`, for loops over all bodies.
+    # The memory of `path`, `swept_min` and `swept_max`, for loops over all bodies.
     flat_path: cython.p_double
     flat_min: cython.p_double
     flat_max: cython.p_double
@@ -174,16 +175,16 @@ class Bodies:
         raise AttributeError(name)
 
     def reserve(self, n_rows: cython.Py_ssize_t):
-        """Make room for bodies in rows 0 to `n_rows` - 1; the columns keep their values.
+        """Make room for bodies in rows 0 to `n_rows` - 1, and keep the contents of all columns.
 
-        Either nothing has happened if it raises, or `bind` finishes it.
+        If it raises, either nothing has changed or a call of `bind` completes it.
         """
         if n_rows > self.capacity:
             self.memory = allocate(self.blocks, self.memory, n_rows)
             self.bind()
 
     def bind(self):
-        """Use the arrays in `memory`, which hold the same as those in use, unless they are in use."""
+        """Use the arrays in `memory`, which have the contents of the bound ones."""
         if self.bound is self.memory:
             return
         views: dict = views_of(self.blocks, self.memory)
@@ -199,10 +200,10 @@ class Bodies:
         self.flat_max = flat(self.swept_max)
         self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path
         self.capacity = self.ids.shape[0]
-        self.bound = self.memory  # last: this frees the arrays that were bound before
+        self.bound = self.memory  # last, because this frees the arrays that were bound
 
     def start_over(self):
-        """Forget the present step, which may have been interrupted anywhere."""
+        """Reset the data of the current step, which may have been interrupted anywhere."""
         i: cython.Py_ssize_t
 
         self.bind()
@@ -215,7 +216,7 @@ class Bodies:
             self.rare.translation_side[i] = 0
 
     def wrap(self, widths):
-        """Set the widths of the axes that wrap; 0 for the others."""
+        """Close axes in rings of these widths; 0 for axes that stay open."""
         k: cython.int
 
         for k in range(self.dim):
@@ -223,16 +224,15 @@ class Bodies:
         self.wraps = True
 
     def begin_step(self, rows: cython.longlong[::1], dt: cython.double):
-        """Put the bodies of `rows` at the start of a step of `dt` seconds.
+        """Start the paths of the bodies of `rows` for a step of `dt` seconds.
 
-        A half size never goes below 0: where it would, its growth for this
-        step is what brings it there exactly.
+        If a half size would go below 0, its growth for this step brings it to 0.
         """
         n: cython.Py_ssize_t
 
         for n in range(self.n_marked):
             self.is_marked[self.marked[n]] = self.gone[self.marked[n]] = 0
-        for n in range(self.n_turned):  # of a step that was broken off
+        for n in range(self.n_turned):  # left by an interrupted step
             self.is_turned[self.turned[n]] = 0
         self.n_marked = self.n_turned = 0
         self.tick = 0
@@ -272,7 +272,7 @@ class Bodies:
             self.find_swept_bounds(i)
 
     def place_still(self, rows: cython.longlong[::1]):
-        """Take over where the bodies of `rows` are, which do not move."""
+        """Set the paths of the bodies of `rows`, which do not move, from the columns."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -289,7 +289,7 @@ class Bodies:
     @cython.cfunc
     @cython.inline
     def clear_gap(self) -> cython.double:
-        """Return a gap above the slop of all paths that have bounds."""
+        """Return a gap larger than the slop between any two paths whose bounds are known."""
         k: cython.int
         largest: cython.double = self.farthest
 
@@ -301,7 +301,7 @@ class Bodies:
     def slop_between(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.double:
-        """Return the largest gap on an axis that counts as none, of the paths of two bodies."""
+        """Return the slop of two paths on an axis: the largest gap that counts as none."""
         one: cython.Py_ssize_t = self.dim * i + k
         two: cython.Py_ssize_t = self.dim * j + k
         largest: cython.double = max(
@@ -316,7 +316,7 @@ class Bodies:
         return max(SLOP * largest, APART_AT_LEAST)
 
     def mark(self, i: cython.Py_ssize_t) -> cython.void:
-        """Set a body up to turn, to be anchored or taken out, unless it is: most bodies never are."""
+        """Reset the turns and anchors of a body at its first event in a step; most have none."""
         k: cython.int
 
         if self.is_marked[i]:
@@ -332,7 +332,7 @@ class Bodies:
                 self.turn[i, k, ANCHORED] = self.turn[i, k, ANCHOR_VELOCITY] = 0.0
 
     def interrupt_rest(self, i: cython.Py_ssize_t) -> cython.void:
-        """Note that something happens to a body in this step: it does not rest."""
+        """Mark a body as not at rest in this step, and wake it."""
         self.interrupted[i] = 1
         if self.asleep[i] == SleepState.ASLEEP:
             self.asleep[i] = SleepState.WOKEN
@@ -340,7 +340,7 @@ class Bodies:
             self.n_woken += 1
 
     def pop_woken(self) -> list:
-        """Return the rows of the sleeping bodies to which something has happened, and forget them."""
+        """Return the rows of the bodies that the step has woken, and empty the list."""
         n: cython.Py_ssize_t
         rows: list = []
 
@@ -350,17 +350,17 @@ class Bodies:
         return rows
 
     def withdraw(self, i: cython.Py_ssize_t) -> cython.void:
-        """Remove a body from the rest of the step."""
+        """Exclude a body from the rest of the step."""
         self.mark(i)
         self.interrupt_rest(i)
         self.gone[i] = 1
 
     def is_held(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body sleeps and may lie against a static or kinematic one."""
+        """Return whether a body sleeps and may touch a static or kinematic one."""
         return self.held[i] != 0 or self.leans[i] != 0
 
     def holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether body i, if it overlaps j, is the one of the two that is pushed out."""
+        """Return whether an overlap of bodies i and j pushes out i, not j."""
         has: cython.int = self.traits[j]
 
         if self.sensor[j] or has & Trait.ONE_WAY or self.rare.is_soft(i, j):
@@ -379,12 +379,12 @@ class Bodies:
 
     def dynamic_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether impacts change the velocity of a body on an axis."""
-        if not self.controls.any_lock:  # a call fewer, where no body has a locked axis
+        if not self.controls.any_lock:  # saves a call
             return self.dynamic[i] != 0
         return self.dynamic[i] != 0 and not self.controls.locks(i, k)
 
     def translation_side(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
-        """Return the normal, as a side, along which one of two is pushed out of the other; or 0."""
+        """Return the normal, as a side, along which one body is pushed out of the other, or 0."""
         displacements: cython.schar[::1] = self.rare.translation_side
 
         if not self.rare.any_pusher:
@@ -404,15 +404,15 @@ class Bodies:
         return self.path[self.n_path * i + 4 * k + HALF]
 
     def motion_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return how far a body's centre travels on an axis in a whole step."""
+        """Return the displacement of a body's centre on an axis in a whole step."""
         return self.path[self.n_path * i + 4 * k + MOTION]
 
     def resize_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return how much a body's half size changes on an axis in a whole step."""
+        """Return the change of a body's half size on an axis in a whole step."""
         return self.path[self.n_path * i + 4 * k + RESIZE]
 
     def centre_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
-        """Return the centre on an axis at time `t`; exactly the stored one at the base time."""
+        """Return the centre on an axis at time `t`; at the base time, the stored one unrounded."""
         at: cython.Py_ssize_t = self.n_path * i + 4 * k
 
         return self.path[at + CENTRE] + self.path[at + MOTION] * (t - self.base[i])
@@ -467,9 +467,9 @@ class Bodies:
             self.rest_count[i] = min(self.rest_count[i] + 1, MAX_REST_COUNT) if rests else 0
 
     def note_crossing(self, i: cython.Py_ssize_t) -> cython.void:
-        """Note that a body crosses another: if it moves, it does not rest, even if it stops at once.
+        """End the rest of a body that crosses another while it moves, even if it stops at once.
 
-        A crate that is pressed to a floor and a sensor at one height crosses it in each step.
+        A crate pressed to a floor crosses a sensor at the height of the floor in each step.
         """
         k: cython.int
         moves: cython.bint = self.interrupted[i]
@@ -482,15 +482,12 @@ class Bodies:
     @cython.cfunc
     @cython.inline
     def end_rest(self, i: cython.Py_ssize_t) -> cython.void:
-        """Count the steps of a body at rest from 0, after this step."""
+        """Restart the count of a body's steps at rest after this step."""
         self.rest_count[i] = 0
         self.interrupted[i] = 1
 
     def note_pressed(self) -> cython.void:
-        """Count bodies as at rest that were only pressed against their support.
-
-        They were stopped at the start of the step, where they have been before.
-        """
+        """Count bodies as at rest that are only pressed: they stopped at time 0 where they were."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -512,16 +509,12 @@ class Bodies:
 
     @may_raise
     def finish_woken(self) -> cython.void:
-        """Move the sleeping bodies to which something has happened to the end of the step."""
+        """Move the bodies that the step has woken to the end of the step."""
         if self.n_woken:
             self.finish_step(self.woken[: self.n_woken])
 
     def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]):
-        """Put bodies that were driven to a target exactly there, on the axes where nothing met them.
-
-        There they are off by no more than the rounding of their path; a body
-        that is has come back into it after all.
-        """
+        """Place driven bodies at their targets, on the axes where they are off by rounding only."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -536,17 +529,17 @@ class Bodies:
                     self.put(i, k, targets[n, k])
 
     def put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
-        """Put a body at a centre on an axis, at its base time."""
+        """Place a body at a centre on an axis, at its base time."""
         self.path[self.n_path * i + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
 
     def widths_beyond(self, k: cython.int, place: cython.double) -> cython.double:
-        """Return how many widths a place on an axis lies beyond the world; 0 within it."""
+        """Return how many whole widths a position on an axis is beyond the world; 0 within it."""
         if self.width[k] == 0.0:
             return 0.0
         return _widths_beyond(place, self.width[k])
 
     def into_world(self, k: cython.int, place: cython.double) -> cython.double:
-        """Return where in the world a place on an axis is: at least 0, and less than its width."""
+        """Return a position wrapped into the world: at least 0 and less than its width."""
         if self.width[k] == 0.0 or 0.0 <= place < self.width[k]:
             return place
         return _into_world(place, self.width[k])
@@ -558,10 +551,7 @@ class Bodies:
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, value: cython.double
     ) -> cython.void:
-        """Give a body a new velocity on an axis from its base time on.
-
-        `turn` keeps the one that it had before the first change of that instant.
-        """
+        """Give a body a velocity on an axis from its base time; `turn` keeps the one before."""
         axis: cython.int
 
         self.mark(i)
@@ -576,17 +566,17 @@ class Bodies:
     @cython.cfunc
     @cython.inline
     def set_motion(self, i: cython.Py_ssize_t, k: cython.int, motion: cython.double) -> cython.void:
-        """Set how far the path of a body leads on an axis in a whole step."""
+        """Set the displacement of a body on an axis in a whole step."""
         self.motion[i, k] = self.path[self.n_path * i + 4 * k + MOTION] = motion + 0.0
 
     def start_path_at(
         self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double
     ) -> cython.void:
-        """Set the centre on an axis from which the path of a body leads at its base time."""
+        """Set the centre of a body's path on an axis at its base time."""
         self.path[self.n_path * i + 4 * k + CENTRE] = centre
 
     def end_path(self, i: cython.Py_ssize_t) -> cython.void:
-        """Stop a body and its growth at its base time."""
+        """End the motion and the growth of a body at its base time."""
         at: cython.Py_ssize_t = self.n_path * i
         _k: cython.int
 
@@ -595,20 +585,20 @@ class Bodies:
             at += 4
 
     def stop_growing(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Stop the growth of a body on an axis at its base time."""
+        """End the growth of a body on an axis at its base time, for the rest of the step."""
         self.path[self.n_path * i + 4 * k + RESIZE] = 0.0
 
     def turn_to(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.void:
-        """Give a body a velocity on an axis from time `t` on, and note that its path has changed."""
+        """Give a body a velocity on an axis from time `t` on, and record its turn."""
         if self.velocity[i, k] != velocity:
             self.advance(i, t)
             self.set_velocity(i, k, velocity)
             self.note_turn(i)
 
     def restrain(self, rows: cython.longlong[::1], by_speed: cython.bint) -> cython.void:
-        """Set locked velocities to 0; with `by_speed`, limit the speeds."""
+        """Apply locked axes, and with `by_speed` maximum speeds, to the velocities of bodies."""
         n: cython.Py_ssize_t
 
         if self.controls.any_lock or self.controls.any_limit:
@@ -616,7 +606,7 @@ class Bodies:
                 self.controls.restrain(self.velocity, rows[n], by_speed)
 
     def note_turn(self, i: cython.Py_ssize_t) -> cython.void:
-        """Note that a body's path is another from now on."""
+        """Record that a body's path changes now, so that its pairs are swept again."""
         self.mark(i)
         self.turned_tick[i] = self.tick
         if not self.is_turned[i]:
@@ -629,10 +619,10 @@ class Bodies:
         return self.is_marked[i] and self.turned_tick[i] > tick
 
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
-        """Return whether a body may not be moved on an axis to make its faces meet another's.
+        """Return whether a body must not be moved on an axis to place its face against another's.
 
-        These are static and kinematic bodies, and bodies that were snapped to an anchored one at
-        time `t` and have had its velocity since.
+        True for static and kinematic bodies, for bodies that were anchored at time `t`, and for
+        anchored bodies that still have their anchor's velocity.
         """
         if not self.dynamic_along(i, k):
             return True
@@ -646,13 +636,13 @@ class Bodies:
     def anchor(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, t: cython.double
     ) -> cython.void:
-        """Note that a body lies against an anchored one on an axis."""
+        """Record that body i touches the anchored body j on an axis at time `t`."""
         self.mark(i)
         self.turn[i, k, ANCHORED] = t
         self.turn[i, k, ANCHOR_VELOCITY] = self.velocity[j, k]
 
     def find_swept_bounds(self, i: cython.Py_ssize_t) -> cython.void:
-        """Find bounds of the body's path from its base time to the end of the step."""
+        """Find the bounds of a body's path from its base time to the end of the step."""
         path: cython.p_double = self.flat_path
         low: cython.p_double = self.flat_min
         high: cython.p_double = self.flat_max
@@ -667,7 +657,7 @@ class Bodies:
             farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
         self.farthest = farthest
         if self.wraps:
-            # Its neighbour may have been at an edge of the world, where numbers are coarser.
+            # A body that it touches may be at an edge of the world, where rounding is coarser.
             for k in range(self.dim):
                 self.swept_min[i, k] -= REACH * self.width[k]
                 self.swept_max[i, k] += REACH * self.width[k]
@@ -675,7 +665,7 @@ class Bodies:
 
 @cython.inline
 def _widths_beyond(place: cython.double, width: cython.double) -> cython.double:
-    """Return how many widths a place on an axis that wraps lies beyond the world; 0 within it."""
+    """Return how many whole widths a position on a wrapping axis is beyond the world."""
     if 0.0 <= place < width:
         return 0.0
     number: cython.double = floor(place / width)
@@ -688,18 +678,18 @@ def _widths_beyond(place: cython.double, width: cython.double) -> cython.double:
 
 @cython.inline
 def _into_world(place: cython.double, width: cython.double) -> cython.double:
-    """Return where in the world a place on an axis that wraps is."""
+    """Return a position on a wrapping axis, wrapped into the world."""
     return max(0.0, place - _widths_beyond(place, width) * width) + 0.0
 
 
 def bring_into_world(places: cython.double[::1], width: cython.double):
-    """Bring finite places on an axis that wraps into the world.
+    """Wrap finite positions on an axis into the world.
 
     Parameters
     ----------
     places : float64 (n,), written
     width : float
-        Of the world on that axis.
+        The width of the world on that axis.
     """
     n: cython.Py_ssize_t
 
@@ -716,7 +706,7 @@ def _bound(
     high_of: cython.p_double,
     to: cython.Py_ssize_t,
 ) -> cython.double:
-    """Write the bounds of a path on an axis; return how far from the origin they reach."""
+    """Write the bounds of a path on an axis; return their largest distance from the origin."""
     low: cython.double = path[at + CENTRE] - path[at + HALF]
     high: cython.double = path[at + CENTRE] + path[at + HALF]
     low_end: cython.double = low + (path[at + MOTION] - path[at + RESIZE]) * rest
@@ -725,16 +715,16 @@ def _bound(
     low = min(low, low_end)
     high = max(high, high_end)
     largest: cython.double = max(abs(low), abs(high))
-    reach: cython.double = REACH * largest + APART_AT_LEAST  # near the origin, of planes
+    reach: cython.double = REACH * largest + APART_AT_LEAST  # the latter for planes near 0
     low_of[to] = low - reach
     high_of[to] = high + reach
     return largest
 
 
-@cython.boundscheck(False)  # of an empty array too
+@cython.boundscheck(False)  # the array may be empty
 @cython.inline
 def flat(view: cython.double[:, ::1]) -> cython.p_double:
-    """Return the numbers of an array in one row, for loops that are called once for each item."""
+    """Return an array's memory as a flat sequence, for the inner loops of kernels."""
     if cython.compiled:
         return cython.address(view[0, 0])
     return view.cast("B").cast("d") if view.shape[0] > 0 else view

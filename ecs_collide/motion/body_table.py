@@ -14,8 +14,8 @@ from ecs_collide.motion.columns import views_of
 class BodyTable:
     """The columns of `Bodies`, as numpy arrays of the same memory, and its free rows.
 
-    Rows never move.  A freed row is used again from the next step on, so that a rollback of this
-    step finds its values.
+    Rows are allocated and freed, never moved.  A freed row is reused from the next step on, so that
+    it keeps its contents if the current step is rolled back.
 
     Each column of `motion.columns` is an attribute, of the shape (capacity, ...).
 
@@ -24,7 +24,7 @@ class BodyTable:
     bodies : Bodies
         The kernel that owns the columns.
     views : SimpleNamespace
-        The same as memoryviews: read as Python they give plain numbers.
+        The columns as memoryviews, whose items are plain Python numbers.
     """
 
     def __init__(self, bodies: Any) -> None:
@@ -39,10 +39,10 @@ class BodyTable:
         self.bind()
 
     def __getattr__(self, name: str) -> NDArray[Any]:
-        raise AttributeError(name)  # for mypy: every column is an attribute
+        raise AttributeError(name)  # declares to mypy that every column is an attribute
 
     def bind(self) -> None:
-        """Read the arrays of the kernel, which may have been replaced by longer ones."""
+        """Use the arrays of the kernel, which may have been replaced by longer ones."""
         self.bodies.bind()
         blocks, memory = self.bodies.blocks, self.bodies.memory
         new = views_of(blocks, memory)
@@ -53,7 +53,7 @@ class BodyTable:
         ]
         new["_free"] = [*self._free, *range(capacity - 1, self.capacity - 1, -1)]
         new["capacity"] = capacity
-        self.__dict__.update(new)  # one call, in which nothing can come between
+        self.__dict__.update(new)  # one call, so that no interrupt leaves a part of it
 
     def reserve(self, n_more: int) -> bool:
         """Make room for more rows; return whether the arrays were replaced."""
@@ -65,7 +65,7 @@ class BodyTable:
         return True
 
     def allocate(self, entities: list[int]) -> list[int]:
-        """Return free rows, cleared, for new bodies."""
+        """Return cleared rows for new bodies."""
         rows = [self._free.pop() for _ in entities]
         for columns in self._cleared:
             columns[:, rows] = 0
@@ -74,12 +74,12 @@ class BodyTable:
         return rows
 
     def take_seen(self, rows: NDArray[np.int64]) -> None:
-        """Set bodies to the values that were seen last, from the next step on."""
+        """Reset the columns of bodies to the values last seen in their components."""
         self.centre[rows], self.half[rows] = self.seen_centre[rows], self.seen_half[rows]
         self.velocity[rows], self.growth[rows] = self.seen_velocity[rows], self.seen_growth[rows]
 
     def free(self, row: int) -> None:
-        """Free the row of a body that is gone, from the next step on."""
+        """Free the row of a deleted body, from the next step on."""
         self._freed.append(row)
 
     def reuse_freed(self) -> None:

@@ -1,12 +1,11 @@
 """The columns of the body table: their contents, when they are valid, and their memory.
 
-A column has one row for each body.  Columns of one type that are used by the same kernel lie in one
-block of memory, so that a new body is cleared, and the table is lengthened, a block at a time.
-Vectors hold a number for each axis, in world units.
+A column has one row for each body.  Columns of one type and one kernel form a block of memory, so
+that a new body is cleared, and the table lengthened, a block at a time.  Vectors have a number for
+each axis, in world units.
 
-`seen_` columns hold what the game's components were last known to say.  Columns that only
-some bodies need are not written, nor copied, before the first body needs them: most of their pages
-take no memory until then.
+`seen_` columns hold the values last seen in the components.  Columns that only some bodies need are
+neither written nor copied before the first body needs them, so most of their pages take no memory.
 """
 
 from __future__ import annotations
@@ -20,26 +19,26 @@ from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, SHORT, lengthened
 from ecs_collide.components.table import TABLE
 
 Views = dict[str, Any]
-"""Arrays, or memoryviews of the same memory, by the names of the columns."""
+"""Arrays, or memoryviews of the same memory, by column name."""
 
 Memory = list[NDArray[Any]]
 """The arrays of all blocks, in the order of `blocks_of`."""
 
 _VECTOR_COLUMNS = (
     "centre",  # at the start of the step until `finish_step`, then at its end
-    "half",  # half sizes, in the same way
-    "velocity",  # per second, from the base time on; after the step the value written
-    "growth",  # of the half sizes, per second; set at the start of the step
-    "motion",  # `velocity` times the step; 0 for a body that does not move
+    "half",  # half sizes, at the same times
+    "velocity",  # per second, from the base time on; after the step, the value for `Velocity`
+    "growth",  # growth of the half sizes per second; set at the start of the step
+    "motion",  # displacement by `velocity` in a whole step; 0 for bodies that do not move
     "swept_min",  # bounds of the path from the base time to the end of the step
     "swept_max",
     "tight_min",  # the box as queries see it, between steps
     "tight_max",
-    "seen_centre",  # of the centre that the components say
+    "seen_centre",  # centre by the components
     "seen_half",
     "seen_velocity",  # 0 without a `Velocity`
     "seen_growth",  # 0 without a `Growth`
-    "seen_offset",  # of `Attached`
+    "seen_offset",  # offset of `Attached`
 )
 _APART_COLUMNS = {
     "place": "centre",
@@ -47,61 +46,61 @@ _APART_COLUMNS = {
     "size": "half",
     "seen_size": "seen_half",
 }
-"""What custom components hold: a separate column where that is not the centre or half."""
+"""Values in components, with columns of their own only if they are not centres and half sizes."""
 
 _SCALARS = (
-    "mass",  # as `Mass` says, 1 without one: it is used as it is read
-    "restitution",  # of `Deflect`, where that is its response, else 0
-    "base",  # time of `path` as a fraction of the step; of all bodies placed in this step
-    "turned_at",  # of a marked body: the last instant at which it turned, or -1
+    "mass",  # value of `Mass`, 1 without one; also the column `seen_mass`
+    "restitution",  # value of `Deflect` if that is the response, else 0
+    "base",  # time of `path` as a fraction of the step, for all bodies placed in this step
+    "turned_at",  # last instant at which a marked body turned, or -1
 )
-_SINGLES = ("seen_restitution", "seen_owner")  # of `Deflect` and `Attached`: vectors of one number
+_SINGLES = ("seen_restitution", "seen_owner")  # `Deflect` and `Attached`, as vectors of one number
 _FLAGS = (
-    "has",  # bits of `Has`: which components it has, since it was filed
-    "news",  # bits of `News`, until the next step has dealt with it
+    "has",  # bits of `Has`: its components when it was filed
+    "news",  # bits of `News`, until the next step has handled them
     "touched",  # bits of `Touched`, until the step has written its bodies
-    "bad",  # bits of `Bad`, since its numbers were last checked
-    "quarantined",  # a code of `Exclusion` or 0: why the steps leave it out
-    "disabled",  # 1 with a `Disabled`, since it was filed
-    "attached",  # 1 with an `Attached`, since it was filed
-    "sensor",  # 1 with a `Sensor`, since it was filed
-    "response",  # a code of `ResponseCode` or 0, since it was filed
-    "custom",  # bits of `Custom`, since it was filed
+    "bad",  # bits of `Bad`, when its numbers were last checked
+    "quarantined",  # a code of `Exclusion` or 0: why steps skip it
+    "disabled",  # 1 with a `Disabled`, when it was filed
+    "attached",  # 1 with an `Attached`, when it was filed
+    "sensor",  # 1 with a `Sensor`, when it was filed
+    "response",  # a code of `ResponseCode` or 0, when it was filed
+    "custom",  # bits of `Custom`, when it was filed
     "moves",  # 1 while it is in the tree of moving bodies
-    "dynamic",  # 1 if impacts change its velocity, since its numbers were last checked
-    "rest_count",  # steps up to the last one at rest
-    "interrupted",  # 1 once something happens to it in this step, so that it does not rest
+    "dynamic",  # 1 if impacts change its velocity, when its numbers were last checked
+    "rest_count",  # number of consecutive steps at rest, up to the last step
+    "interrupted",  # 1 if an event of this step keeps it from resting
     "asleep",  # a code of `SleepState`
-    "held",  # asleep: 1 << axis where it lies against a static or kinematic body that does not move
-    "gone",  # 1 for one that was taken out in this step
-    "is_marked",  # 1 once it has turned, was anchored or taken out in this step
+    "held",  # 1 << axis if it sleeps against a static or kinematic body that does not move
+    "gone",  # 1 if it was removed in this step
+    "is_marked",  # 1 if it has turned, or was anchored or removed, in this step
     "is_turned",  # 1 while its pairs must be swept again
     "on_hold",  # 1 while it is held where it is to the end of the step
     "present",  # scratch of `compare_world`
-    "driven",  # 1 for one that the game moves to a target in this step
+    "driven",  # 1 if the game moves it to a target in this step
 )
 _WIDE_FLAGS = (
-    "traits",  # bits of `Trait`: which of the rarer components it has, since it was filed
+    "traits",  # bits of `Trait`: its rarer components when it was filed
     "leans",  # bits of `Leans`: asleep in an island, and on which sides it is held
 )
 _LONGS = (
     "ids",  # the entity
-    "n_filed",  # how many components are filed; -1 if that is not known, so they are filed again
-    "island",  # of one that leans: a number for each island
-    "turned_tick",  # of a marked body: the tick at which it last turned
+    "n_filed",  # number of filed components; -1 if unknown, so that they are filed again
+    "island",  # number of the island of a body that leans
+    "turned_tick",  # tick at which a marked body last turned
 )
-_LISTS = ("marked", "woken", "turned")  # rows; `Bodies` has the number of each
+_LISTS = ("marked", "woken", "turned")  # rows; `Bodies` has the length of each
 
 _RARE_VECTORS = ("surface",)  # velocity of the carrying face along itself, per second
 _RARE_FLAGS = (
-    "one_way",  # the side that is solid, or 0: a code as `RareColumns` has it
+    "one_way",  # the side that is solid, a code of `RareColumns`, or 0
     "carries",  # the side that carries, or 0
     "translation_side",  # within a step: the side to which it is pushed out, or 0
 )
 _RARE_ROWS = ("owner",)  # within a step: the row of the body it is attached to, or -1
 _CONTROL_FLAGS = (
     "lock",  # 1 << axis for each locked axis
-    "restitution_rule",  # a code of `CombineCode`, 0 if it is not given
+    "restitution_rule",  # a code of `CombineCode`, or 0 if not given
     "friction_rule",
 )
 _CONTROL_LONGS = ("rank",)  # dominance
@@ -113,7 +112,7 @@ def _numbers_of(user: str) -> tuple[str, ...]:
 
 
 def _seen_by_width() -> dict[int, tuple[str, ...]]:
-    """Return the seen columns of rare components by width; 0 for a vector."""
+    """Return the `seen_` columns of rare components by width, with 0 for vectors."""
     found: dict[int, tuple[str, ...]] = {}
     for d in TABLE:
         for part in d.parts if d.trait else ():
@@ -124,10 +123,10 @@ def _seen_by_width() -> dict[int, tuple[str, ...]]:
 
 # The modules that assign to items of a column; `tests/test_architecture.py` compares it with the
 # sources.  Besides these, `sync.bindings` and `sync/slots.h` write the `seen_` columns of the
-# components that they read, the columns of floats that `components.table` declares, and what a step
-# that is rolled back has overwritten.
+# components that they read, the columns of floats that `components.table` declares, and all values
+# that a rolled back step has overwritten.
 WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
-    # These three decide where a body goes: the writers, and when they write.
+    # The three columns that decide where a body goes: the writers, and when they write.
     "centre": {
         "sync.reader": "start of a step: from the components",
         "sync.registry": "start of a step: brought into a world that wraps",
@@ -159,13 +158,13 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "motion.gravity": "end of a step: from the mean over the step to the one at its end",
         "motion.body_table": "a step that failed, or a snapshot: what was seen last",
     },
-    # What components say, by how they are read.
+    # Values of components, grouped by their readers.
     **dict.fromkeys(("place", "size", "tight_min", "tight_max"), ("sync.reader",)),
     **dict.fromkeys(("bad", "custom", "disabled", "sensor", "dynamic"), ("sync.reader",)),
     **dict.fromkeys(("has", "attached"), ("sync.entity_rows", "sync.reader")),
     "traits": ("sync.rare_reader",),
     **dict.fromkeys(("one_way", "carries", "surface"), ("motion.rare_columns", "sync.rare_reader")),
-    "gravity_scale": ("sync.rare_reader",),  # 0 of a body that does not fall
+    "gravity_scale": ("sync.rare_reader",),  # 0 for a body that does not fall
     "filters": ("motion.rare_columns", "sync.seen", "sync.rare_reader"),
     **dict.fromkeys(
         ("lock", "rank", "friction_rule", "restitution_rule"), ("motion.controls", "sync.rare_reader")
@@ -176,7 +175,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "seen_half": ("step.editing", "sync.reader"),
     "seen_offset": ("step.editing",),
     **dict.fromkeys(("response", "restitution"), ("step.impact_loop", "sync.reader")),
-    # What becomes of a body between two steps.
+    # State that changes between steps.
     **dict.fromkeys(("ids", "mass"), ("motion.body_table",)),
     "n_filed": ("sync.entity_rows", "sync.reader", "sync.seen"),
     "news": ("sync.entity_rows", "sync.reader", "sync.registry", "sync.seen"),
@@ -221,7 +220,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
 }  # fmt: skip
 
 
-INITIAL_ROWS = 64  # rows that there are from the beginning
+INITIAL_ROWS = 64
 
 
 class Block(NamedTuple):
@@ -232,13 +231,13 @@ class Block(NamedTuple):
     names : tuple of str
     dtype : dtype
     shape : tuple of int
-        The shape of one body's entry.
+        The shape of one row of a column.
     user : str
-        The kernel object whose attributes they are: "bodies", "rare", "controls" or "".
+        The kernel object that has them as attributes: "bodies", "rare", "controls" or "".
     is_cleared : bool
-        Whether a new body begins with zeros in them.
+        Whether the rows of a new body are set to zero.
     fill : int
-        The value of rows that no body has had.
+        The value of rows that were never used.
     """
 
     names: tuple[str, ...]
@@ -250,7 +249,7 @@ class Block(NamedTuple):
 
 
 def blocks_of(dim: int, apart: bool) -> list[Block]:
-    """Return all columns of the table in blocks; with `apart`, also places and sizes."""
+    """Return the columns of the table in blocks; with `apart`, including `_APART_COLUMNS`."""
     return [
         Block((*_VECTOR_COLUMNS, *(_APART_COLUMNS if apart else ())), DOUBLE, (dim,), "bodies"),
         Block(_SCALARS, DOUBLE, (), "bodies"),
@@ -259,11 +258,9 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         Block(_WIDE_FLAGS, SHORT, (), "bodies"),
         Block(_LONGS, LONG, (), "bodies"),
         Block(_LISTS, LONG, (), "bodies", False),
-        # Of each axis centre, half size, motion and resize: see `Bodies.path`.
+        # The fields of `Bodies` document the rows of the next three.
         Block(("path",), DOUBLE, (4 * dim,), "bodies", False),
-        # Of each axis when it was anchored, at which velocity, and the velocity before it turned.
         Block(("turn",), DOUBLE, (dim, 3), "bodies", False),
-        # Of one on hold: the velocity and the growth that it will have again.
         Block(("saved_motion",), DOUBLE, (2 * dim,), "bodies", False),
         Block(("filters",), LONG, (3,), "rare", False),  # categories, mask, group
         Block(_RARE_VECTORS, DOUBLE, (dim,), "rare", False),
@@ -290,7 +287,7 @@ def allocate(blocks: list[Block], memory: Memory, capacity: int) -> Memory:
 
 
 def views_of(blocks: list[Block], memory: Memory) -> Views:
-    """Return the columns by name, as arrays in the memory of the blocks."""
+    """Return the columns by name, as views of the memory of the blocks."""
     views: Views = {}
     for block, columns in zip(blocks, memory, strict=True):
         views.update(zip(block.names, columns, strict=True))

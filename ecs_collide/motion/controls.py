@@ -1,7 +1,7 @@
 """The columns of dominance, locked axes, maximum speed and restitution.
 
-A body of a higher dominance outweighs all of lower ones, as if its mass were infinitely many
-times theirs.  Most worlds have none of this, so the columns are not read until the first body has any.
+A body of a higher dominance outweighs all bodies of lower ones, as if its mass were infinite.
+Most worlds use none of this, so the columns are not read until a body has such a component.
 """
 
 from __future__ import annotations
@@ -16,16 +16,16 @@ HALF_ULP = 2.0**-53
 
 @cython.final
 class Controls:
-    """The columns of dominance, locked axes and combine rules, and the functions that read them."""
+    """The columns of dominance, locks, speeds and restitution, and the rules that read them."""
 
     dim: cython.int
-    # whether any body has ever had any of it; the columns hold nothing until then
+    # whether any body has ever had such a component; the columns are not valid until then
     is_used: ReadOnly[cython.bint]
     # whether any body has ever had a dominance other than 0, a locked axis, a maximum speed
     any_rank: Public[cython.bint]
     any_lock: Public[cython.bint]
     any_limit: Public[cython.bint]
-    # numbers, as `components.table` declares them: maximum speed, and restitution of the surface
+    # maximum speed, and restitution of the surface; declared in `components.table`
     limit: Public[cython.double[::1]]
     surface_restitution: Public[cython.double[::1]]
     lock: Public[cython.schar[::1]]
@@ -41,7 +41,7 @@ class Controls:
         raise AttributeError(name)
 
     def use(self):
-        """Clear the columns of all bodies, and read them from now on."""
+        """Start to use the columns, with defaults in all rows."""
         i: cython.Py_ssize_t
 
         if self.is_used:
@@ -51,7 +51,7 @@ class Controls:
         self.is_used = True
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
-        """Remove dominance, locked axes and rules from a body."""
+        """Reset the dominance, the locked axes and the rules of a body."""
         self.rank[i] = 0
         self.lock[i] = 0
         self.restitution_rule[i] = self.friction_rule[i] = 0
@@ -79,7 +79,7 @@ class Controls:
         one: cython.double,
         other: cython.double,
     ) -> cython.double:
-        """Return the friction of a pair from the frictions of its bodies, -1 for none."""
+        """Return the friction of a pair from its bodies' values, -1 for a body without friction."""
         rule: cython.int = max(self.friction_rule[i], self.friction_rule[j])
 
         return _combined(one, other, rule if rule else CombineCode.GEOMETRIC)
@@ -91,7 +91,7 @@ class Controls:
         one: cython.double,
         other: cython.double,
     ) -> cython.double:
-        """Return the restitution of a pair from the restitutions of its bodies, -1 for none."""
+        """Return the restitution of a pair from its responses' values, -1 for none."""
         rule: cython.int = max(self.restitution_rule[i], self.restitution_rule[j])
 
         if self.surface_restitution[i] >= 0.0:
@@ -103,11 +103,11 @@ class Controls:
     def restrain(
         self, velocity: cython.double[:, ::1], i: cython.Py_ssize_t, by_speed: cython.bint
     ) -> cython.void:
-        """Set the locked velocities of a body to 0; with `by_speed`, limit its speed.
+        """Apply the locked axes of a body and, with `by_speed`, its maximum speed to a velocity.
 
-        The speed is the Euclidean norm, largest · sqrt(sum of (v / largest)²), as it is computed.
-        A velocity above the maximum becomes maximum · (v / largest) / sqrt(...); a second call
-        changes nothing.
+        The speed is the Euclidean norm, computed as largest · sqrt(sum of (v / largest)²).  If it
+        is too great, the velocity is scaled to the maximum or slightly below, so that a second
+        call changes nothing.
         """
         k: cython.int
         direction: cython.double[3]
@@ -138,7 +138,7 @@ def _direction(
     dim: cython.int,
     direction: cython.p_double,
 ) -> cython.double:
-    """Write a velocity in units of its largest part; return the length of that."""
+    """Write a velocity divided by its largest component; return the norm of the result."""
     k: cython.int
     largest: cython.double = 0.0
     total: cython.double = 0.0
@@ -168,7 +168,7 @@ def _speed(velocity: cython.double[:, ::1], i: cython.Py_ssize_t, dim: cython.in
 
 
 def _combined(one: cython.double, other: cython.double, rule: cython.int) -> cython.double:
-    """Combine the values of two surfaces by a rule; a value below 0 counts as none."""
+    """Combine the values of two surfaces by a rule; if one is below 0, the other counts alone."""
     if one < 0.0:
         return max(other, 0.0)
     if other < 0.0:

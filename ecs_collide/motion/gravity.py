@@ -1,25 +1,25 @@
-"""Gravity and damping: the velocity of a falling body within a step.
+"""Gravity and damping: the velocities of falling bodies within a step.
 
-A body that falls follows a parabola, and a step sweeps straight paths.  So the
-path of a step is the chord of the parabola:
+A body that falls follows a parabola, and a step sweeps straight paths.  Therefore the
+path of a step, which is computed next, is the chord of the parabola:
 
-    at the start      v0           its `Velocity`
+    at the start      v0           the value of `Velocity`
     within the step   v0 + p / 2   the mean velocity: the chord
     at the end        v0 + p       p = acceleration * dt, the *pull* of the step
 
-Both ends of the chord lie on the parabola, for any dt.  The *kick* is the
-velocity added at the end of the step, p / 2 here.
+Both ends of the chord lie on the parabola, for any dt.  `finish` adds the *kick* at
+the end of the step, here p / 2.
 
-An impact at time t splits the chord.  There the body has v(t) = v0 + p * t, which
-a resolution changes to w.  The chord of the rest of the step is then w + p * (1 - t) / 2, and the
-kick is p * (1 - t) / 2.  The chord lies on that side of the
-parabola to which gravity pulls, so a split never gains energy.
+An impact at time t splits the chord.  Resolutions use the velocity at the instant, v0 + p * t.
+If a body leaves with w, the chord of the rest of the step is w + p * (1 - t) / 2, and the kick
+is p * (1 - t) / 2.  The chord lies on the side of the parabola to which gravity pulls, so a
+split never gains energy.
 
-A body on something that does not give way is *held*: it has the velocity of its support
-and no kick, to the end of the step or until a resolution turns it.
+A body that rests on an anchored one is *held*: it has the velocity of the anchor and no
+kick, to the end of the step or until a resolution turns it.
 
-Damping d is the solution of v' = a - d * v, in the same terms: the chord is the mean
-velocity of that solution over the step, and chord + kick its velocity at the end.
+With damping d, the chord is the mean velocity of the solution of v' = a - d * v over the
+step, and chord + kick is its velocity at the end.
 """
 
 from __future__ import annotations
@@ -28,29 +28,27 @@ from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, zeros
 from ecs_collide.motion.bodies import EARLIER, Bodies
 
-SMALL = 0.125  # up to here the series has less than an ulp of rest
+SMALL = 0.125  # up to here the rest of the series is below an ulp
 TERMS = 14
 
 
 @cython.final
 class Gravity:
-    """What gravity and damping do to the bodies of a space within a step."""
+    """The effects of gravity and damping on the bodies of a space within a step."""
 
     bodies: Bodies
-    # whether anything falls or is damped in this step; without it nothing here is in use
+    # whether anything falls or is damped in this step; otherwise nothing here is in use
     is_on: Public[cython.bint]
     step: cython.longlong
-    # (3,): in world units per second squared, as the last `set` said
-    acceleration: cython.double[::1]
-    # (n_rows,): the step in which a body was last started; in others it neither falls nor is
-    # damped
+    acceleration: cython.double[::1]  # (3,): in world units per second squared, from `set`
+    # (n_rows,): the step in which a body was last started; it falls or is damped in no other
     started: cython.longlong[::1]
-    scale: cython.double[::1]  # (n_rows,): the part of the acceleration that acts on it
-    # (n_rows, dim): of a body that was started in this step: see the module
+    scale: cython.double[::1]  # (n_rows,): the factor of the acceleration
+    # (n_rows, dim): see the module; valid if the body was started in this step
     pull: cython.double[:, ::1]
     kick: cython.double[:, ::1]
-    since: cython.double[:, ::1]  # (n_rows, dim): when its chord began
-    held: cython.schar[:, ::1]  # (n_rows, dim): 1 while something holds it
+    since: cython.double[:, ::1]  # (n_rows, dim): the time at which the chord began
+    held: cython.schar[:, ::1]  # (n_rows, dim): 1 while the body is held
     decay: cython.double
     mean: cython.double
     rest: cython.double
@@ -73,7 +71,7 @@ class Gravity:
         self.started = zeros(LONG, n_rows)
 
     def set(self, acceleration):
-        """Set the acceleration from the next step on."""
+        """Set the acceleration from the next step on, in world units per second squared."""
         k: cython.int
 
         for k in range(self.bodies.dim):
@@ -81,7 +79,7 @@ class Gravity:
 
     @cython.ccall
     def begin_step(self):
-        """Begin a step in which no body was started yet."""
+        """Begin a step, with no body started."""
         k: cython.int
 
         self.step += 1
@@ -94,9 +92,9 @@ class Gravity:
         return self.is_on and self.started[i] == self.step
 
     def start(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Compute how a step accelerates a body; return False if it does not.
+        """Find the pull of a body; return False if it neither falls nor is damped.
 
-        Otherwise the caller gives the body its chords with `chord_of`.
+        The caller gets the chords by `chord_of` next, before any other body starts.
         """
         b: Bodies = self.bodies
         k: cython.int
@@ -124,17 +122,17 @@ class Gravity:
     @cython.cfunc
     @cython.inline
     def _pull_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return by how much gravity changes the velocity of a body in a whole step."""
+        """Return the change of velocity by gravity in a whole step."""
         if self.bodies.controls.locks(i, k):
             return 0.0
         return self.acceleration[k] * self.scale[i] * self.bodies.dt
 
     def _find_decay(self, x: cython.double) -> cython.void:
-        """Compute the factors of damping in a step: of a velocity at its end and in the mean, and of a pull.
+        """Find the factors of damping: of a velocity at the end and in the mean, and of a pull.
 
         With x = damping * dt these are exp(-x), (1 - exp(-x)) / x and (x - 1 + exp(-x)) / x².
-        The series of the last gives the others, and doubling x leads from a small one to any.
-        exp() of the platform would not have the same bits everywhere.
+        The series of the last gives the others; x is halved until it is small, then doubled.
+        exp() is not used, because it differs between platforms.
         """
         n: cython.int
         _n: cython.int
@@ -160,7 +158,7 @@ class Gravity:
         self.mean = 1.0 - x * self.rest
         self.decay = 1.0 - x * self.mean
         for _n in range(n_doubled):
-            # Two halves, one after the other: the second begins with the result of the first.
+            # Two halves: the second begins with the velocity at the end of the first.
             self.rest = 0.25 * (self.rest * 2.0 + self.mean * self.mean)
             self.mean = 0.5 * self.mean * (1.0 + self.decay)
             self.decay *= self.decay
@@ -168,7 +166,7 @@ class Gravity:
     def chord_of(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.double:
-        """Return the mean velocity over the whole step of a body just started; note its kick."""
+        """Return the mean velocity over the step of a body just started, and store its kick."""
         pull: cython.double = self.pull[i, k]
 
         if self.decay == 1.0:
@@ -182,7 +180,7 @@ class Gravity:
         return chord
 
     def start_at_rest(self, i: cython.Py_ssize_t) -> cython.void:
-        """Start a body that has slept until now in this step, held on all axes."""
+        """Start a body that has slept until now in this step, and hold it on all axes."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -194,13 +192,13 @@ class Gravity:
     # -- within a step --
 
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the change of a body's velocity at the end of the step."""
+        """Return the kick of a body, or 0 if it was not started in this step."""
         return self.kick[i, k] if self.is_on and self.started[i] == self.step else 0.0
 
     def velocity_at(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
-        """Return the velocity that a body has at time `t`, where its path has `velocity`."""
+        """Return the velocity of a body at time `t` if its path has `velocity`."""
         if not self.is_on or self.started[i] != self.step or self.held[i, k]:
             return velocity
         return velocity + (self.kick[i, k] - self.pull[i, k] * (1.0 - t)) + 0.0
@@ -208,7 +206,7 @@ class Gravity:
     def earlier_at(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
-        """As `velocity_at`, for the path of a body before the resolutions of the instant `t`."""
+        """Return the velocity before the resolutions of instant `t`, if the path had `velocity`."""
         if not self.is_on or self.started[i] != self.step:
             return velocity
         if self.since[i, k] != t:
@@ -216,7 +214,7 @@ class Gravity:
         return velocity - 0.5 * (self.pull[i, k] * (1.0 - t)) + 0.0
 
     def is_split(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
-        """Return whether the chord of a body begins at time `t`, or needs no other to."""
+        """Return whether the chord of a body begins at time `t`, or needs no split."""
         if self.started[i] != self.step or self.pull[i, k] == 0.0:
             return True
         return self.since[i, k] == t
@@ -224,10 +222,9 @@ class Gravity:
     def split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
-        """Start the chord of a body with `velocity` at time `t`; return the mean velocity.
+        """Start the chord of a body at time `t`; return its velocity, which was `velocity` before.
 
-        Damping stops for the rest of the step, because its effect on the velocity after a
-        resolution is not known before.
+        Damping ends there for this step, because it depends on the velocity after the resolution.
         """
         now: cython.double = self.velocity_at(i, k, velocity, t)
 
@@ -238,7 +235,7 @@ class Gravity:
         return now + self.kick[i, k]
 
     def hold(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Note that a body is held: from now on gravity does nothing to it."""
+        """Hold a body, so that gravity does not act on it from now on."""
         if self.started[i] == self.step:
             self.held[i, k] = 1
             self.kick[i, k] = 0.0
@@ -250,7 +247,7 @@ class Gravity:
             self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
 
     def weaken(self, i: cython.Py_ssize_t, k: cython.int, part: cython.double) -> cython.void:
-        """Reduce gravity on a body to a part for the rest of the step; friction takes the rest."""
+        """Reduce gravity on a body to a part, to the end of the step; friction takes the rest."""
         if part == 0.0:
             self.hold(i, k)  # the next impact on this axis finds the whole pull
         else:
@@ -260,10 +257,7 @@ class Gravity:
     def pull_with(
         self, i: cython.Py_ssize_t, k: cython.int, kick: cython.double, t: cython.double
     ) -> cython.void:
-        """Give a body the kick of the bodies that it presses against since time `t`.
-
-        It also acts on a body that has no gravity of its own.
-        """
+        """Give a body, even one without gravity, a kick from time `t` on, shared by its cluster."""
         axis: cython.int
 
         if self.started[i] != self.step:
@@ -280,12 +274,12 @@ class Gravity:
     def note_split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Set the velocity with which a body met its partner: a split is no resolution."""
+        """Set the velocity before this instant's resolutions; a split is not a resolution."""
         self.bodies.turn[i, k, EARLIER] = velocity
 
     @cython.ccall
     def finish_woken(self):
-        """As `finish`, of the sleeping bodies to which something has happened."""
+        """Run `finish` for the sleeping bodies that the step has woken."""
         b: Bodies = self.bodies
 
         if b.n_woken:
@@ -293,7 +287,7 @@ class Gravity:
 
     @cython.ccall
     def finish(self, rows: cython.longlong[::1]):
-        """Give the bodies of `rows` the velocities that they have at the end of the step."""
+        """Add the kicks to the velocities of the bodies of `rows`, at the end of the step."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         k: cython.int

@@ -1,7 +1,7 @@
-"""What only some bodies have: filters, friction, one-way sides, carrying faces.
+"""The columns that only some bodies need: filters, friction, one-way sides, carrying faces.
 
-Most worlds and most bodies have none of it.  The columns are not read until the
-first body has such a component, and `traits` says which of them count for a body.
+They are not read until the first body needs one, and the column `traits` marks which of
+them each body uses.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.constants import ALL, Trait
 from ecs_collide.motion.controls import Controls
 
-# The columns of `RareColumns.filters`.
+# The numbers of a row of `RareColumns.filters`.
 CATEGORIES = 0
 MASK = 1
 GROUP = 2
@@ -25,17 +25,17 @@ class RareColumns:
     """
 
     dim: cython.int
-    controls: ReadOnly[Controls]  # dominance, locked axes and combine rules
-    # whether any body has ever had any; the columns hold nothing until then
+    controls: ReadOnly[Controls]
+    # whether any body has ever needed them; the columns are not valid until then
     is_used: ReadOnly[cython.bint]
     any_carrier: Public[cython.bint]  # whether any body has ever carried others
-    any_pusher: Public[cython.bint]  # whether any body was ever to be pushed out
+    any_pusher: Public[cython.bint]  # whether any body has ever had a `PushOut`
     any_separator: Public[cython.bint]  # whether any body was ever a member of a soft crowd
     any_damping: Public[cython.bint]  # whether the motion of any body was ever damped
     any_owner: Public[cython.bint]  # whether any body was ever attached to another
     filters: Public[cython.longlong[:, ::1]]
     surface: Public[cython.double[:, ::1]]
-    # numbers, as `components.table` declares them
+    # the columns of floats that `components.table` declares
     friction: Public[cython.double[::1]]
     push_out: Public[cython.double[::1]]
     separate: Public[cython.double[::1]]
@@ -57,7 +57,7 @@ class RareColumns:
         raise AttributeError(name)
 
     def use(self):
-        """Clear the columns of all bodies, and read them from now on."""
+        """Start to use the columns, with defaults in all rows."""
         i: cython.Py_ssize_t
 
         for i in range(self.bits.shape[0]):
@@ -66,13 +66,13 @@ class RareColumns:
         self.is_used = True
 
     def clear_filter(self, i: cython.Py_ssize_t) -> cython.void:
-        """Give a body the default filter."""
+        """Reset the filter of a body to category 1, all categories in the mask, and no group."""
         self.filters[i, CATEGORIES] = 1
         self.filters[i, MASK] = ALL
         self.filters[i, GROUP] = 0
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
-        """Make a body solid on all sides, without a carrying side."""
+        """Make a body solid on all sides, without a carrying face."""
         k: cython.int
 
         self.one_way[i] = self.carries[i] = 0
@@ -80,7 +80,7 @@ class RareColumns:
             self.surface[i, k] = 0.0
 
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the filters of two bodies let them meet; where the columns are used."""
+        """Return whether the filters of two bodies let them meet; requires `is_used`."""
         group: cython.longlong = self.filters[i, GROUP]
 
         if self.any_owner and self._are_of_one(i, j):
@@ -92,14 +92,14 @@ class RareColumns:
         ) != 0
 
     def _are_of_one(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether one of two bodies is attached to the other, or both to a third."""
+        """Return whether one body is attached to the other, or both to a third."""
         first: cython.longlong = self.owner[i] if self.owner[i] >= 0 else i
         second: cython.longlong = self.owner[j] if self.owner[j] >= 0 else j
 
         return first == second
 
     def is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two bodies are members of soft crowds, and let each other through."""
+        """Return whether two bodies are members of soft crowds, which pass through each other."""
         return (self.bits[i] & self.bits[j] & Trait.SEPARATE) != 0
 
     def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
@@ -118,13 +118,13 @@ class RareColumns:
         return (self.bits[j] & Trait.ONE_WAY) != 0 and self.one_way[j] != sign * (k + 1)
 
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
-        """Return the friction of a pair: by its rule, or of the only body that has any."""
+        """Return the friction of a pair of bodies."""
         return self.controls.friction_between(i, j, self.friction[i], self.friction[j])
 
     def speed_of_surface(
         self, i: cython.Py_ssize_t, side: cython.int, k: cython.int
     ) -> cython.double:
-        """Return how fast the face of a body on a side moves along itself, on an axis."""
+        """Return the velocity of a side's face along itself, on an axis; 0 if it does not carry."""
         if self.bits[i] & Trait.CARRY and self.carries[i] == side:
             return self.surface[i, k]
         return 0.0

@@ -1,4 +1,4 @@
-"""The widths of a world whose axes close in rings, and places in it."""
+"""The widths of a world that wraps, and positions in it."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import LARGEST
 
 Wrap: TypeAlias = tuple[float | None, ...]
-"""For each axis the width of the world, or None where it goes on forever."""
+"""The width of the world on each axis, or None if it does not wrap there."""
 
 
 def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:
-    """Return the widths by axis, or None if no axis has one; raise for invalid widths."""
+    """Return the widths as floats, or None if no axis wraps; raise if they are invalid."""
     if wrap is None:
         return None
     wanted = (
@@ -46,7 +46,7 @@ def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:
 
 
 class PeriodicDomain:
-    """A world with at least one axis that wraps, for whole arrays of places.
+    """A world with at least one axis that wraps, for arrays of positions.
 
     Attributes
     ----------
@@ -63,7 +63,7 @@ class PeriodicDomain:
         self.axes = [k for k, width in enumerate(wrap) if width]
 
     def into_world(self, places: Floats) -> Floats:
-        """Return places (..., dim) as they are in the world: as `Bodies.into_world`."""
+        """Return positions (..., dim) wrapped into the world, as by `Bodies.into_world`."""
         inside = np.array(places, np.float64)
         for k in self.axes:
             width, column = self.widths[k], inside[..., k]
@@ -75,17 +75,16 @@ class PeriodicDomain:
         return inside
 
     def shortest(self, displacements: Floats) -> Floats:
-        """Return the number of widths to subtract from `displacements` (..., dim) to make them shortest."""
+        """Return how many widths to subtract from displacements (..., dim) to shorten them most."""
         rounds = np.zeros_like(displacements)
         for k in self.axes:
             rounds[..., k] = np.rint(displacements[..., k] / self.widths[k])
         return rounds
 
     def whole_displacement(self, displacements: Floats, motions: Floats) -> Floats:
-        """Return ways (..., dim) with as many rounds as make them most like the motions.
+        """Return displacements (..., dim) plus the whole widths that make them closest to motions.
 
-        A body that nothing has turned has taken exactly that way.  None is longer than a motion
-        but for less than half a round.
+        If nothing has turned a body, that is its motion.  It is at most half a width longer.
         """
         taken = displacements.copy()
         for k in self.axes:
@@ -95,7 +94,7 @@ class PeriodicDomain:
         return taken
 
     def around(self, minimum: Sequence[int], maximum: Sequence[int]) -> Iterator[Floats]:
-        """Yield the offsets of images, from one number of widths up to another on each axis."""
+        """Yield the offsets of images from `minimum` to `maximum` widths on each axis."""
         counts = [range(low, high + 1) for low, high in zip(minimum, maximum, strict=True)]
         for numbers in product(*counts):
             yield np.array(numbers) * self.widths
@@ -105,7 +104,7 @@ class PeriodicDomain:
 
 
 def nearest_shift(wrap: Wrap | None, one: Sequence[float], two: Sequence[float]) -> list[float]:
-    """Return how far from where it stands the image of `two` is that is nearest to `one`."""
+    """Return the offset from `two` to its image that is nearest to `one`."""
     if wrap is None:
         return [0.0] * len(one)
     domain = PeriodicDomain(wrap)

@@ -1,8 +1,8 @@
 """Moving platforms: lifts and conveyor belts carry the bodies that stand on them.
 
-A body in contact with the carrying face of another is its *rider*.  A body on top of a rider, on
-the same side, is a rider too.  Within a step the velocity of a rider includes its carrier's; between
-steps its `Velocity` does not:
+A body in contact with the carrying face of another is its *rider*.  A body on the same side of a
+rider is a rider too.  Within a step the velocity of a rider includes the velocity of its carrier.
+Between steps its `Velocity` is its own:
 
     start of a step          v = own + carrier         before the paths are computed
     landing within it        v = own + carrier         from that instant
@@ -71,9 +71,9 @@ class Carriers:
     sweeps: Public[cython.bint]
     now: ReadOnly[RiderTable]  # between steps: the riders at the end of the last step
     before: RiderTable
-    # within a step: the riders at its start and the later ones
+    # within a step: the riders at its start, and bodies that have landed since
     rode: ReadOnly[RiderTable]
-    # (n_rows, dim): within a step: the velocities of riders without their carriers' velocities
+    # (n_rows, dim): within a step: the own velocities of riders, without their carriers'
     own: cython.double[:, ::1]
     n_previous: cython.Py_ssize_t
     previous_riders: cython.longlong[::1]
@@ -135,7 +135,7 @@ class Carriers:
 
     @may_raise
     def _pass(self, at_rest: cython.bint) -> cython.bint:
-        """Find riders from the previous pass; return whether the result differs."""
+        """Find riders, given the riders of the previous pass; return whether they differ."""
         rows: ContactRows = self.contacts.rows
         new: RiderTable = self.now
         old: RiderTable = self.before
@@ -238,7 +238,7 @@ class Carriers:
     @cython.ccall
     @may_raise
     def keep(self) -> cython.void:
-        """Copy the riders before a step, for `previous_rides`."""
+        """Save the riders before a step, for `previous_rides`."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -257,7 +257,7 @@ class Carriers:
         self.n_previous = self.now.n
 
     def previous_rides(self) -> tuple:
-        """Return the riders copied by `keep`: arguments of `recover`."""
+        """Return the riders saved by `keep`, as arguments of `recover`."""
         n: cython.Py_ssize_t = self.n_previous
 
         return (
@@ -267,10 +267,7 @@ class Carriers:
         )
 
     def carry_riders(self) -> list:
-        """Take the riders along: at the start of a step, when velocities are read.
-
-        Returns the rows of sleeping riders that are carried somewhere.
-        """
+        """Add carriers' velocities to their riders'; return the rows of sleepers this moves."""
         woken: list = []
         velocity: cython.double[:, ::1] = self.bodies.velocity
         n: cython.Py_ssize_t
@@ -317,10 +314,7 @@ class Carriers:
 
     @may_raise
     def board(self, rows: cython.longlong[::1]) -> cython.void:
-        """Make new bodies, whose pairs are known, riders of the carriers on which they stand.
-
-        Older bodies became riders by a contact at the end of a step.
-        """
+        """Make new bodies, whose pairs are known, riders of the carriers on which they stand."""
         n: cython.Py_ssize_t
 
         self._make_room(self.bodies.ids.shape[0])
@@ -519,11 +513,10 @@ class Carriers:
         carrier_velocity: cython.double,
         normal: cython.int,
     ) -> cython.double:
-        """Return the own velocity of a body that begins to ride, or whose carrier changes.
+        """Return the own velocity of a new rider, or of one whose carrier velocity has changed.
 
-        Along the normal it is relative to the carrier.  Along the face the
-        carrier moves it at once: its own velocity is the smaller of the two
-        relative to the carrier and to the world, so it gains no speed.
+        Along the normal it is relative to the carrier.  Along the face it is the smallest value
+        between the velocities relative to the carrier and to the world, so that it gains no speed.
         """
         v: cython.double = self.bodies.velocity[i, k]
         own: cython.double = v - carrier_velocity + 0.0

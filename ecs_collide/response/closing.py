@@ -1,9 +1,8 @@
 """Find the touching pairs that close because velocities have changed.
 
-`Solver` has changed velocities in this instant, and bodies that were pushed together move as a
-cluster.  When the velocity of a cluster changes, only its contacts with bodies outside it can
-close; the members with such contacts are its *rim*.  The contacts that close are queued for
-this instant, and `ImpactLoop` takes them next.
+`Solver` has changed velocities in this instant, some of them of whole clusters.  Only contacts of a
+cluster with bodies outside it can close; the members with such contacts are its *rim*.  The
+contacts that close are queued for this instant, and `ImpactLoop` takes them next.
 
 Invariant: a member that touches a body outside its cluster is on the rim of the cluster.
 """
@@ -37,10 +36,7 @@ class ClosingContacts:
 
     @may_raise
     def find(self) -> cython.void:
-        """Queue the impacts that are due because velocities have changed in this instant.
-
-        Checks the contacts of changed clusters' rims and of bodies that turned alone.
-        """
+        """Queue the impacts of changed clusters' rims and of bodies that turned alone."""
         c: Clusters = self.clusters
 
         while True:
@@ -68,7 +64,7 @@ class ClosingContacts:
     def _find_of(
         self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t
     ) -> cython.bint:
-        """Queue the closing contacts of a body, on one axis or (-1) on all.
+        """Queue the closing contacts of a body on an axis, or on all for -1.
 
         Returns whether any contact is with a body outside the cluster of `root`.
         """

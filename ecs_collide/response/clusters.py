@@ -8,33 +8,30 @@ nearly constant time, however large the clusters are.  `Solver` merges clusters,
 `ClosingContacts` finds the contacts that close because of it, and `write`
 copies the velocities to the members before the next sweep.
 
-A merge can make further contacts close: those between a member whose velocity
-has changed and a body outside its cluster.  They all lie on the *rim*, the
-members with a contact to the outside.  Each cluster has two lists of rim members: one
-of members not examined since its velocity changed, one of the others.
+A change of velocity can close contacts between a member and a body outside the
+cluster.  The members with such contacts are the *rim*.  Each cluster lists the rim
+members not yet examined since its velocity changed, and the examined ones.
 
 In a crowd that presses together, each merge would turn a whole cluster, and
-the next one turn it back.  A body that merges have turned in an earlier
-instant of the step is *worn*, and a free cluster with a worn member *lasts* to the
-end of the step.  Where two clusters of which one lasts merge, the heavier keeps
-its path, and the lighter one follows it.  Their momenta are added as always, and
-at the end of the step all members get momentum / mass, the *shared* velocity.
-A merge takes the same energy as before, but only the lighter one turns.
+the next one turn it back.  A body is *worn* if merges turned it in an earlier
+instant of the step, and a cluster with a worn member and no anchor *lasts* to the
+end of the step once it merges.  If one of two merging clusters lasts, the heavier
+one keeps its path and only the lighter one turns.  Their momenta are added, and at
+the end of the step all members get momentum / mass, the *shared* velocity.
 
-Bodies of a higher dominance outweigh lower ones.  The *rank* of a cluster is the highest
-dominance among its members, and only members of that dominance count in its mass and momentum: the
-others move with them, as with a static or kinematic body.
+Bodies of a higher dominance outweigh all bodies of lower ones.  The *rank* of a cluster is the
+highest dominance among its members.  Only members of that dominance count in its mass and momentum;
+the others move with them, as with a static or kinematic body.
 
-Faces of boxes that grow meet at one velocity where their centres do not.  Each member has a *shift*:
-its velocity is the root's plus the shift.  So the relation between two faces stays when a
-merge changes the velocity of their cluster.  The momentum at a root is the sum of mass times
-(velocity - shift).  All shifts are 0 in a cluster
-without resizing members.
+The faces of growing boxes may move at one velocity while their centres do not.  The velocity of a
+member is the velocity of the root plus the *shift* of the member, so a merge keeps the relative
+velocity of two faces.  The momentum at a root is the sum of mass * (velocity - shift).  All shifts
+are 0 in a cluster without resizing members.
 
-Invariants: each node is in exactly one cluster; in the instant in which a
-cluster has changed its velocity, a member that is not on either rim list has no
-contact on this axis with a body outside the cluster; the momentum of a root
-is the sum over its members of its rank, less mass times shift of each, in twice the precision.
+Invariants: each node is in one cluster; in the instant in which a cluster has
+changed its velocity, a member that is on neither rim list has no contact on this
+axis with a body outside the cluster; the momentum of a root is the sum over the
+members that have its rank, in twice the precision.
 
 Nodes are numbered from 1, and 0 stands for none, because most places of `node_of` are never written
 and zeroed memory takes no pages until then.  Node 0 is the root of a cluster without members, so a
@@ -88,7 +85,7 @@ class Node:
 
 
 def error_of_product(a: cython.double, b: cython.double, product: cython.double) -> cython.double:
-    """Return the exact rounding error of a product; 0 if that would overflow.
+    """Return a * b - product, the exact rounding error of a product; 0 if that overflows.
 
     Dekker, "A Floating-Point Technique for Extending the Available Precision" (1971).
     """
@@ -107,7 +104,7 @@ def error_of_product(a: cython.double, b: cython.double, product: cython.double)
 
 @cython.inline
 def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cython.double:
-    """Return the exact rounding error of a sum (Knuth's TwoSum); 0 if that would overflow."""
+    """Return a + b - total, the exact rounding error of a sum (Knuth's TwoSum); 0 on overflow."""
     part: cython.double = total - a
     error: cython.double = (a - (total - part)) + (b - part)
 
@@ -120,11 +117,11 @@ class Clusters(SharedMotion):
 
     step: Step
     bodies: Bodies
-    gravity: Public[Gravity]  # of bodies whose velocity is not their path's
+    gravity: Public[Gravity]
     n_merges: Public[cython.longlong]  # merges in this step
-    # clusters of this step that last; some have merged since
+    # lasting clusters of this step, including clusters that have merged with others since
     n_lasting: Public[cython.longlong]
-    # the numbers of this instant and of the step's first one, counted over all steps
+    # the numbers of this instant and of the first one of the step, counted over all steps
     instant: Public[cython.longlong]
     first_instant: Public[cython.longlong]
     n_nodes: cython.Py_ssize_t
@@ -138,8 +135,8 @@ class Clusters(SharedMotion):
     alone: cython.longlong[::1]  # (n_rows,): `n_alone` rows, see `turn_alone`
     is_alone: cython.schar[::1]  # (n_rows,): 1 for each of them
     capacity: cython.Py_ssize_t
-    # (capacity,): of each node, another of its cluster; of a root, itself.  It is apart from the
-    # nodes because a search for a root reads nothing else
+    # (capacity,): another node of the same cluster, or the node itself if it is the root.  A
+    # separate array, because the search for a root reads nothing else
     parent: cython.int[::1]
     nodes: cython.pointer[Node]
     bytes: cython.schar[::1]
@@ -203,7 +200,7 @@ class Clusters(SharedMotion):
         self.turned_in = grown(self.turned_in, n_rows)
 
     def begin_step(self) -> cython.void:
-        """Dissolve all clusters of the step before, even if it failed."""
+        """Dissolve all clusters of the previous step, even if it was interrupted."""
         n: cython.Py_ssize_t
 
         for n in range(1, self.n_nodes + 1):
@@ -243,8 +240,8 @@ class Clusters(SharedMotion):
     def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
         """Update `turned_in` of the body of a node if merges have turned it in this instant.
 
-        A wall and a body of a higher dominance do not wear a body that they turn, and gravity does
-        nothing to a body on a wall.
+        Anchored bodies and bodies below the rank of their cluster do not become worn.  Gravity does
+        not act on an anchored body.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.nodes[node].body
@@ -436,7 +433,7 @@ class Clusters(SharedMotion):
         return velocity + self.nodes[node].shift if self.any_shift else velocity
 
     def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the velocity of a body minus the velocity of its root."""
+        """Return the shift of a body: its velocity less the velocity of its root."""
         return self.nodes[self.node_of[i, k]].shift
 
     @may_raise
@@ -498,7 +495,7 @@ class Clusters(SharedMotion):
         return self.nodes[self.root(node)].rank if node else self.bodies.controls.rank_of(i)
 
     def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
-        """Return momentum / mass of a cluster.  It may differ from the velocity of its path."""
+        """Return momentum / mass of a cluster; the velocity of its path may be another one."""
         return self._velocity_for(
             self.nodes[root].momentum,
             self.nodes[root].momentum_low,
@@ -525,13 +522,13 @@ class Clusters(SharedMotion):
         return self.nodes[self.root(self.node_of[i, k])].anchor >= 0
 
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return a body's velocity at the end of the step if nothing turns it; see `Gravity`."""
+        """Return the kick of a body, 0 if it is anchored; see `Gravity`."""
         if not self.gravity.acts_on(i) or self.is_anchored(i, k):
             return 0.0
         return self.gravity.kick[i, k]
 
     def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the velocity of a body at this instant; a falling body's path has another one."""
+        """Return the velocity of a body at this instant; if it falls, its path has another one."""
         velocity: cython.double = self.final_velocity(i, k)
 
         if not self.gravity.acts_on(i) or self.is_anchored(i, k):
@@ -539,10 +536,7 @@ class Clusters(SharedMotion):
         return self.gravity.velocity_at(i, k, velocity, self.step.now)
 
     def split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Split the path of a body at this instant; return whether that bends it.
-
-        Members of a lasting cluster keep their common path.
-        """
+        """Start the chord of a body at this instant; return whether that bends its path."""
         if (
             not self.gravity.acts_on(i)
             or self.gravity.is_split(i, k, self.step.now)
@@ -628,8 +622,8 @@ class Clusters(SharedMotion):
     ) -> cython.void:
         """Merge two clusters by their roots, which may be the same, and give them one velocity.
 
-        It is `anchor_velocity` if there is an `anchor`, the row of a static or kinematic body or -1.
-        Otherwise the cluster of higher rank gives it, or the heavier if they last, or the mean.
+        With an `anchor`, a row or -1 for none, it is `anchor_velocity`.  Otherwise it is the
+        velocity of the cluster of higher rank, of the heavier one if they last, or their mean.
         """
         higher: cython.Py_ssize_t = one if self.nodes[one].rank >= self.nodes[other].rank else other
         lasts: cython.bint = False
@@ -673,7 +667,7 @@ class Clusters(SharedMotion):
             self.n_lasting += 1
 
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
-        """Add a number to the shift of each member of a cluster; their velocities stay.  O(members)."""
+        """Add to the shifts of all members of a cluster and keep their velocities.  O(members)."""
         node: cython.Py_ssize_t = root
         momentum: cython.double = self.nodes[root].mass * shift
 
@@ -692,7 +686,7 @@ class Clusters(SharedMotion):
     @cython.cfunc
     @cython.inline
     def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """Add the mass and momentum of a cluster to another of the same rank."""
+        """Add mass and momentum of the second of two clusters of one rank to the first."""
         self.nodes[one].n_ranked += self.nodes[other].n_ranked
         self.nodes[one].is_worn |= self.nodes[other].is_worn
         self.nodes[one].mass_low += self.nodes[other].mass_low
@@ -701,7 +695,7 @@ class Clusters(SharedMotion):
         self._add_momentum(one, self.nodes[other].momentum)
 
     def _outweigh(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """Give a cluster the rank, mass and momentum of another, which has a higher rank."""
+        """Give the first cluster the rank, mass and momentum of the second."""
         self.nodes[one].rank = self.nodes[other].rank
         self.nodes[one].n_ranked = self.nodes[other].n_ranked
         self.nodes[one].is_worn = self.nodes[other].is_worn
@@ -711,7 +705,7 @@ class Clusters(SharedMotion):
         self.nodes[one].momentum_low = self.nodes[other].momentum_low
 
     def _persists(self, root: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a merge with a cluster lasts to the end of the step."""
+        """Return whether a cluster lasts or has a worn member."""
         return self.nodes[root].lasts or self.nodes[root].is_worn
 
     def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
@@ -768,7 +762,7 @@ class Clusters(SharedMotion):
     ) -> cython.double:
         """Return momentum / mass; the mass times the result is the momentum to 2 ulp.
 
-        Source of the sums: Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
+        The sums follow Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
         """
         velocity: cython.double = (momentum + momentum_low) / mass
         product: cython.double = mass * velocity
@@ -780,7 +774,7 @@ class Clusters(SharedMotion):
         return velocity + (rest + momentum_low) / mass
 
     def _set_velocity(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
-        """Give a cluster a velocity; if that changes it, its whole rim must be examined."""
+        """Give a cluster a velocity; if it is a new one, the whole rim must be examined."""
         if self.nodes[root].velocity == velocity:
             return
         self.nodes[root].velocity = velocity
@@ -812,7 +806,7 @@ class Clusters(SharedMotion):
             node = self.nodes[node].next
 
     def pop_changed(self) -> cython.Py_ssize_t:
-        """Return the root of the next cluster whose rim must be examined, or 0 at the end."""
+        """Return the root of the next cluster whose rim must be examined, or 0."""
         while self.n_changed:
             self.n_changed -= 1
             node: cython.Py_ssize_t = self.changed[self.n_changed]
@@ -823,14 +817,14 @@ class Clusters(SharedMotion):
         return 0
 
     def keep_on_rim(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.void:
-        """Add a member with a contact to the outside to the examined ones."""
+        """List a member with a contact to the outside as examined."""
         self.nodes[node].is_on_rim = 1
         self._append_seen(root, node, node)
 
     def _append_seen(
         self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
     ) -> cython.void:
-        """Append a list of members to the examined ones."""
+        """Append a list of members to the examined rim."""
         if self.nodes[root].seen_rim:
             self.nodes[self.nodes[root].last_seen_rim].next_rim = first
         else:
@@ -883,7 +877,7 @@ class Clusters(SharedMotion):
     def _append_rim(
         self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
     ) -> cython.void:
-        """Append a list of members to the ones not examined yet."""
+        """Append a list of members to the rim that must be examined."""
         if self.nodes[root].rim:
             self.nodes[self.nodes[root].last_rim].next_rim = first
         else:

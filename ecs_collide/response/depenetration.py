@@ -1,8 +1,8 @@
-"""Depenetration: move bodies out of the bodies that they overlap from the start.
+"""Depenetration: move bodies out of bodies that they overlap at the start of a step.
 
 When all paths are in the trees, `begin` replaces the velocity of a body on one axis; then pairs are
-found and swept.  This displacement is no momentum.  It ends for the step when the body meets
-another one on the way.  The impact sees the body's own velocity.
+found and swept.  This displacement has no momentum.  It ends for the step when the body meets
+another one, and that impact sees the body's own velocity.
 
     +-------+              The minimum translation is along one axis, past the farthest face of
     |   A   |              all bodies that A overlaps: out of two tiles of a floor A moves up,
@@ -57,7 +57,7 @@ class Depenetration:
         self.high = zeros(DOUBLE, bodies.dim)
 
     def set_paths(self, rows: cython.longlong[::1]):
-        """Set the paths of moving bodies that overlap others to lead out of them.
+        """Set velocities that lead the bodies of `rows` out of others that they overlap.
 
         All bodies must be in their trees with their own paths.
         """
@@ -91,7 +91,7 @@ class Depenetration:
             i: cython.Py_ssize_t = self.rows[n]
             if b.rare.translation_side[i] != 0:
                 b.rare.translation_side[i] = 0
-                if b.velocity[i, self.axis[n]] == self.speed[n]:  # a response may have set it
+                if b.velocity[i, self.axis[n]] == self.speed[n]:  # nothing else has set it
                     b.velocity[i, self.axis[n]] = self._own(n)
 
     def stop(self, i: cython.Py_ssize_t) -> cython.double:
@@ -144,7 +144,7 @@ class Depenetration:
 
     @may_raise
     def _is_inside_any(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body overlaps another that pushes it out."""
+        """Return whether a body overlaps any body that must push it out."""
         tree: Tree
         m: cython.Py_ssize_t
 
@@ -172,7 +172,7 @@ class Depenetration:
 
     @may_raise
     def _holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether one body pushes another out."""
+        """Return whether an overlap with body j pushes i out."""
         if i == j or not self.bodies.holds_back(i, j) or not self.broadphase.may_meet(i, j):
             return False
         return not self.spared or (i, j) not in self.spared

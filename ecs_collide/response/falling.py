@@ -20,7 +20,7 @@ from ecs_collide.response.clusters import Clusters
 
 @cython.final
 class Falling:
-    """Starts bodies that fall, splits their paths and shows their velocities."""
+    """The split paths and the shown velocities of falling bodies."""
 
     step: Step
     bodies: Bodies
@@ -52,9 +52,9 @@ class Falling:
         self.joined = zeros(DOUBLE, 2 * bodies.dim, 4)
 
     def set_paths(self, rows: cython.longlong[::1]):
-        """Give the bodies of `rows` that fall or are damped the velocity of their paths.
+        """Give the bodies of `rows` that fall or are damped the velocities of their paths.
 
-        A rider falls relative to its carrier, which is not damped.
+        Gravity and damping act on a rider's own velocity, not on its carrier's.
         """
         b: Bodies = self.bodies
         c: Carriers = self.carriers

@@ -1,7 +1,7 @@
-"""Coulomb friction between two faces that slide over each other.
+"""Coulomb friction between two faces that slide over each other, the last part of a resolution.
 
-Its impulse is at most the coefficient times the impulse of the normal part of the resolution.  If that is more than the sliding, the faces go on with one velocity.  The face of a
-conveyor belt moves along itself.
+The momentum of friction is at most the coefficient times the momentum of the normal part.  If that
+is enough to end the sliding, the faces, which may be conveyor belts, get one velocity.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ class CoulombFriction:
             self.inverse_mass = [0.0] * 2
 
     def apply(self) -> cython.void:
-        """Slow down the sliding along the surface, unless `Stop` or `Push` rule it.
+        """Apply friction, unless `Stop` or `Push` decide about the velocities along the surface.
 
-        The larger of the two bodies' changes of momentum counts: if one is held from behind, the
-        other one's change is the impulse between them.
+        The normal momentum is the larger of the two bodies': if one is held from behind, only the
+        momentum of the other shows how they press against each other.
         """
         m: ImpactState = self.impact
         n: cython.int
@@ -94,7 +94,7 @@ class CoulombFriction:
         return sqrt(speed) * largest
 
     def _slide(self, axis: cython.int) -> cython.double:
-        """Return the velocity of body 0's face relative to body 1's on an axis, at this instant.
+        """Return the velocity of body 0's face less body 1's on an axis, at this instant.
 
         If one of them is not dynamic, the velocity at the end of the step counts instead, because
         friction also acts against the rest of gravity.
@@ -111,7 +111,7 @@ class CoulombFriction:
         return slide
 
     def _kick_apart(self, axis: cython.int) -> cython.double:
-        """Return the kick of body 0 minus the kick of body 1."""
+        """Return the kick of body 0 less the kick of body 1."""
         c: Clusters = self.clusters
 
         return c.kick_of(self.impact.rows[0], axis) - c.kick_of(self.impact.rows[1], axis)

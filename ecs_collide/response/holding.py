@@ -9,8 +9,8 @@ because its velocity changed, and its resolutions.
 To dynamic bodies a held body is a wall at rest, so nothing passes through it.  Static and
 kinematic bodies, and bodies that they drive, move it: a lift carries it or crushes it.
 
-Invariant: while `Bodies.on_hold` of a body is 1, its `velocity` and `growth` are those with which
-it moves, 0 unless it is driven, and `Bodies.saved_motion` has its own.
+Invariant: while `Bodies.on_hold` of a body is 1, `velocity` and `growth` are 0 unless another body
+drives it, and `Bodies.saved_motion` has its own values.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ class Holding:
         b.interrupt_rest(i)
         for k in range(b.dim):
             b.saved_motion[i, k] = self.clusters.velocity_now(i, k)
-            if self.clusters.gravity.is_on:  # time stands still for it
+            if self.clusters.gravity.is_on:
                 self.clusters.gravity.hold(i, k)
             b.saved_motion[i, b.dim + k] = b.growth[i, k]
             b.growth[i, k] = 0.0

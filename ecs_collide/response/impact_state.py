@@ -12,7 +12,7 @@ from ecs_collide.response.clusters import Clusters
 
 @cython.final
 class ImpactState:
-    """Two bodies, numbered 0 and 1, where they meet, and their velocities before the resolution."""
+    """The two bodies of an impact, numbered 0 and 1, and their state before its resolution."""
 
     bodies: Bodies
     pairs: PairTable
@@ -26,7 +26,7 @@ class ImpactState:
     # (2, 3): the velocities of this instant, before the resolution.  The axes other than `axis` are
     # filled only for `TangentialResponse`
     before: cython.double[2, 3]
-    # (2,): the kicks on `axis` before the resolution
+    # (2,): the kicks on `axis` before the resolution; see `motion/gravity.py`
     kick: cython.double[2]
     # the momentum that the normal part of the resolution passes from one body to the other
     impulse: cython.double
@@ -59,7 +59,7 @@ class ImpactState:
         )
 
     def note_velocities(self) -> cython.void:
-        """Note the velocities along the normal, without gravity, and reset the results."""
+        """Store the velocities along the normal, and reset the kicks, the impulse and the loss."""
         self.before[0][self.axis] = self.clusters.final_velocity(self.rows[0], self.axis)
         self.before[1][self.axis] = self.clusters.final_velocity(self.rows[1], self.axis)
         self.kick[0] = self.kick[1] = 0.0
@@ -111,13 +111,13 @@ class ImpactState:
         return self.bodies.rare.speed_of_surface(self.rows[n], side, axis)
 
     def face_velocity(self, n: cython.int, axis: cython.int) -> cython.double:
-        """Return the velocity of the touching face of a body: the body's plus the belt's."""
+        """Return the velocity of a body's touching face: the body's plus its belt's."""
         return self.clusters.final_velocity(self.rows[n], axis) + self.belt_speed(n, axis)
 
     def change_along(self, n: cython.int, axis: cython.int, velocity: cython.double) -> cython.void:
-        """Give a body a velocity along the surface; in a lasting cluster, all get their share.
+        """Give a body a velocity along the surface; a lasting cluster shares the momentum.
 
-        It is the velocity of the path: of this instant plus the kick.
+        The velocity is the path's: the velocity of this instant plus the kick.
         """
         c: Clusters = self.clusters
         i: cython.Py_ssize_t = self.rows[n]

@@ -11,7 +11,7 @@ from ecs_collide.response.clusters import error_of_product
 
 @cython.final
 class ProductSum:
-    """A sum, as its rounded value and the rounding error."""
+    """A sum of products: its rounded value and the rounding error."""
 
     high: cython.double
     low: cython.double
@@ -20,7 +20,7 @@ class ProductSum:
         self.high = self.low = 0.0
 
     def clear(self) -> cython.void:
-        """Begin a sum."""
+        """Reset the sum to 0."""
         self.high = self.low = 0.0
 
     def add(self, a: cython.double, b: cython.double) -> cython.void:

@@ -78,9 +78,9 @@ class ResizingFaces:
     def _align_with(
         self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t, apart: cython.double
     ) -> cython.bint:
-        """Give the cluster of body i the velocity of the face of a static or kinematic body.
+        """Prepare a merge that gives body i the velocity of body `wall` plus `apart`.
 
-        `apart` is the velocity of i minus the velocity of the wall.
+        Returns False if i has no cluster with other members, or if the cluster has an anchor.
         """
         c: Clusters = self.clusters
         k: cython.int = self.impact.axis
@@ -156,7 +156,7 @@ class ResizingFaces:
 
     @may_raise
     def anchor_to(self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.void:
-        """Anchor body i to the static or kinematic body with whose face it moves."""
+        """Anchor the cluster of body i to `wall`, whose face has the velocity of i's face."""
         root: cython.Py_ssize_t = self.clusters.ensure(i, self.impact.axis)
 
         self.clusters.shift_by(root, 0.0)

@@ -1,19 +1,20 @@
-"""The rules of the response components when a body meets another.
+"""The rules of the response components for two bodies that meet.
 
-A body is *dynamic* if it has `Velocity`, a response component (or one that the game
-gave to `Space.respond_with`) and finite `Mass`.  All others are static, such as
-walls, or kinematic, such as lifts.  If neither of a pair is dynamic they cross freely
-and the `Collision` says ``CROSSED``; a `Sensor` crosses everything.
+A body is *dynamic* if it has `Velocity`, a response component (or a type that the
+game gave to `Space.respond_with`) and finite `Mass`.  All others are static or
+kinematic: walls, lifts, paddles.  If neither body of a pair is dynamic, they cross
+and the `Collision` has the outcome ``CROSSED``; a `Sensor` crosses everything.
 
 A resolution has two parts, both relative to the partner's velocity u.
 
 The normal part is one rule for the pair.  Restitution e is the larger one of the
-two bodies: the value of `Deflect`, and 0 for all other bodies.
+two bodies: the value of `Deflect`, and 0 for all other bodies.  A `Restitution`
+replaces a body's value, and may name the rule that combines the two.
 
 =========================  ====================================================
-partner is not dynamic     v = u - e (v - u), exactly u for e = 0
-both dynamic, e > 0        shared by inverse mass; equal masses with e = 1 swap
-both dynamic, e = 0        the two, and all they are joined with in this
+partner is not dynamic     v becomes u - e (v - u)
+both are dynamic, e > 0    shared by inverse mass; equal masses with e = 1 swap
+both are dynamic, e = 0    the two, and all bodies joined with them in this
                            instant, get one velocity: their mean by mass
 =========================  ====================================================
 
@@ -21,7 +22,7 @@ The velocity along the surface follows the rule of each dynamic body:
 
 =========================  ====================================================
 `Deflect`, `Slide`         keep the velocity along the surface
-`Push`                     if e = 0: all speed goes along the surface, in the
+`Push`                     if e = 0, all speed goes along the surface, in the
                            direction the body already had there
 `Stop`                     takes the partner's velocity along the surface (two
                            bodies that both stop take their mean by mass)
@@ -30,9 +31,9 @@ The velocity along the surface follows the rule of each dynamic body:
 `Friction` follows, for bodies that deflect or slide.  Its momentum along the
 surface is at most its value times the momentum of the normal part.
 
-A body with more than one of them follows the first of Stop, Push, Slide,
-Deflect.  With `Growth` the velocities of the touching faces count.
-The time that remains of a step scales paths, never velocities.
+A body with several response components follows the first of Stop, Push, Slide,
+Deflect.  With `Growth` the velocities are those of the touching faces.
+Velocities are never scaled by the remaining time of a step; paths are.
 """
 
 from __future__ import annotations

@@ -5,16 +5,16 @@ Position-based relaxation (Müller, Heidelberger, Hennix and Ratcliff, "Position
 adds to each displacement the mean of the displacements out of the members that it overlaps.
 
     +-------+                      +-------+
-    |   A   |---+    A and B       |   A   |        the way apart leads along d / (h1 + h2)**2,
-    |     +-|-+ |    overlap      -+-------+-+      d from centre to centre: for squares it is
-    +-----|-+ B |                    |   B   |      the way of d, for long boxes the way of
-          +-----+                    +-------+      the short one out
+    |   A   |---+    A and B       |   A   |        the direction is d / (h1 + h2)**2, with d
+    |     +-|-+ |    overlap      -+-------+-+      from centre to centre: along d for squares,
+    +-----|-+ B |                    |   B   |      and mostly the short way out for long
+          +-----+                    +-------+      boxes
 
-A displacement is no momentum.  It is added to the path of the step, and swept with it: what a
-member meets ends it on that axis, and counts with the member's own velocity.
+When the pairs of a step are known, `separate` adds the displacements to the paths; the sweeps are
+next.  A displacement has no momentum.  An impact on its axis ignores it and ends it.
 
-Invariant: no result depends on the order in which pairs are found.  The terms of
-each sum are rounded to multiples of 2**-32 of the member's size first, so the sum is exact.
+Invariant: no result depends on the order in which pairs are found.  Displacements are rounded to
+multiples of 2**-32 of the member's size before they are added, so that each sum is exact.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.solver import Solver
 
-N_RELAXATIONS = 8  # passes over all overlaps in a step; with 4 a crowd of 400 is half as wide
-RELAXATION = 1.7  # of the mean: with 2 and more a crowd would begin to swing
-SAME_POINT = 2.0**-30  # of two half sizes: centres nearer than this have no direction
-BINADE = 1.5 * 2.0**20  # its neighbours are 2**-32 off
-MAX_PUSH = 4.0  # sizes: the most that one partner adds, so that sums stay exact
+N_RELAXATIONS = 8  # rounds in a step; with 4, a crowd of 400 is half as wide
+RELAXATION = 1.7  # part of the mean displacement; with 2 or more, a crowd begins to swing
+SAME_POINT = 2.0**-30  # part of two half sizes; closer centres have no direction
+BINADE = 1.5 * 2.0**20  # adjacent floats differ by 2**-32 here
+MAX_PUSH = 4.0  # limit of one partner's part in sizes, so that sums stay exact
 # The powers of the root of x**4 + x**3 = 1: multiples of them spread evenly in a cube.
 GOLDEN_X = 0.8191725133961645
 GOLDEN_Y = 0.6710436067037893
@@ -100,7 +100,7 @@ class Separating:
 
     @cython.ccall
     def find_members(self, rows: cython.longlong[::1]):
-        """Find the members among moving bodies, and extend their bounds by all they may do.
+        """Find the members among the bodies of `rows`, and extend their bounds by their reach.
 
         They must have their own paths and must not be in the trees yet.
         """
@@ -132,7 +132,7 @@ class Separating:
                 self.push[i, k] = self.total_skipped[i, k] = 0.0
 
     def forget(self) -> cython.void:
-        """Remove all members, also after a step that failed."""
+        """Remove all members, even of an interrupted step."""
         n: cython.Py_ssize_t
 
         for n in range(self.n):
@@ -174,7 +174,7 @@ class Separating:
     @cython.ccall
     @may_raise
     def separate(self) -> cython.void:
-        """Add the displacements of members to their paths, after all pairs are found."""
+        """Add the displacements of all members to their paths, when all pairs are known."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         k: cython.int
@@ -199,7 +199,7 @@ class Separating:
                     self.before[i, k] = b.velocity[i, k]
                     b.velocity[i, k] = b.velocity[i, k] + self.push[i, k] / b.dt
                     self.speed[i, k] = b.velocity[i, k]
-        b.start(self.rows[: self.n])  # all: their bounds covered all displacements
+        b.start(self.rows[: self.n])  # all members, as their bounds were extended by their reach
 
     @may_raise
     def _find_soft(self) -> cython.void:
@@ -259,7 +259,7 @@ class Separating:
         return found
 
     def _find_separation(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Find the way of body i out of j, which has the higher id; False if they are apart.
+        """Find the displacement of body i out of j, which has the higher id; False if apart.
 
         The direction is the gradient of an ellipse whose semi-axes are the sums of half sizes.
         """
@@ -322,7 +322,7 @@ class Separating:
         total: cython.double[:, ::1],
         count: cython.longlong[::1],
     ) -> cython.void:
-        """Add the way found to the displacements of two bodies, shared by inverse mass."""
+        """Add the displacement to the totals of two bodies, shared by inverse mass."""
         b: Bodies = self.bodies
         k: cython.int
         share: cython.double = 0.0
@@ -348,7 +348,7 @@ class Separating:
     def suspend(self, i: cython.Py_ssize_t, k: cython.int, solver: Solver) -> cython.bint:
         """End a member's displacement on axis `k` and suspend it on the others, for an impact.
 
-        The displacement on that axis is over.
+        Returns whether that changes its velocity on axis `k`.
         """
         axis: cython.int
         met: cython.bint = False

@@ -1,4 +1,4 @@
-"""The resolution of an impact: the changes of the two bodies' velocities along the normal.
+"""The resolution of an impact: the change of its two bodies' velocities along the normal.
 
 `ImpactLoop` has placed the two bodies.  With restitution they exchange velocities by inverse mass.
 If it is 0, their clusters merge, because exchanges by pairs never end in a row of boxes.  Next are
@@ -11,8 +11,9 @@ A lasting cluster resolves as one body with its mass and its shared velocity.  I
 momentum, not its path; a partner that still closes on the path joins it.  Only a static, kinematic
 or held partner, an anchored cluster or one of a higher rank takes a member out of it.
 
-To a body of a higher dominance, one of a lower one is weightless: it rebounds as from a wall, or
-moves with it.  If a wall or a still higher body holds the lower one, the higher one gives way.
+Next to a body of a higher dominance, one of a lower dominance is weightless: it rebounds as from a
+wall, or moves with it.  If the lower one is anchored, or in a cluster of an even higher rank, the
+higher one gives way instead.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ def _is_further(one: cython.double, u: cython.double, other: cython.double) -> c
 
 @cython.final
 class Solver:
-    """Resolves impacts."""
+    """The solver of impacts, with the state of the current one."""
 
     bodies: Bodies
     clusters: Public[Clusters]  # the bodies that inelastic resolutions have merged
@@ -107,7 +108,7 @@ class Solver:
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Choose the body that gives way if the dominance of two dynamic bodies differs.
 
-        It is the lower one, unless its cluster holds a body that does not give way to the higher one.
+        It is the lower one, unless its cluster has an anchor or a higher rank than both.
         """
         m: ImpactState = self.impact
         rank: cython.longlong[::1] = self.bodies.controls.rank
@@ -188,7 +189,7 @@ class Solver:
         return True
 
     def _part(self, restitution: cython.double, press: cython.double) -> cython.bint:
-        """Make a falling pair rebound; return False if it is back before the step ends."""
+        """Rebound a pair that gravity acts on; return False if it would meet again in the step."""
         b: Bodies = self.bodies
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
@@ -214,7 +215,7 @@ class Solver:
         return True
 
     def _rebound(self, restitution: cython.double) -> cython.bint:
-        """Make a pair rebound; return False if it still closes afterwards and must be joined."""
+        """Rebound a pair; return False if it must be merged, as it still closes or both last."""
         m: ImpactState = self.impact
         first: cython.Py_ssize_t = self.clusters.lasting_root(m.rows[0], m.axis)
         second: cython.Py_ssize_t = self.clusters.lasting_root(m.rows[1], m.axis)
@@ -229,7 +230,7 @@ class Solver:
     def _rebound_from(
         self, root: cython.Py_ssize_t, n: cython.int, restitution: cython.double
     ) -> cython.bint:
-        """Make a pair rebound whose body n is in a lasting cluster; False if it still closes."""
+        """Rebound a pair whose body n is in a lasting cluster; return False if it still closes."""
         c: Clusters = self.clusters
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[n]
@@ -299,7 +300,7 @@ class Solver:
     def _bounce(
         self, n: cython.int, v: cython.double, u: cython.double, restitution: cython.double
     ) -> cython.double:
-        """Return the velocity of a body of velocity `v` after a rebound from a partner that keeps `u`."""
+        """Rebound body n with velocity `v` from a partner that keeps `u`; return the new `v`."""
         m: ImpactState = self.impact
         after: cython.double = u - restitution * (v - u)
 
@@ -363,7 +364,7 @@ class Solver:
             if m.loss == INF:  # otherwise `_rebound_from` has set it
                 m.loss = 0.0
             m.loss += c.loss_with(one, c.nodes[other].mass, c.leaving_velocity(other))
-        # A body that leaves a lasting cluster has its share of the momentum, not its path's velocity.
+        # A body that has left a lasting cluster counts with its share of the momentum.
         v1: cython.double = m.before[0][k] if first_leaves else c.leaving_velocity(one)
         v2: cython.double = m.before[1][k] if second_leaves else c.leaving_velocity(other)
         if one == other:
@@ -412,7 +413,7 @@ class Solver:
         return first
 
     def _anchor_of(self, i: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the anchor of a body's cluster: a static or kinematic body, or the body if it is held."""
+        """Return the anchor of the cluster of a body, or else the body if it is held, or -1."""
         anchor: cython.Py_ssize_t = self.clusters.nodes[root].anchor
 
         return i if anchor < 0 and self.bodies.on_hold[i] else anchor
@@ -445,8 +446,8 @@ class Solver:
     ) -> cython.void:
         """Merge the clusters of the two bodies and add the momentum that passes to the impulse.
 
-        A body that is held from now on is held against the gravity of the rest of the step too:
-        one half of it is in the chord, the other in the kick.
+        An anchor also stops gravity for the rest of the step: half of that momentum is in the
+        chord, the other half is the kick.
         """
         c: Clusters = self.clusters
         m: ImpactState = self.impact

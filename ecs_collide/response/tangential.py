@@ -1,11 +1,9 @@
 """The velocities along the surface by `Stop` and `Push`, as far as the energy allows.
 
-`Stop` takes the velocity of the partner's face.  `Push` turns the whole relative speed along the
-surface.  Neither may raise the kinetic energy of the pair: both go as far towards their rule as the
-energy before the impact allows.  The energies are compared in twice the precision.
-
-All velocities are of the instant.  The path of a falling body gets its kick in addition
-(`motion/gravity.py`), so the energy on the way equals the energy of the instant.
+`Solver` runs this after the normal part and before friction.  `Stop` takes the velocity of the
+partner's face.  `Push` turns the whole relative speed along the surface.  Both go as far towards
+their rule as the kinetic energy of the pair before the impact allows.  Velocities here are at the
+instant; the paths of falling bodies get the kick in addition.
 """
 
 from __future__ import annotations
@@ -32,13 +30,13 @@ class TangentialResponse:
     impact: ImpactState
     sum: ProductSum
     face: cython.double[2, 3]  # (2, 3): the velocities of the touching faces before the resolution
-    # (2, 3): the velocities after the normal part, by the rules, and their difference
+    # (2, 3): the velocities after the normal part and by the rules, and their difference
     after: cython.double[2, 3]
     wanted: cython.double[2, 3]
     change: cython.double[2, 3]
-    # (3,): the velocity at which energies are 0: of a static or kinematic partner, or 0
+    # (3,): the velocity of the frame of energies: of a partner that is not dynamic, or 0
     frame: cython.double[3]
-    # (2,): the weight of each body's energy: its mass, 1 beside a static or kinematic partner, or 0
+    # (2,): the weight of each energy: relative mass, 1 if only that body can change, else 0
     weight: cython.double[2]
 
     def __init__(self, impact: ImpactState):
@@ -55,7 +53,7 @@ class TangentialResponse:
             self.weight = [0.0] * 2
 
     def store_velocities(self) -> cython.void:
-        """Store the velocities of the bodies and of their faces along the surface before the resolution."""
+        """Store the velocities along the surface before the resolution, of bodies and faces."""
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
@@ -161,7 +159,7 @@ class TangentialResponse:
         return sqrt(speed) / sqrt(along) if along != 0.0 else 0.0
 
     def _turn_as_far(self) -> cython.void:
-        """Turn a pair towards the velocities of its rules, as far as its kinetic energy does not rise."""
+        """Change velocities towards the rules as far as the kinetic energy does not rise."""
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
@@ -208,10 +206,10 @@ class TangentialResponse:
         return unit
 
     def _part_to_turn(self, unit: cython.double) -> cython.double:
-        """Return the share of the change by its rules that a pair may make.
+        """Return the part, 0 to 1, of the change by the rules that the energy allows.
 
-        After the share s the energy has grown by a s² + 2 b s + c with c <= 0, so the share is
-        the larger root.  Velocities are divided by `unit`, masses by the larger one.
+        After a part s the energy exceeds its value before the impact by a s² + 2 b s + c, c <= 0.
+        The result is the larger root.  Velocities are divided by `unit`, masses by the larger one.
         """
         b: Bodies = self.bodies
         m: ImpactState = self.impact
