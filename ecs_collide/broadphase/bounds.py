@@ -1,14 +1,14 @@
-"""Compare a box with its fat bounds, and write new ones.
+"""Compare a box with its fat bounds, and write new fat bounds.
 
-Compiled kernels take these functions from `broadphase/bounds.h`, where in 2D both axes are
-computed side by side.  Corners are in one row each: a box begins at `p` of `mins` and
-`maxs`, its fat bounds at `q`, and its box in the tree at `at`, as dim minima and dim maxima.
-`motion` is the displacement in the step, not read if `still`; if `swept`, the box contains it.
+Compiled kernels take these functions from `broadphase/bounds.h`, which computes both axes in 2D
+side by side.  Arrays are flat: the corners of a box begin at `p` of `mins` and `maxs`, its fat
+bounds at `q` and its box in the tree at `at`, both as dim minima, then dim maxima.  `motion` is the
+displacement in the step, not read if `still`; if `swept`, the box contains it.
 """
 
 from __future__ import annotations
 
-FITS = 1  # fat bounds contain the path of a box, and are not far bigger than they need to be
+FITS = 1  # fat bounds contain the path of a box, and are not far larger than necessary
 SAME = 2  # the box has not changed
 
 

@@ -1,18 +1,18 @@
 """Find the pairs of bodies that may meet in a step, with two dynamic trees.
 
-One tree holds the moving bodies, the other the still ones; a step leaves the second one
-unchanged.  The box of a moving body in its tree covers the body's whole path in the step.  Two
-bodies become a pair if the boxes of their paths touch.
+One tree holds the bodies that move, the other the still ones; a step leaves the second unchanged.
+The box of a moving body in its tree covers its whole path in the step.  Two bodies become a pair if
+the boxes of their paths touch.  The narrowphase sweeps the pairs next.
 
 Ten thousand bodies at one point are fifty million pairs.  If there is no room for all pairs, the
-pairs inside a crowd are skipped for the step: pairs of bodies that overlapped at its start, and
-that both overlap many bodies of which the same is true.  Such a pair could only be kept from
-getting deeper.  A pair that does not overlap is never skipped, so nothing enters a body that it
-was outside of.  Pairs of soft crowds are skipped too: these bodies pass through each other.
+pairs inside a crowd are skipped for the step: the two overlapped at its start, and each overlaps
+many bodies that also overlap many.  A step could only keep such a pair from getting deeper.  A pair
+that does not overlap is never skipped, so no body enters another one unnoticed.  Pairs of soft
+crowds, whose bodies pass through each other, are skipped too.
 
-If there is still no room, bodies take turns: those with the most pairs are held for the step (see
-`response.holding`), except for some, and these are others in the next step.  Two held bodies
-cannot meet, so they are no pair.
+If there is still no room, bodies take turns.  Most bodies with many pairs are held for the step
+(see `response.holding`), and the exceptions change from step to step.  Two held bodies cannot meet,
+so they are not a pair.
 
 Invariant: two bodies whose paths may meet are a pair, or are skipped, or are both held.
 """
@@ -33,24 +33,24 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import RareColumns
 
 CROWD: cython.longlong = (
-    32  # a body that overlaps more bodies than this, and they too, is in a crowd
+    32  # a body is in a crowd if it overlaps more than this many bodies that do the same
 )
 PAIR_ROOM: cython.Py_ssize_t = (
     1 << 14
 )  # pairs that a step has room for, and CROWD more for each body
 MANY: cython.longlong = 2 * CROWD  # a body with more pairs than this may have to wait for its turn
-STILL: cython.Py_ssize_t = 8  # pairs that a step has room for, for each body that does not move
+STILL: cython.Py_ssize_t = 8  # pairs that a step has room for, for each still body
 
 
 # The purposes of a traversal.
-PAIR = 0  # make it a pair
-COUNT = 1  # count how many others each body is inside of
-COUNT_AMONG = 2  # count how many of them are so themselves
+PAIR = 0  # add the pairs
+COUNT = 1  # count in `n_inside` how many bodies each body overlaps
+COUNT_AMONG = 2  # count in `n_among` how many of them overlap more than CROWD bodies
 COUNT_PAIRS = 3  # count the pairs of each body
 
 
 class PairObserver:
-    """What the later stages do about the pairs that the broadphase finds; here, nothing."""
+    """The callbacks of the broadphase to later stages; the base class does nothing."""
 
     @may_raise
     def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
@@ -63,12 +63,12 @@ class PairObserver:
         high_id: cython.longlong,
         image: cython.longlong,
     ) -> cython.void:
-        """Prepare for pair `p`, of two entities that meet at an image of the second."""
+        """Store the ids and the image of pair `p`; `image` belongs to the higher id."""
 
     def leave_out(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
-        """Note a pair of soft bodies that there is no room for."""
+        """Note a pair of soft bodies for which there is no room."""
 
     def hold(self, i: cython.Py_ssize_t) -> cython.void:
         """Hold a body where it is for the whole step."""
@@ -85,15 +85,15 @@ class Broadphase:
     still: Public[Tree]
     moving: Public[Tree]
     dense_nodes: DenseNodes
-    # how far bounds are fattened; see `Tree.renew`
+    # the size of fat bounds; see `Tree.renew`
     margin: Public[cython.double]
     lookahead: Public[cython.double]
-    # returns whether two bodies, given as rows, may meet.  Called for pairs of which one body has
-    # a filter of the game, or for all pairs if `all_have_filters`
+    # callable: returns whether two rows may meet.  Called for pairs in which a body has a filter of
+    # the game, or for all pairs if `all_have_filters`
     pair_filter: Public[Any]
     all_have_filters: Public[cython.bint]
     n_skipped: Public[cython.longlong]  # number of pairs of this step for which there was no room
-    # list of int: rows of the bodies between which pairs are skipped in this step
+    # list of int: rows of the bodies in a crowd, between which pairs are skipped in this step
     crowd: Public[list]
     is_crowded: ReadOnly[cython.bint]
     takes_turns: cython.bint
@@ -157,7 +157,7 @@ class Broadphase:
         )
 
     def place_still(self, rows: cython.longlong[::1]):
-        """Put bodies that do not move into their tree, where they now are."""
+        """Put still bodies into their tree at their present positions."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
@@ -180,11 +180,10 @@ class Broadphase:
         )
 
     def place_pressed(self, rows: cython.longlong[::1]):
-        """As `place_moving`, of bodies that press against other moving bodies, in wider boxes.
+        """Reinsert bodies that press against moving bodies as `place_moving`, with wider boxes.
 
         Such a body changes its path many times within the step.  Its box is widened on each side
-        by the distance that it moves on its fastest axis.  Then its new paths stay inside the
-        box, and no new pairs have to be found.
+        by its motion on the fastest axis, so that new paths stay inside and need no new search.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -192,7 +191,7 @@ class Broadphase:
 
         if self.wide_min.shape[0] < b.centre.shape[0]:
             self.wide_max = zeros(DOUBLE, b.centre.shape[0], b.dim)
-            self.wide_min = zeros(DOUBLE, b.centre.shape[0], b.dim)  # last: by it the room is known
+            self.wide_min = zeros(DOUBLE, b.centre.shape[0], b.dim)  # last, as its size is the room
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             self.still.drop(i)
@@ -207,7 +206,7 @@ class Broadphase:
         )
 
     def remove(self, i: cython.Py_ssize_t):
-        """Take a body out of the trees."""
+        """Remove a body from the trees."""
         self.still.drop(i)
         self.moving.drop(i)
 
@@ -233,8 +232,7 @@ class Broadphase:
         Returns
         -------
         bool
-            False, with nothing done, if there may be too many pairs with those at rest: then
-            all bodies must be woken first.
+            False, with no pairs, if sleeping bodies may have too many pairs; wake all bodies first.
         """
         room: cython.Py_ssize_t = PAIR_ROOM + CROWD * (rows.shape[0] + n_asleep)
 
@@ -261,9 +259,9 @@ class Broadphase:
 
     @may_raise
     def _take_turns(self, rows: cython.longlong[::1]) -> cython.void:
-        """Hold the bodies with many pairs, except for some whose pairs there is room for.
+        """Hold the bodies with many pairs, except for some for whose pairs there is room.
 
-        These are the next ones by entity id.  Each step begins where the step before ended, or
+        The exceptions are consecutive in entity id.  Each step begins where the last one ended or
         earlier, so that no body waits forever.
         """
         b: Bodies = self.bodies
@@ -299,7 +297,7 @@ class Broadphase:
         return self.takes_turns and self.bodies.on_hold[i] and self.bodies.on_hold[j]
 
     def has_room_to_follow(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether there is room for the pairs that a new path within a step may bring."""
+        """Return whether there is room for the pairs of a body's new path within a step."""
         return self.n_followed <= self.room or (
             self.bodies.moves[i]
             and self.moving.covers(i, self.bodies.swept_min, self.bodies.swept_max)
@@ -337,7 +335,7 @@ class Broadphase:
 
     @may_raise
     def _traverse_crowd(self, rows: cython.longlong[::1], purpose: cython.int) -> cython.int:
-        """Process all pairs for a purpose; where whole nodes overlap, all their pairs at once."""
+        """Process all pairs for a purpose; take the pairs of two nodes at once if possible."""
         counts_inside: cython.bint = purpose in (COUNT, COUNT_AMONG)
         members: cython.longlong[::1] = self.n_inside if counts_inside else self.n_among
         least: cython.longlong = -1 if purpose == COUNT else CROWD
@@ -359,7 +357,7 @@ class Broadphase:
     def _traverse_images(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
-        """Process all pairs that may meet across an edge of the world, as `_traverse`."""
+        """Process all pairs that may meet across an edge of the world; returns as `_traverse`."""
         b: Bodies = self.bodies
         images: PeriodicImages = self.images
         n: cython.Py_ssize_t
@@ -391,9 +389,9 @@ class Broadphase:
 
     @may_raise
     def _process_images(self, tree: Tree, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
-        """Process the pairs of a body with the bodies of a tree at the image that `images` has found.
+        """Process the pairs of a body with the bodies of a tree at the selected image.
 
-        What both would find is found by the one whose path is longer than the world, else by
+        A pair that both bodies would find is processed from the one with a long path, or else from
         the one with the lower id.
         """
         b: Bodies = self.bodies
@@ -425,7 +423,7 @@ class Broadphase:
 
     @may_raise
     def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.int:
-        """Pair a touched body that does not move with others that do not."""
+        """Process the pairs of a touched still body with still bodies."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
 
@@ -436,7 +434,7 @@ class Broadphase:
         return 0
 
     def _is_either_touched(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether one of two still bodies was touched."""
+        """Return whether two still bodies, one of them touched, may be a pair."""
         b: Bodies = self.bodies
 
         moved: cython.bint = ((b.touched[i] | b.touched[j]) & Touched.BY_GAME) != 0
@@ -486,7 +484,7 @@ class Broadphase:
 
     @may_raise
     def _passes_filter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the filter of the game, if there is one, lets two bodies meet."""
+        """Return whether the filter of the game, if any, lets two bodies meet."""
         t: RareColumns = self.bodies.rare
 
         if self.pair_filter is None or not (
@@ -497,10 +495,10 @@ class Broadphase:
 
     @may_raise
     def _find_crowd(self, rows: cython.longlong[::1]) -> cython.void:
-        """Find the bodies of crowds: they overlap many bodies that overlap many bodies.
+        """Find the bodies of crowds, which overlap many bodies that overlap many bodies.
 
-        A large zone overlaps many bodies that overlap few, so its pairs are kept.  At most
-        2 * CROWD overlapping pairs are kept for each body.
+        A large zone overlaps many bodies that overlap few, so its pairs remain.  At most
+        2 * CROWD overlapping pairs remain for each body.
         """
         b: Bodies = self.bodies
         n_rows: cython.Py_ssize_t = b.centre.shape[0]
@@ -524,10 +522,10 @@ class Broadphase:
         self.is_crowded = True
 
     def _is_inside(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two bodies overlapped at the start of the step, beyond all rounding.
+        """Return whether two bodies overlapped at the start of the step by more than rounding.
 
-        On an axis on which both have no thickness, bodies in one plane count as overlapping:
-        while they stay in it they cannot have an impact.
+        On an axis on which both have no thickness, bodies in one plane count as overlapping,
+        because they cannot have an impact while they stay in it.
         """
         k: cython.int
 
@@ -566,10 +564,9 @@ class Broadphase:
 
     @may_raise
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
-        """Pair a body whose path has changed within a step with all it may meet now.
+        """Pair a body whose path has changed within a step with all bodies that it may meet now.
 
-        Nothing is done if the box of the body in the tree covers the new path: then it has been
-        paired with all bodies that the path may meet.
+        If the box of the body in the tree covers the new path, the pairs exist already.
         """
         b: Bodies = self.bodies
         n_before: cython.Py_ssize_t = self.pairs.n
@@ -577,7 +574,7 @@ class Broadphase:
         if b.moves[i]:
             if self.moving.covers(i, b.swept_min, b.swept_max):
                 if b.wraps and self.images.n_long_paths > 0:
-                    self._follow_images(i)  # long paths are paired as they are
+                    self._follow_images(i)  # pairs of long paths do not come from boxes in the tree
                 return
             self.moving.renew_one(
                 i, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
@@ -593,7 +590,7 @@ class Broadphase:
 
     @may_raise
     def _follow_images(self, i: cython.Py_ssize_t) -> cython.void:
-        """Pair a body whose path has changed with all it may meet now across an edge."""
+        """Pair a body whose path has changed with all bodies that it may meet across an edge."""
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
 
@@ -613,7 +610,7 @@ class Broadphase:
 
     @may_raise
     def _add_pairs_at_image(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
-        """Pair a body with the bodies of a tree at the image found, unless they are a pair already."""
+        """Pair a body with the bodies of a tree at the selected image, unless the pair exists."""
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
 
@@ -630,14 +627,14 @@ class Broadphase:
                 self._add_pair(i, j)
 
     def _has_pair_at_image(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether two bodies are a pair at the image that `images` is at."""
+        """Return whether two bodies are a pair at the selected image."""
         if self.bodies.ids[j] < self.bodies.ids[i]:
             return self.pairs.find_image(j, i, -self.images.image) >= 0
         return self.pairs.find_image(i, j, self.images.image) >= 0
 
     @may_raise
     def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
-        """Pair a body with the bodies of a tree that it may meet, unless they are a pair already."""
+        """Pair a body with the bodies of a tree that it may meet, unless the pair exists."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
 
@@ -666,7 +663,7 @@ class Broadphase:
             j = swap
             sign = -1
         if self.pairs.is_full():
-            self.observer.make_room(2 * self.pairs.n)  # first: by the pairs the room is known
+            self.observer.make_room(2 * self.pairs.n)  # first, because it may raise
             self.pairs.grow()
         p: cython.Py_ssize_t = self.pairs.add(i, j, self.state_of(i, j))
         self.observer.add(p, b.ids[i], b.ids[j], sign * self.images.image)
@@ -679,7 +676,7 @@ class Broadphase:
     @cython.cfunc
     @cython.inline
     def state_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
-        """Return how two bodies treat each other by their components, as `Pair.state`."""
+        """Return the `Pair.state` that follows from the components of two bodies."""
         b: Bodies = self.bodies
 
         if b.sensor[i] or b.sensor[j] or not (b.dynamic[i] or b.dynamic[j]):

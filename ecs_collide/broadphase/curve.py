@@ -1,10 +1,10 @@
 """A Hilbert curve through a square or a cube, as a table of turns.
 
-The curve visits all cells of a grid and never jumps.  It is the one rule of
+The curve visits all cells of a grid without jumps.  It follows the rule of
 Hamilton and Rau-Chaplin, "Compact Hilbert indices" (2008), for any number of axes.
 
-A *state* is how the curve goes through a cube: the corner at which it enters,
-a bit for each axis, times the number of axes, and the axis along which it goes on.
+A *state* is the way of the curve through a cube: dim * (the corner at which it enters,
+a bit for each axis) + the axis along which it continues.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ import numpy as np
 
 from ecs_collide._kernel.arrays import INT
 
-STATE_BITS = 8  # of an entry: how the curve goes on
+STATE_BITS = 8  # the low bits of an entry: the next state
 
 
 def make_curve_table(dim: int) -> memoryview:
-    """Return the table: where on the curve a cell is, and how it goes on in there.
+    """Return the table of the place of a cell on the curve, and of the curve's state in it.
 
-    An entry stands for a state, and below it for some bits of the cell's
-    number on each axis: 4 in 2D, 2 in 3D.  It holds the place of the cell along
-    the curve, and below that the state in which the curve goes through it.
+    The index is a state, and in lower bits some bits of the cell's number on
+    each axis: 4 in 2D, 2 in 3D.  An entry is the place of the cell along the
+    curve, and in the low `STATE_BITS` the state of the curve in the cell.
 
     Returns
     -------
     memoryview
-        intc, a row.
+        intc, one-dimensional.
     """
     n_bits = 4 if dim == 2 else 2
     corners = 1 << dim
@@ -49,28 +49,28 @@ def make_curve_table(dim: int) -> memoryview:
 
 
 def _gray(number: int) -> int:
-    """Return the Gray code of a number; the codes of neighbours differ by one bit."""
+    """Return the Gray code of a number; consecutive codes differ in one bit."""
     return number ^ number >> 1
 
 
 def _rotated(bits: int, by: int, dim: int) -> int:
-    """Return `dim` bits, turned to the left."""
+    """Return `dim` bits, rotated to the left."""
     by %= dim
     return (bits << by | bits >> (dim - by)) & ((1 << dim) - 1)
 
 
 def _rank(dim: int, state: int, corner: int) -> int:
-    """Return as which of the corners of a cube the curve visits one, a bit for each axis."""
+    """Return the rank, from 0, at which the curve visits a corner, a bit for each axis."""
     gray = _rotated(corner ^ state // dim, dim - (state % dim + 1), dim)
     return [_gray(rank) for rank in range(1 << dim)].index(gray)
 
 
 def _next_state(dim: int, state: int, rank: int) -> int:
-    """Return how the curve goes through the corner that it visits as the rank-th."""
+    """Return the state of the curve in the corner that it visits at a rank."""
     axis = state % dim
     entry = _gray((rank - 1) // 2 * 2) if rank > 0 else 0
     ones = 0
-    # The axis on which it leaves: by how many ones the rank ends, or the one before it does.
+    # The axis on which it leaves follows from the trailing ones of the rank or of rank - 1.
     while rank > 0 and (rank - 1 + rank % 2) >> ones & 1:
         ones += 1
     entry = state // dim ^ _rotated(entry, axis + 1, dim)

@@ -1,9 +1,9 @@
 """Count pairs inside a crowd node by node instead of pair by pair.
 
 Ten thousand boxes in one place are fifty million pairs, but their tree has only some 1,500 nodes.
-Each node gets two boxes of where its bodies are at the start of the step: the *core*, which all of
-them cover, and the *hull*, which covers all of them.  If the cores of two nodes overlap, every body
-of one node is inside every body of the other.  If their hulls are apart, no two bodies overlap.
+Each node gets two boxes for its bodies at the start of the step: the *core*, which is inside each
+body, and the *hull*, which contains all of them.  If the cores of two nodes overlap, every body of
+one node overlaps every body of the other.  If their hulls are apart, no two bodies overlap.
 Otherwise the traversal descends to the children.
 
 The count of a node applies to each of its bodies.  It is added to the bodies at the end.
@@ -22,7 +22,7 @@ from ecs_collide.broadphase.simd import WIDTH
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 
-INSIDE = 2.0**-40  # of the largest face: boxes that overlap by more than this do not just touch
+INSIDE = 2.0**-40  # times the largest coordinate; boxes that overlap by more do not only touch
 
 
 @cython.final
@@ -72,9 +72,9 @@ class NodeSums:
         least: cython.longlong,
         asks_game: cython.int,
     ):
-        """Measure all nodes; the members are the bodies of which a count exceeds `least`.
+        """Measure all nodes; the members are the bodies with `counts` above `least`.
 
-        `asks_game` is 0, or the bits of bodies of which the game filters the pairs, or -1 for all.
+        `asks_game` is the trait bits of bodies whose pairs the game filters, or -1 for all.
         """
         if self.size.shape[0] < self.nodes.node_room:
             self._make_room(self.nodes.node_room)
@@ -90,7 +90,7 @@ class NodeSums:
         least: cython.longlong,
         asks_game: cython.int,
     ) -> cython.void:
-        """Measure a node and all below it."""
+        """Measure a node and all nodes below it."""
         lane: cython.int
         k: cython.int
 
@@ -135,14 +135,14 @@ class NodeSums:
         hull_low: cython.double,
         hull_high: cython.double,
     ) -> cython.void:
-        """Extend the boxes of a node by the boxes of a child, on an axis."""
+        """Merge the core and hull of a child into its node, on an axis."""
         self.core_low[node, k] = max(self.core_low[node, k], core_low)
         self.core_high[node, k] = min(self.core_high[node, k], core_high)
         self.hull_low[node, k] = min(self.hull_low[node, k], hull_low)
         self.hull_high[node, k] = max(self.hull_high[node, k], hull_high)
 
     def _may_be_alike(self, i: cython.Py_ssize_t, asks_game: cython.int) -> cython.bint:
-        """Return whether the filter of a body is all that decides which bodies it meets."""
+        """Return whether only the filter of a body decides which bodies it may meet."""
         t: RareColumns = self.bodies.rare
 
         if asks_game and (asks_game < 0 or asks_game & t.bits[i]):
@@ -168,7 +168,7 @@ class NodeSums:
         members: cython.longlong[::1],
         least: cython.longlong,
     ):
-        """Add the pending numbers to the counts of all members, given as in `measure`."""
+        """Add the pending numbers to `counts` of all bodies with `members` above `least`."""
         if self.nodes.n_items:
             self._give_out(self.nodes.root(), 0, counts, members, least)
 
@@ -193,13 +193,13 @@ class NodeSums:
 
 @cython.final
 class DenseNodes(NodePairs):
-    """Decides whole pairs of nodes in a traversal of moving bodies, or of moving and still ones."""
+    """Decides pairs of nodes as a whole in a traversal of moving or of moving and still bodies."""
 
     bodies: Bodies
     moving: NodeSums
     still: NodeSums
     # whether the traversal counts overlaps of members.  Otherwise it skips the pairs inside a
-    # crowd, whose members these are
+    # crowd, whose bodies are the members
     counts_inside: cython.bint
     n_skipped: cython.longlong  # number of skipped pairs
 
@@ -220,7 +220,7 @@ class DenseNodes(NodePairs):
         asks_game: cython.int,
         counts_inside: cython.bint,
     ):
-        """Prepare a traversal; for the arguments see `NodeSums.measure` and the field."""
+        """Begin a traversal; arguments as in `NodeSums.measure`, and `counts_inside`."""
         self.moving.measure(low, high, members, least, asks_game)
         self.still.measure(low, high, members, least, asks_game)
         self.counts_inside = counts_inside
@@ -270,7 +270,7 @@ class DenseNodes(NodePairs):
     def _are_apart(
         self, first: NodeSums, one: cython.int, second: NodeSums, other: cython.int
     ) -> cython.bint:
-        """Return whether no body of a node shares a point with one of another."""
+        """Return whether no body of a node shares a point with a body of another node."""
         k: cython.int
 
         for k in range(self.bodies.dim):
@@ -284,10 +284,10 @@ class DenseNodes(NodePairs):
     def _are_inside(
         self, first: NodeSums, one: cython.int, second: NodeSums, other: cython.int
     ) -> cython.bint:
-        """Return whether each body of a node is inside each of another, as `Broadphase` has it.
+        """Return whether each body of a node overlaps each body of another, as in `Broadphase`.
 
-        A face is no larger than the hulls, so rounding cannot make it true of nodes and false of
-        a pair.
+        No coordinate of a body exceeds the hulls, so rounding cannot make it true for nodes and
+        false for a pair.
         """
         k: cython.int
 

@@ -1,18 +1,18 @@
-"""A dynamic tree of axis-aligned boxes: the boxes of items, found by where they are.
+"""A dynamic tree of axis-aligned boxes, which finds items by position.
 
 *Items* are small ints >= 0, the rows of the owner of the tree; the arrays that are passed in
 have a row for each.  The nodes are in `broadphase.nodes`; this module is the interface.
 
 Each item has *fat bounds* around its box.  While the box stays inside them, the item stays in its
 leaf, and the nodes above it are refitted.  When the box escapes, the item gets new fat bounds and
-is reinserted where it fits best.  If many escape at once, the first few are reinserted, and of the
-others only those whose centre has left the *build box* of their leaf: the bounds that the leaf had
-when it was built.  Fat bounds only limit how far the tree may degrade.  No search uses them.
+is reinserted where it fits best.  If many escape at once, only the first few are reinserted, and
+further ones whose centre has left the *build box* of their leaf: the bounds that the leaf had when
+it was built.  Fat bounds only limit how far the tree may degrade.  No search uses them.
 
-The whole tree is rebuilt if so many items must be reinserted at once that a rebuild costs less.
-It is also rebuilt after 256 escapes and insertions, plus one for every four items.  Insertions make
-a worse tree than a rebuild, and items that stay in their leaves enlarge the leaves.  The decisions
-use counts and no clock, so the same calls in the same order give the same tree.
+The whole tree is rebuilt if that costs less than the reinsertions of one call.  It is also rebuilt
+after 256 escapes and insertions, plus one for every four items.  Insertions make a worse tree than
+a rebuild, and items that stay in their leaves enlarge the leaves.  The decisions use counts and no
+clock, so the same calls in the same order give the same tree.
 
 Invariant: the bounds of each node contain the boxes of all items below it; `check` verifies it.
 
@@ -33,13 +33,13 @@ from ecs_collide.motion.bodies import flat
 
 MAX_ITEMS: cython.Py_ssize_t = 2**27  # places are numbered by 32 bits
 FEW: cython.Py_ssize_t = (
-    16  # reinsertions that cost less than a rebuild, and hardly degrade a tree, of any size
+    16  # reinsertions that cost less than a rebuild and hardly degrade a tree of any size
 )
 ITEMS_PER_SINGLE: cython.Py_ssize_t = (
     256  # reinsert the first FEW escapes of a batch, and one for every 256 items
 )
 ITEMS_PER_INSERTION: cython.Py_ssize_t = (
-    16  # rebuild if FEW and one item in 16 must be reinserted: same cost
+    16  # rebuild if more than FEW + 1/16 of the items need reinsertion: same cost
 )
 ITEMS_PER_ESCAPE: cython.Py_ssize_t = (
     4  # rebuild after MIN_ESCAPES and one escape or insertion for every 4 items
@@ -63,19 +63,19 @@ class Tree:
     dim: ReadOnly[cython.Py_ssize_t]
     found: Public[cython.longlong[::1]]  # int64: the result of the last `touching`
     overlap_finder: ReadOnly[OverlapFinder]  # finds pairs of items, and holds the last result
-    one: cython.longlong[::1]  # item, of those given
+    one: cython.longlong[::1]  # the item of `renew_one`
     nodes: Nodes
     fat_bounds: FatBounds
     bulk_rebuild: BulkRebuild
     traversal: ReadOnly[Traversal]  # finds the items that touch a box
     n_renewed: cython.Py_ssize_t  # items that got fat bounds since the last rebuild
     # how often an item in the tree got new fat bounds, because its path left the old ones or they
-    # were far too big.  The owner may set this and the next two to 0
+    # were far too large.  The owner may set this and the next two to 0
     n_escaped: Public[cython.longlong]
-    # how often such an item was taken out and inserted again on its own
+    # how often such an item alone was removed and inserted again
     n_reinserted: Public[cython.longlong]
     n_rebuilt: Public[cython.longlong]  # how often the whole tree was rebuilt along the curve
-    pending_node: cython.int  # the node that new items are given before a layout; 0: none
+    pending_node: cython.int  # the leaf of new items before a rebuild; 0: none
 
     def __init__(self, dim: cython.Py_ssize_t, capacity: cython.Py_ssize_t = 0) -> None:
         if dim != 2 and dim != 3:
@@ -153,7 +153,7 @@ class Tree:
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
     ) -> None:
-        """Write the fat bounds of item i of many into row i; leave those rows that have none."""
+        """Write the fat bounds of items[i] into row i; skip items that are not in the tree."""
         i: cython.Py_ssize_t
 
         for i in range(items.shape[0]):
@@ -203,7 +203,7 @@ class Tree:
         """Update the boxes of items; insert new items, reinsert items that escape.
 
         An item gets new fat bounds if it is new, if its box swept by `motion` escapes the old
-        ones, or if they are far too big.
+        ones, or if they are far too large.
 
         Parameters
         ----------
@@ -246,7 +246,7 @@ class Tree:
         if self.fat_bounds.n_displaced > displaced_limit or n_escaped > escaped_limit:
             for i in range(self.fat_bounds.n_displaced):
                 n_new += not nodes.holds(items[self.fat_bounds.displaced[i]])
-            # All memory first: a rebuild that runs out of it halfway would leave no tree.
+            # Allocate first, because a MemoryError within the rebuild would destroy the tree.
             nodes.make_room_for_nodes(n_new // WIDTH + 1)
             self.bulk_rebuild.make_room(nodes.n_items + n_new)
             for i in range(self.fat_bounds.n_displaced):
@@ -278,7 +278,7 @@ class Tree:
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.bint:
-        """As `renew` for one item; return whether it got new fat bounds.
+        """Update one item as `renew`; return whether it got new fat bounds.
 
         O(1) if it stays inside the old ones, otherwise O(log n) on average.
         """
@@ -304,7 +304,7 @@ class Tree:
         """Move an item to the leaf where its box fits best."""
         nodes: Nodes = self.nodes
 
-        # A split on every level takes a node for each.
+        # A split takes a node on each level.
         nodes.make_room_for_nodes(nodes.level[nodes.root()] + 3)
         if nodes.place_of[item] >= 0:
             nodes.detach(item)
@@ -340,13 +340,12 @@ class Tree:
     ) -> cython.Py_ssize_t:
         """Find the items whose boxes in the tree share a point with box `row` of two arrays.
 
-        Closed.  Returns their number n; `found[:n]` holds the items in the
-        tree's order.
+        Returns their number n; `found[:n]` holds the items in the tree's order.
         """
         return self.traversal.find_touching(flat(mins), flat(maxs), row, self.found)
 
     def touching_one(self, low: cython.double[::1], high: cython.double[::1]) -> cython.Py_ssize_t:
-        """Find the items whose boxes in the tree share a point with one box, as `touching`."""
+        """Find the items whose boxes in the tree share a point with one box; see `touching`."""
         if not cython.compiled:
             return self.traversal.find_touching(low, high, 0, self.found)
         return self.traversal.find_touching(
@@ -405,8 +404,7 @@ class Tree:
     ) -> None:
         """Write the bounds and the depth of all nodes; the root has depth 0.
 
-        The arrays have `n_nodes` rows; they are written in the order in which
-        the nodes are kept.  O(n).
+        The arrays have `n_nodes` rows, written in the order in which the nodes are stored.  O(n).
         """
         nodes: Nodes = self.nodes
         top: cython.int = nodes.level[nodes.root()]
@@ -430,14 +428,14 @@ class Tree:
         Raises
         ------
         AssertionError
-            One does not hold; the message says which, and where.
+            An invariant does not hold; the message names it and the node.
         """
         self.traversal.verify()
 
     # Memory and rebuilding
 
     def _escapes_to_rebuild(self) -> cython.Py_ssize_t:
-        """Return how many escapes and insertions the tree bears between two rebuilds."""
+        """Return the number of escapes and insertions after which the tree is rebuilt."""
         return MIN_ESCAPES + self.nodes.n_items // ITEMS_PER_ESCAPE
 
     @may_raise
@@ -450,7 +448,7 @@ class Tree:
         room: cython.Py_ssize_t = max(greatest + 1, 2 * self.nodes.item_room)
         self.found = grown(self.found, room)
         self.fat_bounds.make_room(room)
-        self.nodes.make_room_for_items(room)  # last: its size is the room there is
+        self.nodes.make_room_for_items(room)  # last, because it sets the room
         return 0
 
     @may_raise

@@ -1,7 +1,7 @@
-"""Fat bounds: how far a box may move before its item is reinserted.
+"""Fat bounds, which limit how far a box may move before its item is reinserted.
 
-All work that is done for every box in every step is in this module and in `broadphase/bounds.py`,
-which compiled kernels take from `broadphase/bounds.h`.
+All work for every box in every step is in this module and in `broadphase/bounds.py`, which compiled
+kernels take from `broadphase/bounds.h`.
 
     +- - - - - - - - - - - - - - -+      the box, its path in this step, the margin on all sides,
     :  margin +------+----------+ :      and about `lookahead` more steps in the direction of
@@ -18,8 +18,8 @@ from ecs_collide.broadphase.bounds import FITS, SAME, classify, widen
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.motion.bodies import flat
 
-TOO_BIG = 4.0  # bounds with more than this times the perimeter or surface they need are renewed
-TURN: cython.longlong = 1000003  # far from items that are neighbours
+TOO_BIG = 4.0  # bounds with more than this times the necessary perimeter or surface are renewed
+TURN: cython.longlong = 1000003  # far above the difference of neighbouring items
 
 
 @cython.final
@@ -29,19 +29,18 @@ class FatBounds:
     nodes: Nodes
     # float64 (items, 2 * dim): dim minima, then dim maxima
     bounds: cython.double[:, ::1]
-    # int64 (n_moved,): the items that have moved in the last `update` and stay in their
-    # leaves
+    # int64 (n_moved,): the items that moved in the last `update` and stay in their leaves
     moved: cython.longlong[::1]
     n_moved: cython.Py_ssize_t
-    # int64 (n_displaced,): indices, into the items of that `update`, of the new and the escaped
-    # ones, which need another place in the tree
+    # int64 (n_displaced,): indices, into the items of that `update`, of items that need
+    # another place in the tree, because they are new or have escaped
     displaced: cython.longlong[::1]
     n_displaced: cython.Py_ssize_t
     # number of items of that `update` that were not in the tree before
     n_new: cython.Py_ssize_t
     dim: cython.Py_ssize_t
     turn_of: cython.int[::1]  # of each item: how often it got fresh fat bounds
-    # What `aim` was given last.
+    # The arguments of the last `aim`.
     mins: cython.p_double
     maxs: cython.p_double
     motion: cython.p_double
@@ -61,7 +60,7 @@ class FatBounds:
 
     @may_raise
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
-        """Grow to items 0 to `n_items` - 1."""
+        """Make room for items 0 to `n_items` - 1."""
         self.bounds = grown(self.bounds, n_items)
         self.turn_of = grown(self.turn_of, n_items)
         self.moved = grown(self.moved, n_items)
@@ -77,7 +76,7 @@ class FatBounds:
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.void:
-        """Read boxes from these arrays until the next call."""
+        """Set the arrays from which boxes are read until the next call."""
         self.mins = flat(mins)
         self.maxs = flat(maxs)
         self.motion = flat(motion)
@@ -183,8 +182,8 @@ class FatBounds:
     def _fatten(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Compute new fat bounds of an item.
 
-        The share of the growth is pseudo-random, a hash of the item and of how often it has got
-        new bounds: otherwise bodies of one speed would all escape in the same step.
+        The share of the growth is a hash of the item and its number of new bounds, so that bodies
+        of one speed do not all escape in the same step.
         """
         self.turn_of[item] += 1
         phase: cython.longlong = (item + TURN * self.turn_of[item]) & LOW_31_BITS
@@ -196,7 +195,7 @@ class FatBounds:
 
 
 def are_fine(lowers: cython.double[:, ::1], uppers: cython.double[:, ::1]) -> bool:
-    """Return whether all boxes are finite, not too large, and have no lower corner above the upper."""
+    """Return whether all boxes have min <= max and coordinates within LARGEST."""
     low: cython.p_double = flat(lowers)
     high: cython.p_double = flat(uppers)
     i: cython.Py_ssize_t

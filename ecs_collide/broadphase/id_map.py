@@ -1,7 +1,7 @@
-"""Rows for ids: where in the columns of a tree the box of each id stands.
+"""A hash table from ids to rows, such as the rows of a tree's boxes.
 
-A table of open addresses: a search begins at the address of the id's hash and
-ends at an empty address.  A removal moves later ids up, so that it leaves no gap.
+It uses open addressing with linear probing.  A search starts at the hash of an id and ends at an
+empty slot.  A removal closes its gap by moving later entries up.
 """
 
 from __future__ import annotations
@@ -10,24 +10,24 @@ from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, nones, zeros
 from ecs_collide._kernel.constants import HASH, LOW_31_BITS, LOW_32_BITS
 
-TWICE: cython.Py_ssize_t = -2  # instead of the row of an id that was there before
+TWICE: cython.Py_ssize_t = -2  # instead of the row of an id that occurs a second time
 
 
 @cython.final
 class IdMap:
-    """A row for each id; rows of ids that are gone are given out again."""
+    """A row for each id; rows of removed ids are reused."""
 
-    n: ReadOnly[cython.Py_ssize_t]  # how many ids there are
-    # int64 (room,): the id of each row.  Another array after growth
+    n: ReadOnly[cython.Py_ssize_t]  # number of ids
+    # int64 (room,): the id of each row.  Replaced when it grows
     ids: Public[cython.longlong[::1]]
-    n_used: cython.Py_ssize_t  # rows that were ever given out
+    n_used: cython.Py_ssize_t  # rows that were ever used
     n_free: cython.Py_ssize_t
     used: Public[cython.schar[::1]]  # int8 (room,): 1 for the rows that are in use
-    free: cython.longlong[::1]  # rows to be given out again
+    free: cython.longlong[::1]  # the first `n_free` are rows for reuse
     stamp: cython.longlong
-    stamps: cython.longlong[::1]  # of each row: the last `find_many` that met it
-    table: cython.longlong[::1]  # at each address a row, or -1
-    bits: cython.int  # of an address
+    stamps: cython.longlong[::1]  # of each row: the last `find_many` that found it
+    table: cython.longlong[::1]  # in each slot a row, or -1
+    bits: cython.int  # number of bits of a slot number
 
     def __init__(self, room: cython.Py_ssize_t) -> None:
         self.n = self.n_used = self.n_free = 0
@@ -41,13 +41,13 @@ class IdMap:
 
     @property
     def room(self) -> int:
-        """The number of rows there are, in use or not."""
+        """The number of rows, in use or not."""
         return self.ids.shape[0]
 
     @cython.ccall
     @may_raise
     def reserve(self, n_more: cython.Py_ssize_t) -> cython.bint:
-        """Make room for `n_more` ids; return whether there are more rows now."""
+        """Make room for `n_more` ids; return whether that has added rows."""
         room: cython.Py_ssize_t = self.ids.shape[0]
         row: cython.Py_ssize_t
 
@@ -81,7 +81,7 @@ class IdMap:
 
     @cython.ccall
     def add(self, id: cython.longlong) -> cython.Py_ssize_t:
-        """Return a row for a new id, a free one if there is any.  Room must have been made."""
+        """Add a new id and return its row.  `reserve` must have made room."""
         if self.n_free > 0:
             self.n_free -= 1
             row: cython.Py_ssize_t = self.free[self.n_free]
@@ -96,7 +96,7 @@ class IdMap:
 
     @cython.ccall
     def remove(self, id: cython.longlong) -> cython.Py_ssize_t:
-        """Free the row of an id that is there, and return it."""
+        """Remove an id, which must be known, and return its row."""
         table: cython.longlong[::1] = self.table
         mask: cython.Py_ssize_t = table.shape[0] - 1
         hole: cython.Py_ssize_t = self._address(id)
@@ -113,16 +113,16 @@ class IdMap:
             if table[at] < 0:
                 return row
             slot: cython.Py_ssize_t = self._first_slot(self.ids[table[at]])
-            # It may move up unless its home lies after the hole.
+            # The entry may move up unless its first slot lies after the hole.
             if ((at - slot) & mask) >= ((at - hole) & mask):
                 table[hole] = table[at]
                 table[at] = -1
                 hole = at
 
     def find_many(self, ids: cython.longlong[::1], rows: cython.longlong[::1]) -> int:
-        """Write the row of each id; -1 where it is unknown, -2 where it has been there before.
+        """Write the row of each id, up to the first that is unknown (-1) or repeated (-2).
 
-        Returns the number of rows before the first of these, or of all.
+        Returns the index of that id, or the number of ids.
         """
         i: cython.Py_ssize_t
 
@@ -140,10 +140,9 @@ class IdMap:
         return ids.shape[0]
 
     def add_many(self, ids: cython.longlong[::1], rows: cython.longlong[::1]) -> int:
-        """Write a row for each of many new ids.  Room must have been made.
+        """Add new ids and write their rows.  `reserve` must have made room.
 
-        Stops at the first id that is there already; returns the number of
-        rows written.
+        Stops at the first id that is known already; returns the number of rows written.
         """
         i: cython.Py_ssize_t
 
@@ -154,7 +153,7 @@ class IdMap:
         return ids.shape[0]
 
     def remove_many(self, ids: cython.longlong[::1]) -> None:
-        """Free the rows of ids that are all there."""
+        """Remove ids, all of which must be known."""
         i: cython.Py_ssize_t
 
         for i in range(ids.shape[0]):
@@ -173,7 +172,7 @@ class IdMap:
     @cython.cfunc
     @cython.inline
     def _first_slot(self, id: cython.longlong) -> cython.Py_ssize_t:
-        """Return where to begin to look for an id."""
+        """Return the slot at which the search for an id starts."""
         low: cython.longlong = ((id & LOW_31_BITS) * HASH) & LOW_32_BITS
         high: cython.longlong = (((id >> 31) & LOW_31_BITS) * HASH) & LOW_32_BITS
 
@@ -182,11 +181,11 @@ class IdMap:
     @cython.cfunc
     @cython.inline
     def _address(self, id: cython.longlong) -> cython.Py_ssize_t:
-        """Return where an id stands in the table, or the empty place where it would."""
+        """Return the slot of an id in the table, or the empty slot for it."""
         mask: cython.Py_ssize_t = self.table.shape[0] - 1
         at: cython.Py_ssize_t = self._first_slot(id)
 
-        # No local for the table: to acquire a memoryview costs more than this loop.
+        # No local for the table, because acquiring a memoryview costs more than this loop.
         while self.table[at] >= 0 and self.ids[self.table[at]] != id:
             at = (at + 1) & mask
         return at

@@ -7,14 +7,14 @@ images of other bodies.
     |   B  A==|==> B' |      A crosses the edge and meets B at the image B', 1 width away
     +---------+-------+
 
-An *image* is coded as an int: the number of widths by which the second body of a pair is displaced
-where the first one meets it, with one digit for each axis.  Images add up like numbers, the
-opposite image has the opposite sign, and they are ordered by distance on the first axis, then the
-second, then the third.
+An *image* is coded as an int, which has one digit for each axis.  The digit is the number of widths
+by which the second body of a pair is displaced when the first one meets it.  Images add up like
+numbers, the opposite image has the opposite sign, and they are ordered by distance on the first
+axis, then the second, then the third.
 
-`PeriodicImages` finds the images by which a body may meet those in the trees.  Most bodies are far
-from the edge and have none.  A body has a *long path* if its path is longer than the world.  What
-such a body may meet is searched along its path, part by part, and only from its side.
+`PeriodicImages` finds the images at which a body may meet the bodies in the trees.  Most bodies are
+far from the edge and have none.  A body has a *long path* if its path is longer than the world.
+Its pairs are searched along the path, part by part, and only from its side.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ IMAGE_BASE: cython.longlong = 1 << 20  # the base in which images are written
 HALF_IMAGE_BASE: cython.longlong = 1 << 19
 MAX_IMAGES = 160.0  # widths on each side: 2 * 64, and room for the sizes of bodies
 MAX_SHORT_PATH = 2.0  # widths: a path is long if it covers more, the box included
-IMAGE_REACH = 2.0**-38  # of the sum of all terms: more than any rounding
+IMAGE_REACH = 2.0**-38  # times the sum of all terms; more than any rounding error
 
 
 def one_width(k: cython.int) -> cython.longlong:
-    """Return the image that is one width off on axis `k`."""
+    """Return the image that is displaced by one width on axis `k`."""
     if k == 0:
         return IMAGE_BASE * IMAGE_BASE
     return IMAGE_BASE if k == 1 else 1
 
 
 def widths_of(image: cython.longlong, k: cython.int) -> cython.longlong:
-    """Return how many widths an image is off on axis `k`."""
+    """Return the number of widths by which an image is displaced on axis `k`."""
     rest: cython.longlong = image + HALF_IMAGE_BASE * (
         IMAGE_BASE * IMAGE_BASE + IMAGE_BASE + 1
     )  # >= 0
@@ -54,7 +54,7 @@ def widths_of(image: cython.longlong, k: cython.int) -> cython.longlong:
 
 
 def whole(number: cython.double) -> cython.longlong:
-    """Return a whole number, given as a float, as an int."""
+    """Return a float that is a whole number as an int."""
     if cython.compiled:
         return cython.cast(cython.longlong, number)
     return int(number)
@@ -73,13 +73,13 @@ class PeriodicImages:
     is_done: cython.bint
     # (3,): the same in world units
     offset: cython.double[::1]
-    # (3,): corners of the path, or of the part of it, that may meet that image, shifted to
-    # the positions of the other bodies
+    # (3,): corners of the path, or of the part that may meet that image, shifted to the
+    # positions of the other bodies
     low: cython.double[::1]
     high: cython.double[::1]
     bounds_min: cython.double[::1]  # of all paths that are not long
     bounds_max: cython.double[::1]
-    target_min: cython.double[::1]  # the box that the images must reach
+    target_min: cython.double[::1]  # the bounds that the images may meet
     target_max: cython.double[::1]
     target_motion: cython.double[::1]
     centre: cython.double[::1]  # of the body whose images are searched
@@ -126,7 +126,7 @@ class PeriodicImages:
         self.shifts = grown(self.shifts, n_rows)
 
     def clear(self) -> cython.void:
-        """Forget all bodies."""
+        """Start without bodies: no long paths, and empty bounds of short paths."""
         n: cython.Py_ssize_t
         k: cython.int
 
@@ -143,7 +143,7 @@ class PeriodicImages:
         self.bounds_max[k] = max(self.bounds_max[k], high)
 
     def add_path(self, i: cython.Py_ssize_t) -> cython.void:
-        """Add the swept bounds of a body; a path that was long stays so for the step."""
+        """Add the swept bounds of a body; a long path stays long for the step."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -164,7 +164,7 @@ class PeriodicImages:
     # -- begin a search --
 
     def find_short_paths(self, i: cython.Py_ssize_t) -> cython.void:
-        """Search for the images by which a body may meet those with short paths."""
+        """Start the search for the images at which a body may meet bodies with short paths."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -176,7 +176,7 @@ class PeriodicImages:
         self.is_clipped = self.has_long_path[i] != 0
 
     def find_images_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
-        """Search for the images of `j` that `i` may meet, from the base time of `i` on."""
+        """Start the search for the images of `j` that `i` may meet, from the base time of `i`."""
         b: Bodies = self.bodies
         k: cython.int
         rest: cython.double = 1.0 - b.base[i]
@@ -190,7 +190,7 @@ class PeriodicImages:
         self.is_clipped = True
 
     def _start_body(self, i: cython.Py_ssize_t) -> cython.void:
-        """Begin before the first image of a body that may reach the target."""
+        """Set the range of images at which a body may reach the target, before the first one."""
         b: Bodies = self.bodies
         k: cython.int
         rest: cython.double = 1.0 - b.base[i]
@@ -207,7 +207,7 @@ class PeriodicImages:
                 continue
             low: cython.double = self.target_min[k] + min(0.0, self.target_motion[k])
             high: cython.double = self.target_max[k] + max(0.0, self.target_motion[k])
-            if low > high:  # no body
+            if low > high:  # the bounds are empty
                 self.is_done = True
                 return
             self.first[k] = max(-MAX_IMAGES, ceil((b.swept_min[i, k] - high) / b.width[k]))
@@ -269,7 +269,7 @@ class PeriodicImages:
         return False
 
     def _clips(self) -> cython.bint:
-        """Return whether the path meets the target at this image; find the part of it that does."""
+        """Return whether the path meets the target at this image; set the part that does."""
         b: Bodies = self.bodies
         k: cython.int
         enter: cython.double = 0.0

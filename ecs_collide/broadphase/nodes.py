@@ -4,8 +4,8 @@
 a leaf (level 0) has items, a branch has nodes of the level below.  All leaves are equally deep.
 
 A node has eight *places* in a row, one for each child: its box and its number.  The bounds of a
-node are stored in the place that it has in its parent.  Node 0 is not part of the tree: its first
-place holds the root, its second one (`PENDING`) the box of a child that is being inserted.
+node are stored in the place that it has in its parent.  Node 0 is not part of the tree.  Its first
+place holds the root, its second place (`PENDING`) the box of a child that is being inserted.
 
 Why this shape
 --------------
@@ -14,8 +14,8 @@ compared with one in a few instructions without branches (see `broadphase/simd.h
 over n items has only n / 7 nodes.  `docs/design.md` has the measurements.
 
 A leaf has a *build box*, the bounds that it had when it was built.  An item that moves stays in
-its leaf while its centre is inside the build box.  So the leaves spread by half a box at most, and
-few moving items have to be reinserted.
+its leaf while its centre is inside the build box.  Leaves therefore spread by half a box at most,
+and few moving items have to be reinserted.
 
 An insertion descends to the child whose bounds grow least.  A full node is split in two on the
 axis on which the centres of its children spread most; the new node is inserted into the parent,
@@ -49,21 +49,21 @@ class Nodes:
     item_room: cython.Py_ssize_t
     first_free: cython.int  # -1: none
     box: cython.p_double  # at each place: dim minima, then dim maxima
-    spare_box: cython.p_double  # where the next layout writes the boxes
-    build_box: cython.p_double  # of each node on level 0: the bounds it had when it was made
+    spare_box: cython.p_double  # the array to which the next rebuild writes the boxes
+    build_box: cython.p_double  # of each leaf: its bounds when it was built
     # of each node: the boxes of its children side by side, see broadphase/simd.h
     lanes: cython.p_float
     origin: cython.p_double  # of each node: the origin of its lanes
-    child: cython.p_int  # at each place: the item or the node that stands there
-    count: cython.p_int  # of each node: its children
+    child: cython.p_int  # at each place: its item or node
+    count: cython.p_int  # of each node: the number of its children
     level: cython.p_int  # of each node: 0 above items; -1 for a free one
-    place: cython.p_int  # of each node: where it hangs; of a free one: the next free one
-    stale: cython.p_int  # of each node: 1 while its bounds do not match its children
+    place: cython.p_int  # of each node: its place; of a free one: the next free one
+    stale: cython.p_int  # of each node: 1 while its bounds must be refitted to its children
     # of each node: a bit for each child that may have changed, see broadphase.overlaps
     changed: cython.p_int
-    place_of: cython.p_int  # of each item: where it hangs, or -1
+    place_of: cython.p_int  # of each item: its place, or -1
     is_changed: cython.p_int  # of each item: 1 if it has changed since the last search for pairs
-    spread: cython.double[9]  # of a node that is cut: the middles of its children
+    spread: cython.double[9]  # of a node that is split: the middles of its children
     order: cython.int[9]
     cut_child: cython.int[9]
     cut_box: cython.double[54]
@@ -143,7 +143,7 @@ class Nodes:
 
     @may_raise
     def make_room_for_nodes(self, n_nodes: cython.Py_ssize_t) -> cython.int:
-        """Make room until a number of nodes is free, and node 0 exists; at least double it."""
+        """Make room for `n_nodes` more nodes and node 0, at least twice as many as now."""
         old: cython.Py_ssize_t = self.node_room
         room: cython.Py_ssize_t = self.n_nodes + n_nodes + 1
         dim: cython.Py_ssize_t = self.dim
@@ -173,7 +173,7 @@ class Nodes:
         return 0
 
     def allocate(self, level: cython.int) -> cython.int:
-        """Return a free node without children, for a level.  There must be room for it."""
+        """Allocate a node without children on a level.  There must be room for it."""
         node: cython.int = self.first_free
 
         self.first_free = self.place[node]
@@ -207,7 +207,7 @@ class Nodes:
         )  # fmt: skip
 
     def climb(self, node: cython.int) -> cython.void:
-        """Refit nodes from `node` upwards until bounds do not change."""
+        """Refit nodes from `node` upwards until bounds no longer change."""
         while node != 0:
             if not self.refresh(node):
                 return
@@ -231,7 +231,7 @@ class Nodes:
     @cython.cfunc
     @cython.inline
     def _mark_stale(self, place: cython.int) -> cython.void:
-        """Mark the child at a place as changed, and its node as to be refitted."""
+        """Mark the child at a place as changed, and its node for a refit."""
         self.changed[place >> 3] |= 1 << (place & 7)
         self.stale[place >> 3] = 1
 
@@ -247,7 +247,7 @@ class Nodes:
             node = place >> 3
 
     def _mark_all_changed(self, node: cython.int) -> cython.void:
-        """Mark all children of a node, and all places above it, as changed: they changed places."""
+        """Mark all children of a node, which have new places, and all places above as changed."""
         place: cython.int = self.place[node]
 
         self.changed[node] = ALL_LANES
@@ -266,7 +266,7 @@ class Nodes:
     # Growing and shrinking
 
     def attach(self, item: cython.Py_ssize_t) -> cython.void:
-        """Insert an item whose box is at `PENDING`.  There must be room for a node on each level."""
+        """Insert an item whose box is at `PENDING`.  Each level must have room for a node."""
         node: cython.int = self.root()
 
         self.n_items += 1
@@ -327,7 +327,7 @@ class Nodes:
     @cython.cfunc
     @cython.inline
     def _place_child(self, place: cython.int, child: cython.int) -> cython.void:
-        """Write a child to a place that has its box already."""
+        """Write a child to a place that already has its box."""
         self.child[place] = child
         if self.level[place >> 3] == 0:
             self.place_of[child] = place
@@ -335,9 +335,9 @@ class Nodes:
             self.place[child] = place
 
     def _best_lane(self, node: cython.int) -> cython.int:
-        """Return the child of a branch whose bounds grow least by the pending box; the first of equals.
+        """Return the lane of the first child whose bounds grow least by the pending box.
 
-        Bounds are measured by perimeter in 2D, by surface in 3D.
+        Growth is measured by perimeter in 2D, by surface in 3D.
         """
         box: cython.p_double = self.box
         dim: cython.Py_ssize_t = self.dim
@@ -381,7 +381,7 @@ class Nodes:
         self.climb(node)
 
     def _cut(self, node: cython.int, other: cython.int, child: cython.int) -> cython.void:
-        """Split the children of a full node and the pending one between it and an empty node."""
+        """Distribute the children of a full node and the pending one over it and an empty node."""
         dim: cython.Py_ssize_t = self.dim
         axis: cython.Py_ssize_t = self._find_longest_axis(node)
         i: cython.int
@@ -414,7 +414,7 @@ class Nodes:
             self.count[node] += 1
 
     def _find_longest_axis(self, node: cython.int) -> cython.Py_ssize_t:
-        """Return the axis on which the centres of the children and of the pending box spread most."""
+        """Return the axis on which the centres of the children and the pending box spread most."""
         dim: cython.Py_ssize_t = self.dim
         k: cython.Py_ssize_t
         axis: cython.Py_ssize_t = 0
@@ -441,7 +441,7 @@ class Nodes:
 def _cost(
     box: cython.p_double, dim: cython.Py_ssize_t, p: cython.Py_ssize_t, q: cython.Py_ssize_t
 ) -> cython.double:
-    """Return half the perimeter (2D) or surface (3D) of the box around those at `p` and `q`."""
+    """Return half the perimeter (2D) or surface (3D) of the hull of the boxes at `p` and `q`."""
     x: cython.double = max(box[p + dim], box[q + dim]) - min(box[p], box[q])
     y: cython.double = max(box[p + dim + 1], box[q + dim + 1]) - min(box[p + 1], box[q + 1])
 
@@ -453,7 +453,7 @@ def _cost(
 
 @may_raise
 def _grown_ints(old: cython.p_int, n: cython.size_t) -> cython.p_int:
-    """Return an array lengthened to `n` ints, which are not set yet."""
+    """Return an array extended to `n` ints; the new ones are undefined."""
     if not cython.compiled:
         return old + [0] * (n - len(old))
     new: cython.p_int = cython.cast(cython.p_int, realloc(old, n * cython.sizeof(cython.int)))
@@ -464,7 +464,7 @@ def _grown_ints(old: cython.p_int, n: cython.size_t) -> cython.p_int:
 
 @may_raise
 def _grown_doubles(old: cython.p_double, n: cython.size_t) -> cython.p_double:
-    """As `_grown_ints`, of doubles."""
+    """Return an array lengthened to `n` doubles, which are not set yet."""
     if not cython.compiled:
         return old + [0.0] * (n - len(old))
     new: cython.p_double = cython.cast(
@@ -477,7 +477,7 @@ def _grown_doubles(old: cython.p_double, n: cython.size_t) -> cython.p_double:
 
 @may_raise
 def _grown_floats(old: cython.p_float, n: cython.size_t) -> cython.p_float:
-    """As `_grown_ints`, of floats; in pure Python nothing reads them."""
+    """Return an array lengthened to `n` floats; in pure Python nothing reads it."""
     if not cython.compiled:
         return old
     new: cython.p_float = cython.cast(cython.p_float, realloc(old, n * cython.sizeof(cython.float)))

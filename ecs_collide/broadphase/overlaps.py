@@ -1,17 +1,17 @@
 """Find all pairs of boxes that touch, in one tree or between two: a dual-tree traversal.
 
 The traversal descends from a pair of nodes to the pairs of their children that touch.  Within one
-tree it begins with the root paired with itself.  So each pair of nodes is visited once, and no box
+tree it begins with the root paired with itself.  Each pair of nodes is visited once, and no box
 descends from the root on its own.
 
-A caller that stores the pairs can search only for pairs with a *changed* item: each item
+A caller that stores the pairs can search only for pairs with a *changed* item: each changed item
 and each place above it has a mark, and pairs of places without a mark are skipped.
 
-A caller that cannot hold all pairs at once sets `limit`: the traversal stops after about that many
+A caller that cannot hold all pairs at once sets `limit`.  The traversal stops after about that many
 pairs, and `more_within` or `more_between` continues it.
 
-A caller that can decide whole pairs of nodes sets `asks`.  `node_pairs` is then called for each
-pair of nodes, and can keep the traversal from descending into it.
+A caller that can decide pairs of nodes as a whole sets `asks`.  `node_pairs` is then called for
+each pair of nodes, and can keep the traversal from descending into it.
 
 Invariant: the stack holds the pairs of nodes that touch and have not been visited.
 """
@@ -33,17 +33,17 @@ from ecs_collide.broadphase.simd import (
 
 EACH_LANE: cython.ulonglong = 0x0101010101010101  # times a mask: that mask for each child of a node
 ABOVE: cython.ulonglong = (
-    0x0080C0E0F0F8FCFE  # of a node with itself: each child with those after it
+    0x0080C0E0F0F8FCFE  # of a node with itself: each child with the later ones
 )
 
 
 class NodePairs:
-    """The decisions of a caller about pairs of nodes before their items are compared; here none."""
+    """The decisions of a caller about pairs of nodes; the base class decides none."""
 
     def answers(self, one: cython.int, other: cython.int, is_within: cython.bint) -> cython.bint:
         """Return whether the search skips the pairs of items of two nodes.
 
-        Between two trees the second node is one of the second tree.
+        With `is_within` both are nodes of one tree, otherwise the second is of the second tree.
         """
         return False
 
@@ -59,7 +59,7 @@ class OverlapFinder:
     limit: Public[cython.longlong]
     top: Public[cython.Py_ssize_t]  # below 0 if the last traversal is complete
     # int64: the items of pair i at 2 * i and 2 * i + 1, in the order of the traversal.  Between
-    # two trees the first is of the first tree
+    # two trees the first item is in the first tree
     found: Public[cython.longlong[::1]]
     stack: cython.int[::1]
 
@@ -74,9 +74,9 @@ class OverlapFinder:
 
     @cython.ccall
     def within(self, nodes: Nodes, only_changed: cython.bint) -> None:
-        """Find all pairs of items of a tree whose boxes touch (closed), each once.
+        """Find all pairs of items of a tree whose boxes share a point, each once.
 
-        With `only_changed`, only pairs with a marked item.
+        With `only_changed`, find only pairs with at least one marked item.
         """
         self.n = 0
         self.top = -2
@@ -103,7 +103,7 @@ class OverlapFinder:
             top -= 2
             if self.asks and self.node_pairs.answers(one, other, True):
                 continue
-            # The changed of `one` with all of `other`, then the unchanged with the changed there.
+            # Changed children of `one` with all of `other`, then unchanged with changed ones.
             mask: cython.uint = ALL_LANES >> (WIDTH - nodes.count[one])
             mask2: cython.uint = 0
             if only_changed:
@@ -175,8 +175,8 @@ class OverlapFinder:
             if self.asks and self.node_pairs.answers(one, other, False):
                 continue
             self._make_room_to_push(top)
-            # Descend into the higher node, or into both on one level; unless no child of the
-            # lower one touches it, as with walls that surround a crowd.
+            # Descend into the higher node, or into both on one level, unless no child of the
+            # lower one touches the higher one, as with walls that surround a crowd.
             if nodes.level[one] < nodes2.level[other]:
                 mask: cython.uint = touching(
                     nodes2.lanes, nodes2.origin, box2, other, box, 2 * dim * nodes.place[one], dim
@@ -214,7 +214,7 @@ class OverlapFinder:
     @cython.inline
     @may_raise
     def _make_room_to_push(self, top: cython.Py_ssize_t) -> cython.void:
-        """Make room on the stack for as many pairs of nodes as two nodes can have children."""
+        """Make room on the stack for all pairs of children of two nodes."""
         if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
             self.stack = grown(self.stack, 2 * self.stack.shape[0])
 
@@ -227,7 +227,7 @@ class OverlapFinder:
         found: cython.ulonglong,
         top: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Push the pairs of children of two branches that `found` has a bit for; return the top."""
+        """Push the pairs of children of two branches whose bits are in `found`; return the top."""
         while found:
             bit: cython.int = lowest_of_64(found)
             found &= found - 1
@@ -246,7 +246,7 @@ class OverlapFinder:
         found: cython.ulonglong,
         only_changed: cython.bint,
     ) -> cython.void:
-        """Add the pairs of touching items of two leaves that have a bit in `found`."""
+        """Add the touching pairs of items of two leaves among the pairs with a bit in `found`."""
         dim: cython.Py_ssize_t = nodes.dim
         n: cython.Py_ssize_t = self.n
 

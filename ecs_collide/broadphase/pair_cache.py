@@ -1,7 +1,7 @@
-"""The sorted list of all pairs of boxes that touch, kept between two calls.
+"""The sorted list of all pairs of boxes that touch, stored between two calls.
 
-A pair of boxes that have not changed stays a pair.  So only the pairs of changed boxes are searched
-in the tree, sorted by a radix sort, and merged with the pairs that are kept.
+A pair of boxes that have not changed stays a pair.  Only the pairs of changed boxes are searched in
+the tree, sorted by a radix sort, and merged with the remaining pairs.
 
 Invariant: after an update the list equals the result of a full search, sorted by both keys.
 """
@@ -46,7 +46,7 @@ class PairCache:
         key_of: cython.longlong[::1],
         item_of: cython.longlong[::1],
     ) -> int:
-        """Bring the list up to date with the tree; return the number of pairs.
+        """Update the list from the tree; return the number of pairs.
 
         Parameters
         ----------
@@ -60,7 +60,7 @@ class PairCache:
         self.tree.overlap_finder.within(self.tree.nodes, True)
         n_fresh: cython.Py_ssize_t = self.tree.overlap_finder.n
         if self.fresh.shape[0] < n_fresh:
-            # Last the fresh ones, by whose length it is known how much room there is.
+            # `fresh` last, because its length is the room.
             self.spare = zeros(LONG, 2 * n_fresh)
             self.fresh = zeros(LONG, 2 * n_fresh)
         if self.counts.shape[0] < item_of.shape[0]:
@@ -86,7 +86,7 @@ class PairCache:
             rows[i, SECOND] = ids[self.pairs[2 * i + 1]]
 
     def _keep(self, key_of: cython.longlong[::1]) -> cython.Py_ssize_t:
-        """Pack the old pairs of which no item has changed; return their number."""
+        """Pack the keys of the old pairs without a changed item; return their number."""
         is_changed: cython.p_int = self.tree.nodes.is_changed
         pairs: cython.longlong[::1] = self.pairs
         kept: cython.longlong[::1] = self.kept
@@ -102,7 +102,7 @@ class PairCache:
     def _distribute(
         self, n: cython.Py_ssize_t, shift: cython.int, n_keys: cython.Py_ssize_t
     ) -> cython.void:
-        """Sort the fresh pairs by one of their keys; keep the order of those with equal ones."""
+        """Sort the fresh pairs by one of their keys; the sort is stable."""
         counts: cython.int[::1] = self.counts
         fresh: cython.longlong[::1] = self.fresh
         spare: cython.longlong[::1] = self.spare
@@ -139,7 +139,7 @@ class PairCache:
         m: cython.Py_ssize_t
 
         if self.pairs.shape[0] < 2 * n:
-            # All that is kept has been packed; the old list is not needed any more.
+            # The remaining pairs are packed already; the old list is no longer needed.
             kept: cython.longlong[::1] = zeros(LONG, 2 * n)
             pairs: cython.longlong[::1] = zeros(LONG, 4 * n)
             kept[:n_kept] = self.kept[:n_kept]

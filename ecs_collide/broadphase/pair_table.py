@@ -13,7 +13,7 @@ from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
 FIRST = 0
 SECOND = 1
 
-# `Pair.state`: how the two bodies treat each other.  Bodies go through each other from CROSS on.
+# `Pair.state`: how the two bodies treat each other.  Bodies pass through each other from CROSS on.
 #
 #          add                                         add (a sensor, or neither is dynamic)
 #           |                                           |
@@ -27,14 +27,14 @@ SECOND = 1
 #           v
 #      FALL_THROUGH                                    SOFT (add)
 SOLID = 0
-STUCK = 1  # solid, and could not be kept apart: no more impacts in this step
+STUCK = 1  # solid, but could not be kept apart: no more impacts in this step
 FALL_THROUGH = 2  # one falls through the other until they separate: no impacts in this step
 CROSS = 3  # one is a sensor, or neither is dynamic
-CROSS_ONCE = 4  # the game lets two solid bodies cross until the end of the step
-CROSS_UNTIL_APART = 5  # ... until they separate
-SOFT = 6  # overlap is allowed, and separated by displacement: no impacts
+CROSS_ONCE = 4  # the game makes two solid bodies cross until the end of the step
+CROSS_UNTIL_APART = 5  # the game makes them cross until they separate
+SOFT = 6  # may overlap, and is separated by displacement: no impacts
 
-# `Pair.contact`: whether the two are in contact, and whether they were at the step's start.
+# `Pair.contact`: whether the two are in contact, and whether they were so at the step's start.
 #
 #                   enter                              enter
 #     NO_CONTACT <----------> BEGUN      FORMER <----------------> LASTING
@@ -45,32 +45,32 @@ SOFT = 6  # overlap is allowed, and separated by displacement: no impacts
 #
 # `forget_former` also leads from FORMER to NO_CONTACT.
 NO_CONTACT = 0
-FORMER = 1  # in contact at the step's start, and not now
-BEGUN = 2  # in contact now, and not at the step's start
+FORMER = 1  # in contact at the step's start, but not now
+BEGUN = 2  # in contact now, but not at the step's start
 LASTING = 3  # FORMER | BEGUN: in contact at the step's start and now
 
-# `Pair.met`: which fields of `PairImpact` are valid.
+# `Pair.met`: the content of `PairImpact`.
 #
 #                  meet             mark_stale
 #     NOT_MET -------------> MET <-------------> STALE
 #        |                      mark_fresh, meet   ^
 #        +-----------------------------------------+
 #                        mark_stale
-NOT_MET = 0  # nothing but `contact`, `parts` and `tick`
+NOT_MET = 0  # only `contact`, `parts` and `tick`
 MET = 1  # the next impact, or the last one
-STALE = 2  # an impact that is queued, though a body of the pair has turned since it was swept
+STALE = 2  # a queued impact, but a body of the pair has turned since the sweep
 
 # `Pair.touch`: how long the pair is known to touch on the side `Pair.face`.  `note_touch` and
-# `forget_touch` lead from each to each.
-NO_TOUCH = 0  # it does not touch, or that is not known
+# `forget_touch` set it from any state.
+NO_TOUCH = 0  # it does not touch, or that is unknown
 KEEPS = 1  # until a body of the pair turns
 OVERLAPS = 2  # at this instant it overlaps, and this is its only shallowest side
-PARTS = 3  # at this instant, at which it parts
+PARTS = 3  # at this instant, when it parts
 
 
 @struct
 class Pair:
-    """The fields that are asked of all pairs."""
+    """The fields that are read for all pairs."""
 
     # the rows of its bodies; `first` has the lower entity id
     first: cython.int
@@ -89,20 +89,20 @@ class Pair:
 
 @struct
 class PairImpact:
-    """The fields that are asked only of pairs that meet."""
+    """The fields that are read only for pairs that meet."""
 
     # of the queued impact, as are `kind`, `axis` and `sign`: undefined with NOT_MET
     exit: cython.double
     speed: cython.double
-    resolved_at: cython.double  # when it was resolved last
+    resolved_at: cython.double  # time of the last resolution
     began: cython.double  # time of the first impact of the step, or -1
-    # when the bodies of a solid contact part on their present paths: a fraction of the step, 1 or
-    # more where that is after its end
+    # time at which the bodies of a solid contact part on their present paths, as a fraction of the
+    # step; 1 or more after its end
     parts: cython.double
     contact: cython.int  # number of the contact; undefined with NO_CONTACT
-    resolutions: cython.int  # how often it was resolved in this step
-    repeats: cython.int  # how often in this instant, beside the first time
-    tick: cython.int  # when it was swept last; see `Bodies`
+    resolutions: cython.int  # resolutions in this step
+    repeats: cython.int  # further resolutions in the same instant
+    tick: cython.int  # tick of the last sweep; see `Bodies`
     kind: cython.schar
     axis: cython.schar
     sign: cython.schar
@@ -112,7 +112,7 @@ class PairImpact:
 class PairTable:
     """The pairs of a step, numbered from 0, and a list of its pairs for each body.
 
-    Pairs are visited in no order, so each further table would be a further cache miss.
+    Pairs are visited in random order, so each further table would cost a cache miss.
     """
 
     n: Public[cython.Py_ssize_t]
@@ -125,10 +125,10 @@ class PairTable:
     seen: cython.longlong[::1]
     stamp: cython.longlong
     wraps: cython.bint
-    # (n or more,): in a world that wraps, which image of the second body the first may meet; see
+    # (n or more,): in a world that wraps, the image of the second body that the first may meet; see
     # `broadphase.images`
     image: cython.longlong[::1]
-    # (n or more, 3): how far off that image is on each axis
+    # (n or more, 3): the displacement of that image on each axis
     offset: cython.double[:, ::1]
 
     def __init__(self):
@@ -157,7 +157,7 @@ class PairTable:
         self.seen = seen
 
     def is_full(self) -> cython.bint:
-        """Return whether `grow` must come before the next `add`."""
+        """Return whether `grow` must be called before the next `add`."""
         return self.n == self.capacity
 
     @may_raise
@@ -195,13 +195,10 @@ class PairTable:
         else:
             self.at += structs(Pair, n_pairs - self.capacity)
             self.impact += structs(PairImpact, n_pairs - self.capacity)
-        self.capacity = n_pairs  # last: by it it is known how much room there is
+        self.capacity = n_pairs  # last, after everything that may raise
 
     def forget(self) -> cython.void:
-        """Forget all pairs.
-
-        The rest of a pair's record is set up when it meets; most pairs never do.
-        """
+        """Remove all pairs."""
         p: cython.Py_ssize_t
 
         for p in range(self.n):
@@ -212,7 +209,7 @@ class PairTable:
     def add(
         self, first: cython.Py_ssize_t, second: cython.Py_ssize_t, state: cython.int
     ) -> cython.Py_ssize_t:
-        """Add a pair that is not there yet: SOLID, CROSS or SOFT; return its number."""
+        """Add a new pair with the state SOLID, CROSS or SOFT; return its number."""
         p: cython.Py_ssize_t = self.n
 
         self.n += 1
@@ -243,7 +240,7 @@ class PairTable:
 
     def next_of(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the pair after `pair` in the list of a body, or -1."""
-        # No branch: the processor would guess wrongly at every other pair.
+        # No branch, because the processor would mispredict every other one.
         is_first: cython.int = self.at[pair].first == row
         second: cython.int = self.at[pair].next_of_second
 
@@ -258,7 +255,7 @@ class PairTable:
         p: cython.Py_ssize_t = self.head_of(one)
         q: cython.Py_ssize_t = self.head_of(other)
 
-        while p >= 0 and q >= 0:  # it is in both lists: the shorter one decides
+        while p >= 0 and q >= 0:  # a pair is in both lists, so stop at the end of the shorter one
             if self.partner(p, one) == other:
                 return p
             if self.partner(q, other) == one:
@@ -270,7 +267,7 @@ class PairTable:
     def find_image(
         self, first: cython.Py_ssize_t, second: cython.Py_ssize_t, image: cython.longlong
     ) -> cython.Py_ssize_t:
-        """Return the pair of two bodies at an image of the second, or -1; as `find`."""
+        """Return the pair of two bodies at an image of the second, or -1.  Cost as `find`."""
         p: cython.Py_ssize_t = self.head_of(first)
         q: cython.Py_ssize_t = self.head_of(second)
 
@@ -284,11 +281,11 @@ class PairTable:
         return -1
 
     def offset_of(self, p: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return how far off the second body of a pair is met on an axis."""
+        """Return the displacement of the second body's image on an axis."""
         return self.offset[p, k] if self.wraps else 0.0
 
     def mark_partners(self, row: cython.Py_ssize_t) -> cython.void:
-        """Mark all bodies that have a pair with `row`, instead of those marked before."""
+        """Mark all bodies that have a pair with `row`, and unmark all others."""
         p: cython.Py_ssize_t = self.head_of(row)
 
         self.stamp += 1
@@ -300,33 +297,33 @@ class PairTable:
         """Return whether `mark_partners` marked the body."""
         return self.seen[row] == self.stamp
 
-    # -- the states of a pair: no other file writes them --
+    # -- the states of a pair, written only here --
 
     def is_solid(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a pair are kept apart."""
         return self.at[p].state == SOLID
 
     def crosses(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the bodies of a pair go through each other."""
+        """Return whether the bodies of a pair pass through each other."""
         return self.at[p].state >= CROSS
 
     def cross(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
-        """Make a solid pair cross from now on: CROSS_ONCE or CROSS_UNTIL_APART."""
+        """Set a solid pair to CROSS_ONCE or CROSS_UNTIL_APART."""
         self.at[p].state = state
         self.at[p].is_clear = 0
         self.forget_touch(p)
         self.mark_fresh(p)
 
     def close(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
-        """End CROSS_UNTIL_APART; the pair is SOLID or CROSS again."""
+        """End CROSS_UNTIL_APART with the state SOLID or CROSS that the components give."""
         self.at[p].state = state
 
     def crush(self, p: cython.Py_ssize_t) -> cython.void:
-        """Leave a solid pair alone to the end of the step: it cannot be kept apart."""
+        """Set a solid pair that cannot be kept apart to STUCK."""
         self.at[p].state = STUCK
 
     def withdraw(self, p: cython.Py_ssize_t) -> cython.void:
-        """Take a pair out of the step: a response has deleted one of its bodies."""
+        """Mark a pair as withdrawn, after a response has deleted one of its bodies."""
         self.at[p].is_withdrawn = 1
         self.mark_fresh(p)
 
@@ -335,7 +332,7 @@ class PairTable:
         return self.at[p].contact >= BEGUN
 
     def had_contact(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair was in contact at the step's start, and that is not dealt with."""
+        """Return whether a pair was in contact at the step's start and that is not forgotten."""
         return self.at[p].contact & FORMER
 
     def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
@@ -343,18 +340,18 @@ class PairTable:
         return self.impact[p].contact if self.at[p].contact & FORMER else -1
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
-        """Give a pair the contact that it had at the step's start; it is not in contact yet."""
+        """Set the contact that a pair had at the step's start; it is not in contact yet."""
         self.at[p].contact = FORMER
         self.impact[p].contact = n
 
     def restore_until_apart(self, p: cython.Py_ssize_t) -> cython.void:
-        """Make a pair cross as in the step before."""
+        """Set a pair to CROSS_UNTIL_APART as in the last step; a soft pair stays soft."""
         if self.at[p].state != SOFT:
             self.at[p].state = CROSS_UNTIL_APART
         self.forget_touch(p)
 
     def restore_passing(self, p: cython.Py_ssize_t) -> cython.void:
-        """Make one body of a solid pair fall through the other as in the step before."""
+        """Set a solid pair to FALL_THROUGH as in the last step."""
         if self.at[p].state == SOLID:
             self.at[p].state = FALL_THROUGH
 
@@ -371,18 +368,18 @@ class PairTable:
         self.at[p].contact &= BEGUN
 
     def meet(self, p: cython.Py_ssize_t) -> cython.void:
-        """Note that a pair was swept and has an impact; set it up if that is its first in this step."""
+        """Note that a pair was swept and has an impact; reset its counts at the first one."""
         if self.at[p].met == NOT_MET:
             self.impact[p].resolutions = self.impact[p].repeats = 0
             self.impact[p].resolved_at = self.impact[p].began = -1.0
         self.at[p].met = MET
 
     def may_be_queued(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the queue may hold a pair: it has had an impact queued, or crosses."""
+        """Return whether the queue may hold a pair, which has had an impact or crosses."""
         return self.at[p].met != NOT_MET or self.at[p].state >= CROSS
 
     def mark_stale(self, p: cython.Py_ssize_t) -> cython.void:
-        """Mark a queued pair, so that it is swept again when its turn comes."""
+        """Mark a queued pair, so that it is swept again at its turn."""
         self.meet(p)
         self.at[p].met = STALE
         self.at[p].is_clear = 0
@@ -393,11 +390,11 @@ class PairTable:
             self.at[p].met = MET
 
     def mark_clear(self, p: cython.Py_ssize_t) -> cython.void:
-        """Note that the paths of a pair end so far apart that no rounding brings them together."""
+        """Note that the paths of a pair end farther apart than rounding can bring them together."""
         self.at[p].is_clear = 1
 
     def forget_clear(self, p: cython.Py_ssize_t) -> cython.void:
-        """Forget that the paths of a pair end apart."""
+        """Clear the mark of `mark_clear`."""
         self.at[p].is_clear = 0
 
     def note_touch(self, p: cython.Py_ssize_t, touch: cython.int, face: cython.int) -> cython.void:
@@ -411,7 +408,7 @@ class PairTable:
         self.at[p].face = 0
 
     def check(self, dim: cython.int) -> None:
-        """Verify the states and the lists; raise AssertionError if one is not as described above."""
+        """Verify the states and the lists; raise AssertionError if one is invalid."""
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t
         image: cython.longlong = 0

@@ -1,12 +1,12 @@
 """Rebuild a whole tree of boxes along a Hilbert curve.
 
-The centres of all boxes are sorted along the curve, cell by cell.  Each eight consecutive boxes
-share a leaf, each eight consecutive leaves a branch, and so on up.  Nodes are stored in the order
-of the curve, so that boxes that are close in space are close in memory.  Along a Morton curve,
+The centres of all boxes are sorted along the curve, cell by cell, into the *line*.  Each eight
+consecutive boxes share a leaf, each eight consecutive leaves a branch, and so on up.  Nodes are
+stored in this order, so boxes that are close in space are close in memory.  With a Morton curve,
 which is simpler but jumps, a search for pairs visits 1.5 times as many nodes.
 
 One grid is too coarse if most boxes crowd in one corner of the world.  If a cell has many boxes,
-they are sorted again by a grid that covers them only, and so on.
+they are sorted again by a finer grid that covers only them, and so on.
 
 Notes
 -----
@@ -24,27 +24,27 @@ from ecs_collide.broadphase.simd import WIDTH
 
 CURVE_DIGIT_BITS = 12  # bits of a key that are sorted at once
 N_CURVE_DIGITS = 4096
-PLACE_BITS = 32  # of a key: its item, below two digits of the position on the curve
+PLACE_BITS = 32  # of a key: the place of an item, below two digits of its cell on the curve
 PLACE: cython.longlong = 0xFFFFFFFF
 STATE = 0xFF
-MAX_BOXES_IN_CELL: cython.Py_ssize_t = 16  # more boxes in one cell are sorted again
+MAX_BOXES_IN_CELL: cython.Py_ssize_t = 16  # more boxes in one cell are sorted by a finer grid
 MAX_BOXES_TO_INSERT: cython.Py_ssize_t = 96  # up to this number an insertion sort is faster
-LEAST_LENGTH = 1e-290  # of a grid; middles that are closer than that count as one
+LEAST_LENGTH = 1e-290  # of a grid; centres closer than that count as one
 
 _CURVE_TABLES: dict = {}  # by the number of axes; made with the first tree
 
 
 @cython.final
 class BulkRebuild:
-    """The working memory of a layout: the order of the items on the curve."""
+    """The rebuild of a tree; the *line* is the sequence of its items along the curve."""
 
     nodes: Nodes
     keys: cython.longlong[::1]  # of each item in the line: its cell, then 32 bits for its place
     spare: cython.longlong[::1]
     items: cython.longlong[::1]  # the items in the order of the line
-    runs: cython.longlong[::1]  # start and end of the parts of the line that are yet to be sorted
+    runs: cython.longlong[::1]  # start and end of each part of the line that is not sorted yet
     counts: cython.int[::1]
-    curve_table: cython.int[::1]  # how the curve goes, see broadphase.curve
+    curve_table: cython.int[::1]  # the turns of the curve, see broadphase.curve
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
@@ -59,7 +59,7 @@ class BulkRebuild:
 
     @may_raise
     def rebuild(self) -> cython.int:
-        """Build all nodes of the tree again, with the items of leaves outside it."""
+        """Build all nodes of the tree again, with pending items from leaves outside of it."""
         nodes: Nodes = self.nodes
         n: cython.Py_ssize_t = nodes.n_items
 
@@ -83,12 +83,12 @@ class BulkRebuild:
             n_nodes += n_level
         nodes.make_room_for_nodes(n_nodes - nodes.n_nodes)
         if self.keys.shape[0] < n_items:
-            # The keys last: their length is the room there is.
+            # `keys` last, because its length is the room.
             room: cython.Py_ssize_t = max(n_items, 2 * self.keys.shape[0])
             self.spare = zeros(LONG, room)
             self.items = zeros(LONG, room)
             self.keys = zeros(LONG, room)
-        # Each run of those yet to be sorted is longer than MAX_BOXES_IN_CELL, and they do not overlap.
+        # Runs do not overlap, and each is longer than MAX_BOXES_IN_CELL.
         if self.runs.shape[0] < 2 * (n_items // MAX_BOXES_IN_CELL) + 4:
             self.runs = zeros(LONG, 4 * (n_items // MAX_BOXES_IN_CELL) + 8)
         return 0
@@ -111,7 +111,7 @@ class BulkRebuild:
 
     @may_raise
     def _sort(self) -> cython.int:
-        """Sort the line along the curve; cells with too many boxes by a finer grid each."""
+        """Sort the line along the curve; sort each cell with too many boxes by a finer grid."""
         keys: cython.longlong[::1] = self.keys
         top: cython.Py_ssize_t = 0
 
@@ -143,8 +143,7 @@ class BulkRebuild:
     def _find_keys(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Write the keys of a part of the line; return False if all its centres coincide.
 
-        The cells are cubes, 4096 of them along the longest axis in 2D and 256
-        in 3D.
+        The cells are squares or cubes; the longest axis has 4096 of them in 2D and 256 in 3D.
         """
         nodes: Nodes = self.nodes
         box: cython.p_double = nodes.box
@@ -195,7 +194,7 @@ class BulkRebuild:
         return True
 
     def _insert(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
-        """Sort a short part of the line."""
+        """Sort a short part of the line by insertion."""
         keys: cython.longlong[::1] = self.keys
         i: cython.Py_ssize_t
 
@@ -208,7 +207,7 @@ class BulkRebuild:
             keys[j] = key
 
     def _distribute(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
-        """Sort a long part of the line by cell: two passes of a radix sort, which keep order."""
+        """Sort a long part of the line by cell, in two stable passes of a radix sort."""
         keys: cython.longlong[::1] = self.keys
         spare: cython.longlong[::1] = self.spare
         counts: cython.int[::1] = self.counts
@@ -245,7 +244,7 @@ class BulkRebuild:
         n: cython.Py_ssize_t = nodes.n_items
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
-        first: cython.int = 0  # of the level below: the first node
+        first: cython.int = 0  # the first node of the level below
         node: cython.int = 1
         level: cython.int = 0
 
@@ -256,7 +255,7 @@ class BulkRebuild:
             n_nodes: cython.Py_ssize_t = (n + WIDTH - 1) // WIDTH
             i = 0
             for k in range(n_nodes):
-                # As evenly as possible, so that the last node of a level is not almost empty.
+                # Distribute evenly, so that the last node of a level is not almost empty.
                 count: cython.int = (n * (k + 1)) // n_nodes - i
                 if level == 0:
                     self._fill_leaf(node, i, count)
@@ -324,7 +323,7 @@ class BulkRebuild:
 
 @cython.inline
 def _cell(x: cython.double, last: cython.int) -> cython.int:
-    """Return a number >= 0 without its fraction, `last` at most."""
+    """Return a number >= 0 rounded down, at most `last`."""
     if cython.compiled:
         return min(cython.cast(cython.int, x), last)
     return min(int(x), last)
@@ -334,7 +333,7 @@ def _cell(x: cython.double, last: cython.int) -> cython.int:
 def _place_on_curve_2(
     curve_table: cython.int[::1], x: cython.int, y: cython.int
 ) -> cython.longlong:
-    """Return which cell of a square of 4096 by 4096 this is, along the curve: 24 bits."""
+    """Return the number along the curve, 24 bits, of a cell in a square of 4096 by 4096."""
     turn: cython.int = curve_table[(x >> 8) << 4 | y >> 8]
     key: cython.longlong = turn >> STATE_BITS
 
@@ -348,7 +347,7 @@ def _place_on_curve_2(
 def _place_on_curve_3(
     curve_table: cython.int[::1], x: cython.int, y: cython.int, z: cython.int
 ) -> cython.longlong:
-    """Return which cell of a cube of 256 by 256 by 256 this is, along the curve: 24 bits."""
+    """Return the number along the curve, 24 bits, of a cell in a cube of 256 by 256 by 256."""
     turn: cython.int = curve_table[(x >> 6) << 4 | (y >> 6) << 2 | z >> 6]
     key: cython.longlong = turn >> STATE_BITS
     shift: cython.int

@@ -1,8 +1,8 @@
 """Compare a box with the eight boxes of a node.
 
-Compiled kernels take these functions from `broadphase/simd.h`, where they are vector
-instructions on rounded boxes (`lanes`, relative to `origins`) and find a few
-in vain.  Here they compare the boxes themselves.
+Compiled kernels take these functions from `broadphase/simd.h`, as vector instructions on
+rounded boxes (`lanes`, relative to `origins`), which find a few boxes in vain.  Here they
+compare the boxes themselves.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ def touching(
     at: int,
     dim: int,
 ) -> int:
-    """Return one bit for each child of a node whose box touches one of `others` (closed).
+    """Return one bit for each child of a node whose box shares a point with a box of `others`.
 
-    `at` is where that one begins: dim minima, then dim maxima.
+    That box begins at `at`: dim minima, then dim maxima.
     """
     low = others[at : at + dim]
     high = others[at + dim : at + 2 * dim]
     found = 0
     p = 16 * dim * node
     for lane in range(8):
-        # Places that hold no child have nan and touch nothing.
+        # Places without a child have nan and touch nothing.
         if boxes[p] <= high[0] and boxes[p + dim] >= low[0]:
             for k in range(1, dim):
                 if not (boxes[p + k] <= high[k] and boxes[p + dim + k] >= low[k]):
@@ -55,8 +55,7 @@ def touching_pairs(
 ) -> int:
     """Return the children of two nodes that touch.
 
-    Bit 8 * i + j stands for child i of the first, one of `mask`, and child j
-    of the second.
+    Bit 8 * i + j stands for child i of the first, which is in `mask`, and child j of the second.
     """
     found = 0
     while mask:
@@ -84,7 +83,7 @@ def fill(
     at: int,
     dim: int,
 ) -> bool:
-    """Write the bounds of the `count` children of a node to place `at`; return whether they changed."""
+    """Write the bounds of a node's `count` children to place `at`; return whether they changed."""
     start = 16 * dim * node
     stop = start + 2 * dim * count
     before = boxes[at : at + 2 * dim]
@@ -96,7 +95,7 @@ def fill(
 
 
 def lowest(mask: int) -> int:
-    """Return the number of the lowest bit that is set."""
+    """Return the index of the lowest set bit."""
     return (mask & -mask).bit_length() - 1
 
 

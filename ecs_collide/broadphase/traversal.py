@@ -1,6 +1,6 @@
-"""Traverse a tree of boxes: find the items that touch a box, or verify the tree.
+"""Traverse a tree of boxes to find the items that touch a box, or to verify the tree.
 
-Nothing here recurses: the nodes still to visit are on a stack, at most seven for each level.
+No function recurses.  A stack holds the nodes to visit, at most seven more for each level.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class Traversal:
     ) -> cython.Py_ssize_t:
         """Find the items whose boxes in the tree share a point with box `row` of two arrays.
 
-        Writes them into `found`, which must have room for all items, in the
-        order of the tree; returns their number.
+        Writes them into `found` in the order of the tree, and returns their number.  `found` must
+        have room for all items.
         """
         nodes: Nodes = self.nodes
         box: cython.p_double = nodes.box
@@ -122,7 +122,7 @@ class Traversal:
         _hold(n_items == 0, "no other item has a place", -1)
 
     def _is_change_marked(self, place: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a change at a place is noted there and above."""
+        """Return whether a place and all places above it are marked as changed."""
         while place >= WIDTH:
             if not self.nodes.changed[place >> 3] >> (place & 7) & 1:
                 return False

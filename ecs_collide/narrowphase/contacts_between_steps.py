@@ -1,7 +1,7 @@
 """The contacts of a space between two steps.
 
-`ContactsInStep` begins a step with them, and stores the contacts of its end here.  Between the two,
-the game ends contacts: it deletes a body, moves it, or lets it fall through a one-way body.
+`ContactsInStep` reads them at the start of a step and replaces them at its end.  Between steps the
+game ends contacts if it deletes a body, moves it, or drops it through a one-way body.
 """
 
 from __future__ import annotations
@@ -14,15 +14,15 @@ from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import AT_START, EventBuffer
 
-# `ContactRow.kind`.  Snapshots hold these numbers.
+# `ContactRow.kind`.  Snapshots contain these numbers.
 #
 #                       drop                 step begins
 #             SOLID ------------> LEAVING ----------------> PASSING
 SOLID = 0
 CROSSING = 1
 PASSING = 2  # one falls through the other until they separate; no event reports it
-LEAVING = 3  # solid until the next step, in which one begins to fall through the other
-UNTIL_APART = 4  # crossing until they separate, as a response has decided
+LEAVING = 3  # solid until the next step, in which one starts to fall through the other
+UNTIL_APART = 4  # crossing until they separate, because of a response
 
 # The columns of an array of contacts, beside FIRST and SECOND.
 KIND = 2
@@ -41,10 +41,10 @@ class ContactRow:
     kind: cython.schar  # SOLID to UNTIL_APART
     axis: cython.schar  # of the normal, which points from the second body to the first
     sign: cython.schar
-    is_handled: cython.schar  # within a step: 1 once the step has dealt with it
-    # in a world that wraps, by which image of the second body they touch; see `broadphase.images`
+    is_handled: cython.schar  # within a step: 1 once the step has processed it
+    # in a world that wraps, the image of the second body that touches; see `broadphase.images`
     image: cython.longlong
-    since: cython.double  # when it began, in seconds of the space's time
+    since: cython.double  # its begin, in seconds of the space's time
 
 
 @cython.final
@@ -76,14 +76,14 @@ class ContactRows:
             self.at = cython.cast(cython.pointer(ContactRow), cython.address(memory[0]))
         else:
             self.at += structs(ContactRow, n - len(self.at))
-        self.room = n  # last: a call that was cut short is repeated
+        self.room = n  # last, so that an interrupted call is repeated
 
     def clear(self) -> cython.void:
         """Remove all contacts."""
         self.n = 0
 
     def cut(self, n: cython.Py_ssize_t) -> cython.void:
-        """Remove all contacts but the first `n`."""
+        """Remove all contacts except for the first `n`."""
         self.n = n
 
     @may_raise
@@ -128,7 +128,7 @@ class ContactRows:
         self.n = other.n
 
     def swap(self, other: ContactRows) -> cython.void:
-        """Exchange the contacts of two arrays."""
+        """Exchange the contacts with another array."""
         if cython.compiled:
             self.memory, other.memory = other.memory, self.memory
         self.at, other.at = other.at, self.at
@@ -177,7 +177,7 @@ class ContactRows:
         codes : int64 (n, 5)
             Rows of the first and the second body, kind, axis and sign.
         since : float64 (n,)
-            When each began, in seconds of the space's time.
+            The begin of each, in seconds of the space's time.
         images : int64 (n,)
             The image of the second body.
         """
@@ -206,7 +206,7 @@ def _copy(
     others: cython.pointer[ContactRow],
     m: cython.Py_ssize_t,
 ) -> cython.void:
-    """Copy contact n of an array to place m of another."""
+    """Copy contact n of one array to index m of another."""
     others[m].first = rows[n].first
     others[m].second = rows[n].second
     others[m].kind = rows[n].kind
@@ -224,17 +224,16 @@ class Contacts:
     bodies: Bodies
     event_buffer: EventBuffer
     rows: ReadOnly[ContactRows]
-    saved: ContactRows  # as they were before the step
+    saved: ContactRows  # the contacts before the step
     # list of int: rows of sleeping bodies that have lost a contact; the caller clears it
     left: ReadOnly[list]
-    # list of int: rows of bodies all of whose contacts were ended before a step; the caller
-    # clears it
+    # list of int: rows of bodies that `forget` was called for; the caller clears it
     forgotten: ReadOnly[list]
     clock: Public[cython.double]  # the space's time at the start of the step, in seconds
     n_pressed: cython.Py_ssize_t
     n_free: cython.Py_ssize_t
-    # (n_pressed or more,) and (n_free or more,): rows of the moving bodies that lay against
-    # others at the step's start, where both are dynamic; and of all other moving ones
+    # (n_pressed or more,) and (n_free or more,): rows of the moving dynamic bodies in contact with
+    # other dynamic bodies at the step's start; and of all other moving ones
     pressed: cython.longlong[::1]
     free: cython.longlong[::1]
     is_pressed: cython.schar[::1]
@@ -252,7 +251,7 @@ class Contacts:
         self.free = zeros(LONG, 1)
         self.is_pressed = zeros(BYTE, 1)
 
-    # -- before a step, and to undo it --
+    # -- before a step, and rollback --
 
     @may_raise
     def save(self) -> cython.void:
@@ -274,7 +273,7 @@ class Contacts:
         Parameters
         ----------
         codes, since, images : as returned by `ContactRows.arrays`
-            Without images the world does not wrap.
+            `images` may be empty in a world that does not wrap.
         """
         n: cython.Py_ssize_t
 
@@ -288,10 +287,10 @@ class Contacts:
     @cython.ccall
     @may_raise
     def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
-        """Find which of some moving bodies are in contact with others where both are dynamic.
+        """Find which moving dynamic bodies are in contact with other dynamic bodies.
 
-        Sets `pressed`, and `free` if there are any.  In a world that wraps none is pressed: there,
-        pairs across an edge are found by the paths alone.
+        Sets `pressed`, and `free` if there are any contacts.  In a world that wraps none is
+        pressed, because pairs across an edge are found by the paths alone.
         """
         b: Bodies = self.bodies
         rows: ContactRows = self.rows
@@ -300,7 +299,7 @@ class Contacts:
         if self.free.shape[0] < b.centre.shape[0]:
             self.is_pressed = zeros(BYTE, b.centre.shape[0])
             self.pressed = zeros(LONG, b.centre.shape[0])
-            self.free = zeros(LONG, b.centre.shape[0])  # last: by it the room is known
+            self.free = zeros(LONG, b.centre.shape[0])  # last, because its length is the room
         self.n_pressed = self.n_free = 0
         if b.wraps or rows.n == 0:
             return
@@ -320,7 +319,7 @@ class Contacts:
         for n in range(rows.n):
             self.is_pressed[rows.at[n].first] = self.is_pressed[rows.at[n].second] = 0
 
-    # -- changes by the game between two steps --
+    # -- between two steps --
 
     def forget(self, row: cython.Py_ssize_t, reason: cython.int):
         """End all contacts of a body, for `reason`."""
@@ -338,7 +337,7 @@ class Contacts:
         self.rows.cut(n_left)
 
     def wake_partners(self, row: cython.Py_ssize_t):
-        """Note the sleeping bodies in contact with a body that the game has moved, to be woken."""
+        """Add the sleeping bodies in contact with a body that the game has moved to `left`."""
         n: cython.Py_ssize_t
 
         for n in range(self.rows.n):
@@ -347,17 +346,17 @@ class Contacts:
 
     @may_raise
     def _wake_partner(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
-        """Note the other body of a contact, to be woken, if it sleeps."""
+        """Add the other body of a contact to `left` if it sleeps."""
         if self.bodies.asleep[self.rows.partner(n, row)]:
             self.left.append(self.rows.partner(n, row))
 
     def drop(self, row: cython.Py_ssize_t, platform: cython.Py_ssize_t) -> int:
-        """Make a body fall through one-way bodies that it stands on, from the next step on.
+        """Make a body fall through one-way bodies on which it stands, from the next step on.
 
         Parameters
         ----------
         row, platform : int
-            Rows; a platform of -1 stands for all of them.
+            Rows; a platform of -1 stands for all one-way bodies.
 
         Returns
         -------
@@ -374,13 +373,13 @@ class Contacts:
             other: cython.Py_ssize_t = rows.partner(n, row)
             if platform >= 0 and other != platform:
                 continue
-            # Of the second body; the first has the opposite one.
+            # The face of the second body; the first body touches with the opposite one.
             face: cython.int = rows.face(n)
             if self.bodies.rare.one_way[other] != (face if rows.at[n].second == other else -face):
                 continue
             rows.at[n].kind = LEAVING
             n_dropped += 1
-            if self.bodies.asleep[row]:  # pressed to the platform
+            if self.bodies.asleep[row]:  # it must wake to fall
                 self.left.append(row)
         return n_dropped
 
@@ -392,7 +391,7 @@ class Contacts:
         time: cython.double,
         reason: cython.int,
     ) -> cython.void:
-        """Report that a contact ended, unless its begin was not reported."""
+        """Report that a contact ended, except for PASSING, whose begin was not reported."""
         rows: ContactRows = self.rows
         kind: cython.int = rows.at[n].kind
 
@@ -410,10 +409,10 @@ class Contacts:
             rows.at[n].axis, rows.at[n].sign, kind, reason,
         )  # fmt: skip
 
-    # -- for callers outside the kernels --
+    # -- for other modules --
 
     def until_apart(self) -> set:
-        """Return the rows of the bodies that cross until they separate, each two in both orders."""
+        """Return pairs of rows that cross until they separate, each pair in both orders."""
         n: cython.Py_ssize_t
         found: set = set()
 

@@ -1,10 +1,10 @@
-"""The contacts of a step: when they begin and end in it, and which exist at its end.
+"""The contacts of a step: their begins and ends in it, and the contacts at its end.
 
 A solid contact begins with an impact of two bodies that are not in contact.
-Between two changes of a velocity each gap of a pair is linear in time, so when
-a velocity changes, the time at which the first gap opens is known: there the
-contact ends.  It goes on if the velocities change again before that time, or
-if no gap exceeds the slop by then:
+Between two changes of a velocity each gap of a pair is linear in time, so a
+change of a velocity gives the time at which the first gap opens and the contact
+ends.  The contact lasts if the velocities change again before that time, or if
+no gap exceeds the slop by then:
 
     gap ^                                  gap ^             /
         |                                      |           /
@@ -12,12 +12,12 @@ if no gap exceeds the slop by then:
       0 +______________________> time        0 +_______/______________> time
         ^        ^ velocities change           ^       ^ a resolution
 
-Contacts of a step have numbers: at its start the numbers of their rows in `Contacts`; solid
-contacts that begin within it get the next ones.
+Contacts of a step have numbers.  At its start these are the indices of the rows in `Contacts`;
+solid contacts that begin within the step get the following numbers.
 
-Invariant: of a solid pair in contact (`PairTable.has_contact`), `PairImpact.contact` is the number
-of its contact, `opened` has when and on which side it began, and `PairImpact.parts` is when the two
-part.
+Invariant: for a solid pair in contact (`PairTable.has_contact`), `PairImpact.contact` is the number
+of its contact, `opened` has the time and the side of its begin, and `PairImpact.parts` is the time
+of its end.
 """
 
 from __future__ import annotations
@@ -61,14 +61,14 @@ SEPARATED = 0
 FILTER_CHANGED = 3
 DROPPED = 7
 
-NOT_FOUND = 1e300  # in `PairImpact.parts`: not known yet; until then, after the end of the step
+NOT_FOUND = 1e300  # in `PairImpact.parts`: not known yet, and treated as after the step
 
 
 @struct
 class OpenContact:
-    """The begin of a solid contact, as long as the two are in contact."""
+    """The begin of a solid contact that has not ended."""
 
-    time: cython.double  # when in this step it began, a fraction of it; -1 if it is older
+    time: cython.double  # the begin, as a fraction of this step; -1 if it is older
     axis: cython.schar  # of the normal at its begin
     sign: cython.schar
 
@@ -84,7 +84,7 @@ class ContactsInStep:
     event_buffer: EventBuffer
     contacts: Contacts
     rows: ContactRows  # of `contacts`
-    next_rows: ContactRows  # at the end of the step: the contacts that exist, in the making
+    next_rows: ContactRows  # the contacts at the end of the step, filled by `compare`
     n_open: (
         cython.Py_ssize_t
     )  # number of contacts at the step's start, and of solid ones begun since
@@ -117,11 +117,11 @@ class ContactsInStep:
         self.is_recalled = False
         self._make_room(8)
 
-    # -- at its start --
+    # -- at the start of a step --
 
     @may_raise
     def recall(self) -> cython.void:
-        """Mark the pairs that have been in contact since the step before."""
+        """Mark the pairs that are in contact since an earlier step."""
         n: cython.Py_ssize_t
         n_left: cython.Py_ssize_t = 0
         p: cython.Py_ssize_t = -1
@@ -136,7 +136,7 @@ class ContactsInStep:
                 rows.at[n].kind = PASSING
             if self.bodies.wraps:
                 p = self.pairs.find_image(i, j, rows.at[n].image)
-            elif self._is_of(n, p + 1):  # mostly pairs come in the order of the step before
+            elif self._is_of(n, p + 1):  # most pairs come in the order of the last step
                 p += 1
             else:
                 p = self.pairs.find(i, j)
@@ -158,13 +158,13 @@ class ContactsInStep:
         rows.cut(n_left)
         self.n_open = n_left
         self.is_recalled = True
-        if self.bodies.rare.any_carrier:  # these ask for it at time 0
+        if self.bodies.rare.any_carrier:  # carriers need the times already at time 0
             self.find_partings()
 
     @cython.cfunc
     @cython.inline
     def _is_of(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether there is a pair `p`, and contact n is between its bodies."""
+        """Return whether pair `p` exists and contact n is between its bodies."""
         return (
             p < self.pairs.n
             and self.pairs.at[p].first == self.rows.at[n].first
@@ -172,9 +172,9 @@ class ContactsInStep:
         )
 
     def find_partings(self) -> cython.void:
-        """Find when the recalled contacts part, where no change of a path has asked for that.
+        """Find when the recalled contacts part, unless a change of a path has found it already.
 
-        In a crowd nearly all paths change at time 0, so this waits until the step goes on.
+        In a crowd nearly all paths change at time 0, so this waits for the end of that instant.
         """
         p: cython.Py_ssize_t
 
@@ -208,13 +208,13 @@ class ContactsInStep:
             self.opened = cython.cast(cython.pointer(OpenContact), cython.address(memory[0]))
         else:
             self.opened += structs(OpenContact, 2 * n - len(self.opened))
-        self.room = 2 * n  # last: a call that was cut short is repeated
+        self.room = 2 * n  # last, so that an interrupted call is repeated
 
     # -- within a step --
 
     @may_raise
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
-        """Begin the contact of a solid pair that has an impact, unless it is in contact."""
+        """Begin the contact of a solid pair that has an impact, unless it is in contact already."""
         if self.pairs.at[p].contact >= BEGUN:
             return 0
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
@@ -233,7 +233,7 @@ class ContactsInStep:
 
     @may_raise
     def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
-        """Find when a solid pair in contact parts, now that a path has changed; end it if it has."""
+        """Find when a solid pair in contact parts after a change of path; end it if it has."""
         rest: cython.double = self._time_to_parting(p, now)
 
         if rest < 0.0:
@@ -244,7 +244,7 @@ class ContactsInStep:
 
     @may_raise
     def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
-        """End the contact of a solid pair, at `now` or when its bodies parted before that."""
+        """End the contact of a solid pair at `now`, or earlier if its bodies parted earlier."""
         n: cython.Py_ssize_t = self.pairs.impact[p].contact
 
         self.pairs.part(p)
@@ -252,7 +252,7 @@ class ContactsInStep:
 
     @may_raise
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
-        """Make a solid pair cross: end its contact at `now`, if it is in one."""
+        """End the contact of a solid pair that crosses from `now` on, if it is in contact."""
         n: cython.Py_ssize_t = self.pairs.impact[p].contact
 
         if self.pairs.at[p].contact >= BEGUN:
@@ -279,7 +279,7 @@ class ContactsInStep:
 
     @may_raise
     def end_withdrawn(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
-        """End the contact of a solid pair whose bodies have parted before one of them is taken out."""
+        """End the contact of a solid pair that has parted before one of its bodies is withdrawn."""
         if (
             self.pairs.at[p].contact >= BEGUN
             and self.pairs.at[p].state < CROSS
@@ -288,7 +288,7 @@ class ContactsInStep:
             self.part(p, now)
 
     def _time_to_parting(self, p: cython.Py_ssize_t, now: cython.double) -> cython.double:
-        """Return how long after `now` the first gap of a pair opens; below 0 if one is open."""
+        """Return the time from `now` until the first gap of a pair opens; below 0 if one is."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -340,7 +340,7 @@ class ContactsInStep:
         sign: cython.int,
         reason: cython.int,
     ) -> cython.void:
-        """Log that the contact of a solid pair began, or that it ended for `reason`."""
+        """Log that the contact of a solid pair began, or ended for `reason`."""
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
         self.event_buffer.add_contact(
@@ -359,7 +359,7 @@ class ContactsInStep:
     ) -> cython.void:
         """Log that the bodies of a solid pair have parted.
 
-        Neither rests in this step, because one may have held the other.
+        Neither body counts as at rest in this step, because it may have lost its support.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -373,10 +373,10 @@ class ContactsInStep:
         if not b.asleep[j]:
             b.rest_count[j] = b.interrupted[j] = 0
 
-    # -- at its end --
+    # -- at the end of a step --
 
     def _is_outdated(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the bodies of a contact now treat each other in another way."""
+        """Return whether the bodies of a contact treat each other in another way now."""
         kind: cython.int = self.rows.at[n].kind
 
         if kind == PASSING:
@@ -386,7 +386,7 @@ class ContactsInStep:
         return kind != UNTIL_APART and (kind == CROSSING) != (self.pairs.at[p].state >= CROSS)
 
     def _anchor(self, p: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Anchor a body that touches a static or kinematic body and moves with it."""
+        """Anchor a dynamic body to a static or kinematic one that it touches and moves with."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -399,7 +399,7 @@ class ContactsInStep:
             b.anchor(j, i, k, 0.0)
 
     def _is_contact(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair is in contact at the end of the step; set the side in `correction`."""
+        """Return whether a pair is in contact at the step's end; set the side in `correction`."""
         if self.pairs.at[p].state < CROSS:
             if self.pairs.at[p].is_clear:
                 return False
@@ -411,7 +411,7 @@ class ContactsInStep:
         k: cython.int = self.correction.axis
         if relation == OVERLAPPING or self.correction.gap < 0.0:
             return True
-        # Entered in the last instant, or about to leave?
+        # The faces touch: the bodies have just entered each other if they close, else they leave.
         closing: cython.double = self.bodies.motion_of(self.pairs.at[p].second, k)
         closing = (
             closing - self.bodies.motion_of(self.pairs.at[p].first, k)
@@ -420,7 +420,7 @@ class ContactsInStep:
 
     @may_raise
     def compare(self) -> cython.void:
-        """Find the contacts that began and ended in the step, and store the present ones."""
+        """Log the begins and ends that are found at the end of the step, and store the contacts."""
         b: Bodies = self.bodies
         rows: ContactRows = self.rows
         p: cython.Py_ssize_t
@@ -454,7 +454,7 @@ class ContactsInStep:
             self.broadphase.images.rest()
 
     def _is_skipped(self, n: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the bodies of a contact are not a pair because there was no room."""
+        """Return whether there was no room for the pair of a contact."""
         i: cython.Py_ssize_t = self.rows.at[n].first
         j: cython.Py_ssize_t = self.rows.at[n].second
 
@@ -471,7 +471,7 @@ class ContactsInStep:
         sign: cython.int,
         since: cython.double,
     ) -> cython.void:
-        """Keep the contact of a pair for the next step."""
+        """Store the contact of a pair for the next step."""
         self.next_rows.add(
             self.pairs.at[p].first, self.pairs.at[p].second, kind, axis, sign,
             self.event_buffer.image, since,
@@ -479,7 +479,7 @@ class ContactsInStep:
 
     @may_raise
     def _keep_as(self, n: cython.Py_ssize_t, kind: cython.int) -> cython.void:
-        """Keep a contact of the step's start, as one of a kind, for the next step."""
+        """Store a contact of the step's start, with a kind, for the next step."""
         rows: ContactRows = self.rows
 
         self.next_rows.add(
@@ -563,7 +563,7 @@ class ContactsInStep:
     def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of two members of soft crowds at the end of the step.
 
-        A begin or an end is reported at time 1: it is not known when in the step it happened.
+        A begin or an end is reported at time 1, because its time within the step is unknown.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
@@ -590,7 +590,7 @@ class ContactsInStep:
 
     @may_raise
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
-        """Note the sleeping bodies whose support is gone when the contact of two bodies has ended."""
+        """Note the sleeping bodies that lose their support by the end of a contact."""
         if self.bodies.is_held(i) and not self.bodies.dynamic[j]:
             self.contacts.left.append(i)
         if self.bodies.is_held(j) and not self.bodies.dynamic[i]:
@@ -603,7 +603,7 @@ class ContactsInStep:
 
         for p in range(self.pairs.n):
             if self.pairs.at[p].state >= CROSS and not self.pairs.had_contact(p):
-                continue  # it has no number
+                continue  # its contact has no number
             if self.pairs.at[p].contact != NO_CONTACT:
                 n: cython.Py_ssize_t = self.pairs.impact[p].contact
                 assert 0 <= n < self.n_open, f"pair {p}: there is no contact {n}"

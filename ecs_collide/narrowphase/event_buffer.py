@@ -1,4 +1,4 @@
-"""The events of a step as arrays: collisions, and contacts that began or ended."""
+"""The events of a step as arrays: collisions, begins and ends of contacts."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
 
-# When in a step a contact event was found; events of one time keep this order.
+# The phase of a step in which a contact event was found; it orders events of one time.
 AT_START = 0
 WITHIN = 1
 AT_END = 2
@@ -30,8 +30,8 @@ class EventBuffer:
     n_collisions: Public[cython.Py_ssize_t]
     n_contacts: Public[cython.Py_ssize_t]
     # (n, 8 + 7 * dim): time, exit, two entity ids (as int64), normal, closing speed, both
-    # positions, both velocities, both corners of the shared box, impulse, two more ids: the
-    # very words of a row of `events.collision_dtype`, so that rows are copied and not converted
+    # positions, both velocities, both corners of the shared region, impulse, two more ids.  The
+    # layout is `events.collision_dtype`, so rows are copied without conversion
     numbers: Public[cython.double[:, ::1]]
     time: Public[cython.double[:]]
     exit: Public[cython.double[:]]
@@ -44,7 +44,7 @@ class EventBuffer:
     contact_time: Public[cython.double[::1]]  # (n,)
     contact_bodies: Public[cython.longlong[:, ::1]]  # (n, 2), entity ids
     contact_codes: Public[cython.schar[:, ::1]]  # (n, 6): change, phase, axis, sign, kind, reason
-    # (n,), which image of the second body; see `broadphase.images`
+    # (n,): the image of the second body; see `broadphase.images`
     contact_images: Public[cython.longlong[::1]]
     image: Public[cython.longlong]  # of the next contact events
 
@@ -61,7 +61,7 @@ class EventBuffer:
         self.image = 0
 
     def clear(self):
-        """Forget all events."""
+        """Remove all events."""
         self.n_collisions = 0
         self.n_contacts = 0
 
@@ -73,11 +73,11 @@ class EventBuffer:
 
     @may_raise
     def add_collision(self) -> cython.Py_ssize_t:
-        """Make room for one more collision; return its row, to be filled by the caller."""
+        """Add a collision; return its row, which the caller fills."""
         n: cython.Py_ssize_t = self.n_collisions
 
         if n == self.codes.shape[0]:
-            # The codes last: their length is the room there is.
+            # `codes` last, because its length is the room.
             room: cython.Py_ssize_t = 2 * n
             self.numbers = grown(self.numbers, room)
             self._name_columns()
@@ -98,11 +98,11 @@ class EventBuffer:
         kind: cython.int,
         reason: cython.int,
     ) -> cython.void:
-        """Add the event that a contact began or ended."""
+        """Add the begin or the end of a contact."""
         n: cython.Py_ssize_t = self.n_contacts
 
         if n == self.contact_time.shape[0]:
-            # The times last: their length is the room there is.
+            # The times last, because their length is the room.
             room: cython.Py_ssize_t = 2 * n
             self.contact_bodies = grown(self.contact_bodies, room)
             self.contact_codes = grown(self.contact_codes, room)
@@ -126,7 +126,7 @@ class EventBuffer:
         bodies: cython.longlong[:, ::1],
         codes: cython.schar[:, ::1],
     ):
-        """Replace all events by contact events, given as the columns have them."""
+        """Replace all events by contact events, given as columns."""
         n: cython.Py_ssize_t
 
         self.clear()

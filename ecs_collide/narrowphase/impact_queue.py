@@ -1,13 +1,12 @@
-"""A priority queue of the next impact of each pair: a binary heap, and a list for the start.
+"""A priority queue of the next impact of each pair: a binary heap, and a list for time 0.
 
-The key is (time, rank, lower id, higher id, image): no two pairs share one, so the
-order is the same whatever order the pairs came in.  Of one instant the impacts of faces come
-first (rank 0), then corners (1): without this a box aimed at the seam of two tiles
-would catch on it.  Pairs that cross come last (2): a body stopped by a solid one does not
-enter a sensor whose face is flush with the solid one.
+The key is (time, rank, lower id, higher id, image).  No two pairs share one, so the order of the
+pairs has no effect.  At one instant impacts of faces come first (rank 0), then impacts of corners
+(1), so that a box aimed at the seam of two tiles does not catch on it.  Pairs that cross come last
+(2), so that a body that is stopped by a solid one does not enter a sensor flush with its face.
 
-In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  These
-go into a list of their own, which is sorted once by its digits, so that to take one costs nothing.
+In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  They go
+into a separate list, which a radix sort orders once, so that taking one is O(1).
 
 Invariant: `place` of a queued pair is its index in `heap` or `due`, as `where` says.
 """
@@ -18,22 +17,22 @@ from ecs_collide._kernel import IntEnum, Public, cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, structs, zeros
 
 NO_ID: cython.longlong = (1 << 63) - 1
-FEW: cython.Py_ssize_t = 64  # up to this number they are sorted by insertion alone
-DIGIT = 11  # bits of an id by which the others are sorted at once
+FEW: cython.Py_ssize_t = 64  # up to this number, insertion sort alone
+DIGIT = 11  # bits of an id that a pass of the radix sort uses
 N_DIGITS: cython.Py_ssize_t = 1 << DIGIT
 
 
 class Where(IntEnum):
-    """Where a pair stands in the queue."""
+    """The part of the queue that a pair is in."""
 
-    NOWHERE = 0  # it is not queued: so zeroed memory says of a new pair
+    NOWHERE = 0  # not queued; 0, as in the zeroed memory of a new pair
     HEAP = 1  # in `heap`
     DUE = 2  # in `due`
 
 
 @struct
 class Queued:
-    """A pair in the queue: its key, and where it stands."""
+    """A pair in the queue: its key and its place."""
 
     time: cython.double
     low: cython.longlong
@@ -46,7 +45,7 @@ class Queued:
 
 @struct
 class Entry:
-    """A place of the heap or of the list of impacts that are due."""
+    """An element of the heap or of the list `due`."""
 
     time: cython.double
     lowest: cython.longlong
@@ -55,12 +54,12 @@ class Entry:
 
 @cython.final
 class ImpactQueue:
-    """A priority queue of pairs that knows where each pair is in it.
+    """A priority queue of pairs that knows the place of each pair.
 
-    Pairs are small ints; each is queued once or not at all.
+    Pairs are small ints; each is queued at most once.
     """
 
-    size: Public[cython.Py_ssize_t]  # how many pairs are queued
+    size: Public[cython.Py_ssize_t]  # number of queued pairs
     n_pairs: cython.Py_ssize_t
     n_heap: cython.Py_ssize_t
     n_due: cython.Py_ssize_t
@@ -71,16 +70,14 @@ class ImpactQueue:
     heap_bytes: cython.schar[::1]
     due_bytes: cython.schar[::1]
     spare_bytes: cython.schar[::1]
-    # array of Queued: of each pair `low` and `high`, the entity ids, and `image`, which image of
-    # the second it is: these are filled by the owner.  `time` and `rank` are those with which it
-    # was queued last; `where` is a code of `Where`
+    # array of Queued: by pair.  The owner fills `low` and `high`, the entity ids, and `image`, the
+    # image of the second body.  `time` and `rank` are set by `put`; `where` is a code of `Where`
     at: cython.pointer[Queued]
-    # array of Entry: in the order of the heap: the pair, its time, and as `lowest` its lower id,
-    # so that nearly all comparisons read nothing else.  An impact of a rank above 0 has
-    # `NO_ID` there, which is larger than all ids
+    # array of Entry: the heap.  `lowest` is the lower id of the pair, so that nearly all
+    # comparisons read nothing else.  For a rank above 0 it is `NO_ID`, which exceeds all ids
     heap: cython.pointer[Entry]
-    # array of Entry: impacts queued for time 0, at rank 0, before `top` was called; from then on
-    # in the order of the keys, from `front` on.  One that was dropped has a pair below 0
+    # array of Entry: pairs queued for time 0 at rank 0 before the first `top`, which sorts them.
+    # From then on the list starts at `front`, and a dropped entry has a pair below 0
     due: cython.pointer[Entry]
     spare: cython.pointer[Entry]
 
@@ -144,7 +141,7 @@ class ImpactQueue:
         return self.at[pair].where != Where.NOWHERE
 
     def is_due(self, pair: cython.Py_ssize_t, now: cython.double) -> cython.bint:
-        """Return whether a pair is queued for this time."""
+        """Return whether a pair is queued for the time `now`."""
         return self.at[pair].where != Where.NOWHERE and self.at[pair].time == now
 
     def top(self) -> cython.Py_ssize_t:
@@ -199,7 +196,7 @@ class ImpactQueue:
             )
 
     def _drop_due(self, n: cython.Py_ssize_t) -> cython.void:
-        """Remove an entry of the list of impacts that are due."""
+        """Remove an entry of `due`."""
         if self.is_sorted:
             self.due[n].pair = -1
             while self.front < self.n_due and self.due[self.front].pair < 0:
@@ -212,10 +209,9 @@ class ImpactQueue:
             self.at[self.due[n].pair].place = n
 
     def _sort(self) -> cython.void:
-        """Sort the impacts that are due at the start, and close the list.
+        """Sort `due`, which gets no more entries from now on.
 
-        By the higher ids and then the lower ones, digit by digit; the images of one pair by
-        insertion.
+        A radix sort orders by the higher and then the lower ids, an insertion sort by image.
         """
         n: cython.Py_ssize_t
 
@@ -229,7 +225,7 @@ class ImpactQueue:
             self.at[self.due[n].pair].place = n
 
     def _sort_by_id(self, by_lower: cython.bint) -> cython.void:
-        """Sort the list by the lower or the higher id; equal ones stay in their order."""
+        """Sort `due` by the lower or the higher id; the sort is stable."""
         n: cython.Py_ssize_t
         shift: cython.int = 0
         least: cython.longlong = NO_ID
@@ -246,13 +242,13 @@ class ImpactQueue:
     @cython.cfunc
     @cython.inline
     def _id_of(self, n: cython.Py_ssize_t, lower: cython.bint) -> cython.longlong:
-        """Return an id of the pair of an entry of the list."""
+        """Return an id of the pair of an entry of `due`."""
         return self.due[n].lowest if lower else self.at[self.due[n].pair].high
 
     def _sort_by_digit(
         self, by_lower: cython.bint, least: cython.longlong, shift: cython.int
     ) -> cython.void:
-        """Sort the list by one digit of an id, counted from `least`."""
+        """Sort `due` by one digit of (id - `least`)."""
         n: cython.Py_ssize_t
         total: cython.longlong = 0
 
@@ -276,7 +272,7 @@ class ImpactQueue:
             self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
 
     def _insert(self, n: cython.Py_ssize_t) -> cython.void:
-        """Move an entry of the list forward to its place among the previous ones."""
+        """Move entry n of `due` forward to its place among the earlier ones."""
         lowest: cython.longlong = self.due[n].lowest
         pair: cython.Py_ssize_t = self.due[n].pair
 
@@ -313,7 +309,7 @@ class ImpactQueue:
         pair: cython.Py_ssize_t,
         place: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Return whether a pair with this key comes before the one at a place of the heap."""
+        """Return whether a pair with this key comes before the pair at a place of the heap."""
         if time != self.heap[place].time:
             return time < self.heap[place].time
         if lowest != self.heap[place].lowest:
@@ -321,14 +317,14 @@ class ImpactQueue:
         return self._breaks_tie(pair, self.heap[place].pair)
 
     def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the first of two pairs of equal time comes first."""
+        """Return whether `one` comes before `other`; both have the same time."""
         if self.at[one].rank != self.at[other].rank:
             return self.at[one].rank < self.at[other].rank
         if self.at[one].low != self.at[other].low:
             return self.at[one].low < self.at[other].low
         if self.at[one].high != self.at[other].high:
             return self.at[one].high < self.at[other].high
-        return self.at[one].image < self.at[other].image  # the same two, around the world
+        return self.at[one].image < self.at[other].image  # the same bodies, across an edge
 
     def _rise(
         self,
@@ -337,7 +333,7 @@ class ImpactQueue:
         time: cython.double,
         lowest: cython.longlong,
     ) -> cython.void:
-        """Put a pair into a hole, or further up."""
+        """Put a pair into a hole of the heap, or above it."""
         while place > 0:
             above: cython.Py_ssize_t = (place - 1) >> 1
             if not self._precedes(time, lowest, pair, above):
@@ -349,15 +345,15 @@ class ImpactQueue:
         self._put_at(place, pair, time, lowest)
 
     def _sink(self, hole: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Move a hole down to the lowest row of the heap; return where it ends.
+        """Move a hole down to the lowest level of the heap; return where it ends.
 
-        The pair that is to fill it comes from there, so it rarely has far to rise.
+        The last pair of the heap fills it, and rarely rises far.
         """
         below: cython.Py_ssize_t = 2 * hole + 1
 
         while below < self.n_heap:
             if below + 1 < self.n_heap:
-                # No branch: the processor would guess wrongly at every other row.
+                # No branch, because the processor would mispredict every other one.
                 below += self._precedes(
                     self.heap[below + 1].time,
                     self.heap[below + 1].lowest,

@@ -1,7 +1,8 @@
 """Find the time of impact of pairs and queue it.
 
-A pair is swept from the current time to the end of the step.  The queue holds the next event of
-each pair: its impact, or for a crossing pair the time at which it enters or leaves.
+The broadphase has found the pairs.  A pair is swept from the current time to the end of the step.
+The queue holds the next event of each pair: its impact, or for a crossing pair the time at which it
+enters or leaves.  `ImpactLoop` takes these events next.
 
 Invariant: at the time that the step has reached, the queue has the next impact of each pair whose
 paths have not changed since it was swept.
@@ -33,9 +34,9 @@ from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweepe
 
 CROSSES = 2  # instead of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
-LEAST_MOVE: cython.double = 1e-100  # times the least gap that counts it is no denormal number
+LEAST_MOVE: cython.double = 1e-100  # times the least relevant gap it is not denormal
 
-# The first columns of `numbers`, and of `codes` after two ids, in `impacts_into`.
+# The first columns of `numbers`, and the columns of `codes` after two ids, in `impacts_into`.
 IMPACT_TIME = 0
 IMPACT_EXIT = 1
 CLOSING_SPEED = 2
@@ -51,25 +52,25 @@ IMPACT_CROSSES = 7
 def rounding_of_faces(
     speed: cython.double, growth: cython.double, shared: cython.double
 ) -> cython.double:
-    """Return by how much rounding alone may make two faces close or part: less does not count.
+    """Return the largest rate at which rounding alone may make two faces close or part.
 
     Parameters
     ----------
     speed, growth : float
-        How fast both centres move and both half sizes change, each as a sum of two sizes.
+        The sum of the speeds of both centres, and of the rates of both half sizes.
     shared : float
-        The same for two bodies that move as one, in the same unit; see `SharedMotion.rounding`.
+        The rate for two bodies that move as one, in the same unit; see `SharedMotion.rounding`.
     """
     return shared + FACE_ROUNDING * (speed + growth) if growth != 0.0 else shared
 
 
 class SharedMotion:
-    """Bodies that move as one, as the narrowphase needs to know of them; here, none do."""
+    """The bodies that move as one, for the narrowphase; in the base class there are none."""
 
     def rounding(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return by how much rounding may part the velocities of two bodies that move as one.
+        """Return the rounding difference between the velocities of two bodies that move as one.
 
-        0 where they do not, or have the same bits.
+        0 if they do not move as one, or have equal velocities.
         """
         return 0.0
 
@@ -104,8 +105,8 @@ class Narrowphase:
         """Return whether a cheap test shows that a pair has no impact; mark it if it ends clear.
 
         The test covers most pairs.  It compares one of the two sides of each axis, without a
-        branch: if its gap is open now, and still is after a whole step at its rate, by more than
-        all rounding, there is no impact.  Pairs that pass diagonally are left to `_passes_by`.
+        branch.  There is no impact if its gap exceeds all rounding now and after a whole step at
+        its rate.  Pairs that pass diagonally are tested by `_passes_by`.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -146,7 +147,7 @@ class Narrowphase:
         return least > margin or (widest > margin and self._passes_by(p))
 
     def _passes_by(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a diagonal relative path leads past at a distance, however long it is.
+        """Return whether a diagonal relative path passes at a distance, whatever its length.
 
             +-----+    /         Relative to the first box the centre of the second one is at d
             |  h  |   / m        and moves by m.  They never meet if its line passes beside the
@@ -232,9 +233,9 @@ class Narrowphase:
         one: cython.Py_ssize_t,
         two: cython.Py_ssize_t,
     ) -> cython.void:
-        """Set the rate of two resizing faces to 0 on an axis if only rounding makes it differ.
+        """Set a rate of two resizing bodies on an axis to 0 if it is due to rounding alone.
 
-        `one` and `two` are the offsets of the two bodies in `Bodies.path`.
+        `one` and `two` are the offsets of the axis of the two bodies in `Bodies.path`.
         """
         b: Bodies = self.bodies
         bound: cython.double = rounding_of_faces(
@@ -247,7 +248,7 @@ class Narrowphase:
             self.sweeper.settle(k, bound)
 
     def solve(self, p: cython.Py_ssize_t) -> cython.int:
-        """Sweep a pair from now on; return the kind of the result, a code of the sweeper."""
+        """Sweep a pair from now on; return the kind that the sweeper found."""
         is_one_way: cython.bint = self.pairs.at[p].state < CROSS and self.bodies.rare.is_one_way(
             self.pairs.at[p].first, self.pairs.at[p].second
         )
@@ -263,12 +264,12 @@ class Narrowphase:
             )
             if (
                 abs(side) == self.sweeper.axis + 1
-            ):  # it leads out here, be the other side as shallow
+            ):  # the displacement leads out on this side, even if the other is as shallow
                 self.sweeper.sign = 1 if side > 0 else -1
         return self.sweeper.kind
 
     def _press(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Solve a pair in the shorter way, if it simply presses together; see `Sweeper.press`."""
+        """Solve a pair by `Sweeper.press`; return False if that is not possible."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -282,9 +283,9 @@ class Narrowphase:
         return True
 
     def _drop_passable(self, p: cython.Py_ssize_t) -> cython.void:
-        """Forget the sweeper's result unless it is an impact with the solid side of a one-way body.
+        """Set the result to SEPARATE unless it is an impact with the solid side of a one-way body.
 
-        The other one must be fully on the free side of it now.  Over a corner it lands.
+        The other body must be fully on the free side now.  Over a corner it lands.
         """
         s: Sweeper = self.sweeper
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -303,12 +304,12 @@ class Narrowphase:
                 if not s.turn_to(k, sign):
                     s.kind = SEPARATE
             if self.bodies.rare.is_passable(i, j, s.axis, s.sign):
-                s.kind = SEPARATE  # both are, and not with faces that are opposite
+                s.kind = SEPARATE  # both are one-way, and their solid faces are not opposite
         elif s.kind == OVERLAP:
             s.kind = SEPARATE
 
     def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
-        """Return how fast the faces of the pair's contact side close, in units per second."""
+        """Return the closing speed of the faces on the pair's contact side, in units per second."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -322,10 +323,10 @@ class Narrowphase:
             two += sign * b.growth[j, k]
             one -= sign * b.growth[i, k]
         speed: cython.double = (two - one) * sign
-        return max(speed, 0.0) + 0.0  # faces that close by rounding alone have none
+        return max(speed, 0.0) + 0.0  # 0 for faces that close by rounding alone
 
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
-        """Keep the contact side that the sweeper found: the impact of the pair is fresh."""
+        """Store the contact side that the sweeper found as the impact of the pair."""
         self.pairs.meet(p)
         self.pairs.impact[p].kind = kind
         self.pairs.impact[p].axis = self.sweeper.axis
@@ -334,11 +335,11 @@ class Narrowphase:
         self.pairs.impact[p].speed = self.closing_speed(p)
 
     def sweep_solid(self) -> cython.void:
-        """Sweep all pairs that do not cross freely over the whole step, when none is queued yet."""
+        """Sweep all solid pairs over the whole step, before any pair is queued."""
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n):
-            # A pair in contact does not miss.
+            # A pair in contact never passes the test of `_misses`.
             if self.pairs.at[p].state == SOLID and (
                 self.pairs.at[p].contact >= BEGUN or not self._misses(p)
             ):
@@ -390,9 +391,9 @@ class Narrowphase:
     def _closing_of_faces(
         self, p: cython.Py_ssize_t, k: cython.int, closing: cython.double
     ) -> cython.double:
-        """Return how fast faces that touch close, from how fast the centres do; both per step.
+        """Return the closing speed of touching faces from the one of the centres, both per step.
 
-        0 where only rounding keeps two faces that resize from going together.
+        Resizing faces whose closing is due to rounding alone have 0.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -407,7 +408,7 @@ class Narrowphase:
         return 0.0 if abs(closing) <= bound else closing
 
     def _note_touch(self, p: cython.Py_ssize_t) -> cython.void:
-        """Note the side on which the pair just swept touches; it has no impact there."""
+        """Note the side on which the pair just swept touches without an impact."""
         s: Sweeper = self.sweeper
         b: Bodies = self.bodies
         side: cython.int
@@ -454,7 +455,7 @@ class Narrowphase:
             self._note_touch(p)
 
     def needs_no_sweep(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a sweep is useless: the pair is due already, or has no impacts."""
+        """Return whether a pair is due already or cannot have impacts, so needs no sweep."""
         if self.pairs.at[p].state != SOLID or self.pairs.at[p].is_withdrawn:
             return True
         return self.queue.is_due(p, self.step.now)
@@ -462,8 +463,8 @@ class Narrowphase:
     def sweep_closing(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair whose touching faces close; queue its impact if it is due at once.
 
-        It is not where the two pass each other on another axis; then the pair
-        is swept again when the instant is over.
+        If the two pass each other on another axis instead, the pair is swept again
+        when the instant is over.
         """
         kind: cython.int = self.solve(p)
 
@@ -477,7 +478,7 @@ class Narrowphase:
             self.pairs.forget_touch(p)
 
     def sweep_at_rest(self, p: cython.Py_ssize_t) -> cython.void:
-        """Sweep a new pair whose bodies have been at rest in this step, to see whether it touches."""
+        """Sweep a new pair whose bodies were at rest in this step, to note whether it touches."""
         if self.pairs.at[p].state < CROSS:
             self.solve(p)
             self.pairs.impact[p].tick = self.bodies.tick
@@ -512,16 +513,16 @@ class Narrowphase:
         Parameters
         ----------
         numbers : float64 (n_queued or more, 3 + 4 * dim), written
-            Time, exit, closing speed; then for the first body and the second where their centres
-            are at that time, and for both their velocities.
+            Time, exit, closing speed; the centres of the first and the second body at that time;
+            their velocities.
         codes : int64 (n_queued or more, 8), written
             The two ids, the rank in the queue, the image of the second body, the kind, the axis
             and the sign of the normal, and whether the pair crosses freely.
 
         Notes
         -----
-        In the order of the pairs, which depends on the tree.  The times at which crossing pairs
-        separate are queued too, but they are not impacts and not written.
+        The order is the order of the pairs, which depends on the tree.  The times at which
+        crossing pairs separate are queued too, but they are not impacts and not written.
         """
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
@@ -560,12 +561,12 @@ class Narrowphase:
         return n
 
     def _is_impact_now(self) -> cython.bint:
-        """Return whether the pair just swept is meeting at this instant.
+        """Return whether the pair just swept meets at this instant.
 
         A gap within the slop of the current positions counts as 0.  If placement has left a gap
-        of one ulp, the impact belongs to this instant, not to a later one in which the clusters of
-        this instant are dissolved.  No axis may have a larger gap: the time of impact on a side
-        that closes by less than the slop has no meaning.
+        of one ulp, the impact belongs to this instant, not to a later one without the clusters of
+        this instant.  No axis may have a larger gap, because the time of impact on a side that
+        closes by less than the slop has no meaning.
         """
         kind: cython.int = self.sweeper.kind
 
@@ -581,7 +582,7 @@ class Narrowphase:
         return not self.is_apart()
 
     def is_apart(self) -> cython.bint:
-        """Return whether two boxes, as they were aimed, begin farther apart than rounding says."""
+        """Return whether the aimed boxes are farther apart now than by rounding."""
         side: cython.int
 
         for side in range(2 * self.bodies.dim):
@@ -590,7 +591,7 @@ class Narrowphase:
         return False
 
     def meets(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Sweep a pair from now; return whether it is meeting at this instant, and keep its side."""
+        """Sweep a pair from now; return whether it meets at this instant, and store its side."""
         self.solve(p)
         if not self._is_impact_now():
             return False
@@ -598,9 +599,9 @@ class Narrowphase:
         return True
 
     def _may_close(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the side on which a pair was to meet now still closes, or cannot be known.
+        """Return whether the contact side of a pair's impact still closes, or that is unknown.
 
-        While it does not, the two stay apart on its axis, and a sweep would find nothing.
+        If it does not, the two stay apart on its axis, and a sweep would find nothing.
         """
         k: cython.int = self.pairs.impact[p].axis
 
@@ -618,7 +619,7 @@ class Narrowphase:
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.
 
-        If it is due later it is queued for then.
+        A later impact is queued.
         """
         self.pairs.impact[p].tick = self.bodies.tick
         if not self._may_close(p):
@@ -632,7 +633,7 @@ class Narrowphase:
     def waits(self, p: cython.Py_ssize_t) -> cython.bint:
         """Requeue a corner impact behind a face impact of either body that is due within the slop.
 
-        The two times should be equal but differ by rounding, and the face must come first.
+        The two times differ by rounding alone, and the face must come first.
         Returns whether the impact was requeued, at the time of the face impact.
         """
         n: cython.int
@@ -642,14 +643,14 @@ class Narrowphase:
         closing: cython.double = self.sweeper.closing_rate(
             self.pairs.impact[p].axis, self.pairs.impact[p].sign
         )
-        # Never 0: only closing sides are queued, and turned bodies were swept again.
+        # Not 0: only a closing side is queued, and a pair with a turned body was swept again.
         until: cython.double = (
             self.step.now + self.sweeper.slop[self.pairs.impact[p].axis] / closing
         )
         for n in range(2):
             row: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
             if not self.bodies.dynamic[row]:
-                continue  # nothing that hits it changes its path, and a floor is hit by many
+                continue  # no impact changes its path, and a floor may have many pairs
             q: cython.Py_ssize_t = self.pairs.head_of(row)
             while q >= 0:
                 if (

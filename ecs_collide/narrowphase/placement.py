@@ -1,7 +1,7 @@
 """Place a body flush against another, and correct positions at the end of a step.
 
-A centre moved by ``c + v * t`` ends inside the wall in up to 45 % of all impacts, by rounding.  So
-on the contact axis the body is snapped to the face of its partner instead.
+By rounding, a centre moved by ``c + v * t`` ends inside the wall in up to 45 % of all impacts.  On
+the contact axis the body is therefore snapped to the face of its partner.
 
 Invariant: after `correct`, no pair that must stay apart penetrates, unless bodies are crushed.
 """
@@ -21,13 +21,13 @@ NO_LEVEL: cython.longlong = (
     1 << 40
 )  # the level of a body that is not connected to a static or kinematic one
 NOT_NEAR: cython.longlong = 1 << 20  # instead of an axis
-SOFT_DEPTH = 2.0**-24  # of two half sizes: a soft overlap must be deeper than this
-COORDINATE_ROUNDING = 2.0**-40  # of the coordinates: and deeper than rounding may have made it
-N_PASSES = 4  # more than one is needed in crowds only
+SOFT_DEPTH = 2.0**-24  # a soft overlap must be deeper than this times the two half sizes
+COORDINATE_ROUNDING = 2.0**-40  # and deeper than this times the coordinates
+N_PASSES = 4  # more than one is needed only in crowds
 
-# What `is_moved` has of a body that was snapped.
+# The values of `is_moved` for a body that was snapped.
 MOVED = 1
-COMPARED = 2  # and all of its pairs were compared again
+COMPARED = 2  # snapped, and all of its pairs were compared again
 
 # The relative placement of a pair.
 APART = 0
@@ -47,10 +47,10 @@ def _snap(
 ) -> cython.void:
     """Put body `i`, at its base time, flush against the face of `j` at that time.
 
-    `shift` and `shift2` are the offsets of the images of `i` and `j`; one of them is 0.
+    `shift` is the offset of the image of `i`, `shift2` the offset for `j`; one of them is 0.
 
-    Two bodies without thickness are put one ulp apart: at distance 0 their positions would not
-    show on which side each of them is.
+    Two bodies without thickness are put one ulp apart, because at distance 0 their positions
+    would not show on which side each of them is.
     """
     half: cython.double = b.half_of(i, k)
     centre: cython.double = b.centre_at(j, k, b.base[i]) + shift2
@@ -87,7 +87,7 @@ def _unshifted(
 ) -> cython.double:
     """Return a centre that is flush against a face after a shift and its rounding.
 
-    It may stay away from the face where floats are coarser than at the shifted position.
+    It may keep a distance from the face if floats are coarser than at the shifted position.
     """
     start: cython.double = centre
     nudge: cython.double = 0.0
@@ -114,7 +114,7 @@ def place(
     """Make the faces of a pair meet on axis `k` at time `t`; `shift` is the offset of `j`.
 
     Moves a body that is neither anchored nor held; of two such bodies the lighter one, then the
-    one with the higher id.  A held body is moved if the other one is anchored or held as well; an
+    one with the higher id.  A held body is moved if the other one is anchored or held too; an
     anchored body is never moved.
     """
     fixed1: cython.bint = b.is_anchored(i, k, t)
@@ -144,10 +144,10 @@ def soft_overlap(
     offset: cython.double[:, ::1],
     p: cython.Py_ssize_t,
 ) -> cython.int:
-    """Return the side of body j on which i is inside it at the end of the step; 0 if it is not.
+    """Return the shallowest side of body j by which i overlaps it at the end of the step; else 0.
 
-    It is the shallowest side, and the one of the lowest axis among equals.  `offset` has the
-    offset of j in row `p` in a world that wraps.
+    Of equal sides it is the one on the lowest axis.  In a world that wraps, row `p` of `offset`
+    is the offset of j.
     """
     k: cython.int
     side: cython.int = 0
@@ -177,22 +177,21 @@ class PositionCorrection:
     pairs: PairTable
     queue: ImpactQueue
     level: cython.longlong[:, ::1]
-    # (n_near_pairs or more,): pairs that penetrate each other; also pairs that touch, if any
-    # near body is not dynamic
+    # (n_near_pairs or more,): pairs that penetrate; with `any_static` also pairs that touch
     near: cython.longlong[::1]
-    # (n_pairs or more,): of each pair, how it stood when it was compared last: `axis` if it
-    # touched, ``-1 - axis`` if it penetrated, else `NOT_NEAR`
+    # (n_pairs or more,): the relation of each pair at its last comparison: `axis` if it touched,
+    # ``-1 - axis`` if it penetrated, else `NOT_NEAR`
     relations: cython.longlong[::1]
-    # (n_pairs or more,): of each pair, `sign` and `n_near` as they were then
+    # (n_pairs or more,): `sign` and `n_near` of each pair at that time
     signs: cython.schar[::1]
     near_counts: cython.schar[::1]
-    # whether `relations` are those at the end of the step, but for bodies with `is_moved`
+    # whether `relations` hold at the end of the step, except for bodies with `is_moved`
     is_current: cython.bint
-    # whether a pair that touches or penetrates has had a body that does not give way
+    # whether a pair that touches or penetrates may have a body that does not give way
     any_static: cython.bint
     # whether a pair was found that may be two bodies without thickness in one plane
     any_plane: cython.bint
-    is_moved: cython.schar[::1]  # (n_rows,): whether a body is one of them: `MOVED`, or `COMPARED`
+    is_moved: cython.schar[::1]  # (n_rows,): `MOVED` or `COMPARED` for bodies in `moved`, else 0
     # (n_moved or more,): the bodies that were snapped since the last call of `_find_near`
     moved: cython.longlong[::1]
     n_moved: cython.Py_ssize_t
@@ -236,7 +235,7 @@ class PositionCorrection:
             self.relations = zeros(LONG, 2 * self.pairs.n)
             self.signs = zeros(BYTE, 2 * self.pairs.n)
             self.near_counts = zeros(BYTE, 2 * self.pairs.n)
-            self.near = zeros(LONG, 2 * self.pairs.n)  # last: its length is the room there is
+            self.near = zeros(LONG, 2 * self.pairs.n)  # last, because its length is the room
         return 0
 
     def solid_placement(self, p: cython.Py_ssize_t) -> cython.int:
@@ -256,13 +255,13 @@ class PositionCorrection:
         return relation
 
     def is_touching(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the bodies of a solid pair touch as they are now, but for rounding."""
+        """Return whether the bodies of a solid pair touch now, up to rounding."""
         relation: cython.int = self.solid_placement(p)
 
         return relation == TOUCHING or (relation == PENETRATING and self.n_near == 1)
 
     def final_placement(self, p: cython.Py_ssize_t) -> cython.int:
-        """As `solid_placement`, at the end of the step, of a pair that does not cross."""
+        """Return as `solid_placement` the placement of a pair that does not cross, at the end."""
         found: cython.longlong = NOT_NEAR
 
         if (
@@ -280,7 +279,7 @@ class PositionCorrection:
         return TOUCHING if found >= 0 else PENETRATING
 
     def relative_placement(self, p: cython.Py_ssize_t) -> cython.int:
-        """Return the relative placement of a pair as it is now; set axis, sign and gap."""
+        """Return the present relative placement of a pair; set axis, sign, gap and n_near."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -311,7 +310,7 @@ class PositionCorrection:
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
             nearer: cython.double = max(gap, plus)
             slop: cython.double = clear
-            if nearer == 0.0:  # as after a snap: no slop changes anything
+            if nearer == 0.0:  # as after a snap; the slop has no effect
                 slop = 0.0
                 self.any_plane |= gap == plus
             elif -clear <= nearer <= clear:
@@ -340,10 +339,7 @@ class PositionCorrection:
         return TOUCHING if n_near == 1 else APART
 
     def seat(self, p: cython.Py_ssize_t, side: cython.int, first_moves: cython.bint) -> cython.bint:
-        """Put a body flush against its partner that it touches; return whether it has moved.
-
-        Rounding may have left a gap on that side of the partner.
-        """
+        """Close a gap by rounding between touching bodies; return whether the body has moved."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -401,7 +397,7 @@ class PositionCorrection:
                 j: cython.Py_ssize_t = self.pairs.at[p].second
                 k: cython.int = self.axis
                 if self.level[i, k] == 0 and self.level[j, k] == 0:
-                    continue  # neither gives way
+                    continue  # neither can move on this axis
                 if self.level[i, k] != self.level[j, k]:
                     first_moves: cython.bint = self.level[i, k] > self.level[j, k]
                 elif (b.half_of(i, k) == 0.0) != (b.half_of(j, k) == 0.0):
@@ -419,7 +415,7 @@ class PositionCorrection:
     def _part_planes(self) -> cython.void:
         """Separate bodies without thickness whose paths end in one plane.
 
-        Without a gap, the next step could not know from which side they came.
+        Without a gap, the next step could not tell on which side each of them is.
         """
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
@@ -446,14 +442,14 @@ class PositionCorrection:
                         place(b, i, j, k, sign, 1.0, self.pairs.offset_of(p, k))
 
     def is_plane(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether both faces of a body are the same on an axis."""
+        """Return whether a body has no thickness on an axis."""
         centre: cython.double = self.bodies.centre_of(i, k)
         half: cython.double = self.bodies.half_of(i, k)
 
         return centre - half == centre + half
 
     def _find_near(self) -> cython.bint:
-        """List the pairs whose bodies must be snapped; False if none are inside each other."""
+        """List the pairs for `_find_levels`; return False if none penetrates."""
         p: cython.Py_ssize_t
         n: cython.Py_ssize_t
 
@@ -472,7 +468,7 @@ class PositionCorrection:
         return True
 
     def _compare_all(self) -> cython.void:
-        """Compare all pairs that can be inside each other."""
+        """Compare all pairs that may penetrate."""
         p: cython.Py_ssize_t
 
         self.any_plane = False
@@ -484,7 +480,7 @@ class PositionCorrection:
                 self.relations[p] = NOT_NEAR
 
     def _compare_moved(self) -> cython.void:
-        """Compare all pairs of the bodies that were snapped again, each once."""
+        """Compare all pairs of the snapped bodies again, each pair once."""
         n: cython.Py_ssize_t
 
         self.n_near_pairs = 0
@@ -505,7 +501,7 @@ class PositionCorrection:
             self.n_moved += 1
 
     def _compare(self, p: cython.Py_ssize_t) -> cython.void:
-        """Keep how a pair stands."""
+        """Store the relation of a pair."""
         relation: cython.int = self.solid_placement(p)
 
         self.signs[p] = self.sign
@@ -524,13 +520,13 @@ class PositionCorrection:
     def _find_levels(self) -> cython.void:
         """Queue the pairs to snap by their distance from static or kinematic bodies.
 
-        A body's level on an axis is the number of bodies between it and the
-        nearest static or kinematic one, counted over touching pairs.
+        A body's level on an axis is the number of touching pairs between it and the
+        nearest static or kinematic body.
         """
         n: cython.Py_ssize_t
-        level: cython.longlong = 0  # if all are dynamic, one order is as good as another
+        level: cython.longlong = 0  # if all are dynamic, any order will do
 
-        self.queue.clear()  # it is empty; the list of its start is closed
+        self.queue.clear()  # it is empty; this makes it accept entries for its sorted list
         for n in range(self.n_near_pairs):
             self._start_level(self.pairs.at[self.near[n]].first)
             self._start_level(self.pairs.at[self.near[n]].second)
@@ -548,7 +544,7 @@ class PositionCorrection:
                 self.queue.put(p, level, 0)
 
     def _start_level(self, i: cython.Py_ssize_t) -> cython.void:
-        """Give a body the level that it has by itself."""
+        """Set the levels of a body: 0 on axes on which it is not dynamic, else `NO_LEVEL`."""
         k: cython.int
 
         for k in range(self.bodies.dim):

@@ -1,4 +1,4 @@
-"""What the kernels of a space share while they do a step."""
+"""The tables and settings that the kernels of a space share in a step."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from ecs_collide.narrowphase.impact_queue import ImpactQueue
 
 @cython.final
 class Step:
-    """The tables that all kernels work on, the time reached, and the settings.
+    """The tables on which all kernels work, the time within the step, and the settings.
 
-    Each kernel from the narrowphase upwards gets it, and the kernels that it calls.  The length of
-    the step and the tick, which counts changes of paths, are `Bodies.dt` and `Bodies.tick`.
+    The length of the step and the tick, which counts changes of paths, are `Bodies.dt` and
+    `Bodies.tick`.
     """
 
     bodies: ReadOnly[Bodies]
@@ -25,13 +25,11 @@ class Step:
     pairs: ReadOnly[PairTable]
     queue: ReadOnly[ImpactQueue]
     event_buffer: ReadOnly[EventBuffer]
-    now: ReadOnly[cython.double]  # the time that the step has reached, a fraction of it
-    instant_tick: cython.longlong  # the tick at which the step reached this time
+    now: ReadOnly[cython.double]  # the time within the step, as a fraction of it
+    instant_tick: cython.longlong  # the tick at the start of this instant
     # impacts that close more slowly than this, in units per second, do not bounce
     rest_speed: Public[cython.double]
-    pair_limit: Public[
-        cython.longlong
-    ]  # resolutions of a pair in one step after which its bodies are held
+    pair_limit: Public[cython.longlong]  # resolutions of a pair in a step that hold its bodies
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies

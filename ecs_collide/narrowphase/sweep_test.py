@@ -1,4 +1,4 @@
-"""Sweep two boxes that both move and may both change their size.
+"""Sweep two boxes that both may move and change their size.
 
 The faces of a box travel in straight lines during a step, so on each axis the
 gap on either *side* of a pair is a straight line in time, ``gap + rate * t``::
@@ -6,20 +6,20 @@ gap on either *side* of a pair is a straight line in time, ``gap + rate * t``::
     minus side   second beyond the max face of first   normal -1
     plus side    second beyond the min face of first   normal +1
 
-Closed boxes share a point while no gap is positive; their insides overlap
-while all gaps are negative.  An *impact* is the instant from which the insides
-begin to overlap: touching at rest, sliding along a face or along the seam of
+Closed boxes share a point while no gap is positive; their interiors overlap
+while all gaps are negative.  An *impact* is the instant from which the interiors
+begin to overlap.  Touching at rest, sliding along a face or along the seam of
 two faces, grazing a corner and moving apart are never impacts.
 
 Sides are numbered 2 * axis for minus and 2 * axis + 1 for plus.  Times are
-fractions of the step; `rest` is the part of the step that is still to come.
+fractions of the step; `rest` is the remaining part of the step.
 
 Notes
 -----
 The slab test by first and last time per axis is Gomez, "Simple Intersection
-Tests for Games" (1999).  It differs here in what counts: sides instead of
-axes, so that sizes may change; open impacts, so that seams do not catch; and
-a tolerance without a unit, the rounding of the faces themselves.
+Tests for Games" (1999).  This version tests sides instead of axes, so that
+sizes may change.  Its impacts are open, so that seams do not catch.  Its
+tolerance is relative, the rounding of the faces.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ OVERLAP = 3
 
 @cython.inline
 def _without_tiny(difference: cython.double) -> cython.double:
-    """Return a difference, or 0 where it is too small to be one."""
+    """Return a difference, or 0 if its size is below `TINY`."""
     if -TINY < difference < TINY:
         return 0.0
     return difference
@@ -45,13 +45,13 @@ def _without_tiny(difference: cython.double) -> cython.double:
 
 @cython.inline
 def _time_of_zero(gap: cython.double, rate: cython.double) -> cython.double:
-    """Return when a changing gap is zero, as a fraction of the step."""
+    """Return the time at which a changing gap is zero, as a fraction of the step."""
     return -gap / rate + 0.0  # + 0.0: never -0.0
 
 
 @cython.final
 class Sweeper:
-    """A pair of boxes under test: aimed axis by axis, then solved."""
+    """A test of a pair of boxes: aimed axis by axis, then solved."""
 
     dim: Public[cython.int]
     gap: cython.double[6]
@@ -59,18 +59,18 @@ class Sweeper:
     slop: cython.double[3]
     near: cython.double[3]
     kind: Public[cython.int]  # 0 separate, 1 touch, 2 impact, 3 overlap
-    # contact axis and direction of the normal, which points from second to first; -1 and 0 where
+    # contact axis and direction of the normal, which points from second to first; -1 and 0 if
     # there is neither impact nor overlap
     axis: Public[cython.int]
     sign: Public[cython.int]
-    corner: Public[cython.int]  # 1 where another axis closes at the same instant
+    corner: Public[cython.int]  # 1 if another axis closes at the same instant
     # first and last instant at which the closed boxes share a point, in fractions of the step
-    # from its start, unclipped; inf and -inf where they never do
+    # from its start, unclipped; inf and -inf if they never do
     enter: Public[cython.double]
     exit: Public[cython.double]
-    # how far the boxes overlap at the start on the shallowest side, else 0
+    # depth of an overlap at the start on the shallowest side, else 0
     depth: Public[cython.double]
-    # whether `press` found this; gaps and rates are then of another pair
+    # whether `press` found the result; gaps and rates then belong to another pair
     is_pressed: cython.bint
 
     def __init__(self, dim: cython.int):
@@ -98,10 +98,10 @@ class Sweeper:
         grow2: cython.double,
         rest: cython.double,
     ) -> cython.void:
-        """Set the faces of one axis and how they travel.
+        """Set the faces of one axis and their motion.
 
         `move` is the displacement of a centre over a whole step and `grow`
-        the change of a half size; `rest` is the part of the step to come.
+        the change of a half size; `rest` is the remaining part of the step.
         """
         low1: cython.double = move1 - grow1
         high1: cython.double = move1 + grow1
@@ -121,7 +121,7 @@ class Sweeper:
         minus: cython.double = _without_tiny(min2 - max1)
         plus: cython.double = _without_tiny(min1 - max2)
 
-        # Only the nearer side: of a box thinner than the slop the far one is as thin as it is.
+        # Only the nearer side, because a box thinner than the slop has a far side within it.
         if minus >= plus and -slop <= minus < 0.0:
             if minus == plus:
                 plus = 0.0
@@ -151,7 +151,7 @@ class Sweeper:
             self.gap[2 * k + 1] = 0.0
 
     def settle(self, k: cython.int, bound: cython.double) -> cython.void:
-        """Set the rates of an aimed axis to 0 if they are at most a bound for a whole step."""
+        """Set rates of an aimed axis that are at most `bound` in a whole step to 0."""
         side: cython.int
 
         for side in range(2 * k, 2 * k + 2):
@@ -209,24 +209,24 @@ class Sweeper:
         way2: cython.double,
         clear: cython.double,
     ) -> cython.bint:
-        """Solve a pair, as `aim` and `solve` would, if it simply presses together; else return False.
+        """Solve a pair as `aim` and `solve` would if it presses together, else return False.
 
-        It does if one gap is within the slop and closes, and those on all other axes are deeper
-        than any slop: then nothing else can be the contact, and it is due at once.  In a crowd this
-        is the case of nearly all impacts.  Gaps and rates are not kept.
+        It presses if one gap is within the slop and closes, and the gaps on all other axes are
+        deeper than any slop.  That side is then the contact, due at once.  Nearly all impacts in a
+        crowd are of this kind.  Gaps and rates are not stored.
 
         Parameters
         ----------
         path, one, two : pointer to double, int, int
-            `Bodies.path`, and where the parts of the two bodies begin.  Neither changes its size.
+            `Bodies.path`, and the offsets of the two bodies in it.  Neither changes its size.
         way1, way2 : float
-            How long before now the paths begin.
+            The time from the start of each path to now.
         clear : float
-            `Bodies.clear_gap`: larger than the slop of a face that is where it has been before.
+            `Bodies.clear_gap`, larger than the slop of a face at a place it has had before.
         """
         enter: cython.double = 0.0
         exit_: cython.double = INF
-        open_until: cython.double = INF  # the insides overlap on all other axes at least so long
+        open_until: cython.double = INF  # until then the interiors overlap on all other axes
         front: cython.int = -1
         k: cython.int
 
@@ -242,7 +242,7 @@ class Sweeper:
             minus: cython.double = _without_tiny(min2 - max1)
             plus: cython.double = _without_tiny(min1 - max2)
             rate: cython.double = _without_tiny(move2 - move1)
-            # The slop grows with the places that the faces reach, also on a path that is new.
+            # The slop grows with the places that the faces reach on this path.
             deep: cython.double = clear + CLEAR * (abs(move1) + abs(move2))
             one += 4
             two += 4
@@ -289,14 +289,14 @@ class Sweeper:
         return True
 
     def closing_rate(self, axis: cython.int, sign: cython.int) -> cython.double:
-        """Return how fast a side closes, by its axis and the sign of its normal."""
+        """Return the closing rate of a side, given by its axis and the sign of its normal."""
         return -self.rate[2 * axis + (1 if sign > 0 else 0)]
 
     def _find_front(self) -> cython.int:
         """Find the contact side of an impact at `enter`; return it, or -1 for none.
 
         A front side is a closing one whose gap is not yet deep at `enter`.
-        It can be the contact if the insides overlap on all other axes soon
+        It can be the contact if the interiors overlap on all other axes right
         after; of several the fastest closing wins, then the lowest axis.
         """
         best: cython.int = -1
@@ -321,9 +321,9 @@ class Sweeper:
         return best
 
     def turn_to(self, k: cython.int, sign: cython.int) -> cython.bint:
-        """Take a side for the contact of the impact found; False if it is not at the front.
+        """Make a side the contact of the impact found; return False if it is not a front side.
 
-        It is, if it closes and its gap is not deep at `enter`.
+        A front side closes, and its gap is not deep at `enter`.
         """
         side: cython.int = 2 * k + (1 if sign > 0 else 0)
 
@@ -338,7 +338,7 @@ class Sweeper:
         return True
 
     def _opens(self, side: cython.int) -> cython.bint:
-        """Return whether the insides overlap on all other axes soon after `enter`."""
+        """Return whether the interiors overlap on all other axes right after `enter`."""
         k: cython.int = side >> 1
         after: cython.double = self.enter
         before: cython.double = INF
@@ -347,7 +347,7 @@ class Sweeper:
         if self.rate[other] > 0.0:
             before = _time_of_zero(self.gap[other], self.rate[other])
             if before <= after:
-                # A point that meets a plate is past it at the same instant.
+                # A point that meets a plate leaves it at the same instant.
                 if before < after or self.gap[side] <= 0.0:
                     return False
                 before = INF
@@ -368,7 +368,7 @@ class Sweeper:
         return after < before
 
     def _find_shallowest(self) -> cython.void:
-        """Find the side by which overlapping boxes are the least inside each other."""
+        """Find the side on which overlapping boxes have the least depth."""
         best: cython.int = 0
         side: cython.int
 
@@ -382,7 +382,7 @@ class Sweeper:
         self.depth = -self.gap[best]
 
     def is_shallowest_alone(self) -> cython.bint:
-        """Return whether the boxes, which overlap, do so the least on one side only."""
+        """Return whether overlapping boxes have the least depth on one side only."""
         side: cython.int
         n: cython.int = 0
 
@@ -391,9 +391,9 @@ class Sweeper:
         return n == 1
 
     def finds_way_out(self) -> cython.bint:
-        """Return whether boxes that overlap move out of each other by one of their shallowest sides.
+        """Return whether overlapping boxes move out of each other by one of their shallowest sides.
 
-        Boxes of one centre are equally deep on opposite sides: any motion closes one and opens one.
+        Boxes with one centre are equally deep on opposite sides, and any motion opens one.
         """
         side: cython.int
 
@@ -427,13 +427,13 @@ def sweep_pairs(
     pairs : int64 (m, 2)
         Rows of the bodies.
     kind, axis, sign, corner : int8 (m,)
-        Written.  axis -1 and sign 0 where there is neither impact nor overlap.
+        Written.  axis -1 and sign 0 if there is neither impact nor overlap.
     time, enter, exit, depth : float64 (m,)
-        Written.  time is nan where there is neither impact nor overlap.
+        Written.  time is nan if there is neither impact nor overlap.
 
     Notes
     -----
-    The caller answers for finite numbers and for rows within the bodies.
+    Numbers must be finite, and rows must be within the bodies.
     """
     dim: cython.int = centres.shape[1]
     sweeper: Sweeper = Sweeper(dim)

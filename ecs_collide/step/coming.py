@@ -1,4 +1,4 @@
-"""The impacts that the narrowphase has found, before any of them is resolved.
+"""The queued impacts of a step, before any of them is resolved.
 
 A game's system between `NarrowphaseSystem` and `ResponseSystem` reads them as `Space.impacts`.
 """
@@ -32,18 +32,18 @@ def impact_dtype(dim: int) -> np.dtype[np.void]:
 
 @dataclass(frozen=True, slots=True)
 class ComingImpact(BodyPair):
-    """The first impact of two bodies in this step, if nothing happens to either before it.
+    """The first impact of two bodies in this step, unless an earlier impact changes it.
 
     Attributes
     ----------
     time, exit, first, second, normal, kind, closing_speed
         As in `Collision`, with the lower id first.
     position_first, position_second : tuple of float
-        Where the centres will be, in world units.
+        The centres at the impact, in world units.
     velocity_first, velocity_second : tuple of float
         In world units per second.
     crosses : bool
-        Whether the two cross freely, because neither is dynamic or one is a `Sensor`.
+        Whether the two pass through each other: neither is dynamic or one is a `Sensor`.
     """
 
     time: float
@@ -61,21 +61,21 @@ class ComingImpact(BodyPair):
 
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> ComingImpact:
-        """Return the impact of a row of an array with the dtype `impact_dtype`."""
+        """Return the impact in a row of an array with the dtype `impact_dtype`."""
         time, exit_, first, second, normal, kind, *rest = row
         return cls(time, exit_, first, second, normal, SWEEP_KINDS[kind], *rest)
 
 
 @cache
 def no_impacts(dim: int) -> NDArray[np.void]:
-    """Return an array of no impacts."""
+    """Return an empty array of impacts, read-only."""
     array = np.zeros(0, impact_dtype(dim))
     array.setflags(write=False)
     return array
 
 
 def read_impacts(dim: int, narrowphase: Any) -> NDArray[np.void]:
-    """Return the impacts that are queued, in the order in which they are due, read-only."""
+    """Return the queued impacts in the order in which they are due, read-only."""
     n = narrowphase.queue.size
     numbers, codes = np.empty((n, 3 + 4 * dim)), np.empty((n, 8), np.int64)
     n = narrowphase.impacts_into(numbers.data, codes.data)

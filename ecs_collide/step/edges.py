@@ -1,4 +1,4 @@
-"""Bring bodies that have left a world that wraps back into it, when a step has ended."""
+"""Bring bodies back into a world that wraps, between `Timeline.finish` and the write-back."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ecs_collide.narrowphase.step import Step
 
 @cython.final
 class Edges:
-    """The edges of a world that wraps, beyond which no body stays."""
+    """The edges of a world that wraps; no body stays beyond them."""
 
     bodies: Bodies
     attachments: Attachments
@@ -27,9 +27,9 @@ class Edges:
         self.contacts = contacts
 
     def bring_in(self, rows: cython.longlong[::1]):
-        """Bring the bodies of `rows` that have left the world at the end of a step back into it.
+        """Bring the bodies of `rows` that have left the world back into it.
 
-        Contacts are stored with these positions.
+        The images of present contacts are adjusted to the new positions.
         """
         shifts: cython.longlong[::1] = self.broadphase.images.shifts
         n: cython.Py_ssize_t
@@ -48,9 +48,9 @@ class Edges:
 
     @may_raise
     def _bring_body_in(self, i: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
-        """Bring a body back into the world; return whether it has left it.
+        """Bring a body back into the world; return whether it had left it.
 
-        `shifts` gets the widths by which it was moved.
+        The number of world widths by which it was moved is added to `shifts`.
         """
         b: Bodies = self.bodies
         k: cython.int
@@ -69,7 +69,7 @@ class Edges:
 
     @may_raise
     def _bring_attached_in(self, n: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
-        """Bring the nth attached box to where its owner is; return whether that has moved it."""
+        """Bring the nth attached box into the world after its owner; return whether it moved."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.attachments.rows[n]
         k: cython.int
@@ -97,7 +97,7 @@ class Edges:
 
     @may_raise
     def _renew(self, i: cython.Py_ssize_t) -> cython.void:
-        """Give the tree the swept bounds of a body that was moved."""
+        """Write the swept bounds of a moved body into the tree."""
         c: Broadphase = self.broadphase
 
         c.moving.renew_one(

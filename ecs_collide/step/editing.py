@@ -1,8 +1,7 @@
 """Write numbers into the components of bodies, as the game would.
 
-A game that sets `Extents` and `Position` itself teleports the body: its contacts end.  A body that
-is resized with a face in place is taken over at once, as if the last step had ended so: no step
-sees a difference, and contacts that still hold go on.
+A game that sets `Extents` and `Position` itself teleports the body, and its contacts end.
+`BodyEditor.resize` changes the result of the last step, so contacts that still touch continue.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ _SIDES = {"feet": -1, "head": 1, "centre": 0}
 
 
 class BodyEditor:
-    """Sets positions, sizes and more of many bodies at once; `Space` documents each method.
+    """Writes positions, sizes and more of many bodies at once; `Space` documents each method.
 
     All vectors are checked before the first one is written.
     """
@@ -75,7 +74,7 @@ class BodyEditor:
             self._registry.units.set_half(size, value)
 
     def set_growths(self, entities: ArrayLike | None, growths: ArrayLike) -> None:
-        """Write rates of half sizes."""
+        """Write the rates at which half sizes change."""
         ids, values = self._vectors("growths", entities, growths)
         self._set_numbers(ids, self._registry.components.vector("growth", self._lookup.dim), values)
 
@@ -101,7 +100,7 @@ class BodyEditor:
         self._set_numbers(ids, self._registry.components.mass, values[:, None])
 
     def _set_numbers(self, ids: list[int], role: Role, values: NDArray[np.float64]) -> None:
-        """Write numbers that do not move a body, (n, number of names)."""
+        """Write the attributes of a role, (n, number of names); the position stays as it is."""
         components = self._components(ids, role.kind)
         self._read_again(ids)
         for component, value in zip(components, values.tolist(), strict=True):
@@ -109,7 +108,7 @@ class BodyEditor:
                 write_number(component, name, number)
 
     def teleport(self, entity: int, position: VectorLike) -> None:
-        """Put a body somewhere else, with no sweep between; of an attached box, set the offset."""
+        """Put a body elsewhere without a sweep; of an attached box, set the offset."""
         attached = self._lookup.component(entity, Attached)
         if attached is not None:
             self._set_offset(entity, attached, position)
@@ -120,7 +119,7 @@ class BodyEditor:
             self._registry.kinematic_targets.put.add(row)
 
     def _set_offset(self, entity: int, attached: Attached, position: VectorLike) -> None:
-        """Teleport an attached box to a position."""
+        """Set the offset that puts an attached box at a position, without a sweep."""
         row, dim = self._lookup.row(entity), self._lookup.dim
         vector = _checks.vectors("position", position)
         if vector.shape != (dim,):
@@ -169,7 +168,7 @@ class BodyEditor:
         half[axis] = float(height) / 2.0
         registry.units.refuse_unequal(entity, half)
         face = body.centre[axis] + side * body.half[axis]
-        has_face = math.isfinite(face)  # a body in quarantine may have none to keep in place
+        has_face = math.isfinite(face)  # a quarantined body may have no finite face
         shift = [0.0] * len(centre)
         if side and has_face:
             centre[axis] = centre_beside(face, half[axis], side)
@@ -190,7 +189,7 @@ class BodyEditor:
             self._read_changes(row, place, size, shift)
 
     def _is_as_seen(self, row: int, centre: list[float], half: list[float]) -> bool:
-        """Return whether a body takes part in steps, moves, and is where the last one left it."""
+        """Return whether a body takes part in steps, moves, and is unchanged since the last one."""
         c = self._registry.table
         return (
             not c.quarantined[row]
@@ -201,9 +200,9 @@ class BodyEditor:
         )
 
     def _read_changes(self, row: int, place: Any, size: Any, shift: list[float]) -> None:
-        """Set a body to the place and size of its components, as of the last step.
+        """Read the position and size of a body as if the last step had ended with them.
 
-        Attached boxes keep their places.
+        Boxes that are attached to it stay where they are.
         """
         registry, c = self._registry, self._registry.table
         registry.disturb([row])
@@ -224,7 +223,7 @@ class BodyEditor:
         registry.note_resized(rows, boxes)
 
     def _components(self, ids: list[int], kind: type) -> list[Any]:
-        """Return the component of some type of each entity, or raise."""
+        """Return the component of a type of each entity; ValueError if one has none."""
         components = self._lookup.components(ids, kind)
         for entity, component in zip(ids, components, strict=True):
             if component is None:
@@ -232,15 +231,15 @@ class BodyEditor:
         return components
 
     def _read_again(self, ids: list[int]) -> None:
-        """Make the next step read the components of bodies, even `Fixed` ones."""
+        """Make the next step read the components of bodies, even if they are `Fixed`."""
         for entity in ids:
             row = self._registry.row_of.get(entity)
             if row is not None:
                 self._registry.read_again(row)
 
     def _ids(self, entities: ArrayLike | None) -> list[int]:
-        """Return the entities, all of them bodies."""
-        self._lookup.rows(entities)  # refuses all others
+        """Return the entities as a list; KeyError if one is not a body."""
+        self._lookup.rows(entities)  # raises for others
         ids = self._registry.entities if entities is None else np.asarray(entities)
         return list(ids.tolist())
 
@@ -259,21 +258,21 @@ class BodyEditor:
 
 
 def centre_beside(face: float, half: float, side: int) -> float:
-    """Return the centre of a box from the position of one of its faces.
+    """Return the centre of a box from the coordinate of one of its faces.
 
     Parameters
     ----------
     face : float
-        The position of the face.
+        The coordinate of the face.
     half : float
         Half the size of the box.
     side : int
-        1 if it is the upper face of the box on the axis, -1 if it is the lower one.
+        1 for the upper face of the box on the axis, -1 for the lower one.
 
     Returns
     -------
     float
-        The face computed from the centre is at `face`, or the least bit inside of it.
+        The face computed from this centre is at `face`, or inside of it by the least possible.
     """
     centre = face - side * half
     outwards = side * math.inf

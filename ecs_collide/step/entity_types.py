@@ -59,7 +59,7 @@ class EntityTypes:
         Parameters
         ----------
         keeps_deleted : bool
-            Whether deleted entities keep their last types.
+            Whether entities that were deleted since the last `look` keep their types.
         """
         if not self._having:
             return
@@ -100,7 +100,7 @@ class EntityTypes:
     def wanted(self, all_kinds: tuple[Kinds, ...]) -> Wanted:
         """Return the marks of pairs of types, int64 (k, 2), without types that no entity has.
 
-        None if one of the pairs means all bodies.
+        None if one of the pairs stands for all bodies.
         """
         if all_kinds not in self._wanted:
             self._wanted[all_kinds] = None
@@ -119,7 +119,7 @@ class EntityTypes:
             return slice(None)
         if not (len(wanted) and len(array)):
             return _NONE
-        # Copies: the fields of events do not lie at addresses that are multiples of 8.
+        # Copies, because the fields of events are not aligned to 8 bytes.
         first, second = (array[name].astype(np.int64) for name in ("first", "second"))
         found = self._marks.select(first.data, second.data, wanted.data)
         return np.array(found, np.int64)
@@ -140,7 +140,7 @@ class EntityTypes:
 
 
 def _ids(entities: Set[int]) -> Any:
-    """Return entities as an array, without entries of esper for ids that no entity has."""
+    """Return entities as an int64 array, without ids that no entity can have."""
     ids = [each for each in entities if type(each) is int and 0 <= each < _NO_ID]
     return np.array(ids, np.int64).data
 

@@ -1,4 +1,4 @@
-"""The events of one step, frozen: structured arrays made from the kernels' log."""
+"""The events of one step, as read-only structured arrays made from the event buffer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
 
 
 class StepEvents:
-    """The collisions, begins and ends of a step, over their arrays, which become read-only."""
+    """The collisions, begins and ends of a step, over their arrays, made read-only."""
 
     def __init__(self, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> None:
         for array in (collision_array, contact_array):
@@ -63,7 +63,7 @@ class StepEvents:
     def changes_at(self, rows: NDArray[np.bool_] | slice) -> Iterator[ContactBegan | ContactEnded]:
         """Yield begins and ends of some rows of the array, in the order in which they happened."""
         array = self.contact_array[rows]
-        if len(array) == 0:  # typed handlers want few of many events
+        if len(array) == 0:  # often, because typed handlers want few events
             return
         codes = array["event"]
         iterators = {
@@ -81,25 +81,25 @@ def axis_normal(dim: int, axis: int, sign: int) -> Vector:
 
 @cache
 def no_events(dim: int) -> StepEvents:
-    """Return the events of a step without any."""
+    """Return the events of a step without events."""
     return StepEvents(np.zeros(0, collision_dtype(dim)), np.zeros(0, contact_dtype(dim)))
 
 
 def events_of(dim: int, event_buffer: Any) -> StepEvents:
-    """Return the events of the step that a kernel has logged."""
+    """Return the events that a kernel has logged in a step."""
     if event_buffer.n_collisions or event_buffer.n_contacts:
         return StepEvents(_collisions(dim, event_buffer), _contacts(dim, event_buffer))
     return no_events(dim)
 
 
 def _in_pieces(dim: int) -> np.dtype[np.void]:
-    """Return `collision_dtype` with the fields that the log keeps side by side as one."""
+    """Return `collision_dtype` with the fields before and after `kind` merged into one each."""
     whole = collision_dtype(dim)
     fields = whole.fields
     assert fields is not None
     return np.dtype(
         {
-            "names": ["before", "after"],  # the byte of `kind`, which stands between them
+            "names": ["before", "after"],  # the byte of `kind` lies between them
             "formats": [f"V{fields['kind'][1]}", f"V{8 * (4 + 6 * dim)}"],
             "offsets": [0, fields["closing_speed"][1]],
             "itemsize": whole.itemsize,
@@ -126,8 +126,8 @@ def _collisions(dim: int, event_buffer: Any) -> NDArray[np.void]:
 def unit_normals(axes: NDArray[Any], signs: NDArray[Any], dim: int) -> NDArray[np.float64]:
     """Return normals along axes, shape (n, dim).
 
-    Not by an assignment to ``normals[np.arange(n), axes]``: where there is no memory for a cast,
-    numpy 2.4 crashes in it.
+    An assignment to ``normals[np.arange(n), axes]`` would crash numpy 2.4 if there is no memory for
+    a cast.
     """
     return np.where(axes[:, None] == np.arange(dim), signs[:, None], 0).astype(np.float64)
 
@@ -140,9 +140,9 @@ def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
     time = np.asarray(event_buffer.contact_time)[:n]
     first, second = np.asarray(event_buffer.contact_bodies)[:n].T
     change, phase, axis, sign, kind, reason = np.asarray(event_buffer.contact_codes)[:n].T
-    # In time order; found at the start, within, at the end of the step; by ids.
+    # By time; then by phase (start of the step, within, end); then by ids.
     keys = second, first, phase, time
-    images = np.asarray(event_buffer.contact_images)[:n]  # all 0 but in a world that wraps
+    images = np.asarray(event_buffer.contact_images)[:n]  # all 0 unless the world wraps
     order = np.lexsort((images, *keys) if images.any() else keys)
     array["event"], array["first"], array["second"] = change[order], first[order], second[order]
     array["normal"] = unit_normals(axis[order], sign[order], dim)
@@ -151,7 +151,7 @@ def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
 
 
 def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Return the `ContactKind` of each row of the kernel's contacts; `len(ContactKind)` for others."""
+    """Return the `ContactKind` of each kernel contact; `len(ContactKind)` if it has none."""
     shown: NDArray[np.int64] = _REPORTED_KINDS[rows[:, 2]]
     return shown
 
@@ -159,7 +159,7 @@ def kinds_shown(rows: NDArray[np.int64]) -> NDArray[np.int64]:
 def contact_order(
     rows: NDArray[np.int64], images: NDArray[np.int64], ids: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the order of a kernel's contacts by ids, and of the same two bodies by image."""
+    """Return the indices that sort a kernel's contacts by ids, then by image."""
     first, second, *_ = rows.T
     order: NDArray[np.int64] = np.lexsort([images, ids[second], ids[first]])
     return order

@@ -46,9 +46,9 @@ _REGISTERED_BY = {
 def collisions_between(
     world: World, array: NDArray[np.void], first_kind: type, second_kind: type
 ) -> list[Collision]:
-    """Return the collisions of an array between bodies that have two components now.
+    """Return the collisions of an array between bodies that now have the two component types.
 
-    `first` is the body with the first one, as in a handler with these types.
+    `first` is the body with `first_kind`, as in a handler with these types.
     """
     having = world.having(first_kind), world.having(second_kind)
     pairs = zip(array["first"].tolist(), array["second"].tolist(), strict=True)
@@ -88,14 +88,14 @@ class Handler(NamedTuple):
 class Subscribers:
     """The handlers of a space, called in the order in which they were registered.
 
-    A typed handler of ends is called for the contacts that had these types when they began.  So
-    the open contacts of such types are stored.
+    A typed handler of ends is called if the bodies had these types when the contact began, so the
+    open contacts of such types are stored.
 
     Attributes
     ----------
     open : dict
-        By types, and then by the entities of a pair: one number for each open contact, the oldest
-        first.  It is 1 if the first body has the second type, and 0 if it has the first.
+        By types and then by the entities of a pair, a list with a number for each open contact,
+        the oldest first.  It is 1 if the first body has the second type, 0 if it has the first.
     """
 
     def __init__(self, state: StepState, registry: BodyRegistry) -> None:
@@ -154,7 +154,7 @@ class Subscribers:
         ]
         self.open = {ends: known[ends] for ends in self._kinds[CONTACT_ENDED] if ends in known}
         self.open |= {ends: {} for ends in new}
-        # The present contacts may come from a world that was cleared since.
+        # If the world was cleared since, the present contacts are between deleted entities.
         if new and world is not None and world.generation() is self._generation:
             self._types.look(world, keeps_deleted=self._state.is_stepping)
             self.open |= {ends: self._find_open(ends) for ends in new}
@@ -162,7 +162,7 @@ class Subscribers:
     # -- open contacts for typed handlers of ends --
 
     def _find_open(self, kinds: Kinds) -> OpenContacts:
-        """Return the present contacts between bodies that have some types now."""
+        """Return the present contacts between bodies that now have these types."""
         contacts, ids, types = self._state.timeline.contacts, self._registry.table.ids, self._types
         selected = types.select_contacts(contacts, self._registry, types.wanted((kinds,)))
         rows = np.asarray(contacts.rows.arrays()[0])[selected]
@@ -175,7 +175,7 @@ class Subscribers:
         return found
 
     def altered(self, world: World) -> list[Altered]:
-        """Return the open contacts whose bodies had other types at their begin, for a snapshot.
+        """Return the open contacts that the present contacts and types do not give, for a snapshot.
 
         Among them are contacts that have ended since the last step.
         """
@@ -222,9 +222,9 @@ class Subscribers:
     def deliver(self, world: World, touching: Touching) -> list[Exception]:
         """Deliver the events of a step to the functions in order, then to esper's handlers.
 
-        An exception does not stop the delivery; all exceptions are returned.  After the world was
-        cleared or deleted, or the space restored, no further event is delivered, because other
-        entities may have the ids in these events.
+        An exception does not stop the delivery; all exceptions are returned.  Delivery stops if the
+        world is cleared or deleted or the space restored, because other entities may then have the
+        ids in these events.
 
         Parameters
         ----------
@@ -269,7 +269,7 @@ class Subscribers:
         return errors
 
     def _plan(self, world: World, events: StepEvents, touching: Touching) -> Plan:
-        """Return which functions to call for which events, before any of them deletes a body."""
+        """Return which functions to call for which events; none has been called yet."""
         types, plan = self._types, Plan()
         types.look(world, keeps_deleted=True)
         if self._of[COLLISION]:
@@ -310,7 +310,7 @@ class Subscribers:
                 contacts.setdefault(pair, []).append(order)
 
     def _offer_end(self, event: ContactEnded, plan: Plan) -> None:
-        """Plan the calls of the functions that want an end; the contact is not open any more."""
+        """Plan the calls of the functions that want an end, and remove the open contact."""
         pair = event.first, event.second
         orders: dict[Kinds, int] = {(None, None): 0}
         for kinds, contacts in self.open.items():
@@ -323,7 +323,7 @@ class Subscribers:
                 plan.append((own, event.swapped() if orders[own.kinds] else event))
 
     def _find_wanted(self, array: NDArray[np.void]) -> NDArray[np.bool_]:
-        """Return which begins and ends concern a function."""
+        """Return by row which begins and ends some function wants."""
         is_end = array["event"] == ENDED
         wanted = np.zeros(len(array), bool)
         kinds = (*self._kinds[CONTACT_BEGAN], *self.open)

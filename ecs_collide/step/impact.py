@@ -17,21 +17,21 @@ class _Step(Protocol):
 
 
 class Impact(BodyPair):
-    """Two bodies meet, now; handed to custom responses in time order.
+    """An impact at its instant, handed to custom responses in time order.
 
-    The positions of the two, and their `Position` and `Velocity` components, are of this
-    instant.  A response may set the velocities,
-    here or in the components, delete either entity, let the two cross, or ask for
-    a resolution.  If it leaves the pair closing, the pair is slid along its surface.
+    The positions, and the `Position` and `Velocity` components of both bodies, have
+    their values at this instant.  A response may set the velocities here or in the
+    components, delete either entity, let the two cross, or call `resolve`.  If it
+    leaves the pair closing, the pair is slid along its surface.
 
     Attributes
     ----------
     time, exit, first, second, normal, kind, closing_speed
         As in `Collision`, with the lower id first.
     is_resolved : bool
-        Whether `outcome` has been called.
+        Whether `resolve` has been called.
     crosses : str or None
-        Whether `cross` has been called: ``"step"``, or ``"until_separate"``.
+        Once `cross` has been called: ``"step"`` or ``"until_separate"``.
     is_over : bool
         Whether the step has gone on and the impact can no longer be changed.
     """
@@ -85,7 +85,7 @@ class Impact(BodyPair):
         self.is_over = True
 
     def position(self, entity: int) -> Vector:
-        """Return where the centre of one of the two is at this instant."""
+        """Return the centre of one of the two at this instant."""
         self.other(entity)
         return self._positions[entity]
 
@@ -110,23 +110,23 @@ class Impact(BodyPair):
         self._step.write_velocity(entity, velocity)
 
     def resolve(self, response: object = None) -> None:
-        """Resolve the impact now; the velocities are then those after the resolution.
+        """Resolve the impact now; the velocities then have their values after the resolution.
 
-        They may still be changed: this is how a paddle adds its own twist to a bounce.  The
-        impact is not offered to any further response system.
+        They may still be changed, for example by a paddle that adds its own twist to a bounce.
+        The impact is not offered to any further response system.
 
         Parameters
         ----------
         response : Deflect, Slide, Push or Stop, optional
-            Counts for each of the two that is dynamic, instead of its own; by default each
-            resolves as its components say.
+            Replaces the response of each of the two that is dynamic; by default each resolves
+            as its components say.
 
         Raises
         ------
         RuntimeError
             The impact is over, or was resolved or let cross already.
         TypeError, ValueError
-            `response` is no response component, or has an impossible restitution.
+            `response` is not a response component, or has an invalid restitution.
         """
         self._require_undecided()
         self._step.resolve_pending(self, response)
@@ -135,15 +135,14 @@ class Impact(BodyPair):
     def cross(self, until_separate: bool = False) -> None:
         """Make the two pass through each other from this instant to the end of the step.
 
-        The `Collision` says ``CROSSED``.  A solid contact that they are in ends, and one of the
-        kind ``CROSSING`` begins.  The impact is not offered to any further response system.  If
-        they are still inside each other when the next step begins, that is an impact of the
-        kind ``OVERLAP``.
+        The `Collision` has the outcome ``CROSSED``.  A solid contact of the two ends, and one of
+        the kind ``CROSSING`` begins.  The impact is not offered to any further response system.
+        If the two overlap when the next step begins, it has an impact of the kind ``OVERLAP``.
 
         Parameters
         ----------
         until_separate : bool
-            Let them cross until they have separated, in whichever step that is.
+            Whether they cross until they have separated, in this step or a later one.
 
         Raises
         ------
@@ -155,7 +154,7 @@ class Impact(BodyPair):
 
     @property
     def is_decided(self) -> bool:
-        """Whether `outcome` or `cross` has been called."""
+        """Whether `resolve` or `cross` has been called."""
         return self.is_resolved or self.crosses is not None
 
     def _require_undecided(self) -> None:
@@ -173,12 +172,12 @@ class Impact(BodyPair):
 
     @property
     def position_first(self) -> Vector:
-        """Where the first body's centre is."""
+        """The first body's centre, in world units."""
         return self.position(self.first)
 
     @property
     def position_second(self) -> Vector:
-        """Where the second body's centre is."""
+        """The second body's centre, in world units."""
         return self.position(self.second)
 
     @property

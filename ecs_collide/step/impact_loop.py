@@ -7,14 +7,14 @@ goes through the life of an impact from top to bottom:
 - *sweep again*: before that, sweep the bodies that have turned in the last instant;
 - *place*: put the two bodies face to face, if the impact is still due;
 - *hold*: stop bodies that have reached a limit to the end of the step;
-- *cross*: let the bodies of a pair that is not solid enter or leave each other;
-- *hand over*: show the game the two bodies at this instant; it changes them and decides;
+- *cross*: note that the bodies of a pair that is not solid enter or leave each other;
+- *hand over*: show the two bodies at this instant to the game, which may change them;
 - *resolve*: change the velocities by the responses of the two;
-- *resume*: move members of soft crowds on along their partners;
+- *resume*: continue the displacement of members of soft crowds, along the bodies they met;
 - *log*: write the impact into the event buffer, before it is resolved.
 
-An entry that is queued for the very instant at which a velocity changes is kept, and checked when
-its turn comes: a box that lands on two tiles is resolved once, and both tiles get the event.
+An entry that is due at the instant at which a velocity changes stays queued and is checked at its
+turn.  A box that lands on two tiles is resolved once, and both tiles get the event.
 
 `Timeline` fills the queue before the loop, and ends the step after it.
 """
@@ -108,20 +108,20 @@ class ImpactLoop:
     carriers: ReadOnly[Carriers]
     falling: ReadOnly[Falling]
     depenetration: ReadOnly[Depenetration]
-    # hand every impact over, whatever the columns of its bodies ask for
+    # hand every impact over, whatever the columns of its bodies
     hands_all_over: Public[cython.bint]
-    # of the last impact: its row in the log, and the row of the contact that it began, or -1
+    # of the last impact: row in the log, and row of the contact that it began, or -1
     event: ReadOnly[cython.Py_ssize_t]
     began_at: cython.Py_ssize_t
-    pending: cython.Py_ssize_t  # the pair that the game has in hand, or -1
+    pending: cython.Py_ssize_t  # the pair that is handed over to the game, or -1
     is_set: cython.bint  # whether the game has set a velocity since it was handed over
-    # whether it has changed anything since, or since the pair was given the built-in response
+    # whether the game has changed anything since then, or since it called `Impact.resolve`
     is_changed: cython.bint
-    # resolutions of this step: all, and by kind
+    # resolutions of this step; crushed and forced ones among them
     n_resolutions: ReadOnly[cython.longlong]
     n_crushed: ReadOnly[cython.longlong]
     n_forced: ReadOnly[cython.longlong]
-    # pairs and bodies that came to their limits in this step
+    # pairs and bodies that reached their limits in this step
     n_pair_limit: ReadOnly[cython.longlong]
     n_sweep_limit: ReadOnly[cython.longlong]
 
@@ -172,12 +172,12 @@ class ImpactLoop:
     def run(self, resolving: cython.bint) -> int:
         """Take impacts in time order; return a pair that is handed over, or -1 at the end.
 
-        Without `resolving` each impact is reported and the bodies go on.
+        Without `resolving`, impacts are logged as unresolved and no velocity changes.
         """
         while True:
             p: cython.Py_ssize_t = self.queue.top()
             is_late: cython.bint = p < 0 or self.queue.at[p].time > self.step.now
-            # Before the time goes on, or a corner is taken: this instant may have more impacts.
+            # This instant may have more impacts, to be taken before a corner or a later one.
             if (is_late or self.queue.at[p].rank) and self._sweep_again():
                 continue
             if p < 0:
@@ -198,7 +198,7 @@ class ImpactLoop:
     @cython.inline
     @may_raise
     def _begin_instant(self, time: cython.double) -> cython.int:
-        """Go on to a later time."""
+        """Advance the time within the step."""
         self.contacts.find_partings()
         self.clusters.end_instant()
         self.step.now = time
@@ -207,27 +207,27 @@ class ImpactLoop:
 
     @may_raise
     def _place_and_resolve(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Resolve the impact that was taken, if it is still due; return True if the game gets it."""
+        """Resolve the taken impact if it is still due; return whether it must be handed over."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        # Still due: neither body has turned away since, and no face impact comes before a corner.
+        # It is still due if neither body has turned away and no face impact precedes a corner.
         if self._is_stale(p) and not self._is_still_due(p):
             return False
         if self.queue.at[p].rank and self.narrowphase.waits(p):
             return False
-        # Awake: from here on the pairs of the two count.
+        # Wake both now, because from here on all their pairs count.
         if b.asleep[i] and b.dynamic[i]:
             self.sleeping.wake_in_step(i)
         if b.asleep[j] and b.dynamic[j]:
             self.sleeping.wake_in_step(j)
-        # Placed, and held if a limit is reached: a held body may not be met any more.
+        # If a body is held at a limit, the pair may no longer close.
         met: cython.bint = self._place(p)
         if met and self._hold_at_limit(p) and not self.narrowphase.meets(p):
             self._resume(p)
             return False
-        # Logged with the velocities before the resolution.
+        # The log has the velocities before the resolution.
         self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
         self.event = self._log(p, RESOLVED)
         if not met:
@@ -237,7 +237,6 @@ class ImpactLoop:
         self.pairs.impact[p].resolutions += 1
         self.holding.count_visits(i, 1)
         self.holding.count_visits(j, 1)
-        # Handed over, or resolved.
         if (self.hands_all_over or (b.custom[i] | b.custom[j]) & Custom.OFFERED) and (
             self.pairs.impact[p].resolutions <= self.step.pair_limit
         ):
@@ -250,11 +249,10 @@ class ImpactLoop:
 
     @may_raise
     def _sweep_again(self) -> cython.bint:
-        """Look for further impacts of this instant; return False if there can be none.
+        """Search further impacts of this instant; return False if there can be none.
 
-        First along the faces that touch: a merge makes others close, and each
-        round of them is resolved before the next is looked for.  When none
-        closes any more, all pairs of the bodies that have turned are swept.
+        A merge may make other touching faces close.  Those impacts are queued first and
+        resolved before the next search; then all pairs of turned bodies are swept.
         """
         if self.clusters.has_changed():
             self.bodies.tick += 1
@@ -272,7 +270,7 @@ class ImpactLoop:
     def _follow_turned(self) -> cython.bint:
         """Pair the bodies that have turned with all bodies that their new paths may meet.
 
-        Bodies that have reached their limit are held instead; return whether there are any.
+        A body that has reached its limit is held instead; return whether any was held.
         """
         b: Bodies = self.bodies
         c: Broadphase = self.broadphase
@@ -295,7 +293,7 @@ class ImpactLoop:
 
     @may_raise
     def _sweep_turned(self) -> cython.void:
-        """Sweep all pairs of the bodies that have turned, each once, from now on."""
+        """Sweep all pairs of the bodies that have turned from now on, each pair once."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
@@ -308,7 +306,7 @@ class ImpactLoop:
 
     @may_raise
     def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.void:
-        """Sweep the pairs of a body that has turned, but for those with a body that is done."""
+        """Sweep the pairs of a body that has turned, except with bodies that are done."""
         at: cython.Py_ssize_t = self.pairs.head_of(i)
         n_visits: cython.longlong = 0
         clear: cython.double = self.bodies.clear_gap()
@@ -316,9 +314,9 @@ class ImpactLoop:
         while at >= 0:
             p: cython.Py_ssize_t = at
             gap: cython.double = self._gap_of_paths(p, clear)
-            # By the bounds of paths: which other pairs exist depends on margins.
+            # Count only paths whose bounds meet: other pairs depend on the margin of the tree.
             n_visits += gap <= 0.0
-            # As `PairTable.partner` and `next_of`, which are calls from here.
+            # `PairTable.partner` and `next_of`, inlined to save the calls.
             is_first: cython.int = self.pairs.at[p].first == i
             j: cython.Py_ssize_t = self.pairs.at[p].first + self.pairs.at[p].second - i
             at = self.pairs.at[p].next_of_second - 1
@@ -330,7 +328,7 @@ class ImpactLoop:
                 continue
             if self.pairs.at[p].contact >= BEGUN and self.pairs.at[p].state < CROSS:
                 self.contacts.follow(p, self.step.now)
-            # First as `PairTable.may_be_queued`: the queue would be another cache miss.
+            # `PairTable.may_be_queued`, inlined; the queue would be another cache miss.
             may_be_queued: cython.bint = (
                 self.pairs.at[p].met != NOT_MET or self.pairs.at[p].state >= CROSS
             )
@@ -344,7 +342,7 @@ class ImpactLoop:
     @cython.cfunc
     @cython.inline
     def _is_idle(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair that stays apart has nothing noted that this would change."""
+        """Return whether a pair that stays apart has no contact, impact or touch to update."""
         pairs: PairTable = self.pairs
 
         return (
@@ -358,9 +356,9 @@ class ImpactLoop:
     @cython.cfunc
     @cython.inline
     def _gap_of_paths(self, p: cython.Py_ssize_t, enough: cython.double) -> cython.double:
-        """Return the largest gap on an axis between the bounds of two paths, or one above `enough`.
+        """Return the largest gap on an axis between the bounds of two paths; above 0 if apart.
 
-        0 or less: they meet.
+        A gap above `enough` may be returned early.
         """
         b: Bodies = self.bodies
         one: cython.Py_ssize_t = b.dim * self.pairs.at[p].first
@@ -381,7 +379,10 @@ class ImpactLoop:
     # -- place --
 
     def _is_stale(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a body of a pair has turned since the pair was swept; write both."""
+        """Return whether a body of a pair has turned since the pair was swept.
+
+        Writes the pending velocities of both into their paths and marks the pair fresh.
+        """
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         stale: cython.bint = self.pairs.at[p].met == STALE
@@ -401,12 +402,12 @@ class ImpactLoop:
 
     @may_raise
     def _is_still_due(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Sweep a pair again of which a body has turned; return whether its turn is now.
+        """Sweep a pair again after a body has turned; return whether its impact is due now.
 
-        If not, report it, unless it was queued again, or was a corner.
+        An impact that is gone is logged, except at a corner or if the pair was queued again.
         """
         if not self.narrowphase.is_due(p):
-            # Queued again: it comes an instant later, by rounding, and is reported then.
+            # If it is queued again, rounding has delayed it, and it is logged then.
             if not self.queue.at[p].rank and not self.queue.holds(p):
                 self._log(p, STOPPED_ALREADY)
                 if self.pairs.impact[p].kind == IMPACT:
@@ -426,7 +427,7 @@ class ImpactLoop:
     def _place(self, p: cython.Py_ssize_t) -> cython.bint:
         """Put the bodies of a pair where they meet; return whether their own velocities close.
 
-        What moves them out of others or out of a soft crowd, or their fall, may have made them meet.
+        They may meet only by a displacement out of other bodies or a soft crowd, or by gravity.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -460,7 +461,7 @@ class ImpactLoop:
 
     @may_raise
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
-        """End the displacements that press a pair together; return whether nothing else does."""
+        """End displacements on the impact's axis; return whether the pair no longer closes then."""
         n: cython.int
         k: cython.int = self.pairs.impact[p].axis
         ended: cython.bint = False
@@ -477,7 +478,7 @@ class ImpactLoop:
 
     @may_raise
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Give both members of soft crowds their own velocities; return whether that changes the impact."""
+        """Give a pair's members of soft crowds their own velocities; return whether any changed."""
         s: Separating = self.separating
         k: cython.int = self.pairs.impact[p].axis
         first: cython.bint = s.suspend(self.pairs.at[p].first, k, self.solver)
@@ -488,9 +489,9 @@ class ImpactLoop:
         return first or second
 
     def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Split the paths of two falling bodies at this instant; return whether one of them bends.
+        """Split the paths of two falling bodies at this instant; return whether that bends one.
 
-        From now on the closing speed of the pair is its speed at this instant.
+        The closing speed of the pair is updated to this instant.
         """
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -500,7 +501,7 @@ class ImpactLoop:
         return bends
 
     def _find_closing_speed(self, p: cython.Py_ssize_t) -> cython.void:
-        """Find how fast a pair that falls closes at this instant."""
+        """Update the closing speed of a pair to this instant, with the effect of gravity."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         speed: cython.double = self.solver.closing_speed(
@@ -512,7 +513,7 @@ class ImpactLoop:
     # -- hold --
 
     def _hold_at_limit(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Hold the bodies of a pair that is due, as far as limits want it; return whether any is."""
+        """Hold the bodies of a due pair that have reached a limit; return whether any was held."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
@@ -526,7 +527,7 @@ class ImpactLoop:
         return first or second
 
     def _keeps_growing(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair that resizes would be crushed though one of its bodies is held."""
+        """Return whether a resizing pair is about to be crushed although one body is held."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         k: cython.int = self.pairs.impact[p].axis
@@ -539,14 +540,14 @@ class ImpactLoop:
         )
 
     def _hold_if_spent(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Hold a body that has had all of its looks; return whether it is held now and was not."""
+        """Hold a body that has reached its limit of visits; return whether that has held it."""
         if not self.holding.is_spent(i):
             return False
         self.n_sweep_limit += 1
         return self._hold(i)
 
     def _hold(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Hold a body from now on, without its displacement out of a soft crowd."""
+        """Hold a body from now on, and suspend its displacement out of a soft crowd."""
         k: cython.int
 
         if self.bodies.rare.any_separator and not self.bodies.on_hold[i]:
@@ -590,10 +591,10 @@ class ImpactLoop:
     def _is_parted(
         self, p: cython.Py_ssize_t, n: cython.Py_ssize_t, kind: cython.int
     ) -> cython.bint:
-        """Return whether the bodies of contact n are apart already: the game has moved one.
+        """Return whether the bodies of contact n are apart already, because the game moved one.
 
-        If the two do not meet in this step, their contact ends at its end, like all contacts that
-        are not found again.  Only a pair that crosses until it separates ends it at once.
+        If the two do not meet in this step, their contact ends at its end like all contacts that
+        are not found again.  With CROSS_UNTIL_APART it ends at once.
         """
         if kind == SEPARATE:
             return self.pairs.at[p].state == CROSS_UNTIL_APART
@@ -603,9 +604,9 @@ class ImpactLoop:
 
     @may_raise
     def _cross(self, p: cython.Py_ssize_t, stale: cython.bint) -> cython.void:
-        """Make the bodies of a pair enter or leave each other, as queued.
+        """Note that the bodies of a pair enter or leave each other.
 
-        `stale` tells whether one of them has turned since the pair was swept.
+        If the pair is `stale`, a body has turned since it was swept, and it is swept again first.
         """
         if stale:
             self.narrowphase.aim(p)
@@ -633,13 +634,13 @@ class ImpactLoop:
         self._log(p, CROSSED)
         if not self.pairs.had_contact(
             p
-        ):  # pragma: no branch: except if it was about to enter before
+        ):  # pragma: no branch: except for a contact that was about to begin before
             self._log_entry(p)
         self._enter(p)
 
     @may_raise
     def _enter(self, p: cython.Py_ssize_t) -> cython.void:
-        """Mark a crossing pair as inside each other, and queue the time at which they leave."""
+        """Note that the bodies of a crossing pair are in contact, and queue when they leave."""
         self.pairs.enter(p)
         self.pairs.impact[p].began = self.step.now
         self.narrowphase.aim(p)
@@ -648,7 +649,7 @@ class ImpactLoop:
 
     @may_raise
     def _close(self, p: cython.Py_ssize_t) -> cython.void:
-        """Restore the state of a pair whose bodies have separated."""
+        """End CROSS_UNTIL_APART of a pair whose bodies have separated, and sweep it again."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
@@ -659,12 +660,11 @@ class ImpactLoop:
 
     @may_raise
     def _hand_over(self, p: cython.Py_ssize_t) -> cython.void:
-        """Hand the impact over that was just recorded."""
+        """Prepare the bodies of the impact just logged for the game."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
         self.clusters.write()
-        # Whatever the game does, they do not rest.
         self.bodies.end_rest(i)
         self.bodies.end_rest(j)
         self.pending = p
@@ -673,7 +673,7 @@ class ImpactLoop:
         self._show(p)
 
     def cross_pending(self, until_apart: cython.bint):
-        """Take up the pair that was handed over, and let its bodies cross on their paths."""
+        """Finish the impact that was handed over; its bodies cross on their paths."""
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
@@ -682,7 +682,7 @@ class ImpactLoop:
         if not self.pairs.at[p].is_withdrawn:
             self.event_buffer.codes[self.event, OUTCOME] = CROSSED
             self.n_resolutions -= 1
-            if self.began_at >= 0:  # with this impact: it was no solid contact after all
+            if self.began_at >= 0:  # the contact that this impact began is not solid
                 self.event_buffer.contact_codes[self.began_at, CONTACT_KIND] = CROSSING
                 self.contacts.forget_former(p)
             else:
@@ -693,7 +693,7 @@ class ImpactLoop:
         self._resume(p)
 
     def conclude_pending(self, default: cython.bint, is_resolved: cython.bint):
-        """Take up the pair that was handed over; with `default`, give the built-in response.
+        """Finish the impact that was handed over; with `default`, by the built-in response.
 
         A pair that the game has left closing is slid, unless it `is_resolved` already and the
         game has changed nothing since.
@@ -712,7 +712,7 @@ class ImpactLoop:
                 self._find_closing_speed(p)
             self._resolve(p, True, True)
             if self.gravity.is_on and self.pairs.impact[p].speed == 0.0:
-                pass  # only gravity closes it: the game has resolved
+                pass  # only gravity closes it, so the game has resolved it
             elif self.event_buffer.codes[self.event, OUTCOME] == RESOLVED:
                 self.event_buffer.codes[self.event, OUTCOME] = FORCED
                 self.n_forced += 1
@@ -726,7 +726,7 @@ class ImpactLoop:
     def resolve_pending(self, response: cython.int, restitution: cython.double):
         """Resolve the pair that was handed over, and keep it pending.
 
-        By a code of `Bodies.response`; 0 for the built-in response.
+        `response` is a code of `Bodies.response`; 0 is the built-in response.
         """
         if not self.pairs.at[self.pending].is_withdrawn:
             self._hide(self.pending)
@@ -738,7 +738,7 @@ class ImpactLoop:
             self._show(self.pending)
 
     def _still_closes(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the pair that was handed over still closes after the game's changes."""
+        """Return whether the pair that was handed over closes after the changes of the game."""
         if self.is_changed and not self.narrowphase.meets(p):
             return False
         if self.gravity.is_on:
@@ -765,7 +765,7 @@ class ImpactLoop:
         )
 
     def _show(self, p: cython.Py_ssize_t) -> cython.void:
-        """Show the game the velocities of a pair at this instant."""
+        """Show the velocities of a pair's bodies at this instant to the game, until `_hide`."""
         self.holding.show(self.pairs.at[p].first)
         self.holding.show(self.pairs.at[p].second)
         if self.gravity.is_on:
@@ -773,7 +773,7 @@ class ImpactLoop:
             self.falling.show(self.pairs.at[p].second, 1)
 
     def _hide(self, p: cython.Py_ssize_t) -> cython.void:
-        """Restore the velocities of the paths of a pair."""
+        """Restore the velocities of the paths of a pair's bodies."""
         if self.gravity.is_on:
             self.falling.hide(0)
             self.falling.hide(1)
@@ -791,7 +791,7 @@ class ImpactLoop:
     def _resolve_as(
         self, p: cython.Py_ssize_t, response: cython.int, restitution: cython.double
     ) -> cython.void:
-        """Resolve as if both bodies of a pair had a response instead of their own; 0: their own."""
+        """Resolve with a response for both bodies of a pair; 0: with their own responses."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -813,7 +813,7 @@ class ImpactLoop:
     def _resolve(
         self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
     ) -> cython.int:
-        """Give the built-in response to the impact just recorded."""
+        """Resolve the impact just logged by the responses of its bodies."""
         b: Bodies = self.bodies
         m: ImpactState = self.solver.impact
         restitution: cython.double = 0.0
@@ -832,7 +832,7 @@ class ImpactLoop:
             self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
             return 0
         if not (m.yields[0] or m.yields[1]):
-            self._crush(p, i, j)  # a static or kinematic body, and one on an axis that is locked
+            self._crush(p, i, j)  # neither is dynamic on this axis: one is locked on it
             return 0
         self.pairs.impact[p].resolved_at = self.step.now
         if not (
@@ -843,13 +843,13 @@ class ImpactLoop:
         ):
             restitution = self.solver.restitution()
         if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
-            # A pile that bounces would go on to the limits, a stop between two partners too.
+            # A bouncing pile, or a body with Stop between two others, would reach the limits.
             normal_only = True
             if restitution < 1.0:
                 restitution = 0.0
         normal_only |= gives_way
         self.solver.may_part = self.pairs.impact[p].repeats == 0
-        if b.rare.any_pusher:  # a pusher may give the velocity along the surface
+        if b.rare.any_pusher:  # the velocity along the surface may be a displacement
             normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
         if not self.solver.resolve(restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
@@ -862,9 +862,9 @@ class ImpactLoop:
     def _crush(
         self, p: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t
     ) -> cython.void:
-        """Report that a pair cannot be kept apart, and leave it alone to the end of the step.
+        """Report that a pair cannot be kept apart, and ignore it to the end of the step.
 
-        It is between two static or kinematic bodies; -1 for one that is not known.
+        `one` and `other` are the rows of the bodies that cannot give way, or -1 if not known.
         """
         if other >= 0 and (one < 0 or self.bodies.ids[other] < self.bodies.ids[one]):
             swap: cython.Py_ssize_t = one
@@ -880,7 +880,7 @@ class ImpactLoop:
 
     @may_raise
     def _resume(self, p: cython.Py_ssize_t) -> cython.int:
-        """Move the members of soft crowds in a pair on along their partners."""
+        """Continue the displacement of a pair's members of soft crowds on their free axes."""
         if self.bodies.rare.any_separator:
             self.clusters.write_body(self.pairs.at[p].first)
             self.clusters.write_body(self.pairs.at[p].second)
@@ -892,7 +892,7 @@ class ImpactLoop:
 
     @may_raise
     def _log(self, p: cython.Py_ssize_t, outcome: cython.int) -> cython.Py_ssize_t:
-        """Log the impact whose turn it is; return its row."""
+        """Log the impact that was taken; return its row."""
         event_buffer: EventBuffer = self.event_buffer
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -936,9 +936,9 @@ class ImpactLoop:
     def _record_places(
         self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
     ) -> cython.void:
-        """Log the positions of the two boxes of an impact on an axis, and the range they share.
+        """Log the centres of the two boxes of an impact on an axis, and the interval they share.
 
-        The range is beside the first one, with the second at the image that is met.
+        The shared interval is at the first box, with the second at the image that is met.
         """
         b: Bodies = self.bodies
         path: cython.p_double = b.flat_path
@@ -982,12 +982,12 @@ class ImpactLoop:
     def _velocity_met(
         self, i: cython.Py_ssize_t, k: cython.int, outcome: cython.int
     ) -> cython.double:
-        """Return the velocity with which a body meets another now, as an event reports it."""
+        """Return the velocity with which a body meets another now, for the event."""
         b: Bodies = self.bodies
         gravity: Gravity = self.gravity
 
         if outcome == STOPPED_ALREADY and b.turned_now(i, self.step.now):
-            # The velocity with which it met its partner, not the one after it was stopped.
+            # The velocity before the impact that has stopped it.
             return gravity.earlier_at(i, k, b.turn[i, k, EARLIER], self.step.now)
         if b.on_hold[i]:
             return b.saved_motion[i, k]
@@ -1005,22 +1005,22 @@ class ImpactLoop:
         )  # fmt: skip
 
     def _note_image(self, p: cython.Py_ssize_t) -> cython.void:
-        """Log the next contact events for the image of a pair."""
+        """Set the image of a pair for the contact events that are logged next."""
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
 
-    # -- the bodies of the impact that the game has --
+    # -- the bodies of the pending impact --
 
     def centre_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
-        """Return where a body is at the time reached."""
+        """Return a body's centre at the present time of the step."""
         return self.bodies.into_world(k, self.bodies.centre_at(i, k, self.step.now))
 
     def half_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
-        """Return a body's half size at the time reached."""
+        """Return a body's half size at the present time of the step."""
         return self.bodies.half_at(i, k, self.step.now)
 
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> float:
-        """Return the velocity with which a body leaves the step if nothing more happens to it."""
+        """Return the velocity of a body at the end of the step if nothing more happens to it."""
         return self.clusters.final_velocity(i, k)
 
     def set_velocity(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
@@ -1030,7 +1030,7 @@ class ImpactLoop:
         if self.bodies.controls.locks(i, k):
             return
         self.is_set = True
-        if self.bodies.on_hold[i]:  # it is shown its saved velocity
+        if self.bodies.on_hold[i]:  # `_show` has exchanged it with the saved velocity
             self.bodies.velocity[i, k] = value + 0.0
         elif self.gravity.acts_on(i):
             self.falling.set_velocity(i, k, value)
@@ -1038,7 +1038,7 @@ class ImpactLoop:
             self.clusters.turn_alone(i, k, value)
 
     def relocate(self, i: cython.Py_ssize_t, k: cython.int, value: cython.double):
-        """Put a body somewhere else at the instant of the pending impact."""
+        """Move a body elsewhere at the instant of the pending impact."""
         self.is_changed = True
         self.sleeping.wake_in_step(i)
         if self.bodies.moves[i] or self.bodies.asleep[i]:
@@ -1048,7 +1048,7 @@ class ImpactLoop:
         self._forget_touch(i)
 
     def _forget_touch(self, i: cython.Py_ssize_t) -> cython.void:
-        """Forget which faces of a body touch: it is somewhere else."""
+        """Forget which faces of a relocated body touch."""
         p: cython.Py_ssize_t = self.pairs.head_of(i)
 
         while p >= 0:
@@ -1056,7 +1056,7 @@ class ImpactLoop:
             p = self.pairs.next_of(p, i)
 
     def withdraw(self, i: cython.Py_ssize_t):
-        """Remove the further impacts of a body that a response has deleted."""
+        """Take a body that a response has deleted out of the step."""
         self.sleeping.wake_in_step(i)
         p: cython.Py_ssize_t = self.pairs.head_of(i)
         self.bodies.withdraw(i)
@@ -1067,7 +1067,7 @@ class ImpactLoop:
             p = self.pairs.next_of(p, i)
 
     def stop(self, i: cython.Py_ssize_t):
-        """Stop a body that is taken out, for the rest of the step."""
+        """Stop a withdrawn body at its present place to the end of the step."""
         if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.step.now)
             self.bodies.end_path(i)

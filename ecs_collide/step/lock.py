@@ -1,7 +1,7 @@
-"""A lock that admits one thread at a time to a step, and repairs an interrupted step.
+"""Admit one thread at a time to the stages of a step, and repair a stage that was interrupted.
 
-An exception such as Ctrl-C may come between any two lines.  So an entry may be left behind by a
-thread that is no longer inside, and only its stack is believed.
+An exception such as Ctrl-C may come between any two lines, so the entry of a thread may remain
+after it has left.  Only the thread's stack decides whether it is still inside.
 """
 
 from __future__ import annotations
@@ -18,25 +18,24 @@ _Entry = tuple[int, FrameType]
 _IS_GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
 
 _N_LOOKS = 100
-"""Reads of a stack that each end in a generator, after which the thread counts as inside."""
+"""Number of stack readings that all ended in a generator, after which a thread counts as inside."""
 
-# Looked up once: each step comes by four times.
+# Looked up once, because each step enters the lock four times.
 _this_thread, _frame = threading.get_ident, sys._getframe
 
 
 class StepLock:
-    """Entered by a stage of a step, again by the functions it calls, and by no other thread meanwhile.
+    """A reentrant lock around the stages of a step.
 
-    A thread that finds another one inside is refused, and does not wait: what
-    it would wait for is a step that it has not asked for.
+    A thread that finds another one inside gets an error; it does not wait for a foreign step.
 
     Attributes
     ----------
     is_changing : bool
-        Whether a stage changes the space.  If so, and no thread is inside, the stage was
-        interrupted: the next thread that enters repairs the space first.
+        Whether a stage is changing the state of the space.  If no thread is inside then, the
+        stage was interrupted, and the next one to enter repairs the state first.
     repairs : tuple of callable
-        What puts things right, in this order.  Each can be called again if it is cut short.
+        The functions that repair, in this order.  Each can be called again if it is interrupted.
     """
 
     def __init__(self) -> None:
@@ -52,12 +51,12 @@ class StepLock:
             self._admit(entry)
 
     def _admit(self, entry: _Entry) -> None:
-        """Raise while another thread is inside; repair an interrupted step."""
+        """Raise RuntimeError if another thread is inside; repair an interrupted stage."""
         try:
             if self._entries[0] is not entry:
                 self._forget_gone()
                 if self._entries[0][0] != entry[0]:
-                    self._leave(entry)  # at once: a refused thread must not keep others out
+                    self._leave(entry)  # at once, so that a refused thread blocks no other
                     raise self.refusal()
             if self.is_changing and self._entries[0] is entry:
                 self.repair()
@@ -83,18 +82,18 @@ class StepLock:
 
     @property
     def is_nested(self) -> bool:
-        """Whether the thread has entered more than once, from code of the game."""
+        """Whether the thread has entered more than once, which only the game's code does."""
         if len(self._entries) < 2:
             return False
         here = _this_thread()
         return sum(thread == here for thread, _ in self._entries) > 1
 
     def begin_step(self) -> None:
-        """Note that this thread takes the present step."""
+        """Note that this thread does the step under way."""
         self._stepping = _this_thread()
 
     def require_own_step(self, who: str) -> None:
-        """Raise RuntimeError if another thread has begun the present step."""
+        """Raise RuntimeError if another thread has begun the step that is under way."""
         if self._stepping != _this_thread():
             raise RuntimeError(
                 f"{who} was run in another thread than the BroadphaseSystem before it: "
@@ -115,13 +114,13 @@ class StepLock:
         self.recover_step()
 
     def repair(self) -> None:
-        """Repair an interrupted step; if interrupted too, the next thread that enters repeats it."""
+        """Repair an interrupted stage; if this is interrupted too, the next entry repeats it."""
         for repair in self.repairs:
             repair()
         self.is_changing = False
 
     def recover_step(self) -> None:
-        """Repair an interrupted call, unless a call is running."""
+        """Repair an interrupted call, unless a call is under way."""
         if self.is_changing and not self._entries:
             with self:
                 pass
@@ -135,7 +134,7 @@ class StepLock:
 
 
 def _is_running(thread: int, frame: FrameType) -> bool:
-    """Return whether a thread is still in a frame or in a function called from it."""
+    """Return whether a frame is on the stack of a thread."""
     for _ in range(_N_LOOKS):
         at = _frame() if thread == _this_thread() else sys._current_frames().get(thread)
         last = None
@@ -145,5 +144,5 @@ def _is_running(thread: int, frame: FrameType) -> bool:
             return True
         if last is None or not last.f_code.co_flags & _IS_GENERATOR:
             return False
-        # The thread runs on while its stack is read: a generator that yields has no caller.
+        # The thread runs while its stack is read, and a generator that yields has no caller.
     return True

@@ -1,4 +1,4 @@
-"""Find bodies by their entities: in the rows of the last step, or by their components."""
+"""Find bodies by their entities, in the rows of the last step or by their components."""
 
 from __future__ import annotations
 
@@ -15,16 +15,11 @@ from ecs_collide.step.lock import StepLock
 from ecs_collide.sync.presence import NewBody, Presence
 from ecs_collide.sync.registry import BodyRegistry
 
-_FEW = 16  # up to here it takes less to look bodies up one by one
+_FEW = 16  # below this number it is faster to look bodies up one by one
 
 
 class WorldLink:
-    """The world that a space belongs to, once it does.
-
-    Attributes
-    ----------
-    attached : World or None
-    """
+    """The world that a space belongs to; `attached` is None until it belongs to one."""
 
     def __init__(self) -> None:
         self.attached: World | None = None
@@ -40,7 +35,7 @@ class WorldLink:
         return self.attached
 
     def attach(self, world: World) -> None:
-        """Belong to a world from now on; RuntimeError if the space belongs to another one."""
+        """Set the world; RuntimeError if the space belongs to another one."""
         if self.attached is None:
             self.attached = world
         elif self.attached != world:
@@ -48,12 +43,7 @@ class WorldLink:
 
 
 class BodyLookup:
-    """Finds the rows of bodies, and reads the components of new bodies.
-
-    Attributes
-    ----------
-    dim : int
-    """
+    """Finds the rows of bodies, and reads the components of bodies that no step has read yet."""
 
     def __init__(
         self, dim: int, link: WorldLink, registry: BodyRegistry, presence: Presence, lock: StepLock
@@ -66,7 +56,7 @@ class BodyLookup:
 
     @property
     def world(self) -> World:
-        """The world of the space; RuntimeError if it has not been attached to one yet."""
+        """The world of the space; RuntimeError if it does not belong to one yet."""
         return self._link.world
 
     def row(self, entity: int) -> int:
@@ -77,9 +67,10 @@ class BodyLookup:
         return self._presence.row(self._link.attached, entity)
 
     def rows(self, entities: ArrayLike | None) -> tuple[NDArray[np.int64], list[tuple[int, int]]]:
-        """Return the rows of bodies, and place and id of new bodies that no step has read yet.
+        """Return the rows of bodies, and (index, id) of each that no step has read yet.
 
-        None means all bodies of the last step.  The rows of new bodies are undefined.
+        None stands for all bodies of the last step.  The row of a body that no step has read yet
+        is arbitrary.
         """
         self._lock.refuse_others()
         if entities is None:
@@ -105,18 +96,18 @@ class BodyLookup:
         return rows, new
 
     def new_body(self, entity: int) -> NewBody:
-        """Return the box of a new body, read from its components."""
+        """Return the body that the components of an entity describe now."""
         return self._presence.read(self._link.world, entity)
 
     def owner(self, entity: int, owner: int) -> NewBody:
-        """Return the box of an owner, read from its components; KeyError if it is not valid."""
+        """Return the owner of an attached box as `new_body`; KeyError if it is not a valid box."""
         error = self._presence.no_owner(self._link.world, entity, owner)
         if error is not None:
             raise error
         return self.new_body(owner)
 
     def makers(self, entities: Sequence[int]) -> tuple[list[Any], list[Any]]:
-        """Return the components that make bodies, in the roles of position and extents.
+        """Return the components of bodies in the roles of position and extents.
 
         Raises KeyError for a body that has lost one since the last step.
         """
@@ -127,13 +118,13 @@ class BodyLookup:
         return places, sizes
 
     def no_body(self, entity: int) -> KeyError:
-        """Return the error to raise for an entity that is not a body now."""
+        """Return the error to raise for an entity that is not a body."""
         return self._presence.no_body(entity, self._presence.finder(self._link.world)(entity))
 
     def components(self, entities: Sequence[int], kind: type) -> list[Any | None]:
-        """Return the component of some type that each of many bodies has now."""
+        """Return the component of a type of each entity, None for an entity without it."""
         return self._presence.components(self._link.world, entities, kind)
 
     def component(self, entity: int, kind: type) -> Any | None:
-        """Return the component of some type that a body has now."""
+        """Return the component of a type of an entity, None if it has none."""
         return self._presence.component(self._link.world, entity, kind)

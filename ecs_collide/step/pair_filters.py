@@ -1,4 +1,4 @@
-"""Functions of a game that decide whether two bodies may meet."""
+"""The callbacks of the game that decide whether two bodies may meet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PairFilter = tuple[Allows, type | None, type | None]
 
 
 class PairFilters:
-    """The functions that the pairs of a space are put before, each pair once in a step."""
+    """The callbacks that filter the pairs of a space; each is called once per pair and step."""
 
     def __init__(self, registry: BodyRegistry, broadphase: Any) -> None:
         self._registry = registry
@@ -25,7 +25,7 @@ class PairFilters:
         self._errors: list[Exception] = []
 
     def use(self, broadphase: Any) -> None:
-        """Put the pairs that another kernel finds before the functions from now on."""
+        """Filter the pairs of another `Broadphase` from now on."""
         self._broadphase = broadphase
         self._update_kernel()
 
@@ -35,7 +35,7 @@ class PairFilters:
         return [(known.function, *known.kinds) for known in self._filters]
 
     def begin_step(self, errors: list[Exception]) -> None:
-        """Forget the results of the step before; exceptions go to `errors`."""
+        """Clear the results of the step before; exceptions of callbacks go to `errors`."""
         self._allowed.clear()
         self._errors = errors
 
@@ -70,21 +70,21 @@ class PairFilters:
     def _functions_for(
         self, one: int, other: int, has: Callable[[int, type | None], bool]
     ) -> Iterator[Allows]:
-        """Yield the functions to call for two bodies."""
+        """Yield the functions whose component types the two bodies have, in either order."""
         for known in self._filters:
             first, second = known.kinds
             if (has(one, first) and has(other, second)) or (has(other, first) and has(one, second)):
                 yield known.function
 
     def allows(self, first: int, second: int, has: Callable[[int, type | None], bool]) -> bool:
-        """Return whether two entities, the lower id first, may meet now; raise what a function raises.
+        """Return whether two entities, the lower id first, may meet; callback exceptions propagate.
 
-        `has` tells whether an entity has a component of a type, or of none in particular.
+        `has` returns whether an entity has a component of a type; True for None.
         """
         return all(allows(first, second) for allows in self._functions_for(first, second, has))
 
     def _allows_rows(self, one: int, other: int) -> bool:
-        """Return whether two bodies, given by their rows, may meet; raise an exception that ends the step."""
+        """Return whether two bodies, given by their rows, may meet; compute it once per step."""
         ids = self._registry.table.views.ids
         if ids[one] > ids[other]:
             one, other = other, one

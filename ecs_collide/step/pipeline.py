@@ -1,4 +1,4 @@
-"""The stages of a step, each of which checks that it comes in its turn, and taking a step back."""
+"""The stages of a step, each of which checks the order, and the rollback of a step."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ _Result = TypeVar("_Result")
 class _SavedStep(NamedTuple):
     """The state of a space before a step, restored when the step is rolled back."""
 
-    timeline: Any  # with the contacts and riders that it keeps
+    timeline: Any  # has saved the contacts and riders
     registry: SavedRegistry
-    pending: list[NDArray[Any]]  # of contact events that no step has delivered yet: their columns
+    pending: list[NDArray[Any]]  # the columns of contact events that are not delivered yet
     reports: tuple[Report, ...]
     fields: tuple[Any, ...]  # as `StepState.set_by_stages` returned them
 
@@ -43,9 +43,9 @@ class _SavedStep(NamedTuple):
 def _stage(
     method: Callable[[Pipeline, *_Arguments], _Result],
 ) -> Callable[[Pipeline, *_Arguments], _Result]:
-    """Run a method of the pipeline inside the lock; roll the step back if it raises.
+    """Run a method of the pipeline inside the lock, and repair the space if it raises.
 
-    A rollback that fails is repeated before the next stage.
+    If the repair fails, the next stage repeats it.
     """
 
     def run(pipeline: Pipeline, /, *arguments: *_Arguments) -> _Result:
@@ -63,7 +63,7 @@ def _stage(
 
 
 class Pipeline:
-    """The four stages of a step, in their order, and the rollback of a step.
+    """The four stages of a step in their order, and the rollback of a step.
 
     Attributes
     ----------
@@ -103,7 +103,7 @@ class Pipeline:
     # -- the four stages of a step --
 
     def set_gravity(self, gravity: Vector) -> None:
-        """Set the gravity from the next step on."""
+        """Set the gravity from the next step on, in world units per second squared."""
         self._state.gravity = gravity
         self._state.timeline.gravity.set(gravity)
         self._registry.set_gravity(gravity)
@@ -123,52 +123,52 @@ class Pipeline:
             self._stopwatch.seconds.clear()
         self._start_lap()
 
-        # 1. Take back a step before that was never finished: it did not happen.
+        # 1. Roll back a previous step that was never finished.
         if state.before is not None:
             self.lock.is_changing = True
             self.lock.repair()
-        timeline = state.timeline  # taking back a step makes another one
-        # 2. Mark the types that response systems handle, because the reader notes their bodies.
+        timeline = state.timeline  # after the rollback, which makes another one
+        # 2. Mark the types that response systems handle; the reader notes which bodies have them.
         self._responses.handle(handled)
-        # 3. Save the state of the space: from here on this step can be rolled back.
+        # 3. Save the state; from here on this step can be rolled back.
         self._keep(timeline)
         self.lock.is_changing = True
         state.moment = object()
         self.lock.begin_step()
-        # 4. Compare the entities first: only bodies with rows can be read.
+        # 4. Compare the entities first, because only bodies with rows can be read.
         registry.compare(world)
         state.new_reports = state.new_reports + registry.read(state.step, dt, self.rest_speed)
         self._end_lap("read")
-        # 5. Prepare the calls of the game, once the components are known to be valid.
+        # 5. Prepare callbacks, once the components are known to be valid.
         state.dt = dt
         self._errors = []
         self._responses.begin_step(self._errors)
         self._subscribers.begin_step(world)
         self._pair_filters.begin_step(self._errors)
-        # 6. Empty the kernels: whatever wakes from here on belongs to this step.
+        # 6. Reset the kernels; bodies that wake from here on belong to this step.
         timeline.require(registry.table.capacity)
         timeline.step.rest_speed = self.rest_speed
         timeline.step.pair_limit = self.pair_limit
         timeline.contacts.clock = state.time
         timeline.broadphase.step = state.step
         timeline.begin_step()
-        # 7. Place still bodies that have moved; wake bodies that sleep there or on deleted ones.
+        # 7. Place still bodies that changed; wake sleepers near them and on deleted bodies.
         timeline.place_still(registry.touched_still.data)
         registry.wake_near()
-        # 8. Restrain velocities before riders get the velocities of carriers; wake these riders.
+        # 8. Apply locks and limits before riders get their carriers' velocities; wake these riders.
         timeline.restrain(registry.moving.data)
         registry.wake(timeline.carriers.carry_riders())
-        # 9. Wake all for filter_pairs(), which is not called for pairs of sleeping bodies.
+        # 9. With filter_pairs(), wake all: it is not called for pairs of sleeping bodies.
         if timeline.broadphase.pair_filter is not None:
             registry.wake_all()
         state.n_movers = len(registry.moving) + registry.sleep.n
-        # 10. Put the paths into the tree, all of them before the first way out is looked for.
+        # 10. Put all paths into the tree before the search for ways out of overlaps.
         timeline.place_moving(registry.moving.data, dt)
         timeline.push_out(registry.moving.data)
-        # 11. Wake the islands that these paths reach; the ways out are part of them.
+        # 11. Wake the islands that these paths, now with the ways out, reach.
         registry.wake_reached()
         self._end_lap("bounds")
-        # 12. Find the pairs.  A crowd is counted from its pairs, so no member sleeps.
+        # 12. Find the pairs.  If there may be a crowd, wake all, because its pairs are counted.
         if not timeline.find_pairs(registry.active.data):
             registry.wake_all()
             timeline.place_moving(registry.moving.data, dt)
@@ -193,7 +193,7 @@ class Pipeline:
 
     @property
     def impact_array(self) -> NDArray[np.void]:
-        """The impacts that are queued, in time order; none before that, and once they are resolved."""
+        """The queued impacts in time order; empty outside of that stage."""
         state = self._state
         self.lock.refuse_others()
         if state.phase != QUEUED:
@@ -204,9 +204,9 @@ class Pipeline:
 
     @_stage
     def resolve_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
-        """Resolve all impacts of the step in time order, for the first response system that runs.
+        """Resolve all impacts of the step in time order, when the first response system runs.
 
-        RuntimeError if that has been done, and `system` was not offered them.
+        Raises RuntimeError if they are resolved and `system` was not offered them.
         """
         state = self._state
         self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, RESOLVED, dt)
@@ -256,7 +256,7 @@ class Pipeline:
         self._deliver()
 
     def _commit_step(self) -> None:
-        """Make the step final in one assignment."""
+        """Commit the results of the step in a single assignment."""
         state, timeline = self._state, self._state.timeline
         events = events_of(state.dim, timeline.event_buffer)
         all_reports = [*state.new_reports, *self._report_held()]
@@ -274,12 +274,12 @@ class Pipeline:
             new_reports=[],
             n_reports=state.n_reports + len(all_reports),
             phase=IDLE,
-            before=None,  # from here on the step has happened, and before it had not
+            before=None,  # the step can no longer be rolled back
         )
         self.lock.is_changing = False
 
     def _deliver(self) -> None:
-        """Deliver the events of the step to the handlers; raise the errors of the step."""
+        """Deliver the events of the step to the handlers, then raise the errors of the step."""
         state = self._state
         try:
             self._errors += self._subscribers.deliver(self._link.world, self._touching)
@@ -293,7 +293,7 @@ class Pipeline:
             raise ExceptionGroup(f"{len(errors)} handlers or responses failed in one step", errors)
 
     def _warn_of(self, reports: list[Report]) -> None:
-        """Warn of the bodies that were quarantined in the step that is done, or are not fixed."""
+        """Warn of the reports of the step, and of bodies whose `Fixed` is ignored."""
         messages = [report.message for report in reports]
         messages += [
             f"entity {entity} has Fixed and a component that moves it: Fixed is ignored; "
@@ -303,7 +303,7 @@ class Pipeline:
         for message in messages:
             try:
                 warnings.warn(message, RuntimeWarning, stacklevel=6)
-            except RuntimeWarning as warning:  # where the game has made warnings errors
+            except RuntimeWarning as warning:  # if a filter turns warnings into errors
                 self._errors.append(warning)
 
     def _require_phase(
@@ -325,7 +325,7 @@ class Pipeline:
                 "all four systems of a step must see the same dt"
             )
 
-    # -- a step that does not happen --
+    # -- rollback --
 
     def _keep(self, timeline: Any) -> None:
         """Save the state before a step; from here on the step can be rolled back."""
@@ -339,10 +339,9 @@ class Pipeline:
         )
 
     def roll_back_step(self) -> None:
-        """Restore the state from before the step; if this is interrupted, call it again.
+        """Restore the state before the step under way; if this is interrupted, call it again.
 
-        Whatever an exception may have left half done, trees and pairs and all that a step works
-        with, is thrown away and made again.
+        An exception may have left trees and pairs half done, so a new timeline is made.
         """
         saved: _SavedStep | None = self._state.before
         if saved is None:
@@ -363,17 +362,17 @@ class Pipeline:
         state.before = None
 
     def use(self, timeline: Any) -> None:
-        """Do all steps with another timeline from now on."""
+        """Use another timeline from now on."""
         self._state.timeline = timeline
         self._pair_filters.use(timeline.broadphase)
 
-    # -- results of a step --
+    # -- reports and statistics --
 
     def _note_crowd(self) -> None:
-        """Report a crowd in which there are more pairs than there is room for, when it begins."""
+        """Report a crowd with more pairs than there is room for, in the first step that has one."""
         state = self._state
         broadphase = state.timeline.broadphase
-        # The members of a soft crowd part, with or without being pairs.
+        # Members of a soft crowd separate even if there is no room for their pair.
         is_hard = broadphase.n_skipped > state.timeline.separating.n_skipped
         crowd = broadphase.crowd if is_hard else []
         if crowd and not state.is_crowded:
@@ -383,7 +382,7 @@ class Pipeline:
         state.is_crowded = bool(crowd)
 
     def _report_held(self) -> list[Report]:
-        """Return a report of the bodies that the step has held, if the one before held none."""
+        """Return a report of the bodies that the step has held, if the last one held none."""
         state = self._state
         timeline = state.timeline
         entities = timeline.holding.entities()
@@ -398,7 +397,7 @@ class Pipeline:
 
     @property
     def stats(self) -> Stats:
-        """Statistics of the last step, computed on first access after it."""
+        """Statistics of the last step, computed on first access."""
         state, watch = self._state, self._stopwatch
         if state.stats is None:
             state.stats = Stats(*state.counts)._replace(
@@ -410,7 +409,7 @@ class Pipeline:
 
     @property
     def timing(self) -> bool:
-        """Whether `stats.times` says how long each stage of a step takes; off by default."""
+        """Whether `stats.times` has the duration of each stage of a step; off by default."""
         return self._stopwatch is not None
 
     @timing.setter
@@ -427,7 +426,7 @@ class Pipeline:
             self._stopwatch.lap(stage)
 
     def _count(self, n_collisions: int) -> list[Any]:
-        """Return the numbers of the step that is about to be done, as the fields of `Stats`."""
+        """Return the counts of the step that is about to end, in the order of `Stats`."""
         t, r = self._state.timeline, self._registry
         n_bodies, n_movers = len(r.rows), self._state.n_movers
         return [
@@ -441,7 +440,7 @@ class Pipeline:
 
 
 def _checked_dt(dt: float) -> float:
-    """Return the length of a step as a float; raise for an invalid one."""
+    """Return the length of a step in seconds; ValueError if it is not finite and >= 0."""
     try:
         if isinstance(dt, (str, bytes, bytearray)):
             raise TypeError

@@ -1,7 +1,7 @@
 """The functions that a game registers: handlers, pair filters and responses.
 
-A game that builds a level again makes its nested functions and bound methods again.  They are
-new objects from the same definitions, and replace the old ones.
+A game that builds a level again makes new objects of its nested functions and bound methods.  The
+new objects replace the old ones, because they come from the same definitions.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ Kinds = tuple[type | None, type | None]
 
 
 def require_component_type(name: str, kind: object) -> None:
-    """Raise TypeError unless a component type is given where one is wanted."""
+    """Raise TypeError, which names the argument, unless `kind` is a type."""
     if not isinstance(kind, type):
         raise TypeError(f"{name}={kind!r} must be a component type, as Velocity or your own class")
 
 
 class Registration:
-    """A registered function of a game: its event, and the generation of the world.
+    """A registered function with its component types, its event and the world's generation.
 
     Attributes
     ----------
     kinds : tuple of type or None
         The components of the first and the second body; None for any.
     event : str
-        The name of the events; empty if it is not for events.
+        The name of the events; empty for pair filters and responses.
     """
 
     def __init__(
@@ -47,20 +47,19 @@ class Registration:
         self.renew(world)
 
     def renew(self, world: World | None) -> None:
-        """Set the present generation of the world."""
+        """Record the present generation of the world."""
         self._generation = None if world is None else world.generation()
 
     def is_of(self, function: object) -> bool:
         """Return whether this is the same function, or the same method of the same object."""
-        # Each access to a method makes another object; these are equal if the functions and the
-        # instances are identical.
+        # Each access to a method makes another object; they are equal for the same instance.
         own = self.function
         return own is function or (
             isinstance(own, (MethodType, BuiltinMethodType)) and own == function
         )
 
     def is_replaced_by(self, function: object, world: World | None) -> bool:
-        """Return whether the world was cleared since, and a function has the same definition."""
+        """Return whether a function has the same definition, and the world was cleared since."""
         if self._generation is None or world is None or self._generation is world.generation():
             return False
         code = code_of(self.function)
@@ -68,7 +67,7 @@ class Registration:
 
 
 def code_of(function: object) -> CodeType | None:
-    """Return the definition of a function, a method or a partial; None of anything else."""
+    """Return the code of a function, a method or a partial; None for other callables."""
     while isinstance(function, (MethodType, partial)):
         function = function.__func__ if isinstance(function, MethodType) else function.func
     code = getattr(function, "__code__", None)
@@ -76,12 +75,12 @@ def code_of(function: object) -> CodeType | None:
 
 
 class Registrations(dict[Registration, None]):
-    """The functions of one sort, in the order in which they were registered."""
+    """The functions of one kind, in the order in which they were registered."""
 
     def add(
         self, world: World | None, function: Callable[..., Any], kinds: Kinds, event: str = ""
     ) -> Registration:
-        """Register a function; one that is registered for the same already stays so once."""
+        """Register a function, once for the same types and event; return its registration."""
         for name, kind in zip(("first_kind", "second_kind"), kinds, strict=True):
             if kind is not None:
                 require_component_type(name, kind)
@@ -97,5 +96,5 @@ class Registrations(dict[Registration, None]):
         return found
 
     def remove(self, registration: Registration) -> None:
-        """Remove a function, if it is still there."""
+        """Remove a registration, if it is still there."""
         self.pop(registration, None)

@@ -1,4 +1,4 @@
-"""The responses of a game: its registrations, and the impacts that a step hands over."""
+"""The responses that a game registers, and the impacts that a step hands over to them."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Offer(NamedTuple):
     Attributes
     ----------
     respond : callable or None
-        Takes the impact; returns `DEFAULT` to leave it to the next one.  None leaves all.
+        Takes the impact; returns `DEFAULT` to leave it to the next system.  None leaves all.
     kinds : tuple of type
         It is offered the impacts in which a body has one of these components; empty: all.
     system : object
-        Whose it is.
+        The response system.
     """
 
     respond: Respond | None
@@ -61,7 +61,7 @@ def handled_kinds(name: str, handles: object) -> tuple[type, ...]:
 
 
 class _Response(Registration):
-    """A custom response to the impacts of bodies with a component, and the function that unmarks them."""
+    """A custom response to the impacts of bodies with a component; `unmark` unmarks the type."""
 
     def __init__(self, function: Respond, world: World | None, unmark: Unsubscribe) -> None:
         super().__init__(function, world)
@@ -78,17 +78,17 @@ class Responses:
         self._link = link
         self._registry = registry
         self._lookup = lookup
-        self._offers: Sequence[Offer] = ()  # of the present or the last step, in order
+        self._offers: Sequence[Offer] = ()  # of the last step or the one under way, in order
         self._impact: Impact | None = None
         self._errors: list[Exception] = []
         self._responses: dict[type, _Response] = {}
         self._counts: Counter[tuple[type, int]] = Counter()
-        self._handled: dict[type, Unsubscribe] = {}  # functions that remove the marks of `handle`
+        self._handled: dict[type, Unsubscribe] = {}  # the functions that remove `handle`'s marks
 
     # -- registration --
 
     def respond_with(self, component: type, respond: Respond) -> Unsubscribe:
-        """Register a function that resolves the impacts of all bodies with a component."""
+        """Resolve the impacts of all bodies with a component by a function; return its removal."""
         require_component_type("component", component)
         if not callable(respond):
             raise TypeError(f"respond={respond!r} must be a function that takes an Impact")
@@ -114,15 +114,12 @@ class Responses:
         return remove
 
     def make_dynamic(self, component: type) -> Unsubscribe:
-        """Make all bodies that have a component dynamic; return a function that undoes it."""
+        """Make all bodies with a component dynamic; return a function that undoes it."""
         require_component_type("component", component)
         return self._mark(component, Has.CUSTOM)
 
     def handle(self, kinds: Iterable[type]) -> None:
-        """Hand the impacts of bodies with these components over from the coming step on.
-
-        Bodies with a component that was handled before and is not any more have no mark then.
-        """
+        """Hand over the impacts of bodies with these components, and no others, from now on."""
         handled = frozenset(kinds)
         if handled == self._handled.keys():
             return
@@ -132,9 +129,9 @@ class Responses:
             self._handled[kind] = self._mark(kind, Mark.HANDED)
 
     def _mark(self, kind: type, *marks: int) -> Unsubscribe:
-        """Mark a type; return a function that undoes it, once.
+        """Mark a type; return a function that undoes it once.
 
-        A type may have the same mark for several reasons: it has it until each is taken back.
+        A type may get the same mark several times, and keeps it until all are undone.
         """
         for mark in marks:
             self._counts[kind, mark] += 1
@@ -154,8 +151,8 @@ class Responses:
     # -- offers --
 
     def _want_all(self) -> bool:
-        """Whether a system has to be offered impacts of bodies that are not marked."""
-        for respond, kinds, _ in self._offers:  # a generator would cost each step more than this
+        """Return whether a system must be offered impacts of bodies that are not marked."""
+        for respond, kinds, _ in self._offers:  # a generator would cost each step more
             if respond is not None and not self._are_marked(kinds):
                 return True
         return False
@@ -165,7 +162,7 @@ class Responses:
         return bool(kinds) and all(self._counts[kind, Mark.HANDED] for kind in kinds)
 
     def require_offered(self, system: object) -> None:
-        """Raise RuntimeError unless this step has offered its impacts to a response system."""
+        """Raise RuntimeError unless the impacts of this step were offered to a response system."""
         if not any(offer.system is system for offer in self._offers):
             who = "resolve_impacts()" if system is None else type(system).__name__
             raise RuntimeError(
@@ -182,7 +179,7 @@ class Responses:
     def _has_any(self, impact: Impact, kinds: tuple[type, ...]) -> bool:
         """Return whether a body of an impact has one of some components."""
         pair = impact.first, impact.second
-        if not self._are_marked(kinds):  # then no mark says which bodies have them
+        if not self._are_marked(kinds):  # the index does not know which bodies have them
             find = self._link.world.component
             return any(find(entity, kind) is not None for entity in pair for kind in kinds)
         rows = [self._registry.row_of[entity] for entity in pair]
@@ -200,9 +197,9 @@ class Responses:
         return list(functions)
 
     def offered_to(self, first: int, second: int) -> list[str]:
-        """Return the names of the systems and functions that get the impacts of two bodies, in order.
+        """Return the names of the systems and functions that get impacts of two bodies, in order.
 
-        The systems are from the last step, the components from now.
+        They follow from the response systems of the last step and the present components.
         """
         find = self._link.world.component
 
@@ -217,10 +214,10 @@ class Responses:
         functions = [each.function for kind, each in self._responses.items() if is_on_one([kind])]
         return names + [getattr(each, "__name__", repr(each)) for each in functions]
 
-    # -- the impact that is being resolved --
+    # -- the open impact --
 
     def begin_step(self, errors: list[Exception]) -> None:
-        """Forget the impact of the step before; exceptions of responses go to `errors`."""
+        """Forget the last impact; exceptions of responses go to `errors`."""
         self._impact = None
         self._errors = errors
 
@@ -233,7 +230,7 @@ class Responses:
             self.conclude(self._offer(self._make_impact()))
 
     def _make_impact(self) -> Impact:
-        """Make the object for the impact that the timeline has handed over."""
+        """Return the object for the impact that the timeline has handed over."""
         event_buffer, event = (
             self._state.timeline.event_buffer,
             self._state.timeline.loop.event,
@@ -255,7 +252,7 @@ class Responses:
         return self._impact
 
     def _call(self, respond: Respond, impact: Impact) -> object:
-        """Call a custom response; if it fails, the built-in response is given."""
+        """Call a custom response; if it fails, return `DEFAULT`."""
         try:
             returned = respond(impact)
         except MemoryError:
@@ -280,7 +277,7 @@ class Responses:
         )
 
     def _offer(self, impact: Impact) -> bool:
-        """Offer an impact to all response systems and functions until one of them resolves it.
+        """Offer an impact to the response systems in order, then to the registered functions.
 
         Return whether the built-in response is wanted.
         """
@@ -299,13 +296,13 @@ class Responses:
         return default
 
     def drop_impact(self) -> None:
-        """End the impact that is open, if one is, without a resolution."""
+        """End the open impact, if there is one, without a resolution."""
         impact, self._impact = self._impact, None
         if impact is not None:
             impact.end()
 
     def conclude(self, default: bool) -> None:
-        """End the impact that is open; with `default`, by the built-in response."""
+        """End the open impact; with `default`, by the built-in response."""
         impact = self._impact
         assert impact is not None
         self.drop_impact()
@@ -318,7 +315,7 @@ class Responses:
             )
 
     def _read_changes(self, impact: Impact) -> None:
-        """Read the changes that the game has made to the two bodies of an impact."""
+        """Read what the game has changed about the two bodies of an impact."""
         for entity in (impact.first, impact.second):
             row = self._registry.row_of[entity]
             if not self._link.world.exists(entity):
@@ -333,7 +330,7 @@ class Responses:
                 self._errors.append(self._registry.error_of(entity, error))
 
     def resolve_pending(self, impact: Impact, response: object = None) -> None:
-        """Resolve the impact that is open, by a response component or as its bodies' say."""
+        """Resolve the open impact by a response component or, with None, by its bodies' own."""
         numbers = (0, 0.0) if response is None else response_numbers(response)
         self._read_changes(impact)
         self._state.timeline.loop.resolve_pending(*numbers)
@@ -341,16 +338,16 @@ class Responses:
             self._registry.impact_bodies.write(self._registry.row_of[entity])
 
     def position_of(self, entity: int) -> Vector:
-        """Return where a body is: at the time a step has reached, between steps at its end."""
+        """Return a body's centre: now within a step, or at the end of the last one."""
         row = self._row_in_step(entity)
         if row < 0:
             return tuple(self._lookup.new_body(entity).centre)
-        if not self._state.is_stepping:  # `now` is still the time of the last impact
+        if not self._state.is_stepping:  # the kernel is still at the time of the last impact
             return tuple(self._registry.table.seen_centre[row].tolist())
         return tuple(self._state.timeline.loop.centre_now(row, k) for k in range(self._state.dim))
 
     def velocity_of(self, entity: int) -> Vector:
-        """Return a body's velocity at the time the step has reached; zeros where it has none."""
+        """Return a body's velocity now; zeros if it has none."""
         row = self._row_in_step(entity)
         if self._registry.sweeps and row >= 0:
             return tuple(self._registry.table.velocity[row].tolist())
@@ -362,7 +359,7 @@ class Responses:
         )
 
     def _row_in_step(self, entity: int) -> int:
-        """Return the row of a body of the present step, otherwise as `BodyLookup.row`."""
+        """Return the row of a body of the step under way, otherwise as `BodyLookup.row`."""
         row = self._registry.row_of.get(entity) if self._state.is_stepping else None
         return self._lookup.row(entity) if row is None else row
 

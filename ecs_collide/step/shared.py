@@ -1,4 +1,4 @@
-"""The parts of a space that most of its other parts use."""
+"""The objects that most parts of a space share."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ecs_collide.sync.registry import BodyRegistry
 
 
 class SharedParts(NamedTuple):
-    """What a space hands to each part that reads its bodies."""
+    """The objects that a space passes to each part that reads its bodies."""
 
     state: StepState
     link: WorldLink

@@ -1,15 +1,15 @@
-"""Sleeping bodies: they cost nothing until something reaches them, and change no result.
+"""Put resting bodies to sleep, so that they cost nothing until something reaches them.
 
-A sleeping body is in the tree of still bodies, so a moving body meets it as it meets a wall.
-Two bodies that sleep or never move are not a pair: their contact stays as it is.  Before
-anything happens to a sleeping body within a step, its pairs with other bodies at rest are
-created, so from then on the step treats it as it would treat an awake one.
+Sleep changes no result.  A sleeping body is in the tree of still bodies, so a moving body meets it
+as it meets a wall.  Two bodies that sleep or never move are not a pair, and their contact stays as
+it is.  Before anything happens to a sleeping body within a step, its pairs with other bodies at
+rest are created, so from then on the step treats it like an awake one.
 
 Bodies that are pressed against each other, by gravity or by a velocity that the game sets in each
-step, sleep in *islands*: dynamic bodies connected by contacts.  An awake member
-would be resolved at the start of each step and stay where it is.  A body that comes near one
-member wakes the whole island before the step begins, so all bodies that meet at the start of
-the step are awake.  A member that is reached later is as the resolutions at the start have left it.
+step, sleep in *islands* of dynamic bodies connected by contacts.  Awake members would be resolved
+at the start of each step and stay where they are.  A body that comes near one member wakes the
+whole island before the step, so all bodies that meet at its start are awake.  A member that is
+reached later is in the state in which these resolutions would have left it.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ class Sleeping:
     correction: PositionCorrection
     narrowphase: Narrowphase
     gravity: Gravity
-    # the number of sleeping bodies, with those that something has happened to in this step
+    # sleeping bodies, including bodies to which something has happened in this step
     n: ReadOnly[cython.Py_ssize_t]
-    n_leaning: ReadOnly[cython.Py_ssize_t]  # how many of them sleep in islands
+    n_leaning: ReadOnly[cython.Py_ssize_t]  # number of them that sleep in islands
     n_islands: cython.longlong
-    # no fewer than the pairs that they would have, if they were awake, with each other and with
-    # bodies that never move
+    # upper bound of the pairs that they would have, if awake, with each other and with bodies that
+    # never move
     n_resting: ReadOnly[cython.Py_ssize_t]
     n_steps: cython.longlong
     is_indexed: cython.bint
@@ -60,7 +60,7 @@ class Sleeping:
     is_waiting: cython.schar[::1]
     parent: cython.longlong[::1]
     is_pressed: cython.schar[::1]
-    # What `_index` finds, see there: the first contact of each body, and the next of each contact.
+    # Set by `_index`: the first link of each body, and the next link of each contact.
     head: cython.longlong[::1]  # (n_rows,)
     next: cython.longlong[:, ::1]  # (n or more, 2)
 
@@ -146,7 +146,7 @@ class Sleeping:
 
     @may_raise
     def _stop(self, i: cython.Py_ssize_t) -> cython.void:
-        """Put one body to sleep, without motion, and with no counted pairs at rest."""
+        """Put one body to sleep; reset its motion and its count of pairs at rest."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -158,9 +158,9 @@ class Sleeping:
             b.motion[i, k] = 0.0
 
     def recover(self, rows: cython.longlong[::1]):
-        """Put the bodies of `rows` to sleep, and no others: they slept in a snapshot.
+        """Put the bodies of `rows` to sleep, which slept in a snapshot; all others are awake.
 
-        The columns `leans`, `island` and `held` have the values of the snapshot.
+        The columns `leans`, `island` and `held` already have the values of the snapshot.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -173,7 +173,7 @@ class Sleeping:
         self.n += rows.shape[0]
         b.place_still(rows)
         self.broadphase.place_still(rows)
-        for n in range(rows.shape[0]):  # no fewer than the pairs they had
+        for n in range(rows.shape[0]):  # an upper bound of the pairs they had
             i = rows[n]
             for m in range(self.broadphase.still.touching(b.swept_min, b.swept_max, i)):
                 j: cython.Py_ssize_t = self.broadphase.still.found[m]
@@ -182,7 +182,7 @@ class Sleeping:
             self.n_resting += self.beside[i]
 
     def _anchored_axes(self, i: cython.Py_ssize_t) -> cython.int:
-        """Return 1 << axis for each on which the step just done has anchored a body at rest."""
+        """Return the bits 1 << axis of the axes on which the last step has anchored a body."""
         b: Bodies = self.bodies
         k: cython.int
         axes: cython.int = 0
@@ -194,7 +194,7 @@ class Sleeping:
         return axes
 
     def choose(self, rows: cython.longlong[::1]) -> list:
-        """Return which bodies of `rows`, all of them at rest for long enough, may fall asleep.
+        """Return the bodies of `rows` that may fall asleep; all have rested for long enough.
 
         An island falls asleep as a whole.  The columns `leans` and `island` mark its members.
         """
@@ -223,10 +223,10 @@ class Sleeping:
 
     @cython.cfunc
     def _held_among(self, chosen: list) -> list:
-        """Return the bodies about to fall asleep whose islands would stay asleep.
+        """Return the bodies of `chosen` in islands that would stay asleep.
 
-        Where a member was pressed in the step just done, and nothing holds it on that side, the
-        same velocity would wake the island in the next step: a crowd that presses from all sides.
+        If nothing holds a member on the side to which it was pressed in the last step, as in a
+        crowd that presses from all sides, the same velocity would wake the island in the next one.
         """
         b: Bodies = self.bodies
         k: cython.int
@@ -257,7 +257,7 @@ class Sleeping:
         return i
 
     def _hangs(self, n: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a contact connects an island: it is solid, and both bodies are dynamic."""
+        """Return whether a contact connects an island: solid, between two dynamic bodies."""
         b: Bodies = self.bodies
 
         return (
@@ -270,8 +270,8 @@ class Sleeping:
     def _find_islands(self, rows: cython.longlong[::1]):
         """Find the islands, and set `is_pressed` of each root.
 
-        1 if a member of the island is pressed; -1 if another member is awake, so that none may
-        sleep; 0 if no member is pressed.
+        1 if a member of the island is pressed; -1 if, in addition, a member must stay awake, so
+        that none may sleep; 0 if no member is pressed.
         """
         b: Bodies = self.bodies
         contacts: ContactRows = self.contacts.rows
@@ -309,7 +309,7 @@ class Sleeping:
 
     @cython.cfunc
     def _lean(self, chosen: list):
-        """Set `leans` of the bodies that fall asleep in islands: the sides on which something holds them."""
+        """Set `leans` of bodies in new islands to the sides on which something holds them."""
         b: Bodies = self.bodies
         contacts: ContactRows = self.contacts.rows
         n: cython.Py_ssize_t
@@ -322,7 +322,7 @@ class Sleeping:
             if self.is_pressed[self._root(row)] > 0:
                 members.append(row)
         for n in range(self.contacts.rows.n):
-            for m in range(2):  # sleeping bodies join the island
+            for m in range(2):  # a body that sleeps already joins the island
                 i: cython.Py_ssize_t = contacts.body(n, m)
                 if b.asleep[i] and b.dynamic[i] and self.is_pressed[self._root(i)] > 0:
                     if not b.leans[i]:
@@ -350,9 +350,9 @@ class Sleeping:
 
     @may_raise
     def _spread_sides(self, first_island: cython.longlong) -> cython.void:
-        """Find the sides on which members of new islands are held, from static or kinematic bodies on.
+        """Find the held sides of members of new islands, starting at static and kinematic bodies.
 
-        O(contacts): a body is visited again only if it has got a further side.
+        O(contacts), because a body is visited again only after it has gained a side.
         """
         b: Bodies = self.bodies
         contacts: ContactRows = self.contacts.rows
@@ -360,7 +360,7 @@ class Sleeping:
         m: cython.Py_ssize_t
         n_waiting: cython.Py_ssize_t = 0
 
-        self.is_indexed = False  # the contacts are those at the end of the step by now
+        self.is_indexed = False  # the contacts are by now the ones at the end of the step
         self._index()
         for m in range(2 * self.contacts.rows.n):
             if not b.dynamic[contacts.body(m >> 1, 1 - (m & 1))]:
@@ -382,10 +382,10 @@ class Sleeping:
         inside: set,
         n_waiting: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Hold a body of a contact, by its link in `_index`, on the side of the other one.
+        """Hold the body of contact link `m` on the side of the other body; see `_index`.
 
-        Adds the body to the first `n_waiting` that were reached if that side is new; returns how
-        many there are then.
+        If that side is new, adds the body to the first `n_waiting` of `reached`.  Returns the new
+        `n_waiting`.
         """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t = m >> 1
@@ -444,7 +444,7 @@ class Sleeping:
             i: cython.Py_ssize_t = rows[n]
             moves: cython.bint = (
                 b.dynamic[i] != 0 or b.interrupted[i] or b.rest_count[i] < 1
-            )  # or is new there, or another
+            )  # or it is new or has changed
             for k in range(b.dim):
                 moves |= b.motion_of(i, k) != 0.0 or b.resize_of(i, k) != 0.0
             if not moves or b.sensor[i]:
@@ -457,7 +457,7 @@ class Sleeping:
 
     @may_raise
     def _hold(self) -> cython.void:
-        """Set `held` of sleeping bodies that lie against a static or kinematic body at rest."""
+        """Set `held` of sleeping bodies that touch a resting static or kinematic body."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
@@ -468,7 +468,7 @@ class Sleeping:
             if self.contacts.rows.at[n].kind != SOLID or b.moves[i] or b.moves[j]:
                 continue
             if (b.leans[i] or b.leans[j]) and self._overlap(n):
-                continue  # a body that is pressed out of another is stopped, but not anchored
+                continue  # a body that overlaps another is stopped, but not anchored
             if b.asleep[i] and not b.dynamic[j]:
                 b.held[i] |= 1 << k
             elif b.asleep[j] and not b.dynamic[i]:
@@ -485,7 +485,7 @@ class Sleeping:
 
     @cython.ccall
     def forget(self, i: cython.Py_ssize_t):
-        """Clear the sleep of a body that wakes or is deleted."""
+        """Clear the sleep state of a body that wakes or is deleted."""
         if self.bodies.asleep[i] == SleepState.AWAKE:
             return
         self.bodies.asleep[i] = SleepState.AWAKE
@@ -499,7 +499,7 @@ class Sleeping:
         self.beside[i] = 0
 
     def held_by(self, rows: cython.longlong[::1]) -> list:
-        """Return the rows of sleeping bodies that something holds and that touch a body of `rows`."""
+        """Return the rows of held sleeping bodies that touch a body of `rows`."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         found: list = []
@@ -518,7 +518,7 @@ class Sleeping:
         return found
 
     def near(self, rows: cython.longlong[::1]) -> list:
-        """Return the rows of sleeping bodies at the places of the bodies of `rows`, which do not move."""
+        """Return the rows of sleeping bodies that touch the still bodies of `rows`."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         m: cython.Py_ssize_t
@@ -573,9 +573,9 @@ class Sleeping:
 
     @may_raise
     def _index(self) -> cython.void:
-        """List the contacts of each body, once in a step in which that is asked for.
+        """List the contacts of each body, at most once per step.
 
-        A link is twice a contact's number, and 1 more if the body is its second; -1 ends a list.
+        A link is twice the number of a contact, plus 1 for its second body; -1 ends a list.
         """
         rows: ContactRows = self.contacts.rows
         m: cython.Py_ssize_t
@@ -592,10 +592,9 @@ class Sleeping:
 
     @may_raise
     def pair_penetrating(self) -> cython.void:
-        """Create the pairs of sleeping bodies that are connected with a pair to be corrected.
+        """Create the pairs of sleeping bodies that are connected with a pair to correct.
 
-        Which body is snapped, and to where, depends on its distance to a static or kinematic body, counted
-        in pairs.
+        The number of pairs between a body and a static or kinematic one decides how it is snapped.
         """
         b: Bodies = self.bodies
         p: cython.Py_ssize_t
@@ -622,7 +621,7 @@ class Sleeping:
             self.is_reached[self.reached[at]] = 0
 
     def _reach(self, i: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Add a dynamic body to the first `n` that were reached; return how many there are."""
+        """Add a dynamic body to the first `n` of `reached`, once; return the new `n`."""
         if self.is_reached[i] or not self.bodies.dynamic[i]:
             return n
         self.is_reached[i] = 1
@@ -638,7 +637,7 @@ class Sleeping:
 
         if self.correction.solid_placement(p) == PENETRATING:
             return True
-        for k in range(b.dim):  # planes that must be parted
+        for k in range(b.dim):  # planes to part
             if (
                 b.centre_of(i, k) == b.centre_of(j, k)
                 and self.correction.is_plane(i, k)

@@ -1,4 +1,4 @@
-"""The progress of a step, shared by the parts of a space."""
+"""The state of the steps of a space, which its parts share."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from ecs_collide.step.events_of_step import no_events
 from ecs_collide.step.stats import Stats
 from ecs_collide.sync.quarantine import Report
 
-# The stages of a step that are done.
+# Phases of a step.
 IDLE = 0
 BOUNDED = 1
 QUEUED = 2
 RESOLVED = 3  # or being resolved
 
-# What a stage sets before the instant at which the step has happened.
+# Attributes that stages set before the step is committed.
 _SET_BY_STAGES = ("dt", "new_reports", "is_crowded", "n_movers")
 _HELD = Stats._fields.index("held")
 _read_set_by_stages = attrgetter(*_SET_BY_STAGES)
 
 
 class StepState:
-    """The timeline of a space, and the results of the last and the present step.
+    """The timeline of a space, the results of its last step and the state of the current one.
 
     Only `Pipeline` and `Snapshots` write to it; all other parts read it.
     """
@@ -39,29 +39,29 @@ class StepState:
         self._lookahead = lookahead
         self._sweeps = sweeps
         self.gravity: Vector = (0.0,) * self.dim  # in world units per second squared
-        # The kernel that does the steps.  A new one takes its place when a step is taken back or a
-        # snapshot is restored, so no part keeps a reference to it.
+        # The kernel that runs the steps.  It is replaced when a step is rolled back or a snapshot
+        # is restored, so no part keeps a reference to it.
         self.timeline = self.new_timeline()
-        self.moment = object()  # another one once a step has begun or a snapshot was restored
+        self.moment = object()  # replaced when a step begins or a snapshot is restored
 
-        # Of the steps that are done, and of the last one.
-        self.step = 0  # how many
+        # Completed steps, and the last one of them.
+        self.step = 0  # number of completed steps
         self.time = 0.0  # the sum of all dt, in seconds
         self.events = no_events(self.dim)
         self.reports: list[Report] = []  # the last 64, the newest at the end
-        self.n_reports = 0  # how many there have been
+        self.n_reports = 0  # of all steps
         self.counts: list[Any] = []  # numbers, in the order of the fields of `Stats`
-        self.stats: Stats | None = Stats()  # the same as a tuple, after the first access
+        self.stats: Stats | None = Stats()  # `counts` as a tuple; None until it is read
         self.n_asleep = 0  # bodies
-        self.is_crowded = False  # whether it had more pairs than it had room for
+        self.is_crowded = False  # whether it dropped pairs of a crowd
 
-        # Of the present step, or between steps of the last one.
-        self.phase = IDLE  # the stage reached: `IDLE`, `BOUNDED`, `QUEUED` or `RESOLVED`
-        self.before: Any = None  # the state for a rollback; None between steps
+        # The step under way, or else the last one.
+        self.phase = IDLE  # `IDLE`, `BOUNDED`, `QUEUED` or `RESOLVED`
+        self.before: Any = None  # the state to roll back to; None between steps
         self.dt = 0.0  # in seconds
         self.new_reports: list[Report] = []
-        self.n_movers = 0  # bodies that may move, those asleep included
-        self.impacts: NDArray[np.void] | None = None  # that are queued, once they were read
+        self.n_movers = 0  # bodies that may move, sleeping ones included
+        self.impacts: NDArray[np.void] | None = None  # the queued impacts, once they were read
 
     def new_timeline(self) -> Any:
         """Return a timeline without bodies, with the settings of this space."""
@@ -74,7 +74,7 @@ class StepState:
 
     @property
     def is_stepping(self) -> bool:
-        """Whether a step has been begun and is not finished; handlers run when it is."""
+        """Whether a step has begun and is not finished; False while handlers run."""
         return self.phase != IDLE
 
     @property
@@ -84,28 +84,28 @@ class StepState:
 
     @property
     def trees(self) -> tuple[Any, Any]:
-        """The trees of still and of moving bodies."""
+        """The tree of still bodies and the tree of moving bodies."""
         broadphase = self.timeline.broadphase
         return broadphase.still, broadphase.moving
 
     def set_by_stages(self) -> tuple[Any, ...]:
-        """Return the values that the stages of a step set; `set_back` restores them."""
+        """Return the attributes that stages set, as `set_back` takes them."""
         fields: tuple[Any, ...] = _read_set_by_stages(self)
         return fields
 
     def set_back(self, fields: tuple[Any, ...]) -> None:
-        """Undo the settings of the present step's stages."""
+        """Restore the attributes that stages of the step under way have set."""
         self.__dict__.update(zip(_SET_BY_STAGES, fields, strict=True))
         self.phase = IDLE
 
     def commit(self, **fields: Any) -> None:
-        """Set attributes at one instant: an exception comes before all of them or after."""
+        """Set attributes in one operation, which an exception cannot split."""
         self.__dict__.update(fields)
 
     def drop_step(
         self, step: int, time: float, counts: list[Any], new_reports: list[Report]
     ) -> None:
-        """Drop the present step, if there is one, and continue after `step` steps."""
+        """Drop the step under way, if any, and continue after `step` steps."""
         self.step, self.time = step, time
         self.counts, self.new_reports = counts, new_reports
         self.stats = None

@@ -1,4 +1,4 @@
-"""What a step did, in numbers, and how long its stages took."""
+"""Statistics of a step: counts of its work, and the seconds that its stages took."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import NamedTuple
 
 
 class StageTimes(NamedTuple):
-    """How long the stages of a step took, in seconds.
+    """The seconds that each stage of a step took.
 
     Attributes
     ----------
     read : comparing the world with the bodies, and reading the components
-    bounds : keeping the trees
+    bounds : updating the trees
     pairs : finding the candidate pairs
     sweep : sweeping them
     resolve : resolving the impacts, custom responses included
@@ -32,33 +32,33 @@ class StageTimes(NamedTuple):
 
 
 class Stopwatch:
-    """Seconds by stage of the present step."""
+    """A stopwatch that sums up seconds by stage of the step under way."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
         self._since = perf_counter()
 
     def start(self) -> None:
-        """Restart the clock."""
+        """Ignore the time since the last lap."""
         self._since = perf_counter()
 
     def lap(self, stage: str) -> None:
-        """Count the time since the last call to a stage."""
+        """Add the time since the last call to a stage."""
         now = perf_counter()
         self.seconds[stage] = self.seconds.get(stage, 0.0) + now - self._since
         self._since = now
 
 
 class Stats(NamedTuple):
-    """What the last step did, in numbers.
+    """Statistics of the last step.
 
     Attributes
     ----------
-    step : steps done
-    bodies, movers, static : numbers of bodies; movers have Velocity or Growth.  Quarantined and
+    step : number of completed steps
+    bodies, movers, static : number of bodies; movers have Velocity or Growth.  Quarantined and
         disabled bodies count as static
     escapes : times that the path of a body left its fat bounds, or the bounds had become too big
-    reinsertions : of these, bodies that were taken out of their tree and inserted again alone
+    reinsertions : of these, bodies that were removed from their tree and inserted again alone
     rebuilds : times that one of the two trees was rebuilt in bulk
     pairs : candidate pairs from the tree
     skipped : pairs within a crowd for which there was no room; see `Space.reports`
@@ -67,14 +67,15 @@ class Stats(NamedTuple):
     resolutions : impacts resolved
     merges : inelastic resolutions that made bodies move as one
     crushed, forced : resolutions of these kinds
-    pair_limit_hits : pairs that came to the pair limit
-    sweep_limit_hits : bodies that came to the limit of their sweeps; see `Space.pair_limit`
+    pair_limit_hits : pairs that reached the pair limit
+    sweep_limit_hits : bodies that reached the limit of their sweeps; see `Space.pair_limit`
     waiting : bodies that were held because there was no room for their pairs
     held : all bodies that were held where they were, to the end of the step
-    depth : of the tree of moving bodies
-    asleep : movers that sleep after it; see `Space.sleep`
-    tree_cost : half the sum of the perimeters (in 3D: surfaces) of its inner bounds, in world units
-    times : a `StageTimes` where `Space.timing` is on, else None
+    depth : depth of the tree of moving bodies
+    asleep : movers that sleep after the step; see `Space.sleep`
+    tree_cost : half the sum of the perimeters (in 3D: surfaces) of the inner bounds of the tree of
+        moving bodies, in world units
+    times : a `StageTimes` if `Space.timing` is on, else None
     """
 
     step: int = 0

@@ -12,7 +12,7 @@ TimeSource = float | Callable[..., float]
 
 
 class StepTime:
-    """The time of the steps that the systems of a space do.
+    """The duration of the steps of a space, in seconds.
 
     It is the first argument of `esper.process`, unless `install` was given ``dt``.
 
@@ -24,18 +24,18 @@ class StepTime:
 
     def __init__(self) -> None:
         self.source: TimeSource | None = None
-        self._coming: float | None = None  # time of the coming step, if known
+        self._coming: float | None = None  # duration of the coming step, if known
         self._last = 0.0
 
     def before_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
-        """Return the time of the step that is about to begin, for a system that runs before it."""
+        """Return the duration of the coming step, for a system that runs before it."""
         if self.source is None:
             return _given(given, named)
         self._coming = self.source(*given, **named) if callable(self.source) else self.source
         return self._coming
 
     def begin_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
-        """Return the time of the step that begins; the same as a preceding `before_step`."""
+        """Return the duration of the step that begins; the same as `before_step` returned."""
         coming = self._coming
         if coming is None:
             coming = self.before_step(given, named)
@@ -43,11 +43,11 @@ class StepTime:
         return coming
 
     def within_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float | None:
-        """Return the time that a system within the step receives, None if `install` has ``dt``."""
+        """Return the duration that a system in the step receives; None if `install` has ``dt``."""
         return _given(given, named) if self.source is None else None
 
     def after_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
-        """Return the time of the step that is done, for a system that runs after it."""
+        """Return the duration of the last step, for a system that runs after it."""
         return _given(given, named) if self.source is None else self._last
 
 

@@ -1,7 +1,7 @@
 """One step of a space: candidate pairs, their first impacts, and contacts at the end.
 
 `Timeline` makes the kernels and drives them, from the start of a step to the first impacts and from
-the last impact to the end.  What happens at impacts is in `step/impact_loop.py`.
+the last impact to the end.  Impacts are resolved in `step/impact_loop.py`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_VISITS: cython.longlong = 1 << 56  # a larger pair limit has no effect
 
 @cython.final
 class FoundPairs(PairObserver):
-    """Gives each pair a place in the queue, and spares bodies that there are too many pairs of."""
+    """Prepares the queue for new pairs, and acts on pairs and bodies for which there is no room."""
 
     queue: ImpactQueue
     holding: Holding
@@ -58,7 +58,7 @@ class FoundPairs(PairObserver):
         high_id: cython.longlong,
         image: cython.longlong,
     ) -> cython.void:
-        """Prepare for pair `p`, of two entities that meet at an image of the second."""
+        """Store the ids and the image of pair `p` in the queue."""
         self.queue.at[p].low = low_id
         self.queue.at[p].high = high_id
         self.queue.at[p].image = image
@@ -66,7 +66,7 @@ class FoundPairs(PairObserver):
     def leave_out(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
-        """Separate a pair of soft bodies that there is no room for by its direction alone."""
+        """Separate a pair of soft bodies for which there is no room by its direction alone."""
         self.separating.leave_out(i, j, offset)
 
     def hold(self, i: cython.Py_ssize_t) -> cython.void:
@@ -78,8 +78,8 @@ class FoundPairs(PairObserver):
 class Timeline:
     """The steps of one space.
 
-    A step is `begin`, `find_pairs`, `queue_impacts`, any number of `ImpactLoop.run` (each of which
-    may stop to hand an impact over, to be taken up by `ImpactLoop.conclude_pending`), and `finish`.
+    A step calls `begin`, `find_pairs`, `queue_impacts`, `ImpactLoop.run` and `finish`.  If `run`
+    hands an impact over, it is called again after `ImpactLoop.conclude_pending`.
     """
 
     step: Public[Step]
@@ -151,10 +151,7 @@ class Timeline:
             step.pairs.wrap()
 
     def make_room(self):
-        """Make room in all parts for the rows of the table.
-
-        If it raises, call it again before anything else.
-        """
+        """Make room in all parts for the rows of the table; if it raises, call it again first."""
         n_rows: cython.Py_ssize_t = self.bodies.capacity
 
         self.n_rows = 0
@@ -173,13 +170,13 @@ class Timeline:
             raise IndexError(f"there is room for bodies in {self.n_rows} rows, not in {n_rows}")
 
     def keep(self) -> int:
-        """Keep contacts and riders as they are before a step; return how many events wait."""
+        """Save contacts and riders before a step; return the number of contact events that wait."""
         self.contacts.save()
         self.carriers.keep()
         return self.event_buffer.n_contacts
 
     def begin_step(self):
-        """Start a step: forget the pairs, groups and counts of the step before."""
+        """Start a step, without the pairs, clusters and counts of the last one."""
         self.step.begin_step()
         self.step.pair_limit = min(self.step.pair_limit, MAX_VISITS)
         self.narrowphase.begin_step()
@@ -192,14 +189,14 @@ class Timeline:
         self.n_held = 0
 
     def place_still(self, rows):
-        """Place still bodies at their present positions, also in the tree."""
+        """Move still bodies to their present places, in the tree too."""
         if len(rows) == 0:  # in most steps; the test is cheaper than the two calls
             return
         self.bodies.place_still(rows)
         self.broadphase.place_still(rows)
 
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
-        """Put bodies that move at the start of a step of `dt` seconds, their paths into the tree."""
+        """Start the paths of moving bodies for a step of `dt` seconds, and update the tree."""
         self.bodies.dt = dt
         if self.gravity.is_on:
             self.falling.set_paths(rows)
@@ -214,14 +211,14 @@ class Timeline:
             self.broadphase.place_pressed(self.contacts.pressed[: self.contacts.n_pressed])
 
     def place_woken(self, rows: cython.longlong[::1]):
-        """As `place_moving`, of bodies that have been woken since."""
+        """Start the paths of bodies that were woken after `place_moving`, and update the tree."""
         if self.gravity.is_on:
             self.falling.set_paths(rows)
         self.bodies.start(rows)
         self.broadphase.place_moving(rows)
 
     def restrain(self, rows):
-        """Set locked velocities to 0, and limit the speeds of bodies."""
+        """Apply the locks and speed limits of bodies to their velocities."""
         if self.bodies.controls.any_lock or self.bodies.controls.any_limit:
             self._restrain(rows)
 
@@ -230,7 +227,7 @@ class Timeline:
         self.bodies.restrain(rows, not self.carriers.sweeps)
 
     def place_resized(self, rows: cython.longlong[::1]):
-        """Put bodies that move where they were put between two steps, into the tree too."""
+        """Move bodies that were resized between two steps to their places, in the tree too."""
         n: cython.Py_ssize_t
 
         self.bodies.place_still(rows)
@@ -239,7 +236,7 @@ class Timeline:
         self.broadphase.place_moving(rows)
 
     def push_out(self, rows):
-        """Give moving bodies that are inside others a path that leads out."""
+        """Add the way out to the paths of moving bodies that are inside others."""
         self.depenetration.n = 0
         if self.bodies.rare.any_pusher:
             self.depenetration.spared = self.contacts.until_apart()
@@ -251,7 +248,7 @@ class Timeline:
     def find_pairs(self, rows: cython.longlong[::1]) -> bool:
         """Pair the bodies of `rows`, which move or were touched, with all bodies they may meet.
 
-        Return False, without pairs, if there may be a crowd: then all bodies must wake first.
+        Return False, with nothing done, if there may be a crowd, in which all must be awake.
         """
         if not self.broadphase.find_pairs(rows, self.sleeping.n, self.sleeping.n_resting):
             return False
@@ -263,7 +260,7 @@ class Timeline:
         """Sweep every pair over the step and queue its first impact; `new_rows` are new bodies."""
         n: cython.Py_ssize_t
 
-        for n in range(self.attachments.n):  # their owners may have been given a way out
+        for n in range(self.attachments.n):  # their owners may have got a way out
             if self.attachments.follow(n):
                 self.bodies.find_swept_bounds(self.attachments.rows[n])
                 self.broadphase.follow(self.attachments.rows[n])
@@ -284,11 +281,11 @@ class Timeline:
         driven,
         targets,
     ):
-        """Move the bodies of `rows` to the end of the step and compare contacts with before.
+        """Move the bodies of `rows` to the end of the step; compare contacts with the last step.
 
-        Bodies of `driven` move to their targets, a row for each, unless
-        something has turned them away.  With `correcting`, pairs that rounding has left inside each other by less than the slop
-        are snapped outward first.
+        Bodies of `driven` arrive at their row of `targets`, unless something has turned them away.
+        With `correcting`, pairs that rounding has left inside each other by less than the slop are
+        snapped apart before the comparison.
         """
         self.contacts_in_step.find_partings()
         self.bodies.note_pressed()

@@ -1,8 +1,7 @@
-"""Entities with a mark for each component type that a handler names.
+"""Marks on entities for each component type that a handler names.
 
-A step has more events than handlers that want them.  Handlers that name component types therefore
-select rows of the event arrays here, by the entity ids in them.  Event objects are created for
-these rows only.
+Handlers that name component types want few of the events of a step.  Their rows of the event
+arrays are selected here by the entity ids, and event objects are created for these rows only.
 """
 
 from __future__ import annotations
@@ -39,7 +38,7 @@ class TypeMarks:
             self.marks[row] |= mark
 
     def remove(self, entities: cython.longlong[::1], mark: cython.longlong):
-        """Take a mark from entities."""
+        """Remove a mark from entities."""
         n: cython.Py_ssize_t
 
         for n in range(entities.shape[0]):
@@ -80,7 +79,7 @@ class TypeMarks:
         first, second : int64 (n,)
             The entities.
         wanted : int64 (k, 2)
-            The marks that the one and the other entity of a pair need, in either order.
+            The marks that the two entities of a pair need, in either order.
         """
         n: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -109,12 +108,12 @@ def select_contacts(
     marks: cython.longlong[::1],
     wanted: cython.longlong[:, ::1],
 ) -> list:
-    """Return as `TypeMarks.select` the indices of contacts between bodies with wanted marks.
+    """Return the indices of contacts between bodies with wanted marks; see `TypeMarks.select`.
 
     Parameters
     ----------
     marks : int64 (n_rows,)
-        Of each body.
+        The marks of each body.
     """
     n: cython.Py_ssize_t
     k: cython.Py_ssize_t
