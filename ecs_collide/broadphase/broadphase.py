@@ -65,7 +65,7 @@ class PairObserver:
     ) -> cython.void:
         """Store the ids and the image of pair `p`; `image` belongs to the higher id."""
 
-    def leave_out(
+    def skip(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
         """Note a pair of soft bodies for which there is no room."""
@@ -453,14 +453,14 @@ class Broadphase:
         if self.pair_filter is not None and not self._passes_filter(i, j):
             return 0
         if purpose == PAIR:
-            if self.leaves_out(i, j):
+            if self.skips(i, j):
                 self.n_skipped += 1
                 if self._is_soft(i, j):
-                    self.observer.leave_out(i, j, self.images.offset)
+                    self.observer.skip(i, j, self.images.offset)
             elif not self.waits(i, j):
                 self._add_pair(i, j)
         elif purpose == COUNT_PAIRS:
-            if not self.leaves_out(i, j):
+            if not self.skips(i, j):
                 self.n_counted += 1
                 self.n_each[i] += 1
                 self.n_each[j] += 1
@@ -545,7 +545,7 @@ class Broadphase:
                 return False
         return True
 
-    def leaves_out(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+    def skips(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the pair of two bodies is skipped in this step, inside a crowd."""
         return (
             self.is_crowded
@@ -605,7 +605,7 @@ class Broadphase:
                 continue
             images.find_images_of(i, j)
             while images.advance():
-                if not self._has_pair_at_image(i, j) and not self.leaves_out(i, j):
+                if not self._has_pair_at_image(i, j) and not self.skips(i, j):
                     self._add_pair(i, j)
 
     @may_raise
@@ -623,7 +623,7 @@ class Broadphase:
                 or self._has_pair_at_image(i, j)
             ):
                 continue
-            if not self.leaves_out(i, j):
+            if not self.skips(i, j):
                 self._add_pair(i, j)
 
     def _has_pair_at_image(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
@@ -644,7 +644,7 @@ class Broadphase:
                 continue
             if self.pairs.is_marked(j) and (not b.wraps or self._has_pair_at_image(i, j)):
                 continue
-            if self.leaves_out(i, j):
+            if self.skips(i, j):
                 continue
             if not self.may_meet(i, j):
                 continue

@@ -458,7 +458,7 @@ class ContactsInStep:
         i: cython.Py_ssize_t = self.rows.at[n].first
         j: cython.Py_ssize_t = self.rows.at[n].second
 
-        return self.broadphase.leaves_out(i, j) or (
+        return self.broadphase.skips(i, j) or (
             self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
         )
 

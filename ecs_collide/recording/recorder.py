@@ -22,7 +22,7 @@ class Recorder:
     """A recorder of a world, step by step.
 
     `ecs_collide.record` creates one that follows `esper.process`.  For a recorder that is created
-    directly, call `begin` before each step and `take` after it.
+    directly, call `begin_step` before each step and `take` after it.
 
     Parameters
     ----------

@@ -237,7 +237,7 @@ class Carriers:
 
     @cython.ccall
     @may_raise
-    def keep(self) -> cython.void:
+    def save(self) -> cython.void:
         """Save the riders before a step, for `previous_rides`."""
         n: cython.Py_ssize_t
         k: cython.int
@@ -257,7 +257,7 @@ class Carriers:
         self.n_previous = self.now.n
 
     def previous_rides(self) -> tuple:
-        """Return the riders saved by `keep`, as arguments of `recover`."""
+        """Return the riders saved by `save`, as arguments of `recover`."""
         n: cython.Py_ssize_t = self.n_previous
 
         return (

@@ -1,6 +1,6 @@
 """Depenetration: move bodies out of bodies that they overlap at the start of a step.
 
-When all paths are in the trees, `begin` replaces the velocity of a body on one axis; then pairs are
+When all paths are in the trees, `set_paths` replaces the velocity of a body on one axis; then pairs are
 found and swept.  This displacement has no momentum.  It ends for the step when the body meets
 another one, and that impact sees the body's own velocity.
 

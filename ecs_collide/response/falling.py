@@ -1,7 +1,7 @@
 """The velocities of falling bodies at an instant, for the solver and for the game.
 
 The velocity of a path is the mean velocity over the rest of a step; see `motion/gravity.py`.
-`begin` runs before paths are computed.  Before a pair is resolved, the paths of its bodies are
+`set_paths` runs before paths are computed.  Before a pair is resolved, the paths of its bodies are
 split at that instant; if the pair crosses instead, they are joined again.  While the game handles
 an impact, the two bodies show their velocities at that instant.
 """

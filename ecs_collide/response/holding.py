@@ -106,7 +106,7 @@ class Holding:
             return False
         c.write_body(i)
         b.advance(i, self.step.now)
-        self._keep(i)
+        self._save_motion(i)
         for k in range(b.dim):
             if c.node_of[i, k]:
                 c.leave(i, k)
@@ -118,11 +118,11 @@ class Holding:
         """Hold a body for the whole step; its path must be computed again."""
         k: cython.int
 
-        self._keep(i)
+        self._save_motion(i)
         for k in range(self.bodies.dim):
             self.bodies.velocity[i, k] = 0.0
 
-    def _keep(self, i: cython.Py_ssize_t) -> cython.void:
+    def _save_motion(self, i: cython.Py_ssize_t) -> cython.void:
         """Save the velocity and the growth of a body, mark it as held, and stop its growth."""
         b: Bodies = self.bodies
         k: cython.int

@@ -50,7 +50,7 @@ class Separating:
     n_rows: cython.Py_ssize_t
     n_pairs: cython.Py_ssize_t
     n: ReadOnly[cython.Py_ssize_t]
-    # number of soft pairs of this step without room in the pair table, see `leave_out`
+    # number of soft pairs of this step without room in the pair table, see `skip`
     n_skipped: ReadOnly[cython.longlong]
     rows: ReadOnly[cython.longlong[::1]]  # (n or more,): the dynamic members
     soft: cython.longlong[::1]
@@ -151,7 +151,7 @@ class Separating:
             self.half[i, k] = max(0.0, b.path[at + HALF] + b.path[at + RESIZE])
             at += 4
 
-    def leave_out(
+    def skip(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
         """Add the displacements of a pair of members without room in the pair table."""

@@ -280,7 +280,7 @@ class SnapshotSchema:
                 _load(world, by_name[name], state.holders(n_held + n).tolist(), blobs, loaded)
         return loaded
 
-    def keep(self, world: World) -> Before:
+    def save_state(self, world: World) -> Before:
         """Return the state from which `put_back` undoes `apply`."""
         self.inspect(world)
         numbers: list[Doubles | list[list[Any]]] = []

@@ -91,7 +91,7 @@ class OwnTypes:
         self.hashed.pop(kind, None)
         self._use(Plain(kind, name))
 
-    def leave_out(self, kind: type) -> None:
+    def skip(self, kind: type) -> None:
         """Exclude custom components of a type, and ignore them in older snapshots."""
         names = {own.kind: own.name for own in self.own}
         names |= {plain.kind: plain.name for plain in self.plain}

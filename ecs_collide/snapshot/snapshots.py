@@ -134,7 +134,7 @@ class Snapshots:
     def snapshot_without(self, component: type) -> None:
         """Exclude custom components of a type from snapshots."""
         require_component_type("component", component)
-        self._schema.types.leave_out(component)
+        self._schema.types.skip(component)
 
     # -- saving --
 
@@ -378,7 +378,7 @@ class Snapshots:
         if self._state.before is not None:  # a step was never finished
             self._lock.is_changing = True
             self._lock.repair()
-        before = self._keep(world)
+        before = self._save(world)
         self._lock.is_changing = True
         self._before = before
         CATEGORY_NAMES.adopt(state.category_names)
@@ -388,9 +388,9 @@ class Snapshots:
         self._before = None  # the restore is complete
         self._lock.is_changing = False
 
-    def _keep(self, world: World) -> _Before:
+    def _save(self, world: World) -> _Before:
         """Return the state from which `take_back` undoes a restore."""
-        components = self._schema.keep(world)
+        components = self._schema.save_state(world)
         state = None
         with suppress(Exception):  # raised by a component, which the restore may replace
             state = SnapshotData(

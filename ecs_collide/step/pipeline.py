@@ -131,7 +131,7 @@ class Pipeline:
         # 2. Mark the types that response systems handle; the reader notes which bodies have them.
         self._responses.handle(handled)
         # 3. Save the state; from here on this step can be rolled back.
-        self._keep(timeline)
+        self._save(timeline)
         self.lock.is_changing = True
         state.moment = object()
         self.lock.begin_step()
@@ -327,10 +327,10 @@ class Pipeline:
 
     # -- rollback --
 
-    def _keep(self, timeline: Any) -> None:
+    def _save(self, timeline: Any) -> None:
         """Save the state before a step; from here on the step can be rolled back."""
         state, pending = self._state, []
-        if n := timeline.keep():
+        if n := timeline.save():
             buffer = timeline.event_buffer
             columns = buffer.contact_time, buffer.contact_bodies, buffer.contact_codes
             pending = [np.array(column)[:n] for column in columns]

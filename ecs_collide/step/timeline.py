@@ -63,11 +63,11 @@ class FoundPairs(PairObserver):
         self.queue.at[p].high = high_id
         self.queue.at[p].image = image
 
-    def leave_out(
+    def skip(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
         """Separate a pair of soft bodies for which there is no room by its direction alone."""
-        self.separating.leave_out(i, j, offset)
+        self.separating.skip(i, j, offset)
 
     def hold(self, i: cython.Py_ssize_t) -> cython.void:
         """Hold a body where it is for the whole step."""
@@ -78,7 +78,7 @@ class FoundPairs(PairObserver):
 class Timeline:
     """The steps of one space.
 
-    A step calls `begin`, `find_pairs`, `queue_impacts`, `ImpactLoop.run` and `finish`.  If `run`
+    A step calls `begin_step`, `find_pairs`, `queue_impacts`, `ImpactLoop.run` and `finish`.  If `run`
     hands an impact over, it is called again after `ImpactLoop.conclude_pending`.
     """
 
@@ -169,10 +169,10 @@ class Timeline:
         if self.n_rows != n_rows or self.bodies.capacity != n_rows:
             raise IndexError(f"there is room for bodies in {self.n_rows} rows, not in {n_rows}")
 
-    def keep(self) -> int:
+    def save(self) -> int:
         """Save contacts and riders before a step; return the number of contact events that wait."""
         self.contacts.save()
-        self.carriers.keep()
+        self.carriers.save()
         return self.event_buffer.n_contacts
 
     def begin_step(self):

@@ -219,7 +219,7 @@ class ComponentBinding:
         for k in range(self.width):
             differs |= self.numbers[k] != self.seen[i, k]
         if differs:
-            self._keep_seen(i, i)
+            self._store_seen(i, i)
             for k in range(self.width):
                 self.seen[i, k] = self.numbers[k]
         return differs
@@ -317,7 +317,7 @@ class ComponentBinding:
         return 0
 
     @may_raise
-    def keep_all(self, rows: cython.longlong[::1]) -> cython.int:
+    def store_all(self, rows: cython.longlong[::1]) -> cython.int:
         """Store the seen values of `rows`, which may be overwritten next."""
         n: cython.Py_ssize_t
         k: cython.Py_ssize_t
@@ -350,7 +350,7 @@ class ComponentBinding:
     @may_raise
     def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Write a number into a component by name, within a step."""
-        self.keep(i, True)
+        self.store(i, True)
         self.write_one(i, k, number)
         return 0
 
@@ -376,7 +376,7 @@ class ComponentBinding:
 
     def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
         """Record a number that a response has set in a component."""
-        self.keep(i, True)
+        self.store(i, True)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
 
@@ -384,7 +384,7 @@ class ComponentBinding:
 
     @cython.ccall
     @may_raise
-    def keep(self, i: cython.Py_ssize_t, is_ours: cython.bint) -> cython.int:
+    def store(self, i: cython.Py_ssize_t, is_ours: cython.bint) -> cython.int:
         """Store the seen values of row i before they are overwritten.
 
         With `is_ours` the step writes the component, and a rollback restores it.  Otherwise the game
@@ -392,10 +392,10 @@ class ComponentBinding:
         """
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
-        return self._keep_seen(i, -1 - i if is_ours else i)
+        return self._store_seen(i, -1 - i if is_ours else i)
 
     @may_raise
-    def _keep_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.int:
+    def _store_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.int:
         """Store the seen values of row i; `code` is i, or -1 - i if the step overwrites them."""
         k: cython.Py_ssize_t
 
@@ -414,7 +414,7 @@ class ComponentBinding:
         """Set the seen values of a body without such a component to a number."""
         k: cython.Py_ssize_t
 
-        self.keep(i, False)
+        self.store(i, False)
         for k in range(self.width):
             self.seen[i, k] = number
         return 0
@@ -432,7 +432,7 @@ class ComponentBinding:
     def roll_back(self, rows: cython.longlong[::1]) -> cython.int:
         """Restore the seen and the written values from before the step.
 
-        `rows` are those given to `keep_all`.  Values that the game has set since stay.  A second call
+        `rows` are those given to `store_all`.  Values that the game has set since stay.  A second call
         is safe.
         """
         n: cython.Py_ssize_t

@@ -53,7 +53,7 @@ class EntityRows:
         self._position, self._extents = reader.kinds[:2]
         self._timeline = timeline
         self._allocated: list[int] = []  # rows that were given out in this step
-        self._filed: list[tuple[int, int, list[Any]]] = []  # see `keep_filed`
+        self._filed: list[tuple[int, int, list[Any]]] = []  # see `store_filed`
 
     def use(self, timeline: Any) -> None:
         """Use another timeline, with room for all rows in its parts."""
@@ -167,7 +167,7 @@ class EntityRows:
 
     def refile(self, row: int, components: Mapping[type, Any]) -> None:
         """File the components that a body has now."""
-        self.keep_filed(row)
+        self.store_filed(row)
         if not self._reader.switch(row, components):
             if self._is_another(row, components):
                 self.end_contacts(row, EndReason.ENTITY_DELETED)
@@ -180,8 +180,8 @@ class EntityRows:
         v = self.table.views
         if not v.disabled[row] or v.quarantined[row] == Exclusion.DISABLED:
             return
-        self._reader.keep_out(row, v.quarantined[row])
-        self.leave_out(row, EndReason.DISABLED)
+        self._reader.store_exclusion(row, v.quarantined[row])
+        self.skip(row, EndReason.DISABLED)
         v.quarantined[row] = Exclusion.DISABLED
         self.switched_off.append(row)
 
@@ -200,7 +200,7 @@ class EntityRows:
     def release(self, entity: int, reason: EndReason) -> None:
         """Free the row of an entity."""
         row = self.row_of[entity]
-        self.keep_filed(row)
+        self.store_filed(row)
         del self.row_of[entity]
         self.end_contacts(row, reason)
         self._timeline.sleeping.forget(row)
@@ -229,7 +229,7 @@ class EntityRows:
         """End the contacts of a body."""
         self._timeline.contacts.forget(row, END_REASONS.index(reason))
 
-    def leave_out(self, row: int, reason: EndReason) -> None:
+    def skip(self, row: int, reason: EndReason) -> None:
         """Remove a body from contacts and trees."""
         self.end_contacts(row, reason)
         self._timeline.broadphase.remove(row)
@@ -243,7 +243,7 @@ class EntityRows:
             self._allocated, self._filed = [], []
             self.table.reuse_freed()
 
-    def keep_filed(self, row: int) -> None:
+    def store_filed(self, row: int) -> None:
         """Save the components that are filed for a body, before others are filed."""
         items = [kind.items[row] if kind.items else None for kind in self._reader.kinds]
         self._filed.append((row, self.table.views.n_filed[row], items))

@@ -56,7 +56,7 @@ class ImpactBodies:
     def write(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
         v = self._table.views
-        self._keep_box(row)
+        self._store_box(row)
         for k in range(self._table.dim):
             centre = self._loop.centre_now(row, k)
             if centre != v.seen_centre[row, k]:
@@ -81,7 +81,7 @@ class ImpactBodies:
             return False
         if v.has[row] & Has.FIXED:
             return Disabled not in now
-        self._keep_box(row)
+        self._store_box(row)
         places = self._accept_changes(self._position, row, v.seen_place, now)
         if places:
             self._start.note_relocated(row)
@@ -97,10 +97,10 @@ class ImpactBodies:
             self._stale.append(np.array([row], np.int64))
         return Disabled not in now
 
-    def _keep_box(self, row: int) -> None:
+    def _store_box(self, row: int) -> None:
         """Save where a body was seen last, before it is overwritten."""
         if self._table.is_apart:
-            self._reader.keep_boxes([row])
+            self._reader.store_boxes([row])
         self._start.note_overwritten(row)
 
     def _accept_changes(
@@ -111,7 +111,7 @@ class ImpactBodies:
             return []
         component = now.get(kind.type)
         if component is not None and component is not kind.items[row]:
-            self._index.keep_filed(row)
+            self._index.store_filed(row)
             kind.file(row, component)
         news = []
         for k, name in enumerate(kind.names):

@@ -308,7 +308,7 @@ class ComponentReader:
 
     @cython.ccall
     @may_raise
-    def keep_boxes(self, rows) -> cython.int:
+    def store_boxes(self, rows) -> cython.int:
         """Store the seen boxes of bodies before they are overwritten."""
         for name in ("seen_centre", "seen_half"):
             before = np.asarray(getattr(self.bodies, name))[rows]
@@ -317,7 +317,7 @@ class ComponentReader:
 
     @cython.ccall
     @may_raise
-    def keep_out(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
+    def store_exclusion(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
         """Store whether and why a body was skipped, before that changes."""
         self.overwritten.append((self.bodies, "quarantined", i, was_out))
         return 0
@@ -485,11 +485,11 @@ class ComponentReader:
             b.bad[i] & Bad.INVALID or not self._stays_within(i, dt)
         ):
             if b.quarantined[i] != Exclusion.INVALID:
-                self.keep_out(i, b.quarantined[i])
+                self.store_exclusion(i, b.quarantined[i])
                 self.fallen.append(i)
             return False
         if b.quarantined[i]:
-            self.keep_out(i, b.quarantined[i])
+            self.store_exclusion(i, b.quarantined[i])
             b.quarantined[i] = 0
             b.end_rest(i)
             b.news[i] |= News.NEW
@@ -575,7 +575,7 @@ class ComponentReader:
 
         if not self.converts:
             return 0
-        self.keep_boxes([i])
+        self.store_boxes([i])
         for k in range(self.dim):
             half: cython.double = b.seen_size[i, k] / self.halves
             b.seen_half[i, k] = half
@@ -693,13 +693,13 @@ class ComponentReader:
 
         self._require_room()
         self.writing = rows
-        position.keep_all(rows)
-        velocity.keep_all(rows)
+        position.store_all(rows)
+        velocity.store_all(rows)
         if self.growth.items:
-            self.extents.keep_all(rows)
-            self.growth.keep_all(rows)
+            self.extents.store_all(rows)
+            self.growth.store_all(rows)
         if self.converts:
-            self.keep_boxes(np.asarray(rows))
+            self.store_boxes(np.asarray(rows))
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             has: cython.int = b.has[i]

@@ -342,7 +342,7 @@ class BodyRegistry:
         ids = self.table.views.ids
         rows = sorted(self._reader.fallen, key=ids.__getitem__)
         for row in rows:
-            self.index.leave_out(row, EndReason.QUARANTINED)
+            self.index.skip(row, EndReason.QUARANTINED)
         self.table.quarantined[rows] = Exclusion.INVALID
         return [self.checks.report(row, ids[row], step, dt) for row in rows]
 
@@ -359,11 +359,11 @@ class BodyRegistry:
             else:
                 index.end_contacts(row, EndReason.TELEPORTED)
         for row, is_disabled in taken.skipped:
-            self._reader.keep_out(row, 0)
-            index.leave_out(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
+            self._reader.store_exclusion(row, 0)
+            index.skip(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
         for row, _ in taken.refused:
-            self._reader.keep_out(row, 0)
-            index.leave_out(row, EndReason.QUARANTINED)
+            self._reader.store_exclusion(row, 0)
+            index.skip(row, EndReason.QUARANTINED)
         if boxes.n_out:
             self._stale.append(rows[c.quarantined[rows] != 0])
         ids = c.views.ids

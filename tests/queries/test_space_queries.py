@@ -200,14 +200,14 @@ def test_queries_see_all_bodies_where_the_step_left_them(dim):
     each = rng.choice(space.entities, 40)
     half = (0.5,) * dim
 
-    leave_out = {"exclude": exclude, "exclude_each": each}
+    skip = {"exclude": exclude, "exclude_each": each}
     for ask, arguments in (
         ("cast_boxes", (points, half, ways)),
         ("cast_rays", (points, ways)),
         ("nearest_many", (points, 4)),
     ):
-        answer = getattr(space, ask)(*arguments, **leave_out)
-        for mine, expected in zip(answer, getattr(twin, ask)(*arguments, **leave_out), strict=True):
+        answer = getattr(space, ask)(*arguments, **skip)
+        for mine, expected in zip(answer, getattr(twin, ask)(*arguments, **skip), strict=True):
             np.testing.assert_array_equal(mine, expected)
     for mine, expected in zip(
         space.query_many(points, points + 1.0), twin.query_many(points, points + 1.0), strict=True
