@@ -1155,8 +1155,9 @@ class Space(BoxQueries[Filter]):
         RuntimeError
             Another thread is in the middle of a step, or has done one meanwhile.
         """
-        self._lock.refuse_others()
+        # Read before other threads are refused: each stage that begins later changes one of them.
         moment, phase = self._state.moment, self._state.phase
+        self._lock.refuse_others()
         try:
             self._check_parts()
         except Exception as error:

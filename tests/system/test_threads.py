@@ -134,6 +134,52 @@ def test_a_check_that_a_step_of_another_thread_overtakes_is_refused_and_not_fail
         space.check()
 
 
+def test_a_check_that_begins_just_before_a_stage_of_another_thread_is_refused(monkeypatch):
+    """The step reaches the responses after the check has looked for it, and is then suspended
+    between two stages, where no thread is inside."""
+    bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide(), Tagged())
+    box((5, 0), (1, 1))
+    space = ec.install()
+    responding, checking, responded, checked = (threading.Event() for _ in range(4))
+
+    def respond(_):
+        responding.set()
+        assert checking.wait(60)
+        return ec.DEFAULT
+
+    class BetweenStages(esper.Processor):
+        def process(self, dt):
+            responded.set()
+            assert checked.wait(60)
+
+    space.respond_with(Tagged, respond)
+    last = esper.get_processor(ec.MotionSystem).priority
+    esper.add_processor(BetweenStages(), priority=last + 1)
+    thread = threading.Thread(target=lambda: esper.process(1.0))
+    refuse_others = space._lock.refuse_others
+
+    def refuse_then_step():
+        refuse_others()
+        monkeypatch.setattr(space._lock, "refuse_others", refuse_others)
+        thread.start()
+        assert responding.wait(60)
+
+    def overtaken():
+        checking.set()
+        assert responded.wait(60)
+        raise AssertionError("an invariant, of half the one stage and half the other")
+
+    monkeypatch.setattr(space, "_check_parts", overtaken)
+    monkeypatch.setattr(space._lock, "refuse_others", refuse_then_step)
+    try:
+        with pytest.raises(RuntimeError, match="in the middle of a step in another thread"):
+            space.check()
+    finally:
+        checked.set()
+        thread.join(timeout=60)
+    assert position(bullet) == (3, 0)
+
+
 def test_checks_in_one_thread_never_fail_because_of_steps_in_another(implementation):
     box((0, -2), (1e6, 1))
     for i in range(20):
