@@ -806,7 +806,7 @@ def test_the_kernel_refuses_items_that_are_no_rows(kernels):
         kernels.tree.Tree(1)
 
 
-@pytest.mark.parametrize("what", ["level", "bounds", "place", "item", "count", "change"])
+@pytest.mark.parametrize("what", ["level", "bounds", "wide", "place", "item", "count", "change"])
 def test_check_finds_what_is_broken(what):
     dynamic_tree = plain.kernel("broadphase.dynamic_tree")
 
@@ -820,6 +820,8 @@ def test_check_finds_what_is_broken(what):
         nodes.level[root] += 1
     elif what == "bounds":
         nodes.box[4 * nodes.place_of[7]] -= 100.0
+    elif what == "wide":
+        nodes.box[4 * nodes.place[root]] -= 100.0
     elif what == "place":
         nodes.place[nodes.child[8 * root]] = 8 * root + 1
     elif what == "item":
@@ -829,8 +831,9 @@ def test_check_finds_what_is_broken(what):
     else:
         nodes.is_changed[3] = 1
 
-    with pytest.raises(AssertionError, match="the tree is broken"):
-        tree.check()
+    for _ in range(2):  # the first one has repaired nothing
+        with pytest.raises(AssertionError, match="the tree is broken"):
+            tree.check()
 
 
 # What is kept, and what is asked in bulk

@@ -206,6 +206,23 @@ class Nodes:
             2 * self.dim * self.place[node], self.dim,
         )  # fmt: skip
 
+    def has_tight_bounds(self, node: cython.int) -> cython.bint:
+        """Return whether the bounds of a node are the smallest that hold its children."""
+        width: cython.Py_ssize_t = 2 * self.dim
+        own: cython.Py_ssize_t = width * self.place[node]
+        first: cython.Py_ssize_t = width * WIDTH * node
+        k: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+
+        for k in range(width):
+            bound: cython.double = self.box[first + k]
+            for at in range(first + k, first + width * self.count[node], width):
+                if self.box[at] < bound if k < self.dim else self.box[at] > bound:
+                    bound = self.box[at]
+            if self.box[own + k] != bound:
+                return False
+        return True
+
     def climb(self, node: cython.int) -> cython.void:
         """Refit nodes from `node` upwards until bounds no longer change."""
         while node != 0:

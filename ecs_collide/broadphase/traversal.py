@@ -1,11 +1,11 @@
 """Traverse a tree of boxes to find the items that touch a box, or to verify the tree.
 
-No function recurses.  A stack holds the nodes to visit, at most seven more for each level.
+The search keeps the nodes to visit on a stack, at most seven more for each level.
 """
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython
+from ecs_collide._kernel import cython, may_raise
 from ecs_collide._kernel.arrays import INT, zeros
 from ecs_collide._kernel.constants import STACK_ROOM
 from ecs_collide.broadphase.nodes import Nodes
@@ -68,58 +68,68 @@ class Traversal:
 
     @cython.cfunc
     def verify(self) -> None:
-        """Verify every invariant of the tree.  O(n)."""
+        """Verify every invariant of the tree.  O(n).
+
+        Reads only, so that it can run in one thread while another one changes the tree.
+        """
         nodes: Nodes = self.nodes
-        stack: cython.int[::1] = self.stack
-        n_nodes: cython.Py_ssize_t = 0
+        seen: list = []  # the nodes of the tree
         n_items: cython.Py_ssize_t = 0
         n_free: cython.Py_ssize_t = 0
         k: cython.Py_ssize_t
-        lane: cython.int
-        top: cython.Py_ssize_t = -1
 
         if nodes.n_items > 0:
-            top = 0
-            stack[0] = nodes.root()
             _hold(nodes.place[nodes.root()] == 0, "node 0 holds the root", nodes.root())
-        while top >= 0:
-            node: cython.int = stack[top]
-            top -= 1
-            n_nodes += 1
-            _hold(0 < nodes.count[node] <= WIDTH, "one to eight children", node)
-            _hold(nodes.level[node] >= 0, "a free node is not in use", node)
-            for lane in range(nodes.count[node]):
-                place: cython.Py_ssize_t = WIDTH * node + lane
-                child: cython.int = nodes.child[place]
-                for k in range(2 * nodes.dim * place, 2 * nodes.dim * place + nodes.dim):
-                    _hold(nodes.box[k] <= nodes.box[k + nodes.dim], "min <= max", node)
-                if nodes.level[node] == 0:
-                    n_items += 1
-                    _hold(nodes.holds(child), "the items of a node are in the tree", node)
-                    _hold(nodes.place_of[child] == place, "an item knows its place", node)
-                    if nodes.is_changed[child]:
-                        _hold(
-                            self._is_change_marked(place), "changes are noted all the way up", node
-                        )
-                else:
-                    _hold(nodes.place[child] == place, "a node knows its place", node)
-                    _hold(nodes.level[child] == nodes.level[node] - 1, "one level down", node)
-                    top += 1
-                    stack[top] = child
-            _hold(not nodes.refresh(node), "bounds are those of the children", node)
+            n_items = self._verify_from(nodes.root(), seen)
         _hold(n_items == nodes.n_items, "all items are in the tree", -1)
-        _hold(n_nodes == nodes.n_nodes, "all nodes in use are in the tree", -1)
-        node = nodes.first_free
+        _hold(len(seen) == nodes.n_nodes, "all nodes in use are in the tree", -1)
+        node: cython.int = nodes.first_free
         while node >= 0:
             n_free += 1
             _hold(nodes.level[node] == -1, "a free node is not in use", node)
             node = nodes.place[node]
+        n_nodes: cython.Py_ssize_t = len(seen)
         _hold(
             n_nodes + n_free == max(nodes.node_room - 1, 0), "every node is in the tree or free", -1
         )
         for k in range(nodes.item_room):
             n_items -= nodes.place_of[k] >= 0
         _hold(n_items == 0, "no other item has a place", -1)
+
+    @may_raise
+    def _verify_from(self, node: cython.int, seen: list) -> cython.Py_ssize_t:
+        """Verify a node and all below it, append these to `seen`; return the number of items."""
+        nodes: Nodes = self.nodes
+        dim: cython.Py_ssize_t = nodes.dim
+        n_items: cython.Py_ssize_t = 0
+        lane: cython.int
+        k: cython.Py_ssize_t
+
+        seen.append(node)
+        _hold(0 < nodes.count[node] <= WIDTH, "one to eight children", node)
+        _hold(nodes.level[node] >= 0, "a free node is not in use", node)
+        for lane in range(nodes.count[node]):
+            place: cython.Py_ssize_t = WIDTH * node + lane
+            child: cython.int = nodes.child[place]
+            at: cython.Py_ssize_t = 2 * dim * place
+            for k in range(at, at + dim):
+                _hold(nodes.box[k] <= nodes.box[k + dim], "min <= max", node)
+            mask: cython.uint = touching(
+                nodes.lanes, nodes.origin, nodes.box, node, nodes.box, at, dim
+            )
+            _hold(mask >> lane & 1, "the box of each child is found", node)
+            if nodes.level[node] == 0:
+                n_items += 1
+                _hold(nodes.holds(child), "the items of a node are in the tree", node)
+                _hold(nodes.place_of[child] == place, "an item knows its place", node)
+                if nodes.is_changed[child]:
+                    _hold(self._is_change_marked(place), "changes are noted all the way up", node)
+            else:
+                _hold(nodes.place[child] == place, "a node knows its place", node)
+                _hold(nodes.level[child] == nodes.level[node] - 1, "one level down", node)
+                n_items += self._verify_from(child, seen)
+        _hold(nodes.has_tight_bounds(node), "bounds are those of the children", node)
+        return n_items
 
     def _is_change_marked(self, place: cython.Py_ssize_t) -> cython.bint:
         """Return whether a place and all places above it are marked as changed."""
