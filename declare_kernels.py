@@ -16,6 +16,7 @@ also ``@may_raise``                               a C function whose callers tes
 ``NAME = 3`` in an ``IntFlag`` or ``IntEnum``     a C constant, used as ``Kind.NAME``
 an import from a kernel                           an import by C names, as far as it declares them
 an import from a module beside a ``.pxd``         the functions of a C header
+a type from another module                        a Python object
 ================================================  =================================================
 
 For ``motion/bodies.py`` this writes ``motion/bodies.pxd`` and ``motion/bodies.py`` below
@@ -326,9 +327,18 @@ class Declarations:
             return C_NAMES.get(node.attr, node.attr)
         if isinstance(node, ast.Constant) and node.value is None:
             return "object"
-        if isinstance(node, ast.Name):
+        if isinstance(node, ast.Name) and node.id not in self._python_types(kernel):
             return PYTHON_TYPES.get(node.id, node.id)
         return "object"
+
+    def _python_types(self, kernel: Kernel) -> set[str]:
+        """Return the names that a kernel imports from modules that declare nothing to C."""
+        return {
+            alias.asname or alias.name
+            for module, alias in self.imports(kernel)
+            if module not in {*self.kernels, f"{self.package.name}._kernel"}
+            and not self.package.parent.joinpath(*module.split(".")).with_suffix(".pxd").exists()
+        }
 
     def _arguments(self, kernel: Kernel, node: ast.FunctionDef) -> str:
         return ", ".join(

@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 
 import esper
 
+from ecs_collide._kernel import backend
+
 
 class Structure(NamedTuple):
     """The components of entities before a change."""
@@ -23,10 +25,6 @@ class Structure(NamedTuple):
     # Each noted entity: its components by type, None if it did not exist, and whether a deferred
     # deletion was pending.
     noted: dict[int, tuple[dict[type, Any] | None, bool]]
-
-
-class _Nobody:
-    """A component that no entity ever has."""
 
 
 def require_esper_3() -> None:
@@ -61,20 +59,6 @@ def require_order(who: str, priority: int) -> None:
             )
 
 
-def is_skipped(name: str) -> bool:
-    """Return whether esper runs a processor that stands behind one of this name.
-
-    If that one did not run, esper skipped it, because a processor before it was removed.
-    """
-    running = next(_running_processors(), None)
-    for processor in getattr(esper, "_processors", ()):
-        if processor is running:
-            return False
-        if type(processor).__name__ == name:
-            return running is not None
-    return False
-
-
 def _running_processors() -> Iterator[esper.Processor]:
     """Yield the processors that `esper.process` runs now, the innermost first."""
     frame: FrameType | None = sys._getframe()
@@ -103,9 +87,8 @@ class World:
 
     def __init__(self, stages: tuple[type[esper.Processor], ...]) -> None:
         self.name = esper.current_world
+        self.probe = backend.kernels.world_probe.WorldProbe(self.name)
         self._stages = stages
-        self._counter: object = None  # esper's counter, which gives new entities their ids
-        self._generation: object = None
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, World) and other.name == self.name
@@ -130,26 +113,20 @@ class World:
 
         None while another world is current.
         """
-        # esper keeps the result of a query, even an empty one, until anything is added or removed.
-        return esper.get_component(_Nobody) if esper.current_world == self.name else None
+        return self.probe.mark()
 
     def is_as(self, mark: object, n_dead: int) -> bool:
         """Return whether this world is current, with this mark and this number of dead entities."""
         # Between two marks the number of the dead only grows.
         return (
             esper.current_world == self.name
-            and esper.get_component(_Nobody) is mark
+            and self.probe.mark() is mark
             and len(getattr(esper, "_dead_entities", ())) == n_dead
         )
 
     def generation(self) -> object:
         """Return an object: the same one until the world is cleared, None if that is unknown."""
-        # `esper.clear_database` restarts the count of entities, with another counter.
-        counter = self._part("_entity_count", 0)
-        if counter is not self._counter:
-            self._counter = counter
-            self._generation = None if counter is None else object()
-        return self._generation
+        return self.probe.generation_of(self._part("_entity_count", 0))
 
     # -- the current world --
 
@@ -160,6 +137,19 @@ class World:
                 f"the Space of {self} was used while {esper.current_world!r} is current: install "
                 f"one space for each world, or call esper.switch_world({self.name!r}) first"
             )
+
+    def is_skipped(self, name: str) -> bool:
+        """Return whether esper runs a processor that stands behind one of this name.
+
+        If that one did not run, esper skipped it, because a processor before it was removed.
+        """
+        running = next(_running_processors(), None)
+        for processor in getattr(esper, "_processors", ()):
+            if processor is running:
+                return False
+            if type(processor).__name__ == name:
+                return running is not None
+        return False
 
     def come_back(self) -> bool:
         """Make this world current again; return whether another one was."""
@@ -333,7 +323,7 @@ class World:
     def begin_entities_at(self, entity: int) -> None:
         """Give new entities ids from this one on."""
         self.generation()
-        self._counter = vars(esper)["_entity_count"] = itertools.count(entity)
+        self.probe.counter = vars(esper)["_entity_count"] = itertools.count(entity)
 
     def keep_structure(self) -> Structure:
         """Return an empty structure for `note` to fill and `put_back` to restore."""

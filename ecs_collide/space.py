@@ -156,26 +156,32 @@ class Space(BoxQueries[Filter]):
         bodies = backend.kernels.bodies.Bodies(dim, apart)
         if domain is not None:
             bodies.wrap(domain.widths.tolist())
-        state = self._state = StepState(bodies, settings.margin, settings.lookahead, sweeps)
+        kernels = backend.kernels
+        errors: list[Exception] = []  # of the step under way
+        state: StepState = kernels.state.StepState(
+            bodies, settings.margin, settings.lookahead, sweeps
+        )
+        self._state = state
         link = self._link = WorldLink()
-        lock = self._lock = StepLock()
+        lock: StepLock = kernels.lock.StepLock()
+        self._lock = lock
         registry = self._registry = BodyRegistry(dim, state.timeline, components, sweeps, domain)
         registry.set_up(up)
         presence = Presence(registry, domain)
         lookup = BodyLookup(dim, link, registry, presence, lock)
-        pair_filters = self._pair_filters = PairFilters(registry, state.timeline.broadphase)
+        pair_filters = self._pair_filters = PairFilters(registry, state.timeline.broadphase, errors)
         shared = SharedParts(state, link, registry, presence, lookup, lock, up, domain)
         queried = self._queried = QueriedBodies(shared)
-        responses = self._responses = Responses(state, link, registry, lookup)
+        responses = self._responses = Responses(state, link, registry, lookup, errors)
         self._subscribers = Subscribers(state, registry)
         self._editor = BodyEditor(state, registry, lookup, up, domain)
         self._queries = Queries(queried)
         self._contacts = ContactQueries(shared, queried, pair_filters)
         schema = SnapshotSchema()
         self._inspection = Inspection(shared, queried, schema)
-        self._pipeline = Pipeline(
-            state, link, registry, lock, pair_filters, responses, self._subscribers,
-            self._contacts.touching, domain,
+        self._pipeline: Pipeline = kernels.pipeline.Pipeline(
+            state, lock, link, registry, pair_filters, responses, self._subscribers,
+            self._contacts.touching, domain, errors,
         )  # fmt: skip
         self._moves = Moves(shared, queried, self._contacts, self._editor)
         self._snapshots = Snapshots(shared, self._pipeline, schema, self._subscribers)

@@ -31,7 +31,7 @@ PACKAGE = Path(ecs_collide.__file__).parent
 LAYERS = [
     {"_kernel", "random_numbers", "clocks"},
     {"components"},
-    {"events", "esper_world"},
+    {"events", "esper_world", "world_probe"},
     {"_checks"},
     {"motion"},
     {"broadphase"},
@@ -212,7 +212,7 @@ def test_of_the_core_few_modules_import_esper():
     }
 
     core = {name for name in knowing if not is_extra(name)}
-    assert core == {"esper_world", "systems", "recording.recorder", "__main__"}
+    assert core == {"esper_world", "world_probe", "systems", "recording.recorder", "__main__"}
 
 
 def test_core_needs_esper_and_numpy_only():

@@ -38,6 +38,11 @@ _KERNEL_NAMES = (
     "sync.bindings",
     "step.type_marks",
     "queries.present_boxes",
+    "sync.body_lists",
+    "step.lock",
+    "step.state",
+    "step.pipeline",
+    "world_probe",
 )
 
 
@@ -59,6 +64,11 @@ class Kernels(NamedTuple):
     bindings: ModuleType
     type_marks: ModuleType
     present_boxes: ModuleType
+    body_lists: ModuleType
+    lock: ModuleType
+    state: ModuleType
+    pipeline: ModuleType
+    world_probe: ModuleType
 
 
 _loaded: dict[bool, dict[str, ModuleType]] = {}  # by whether they are compiled

@@ -138,14 +138,17 @@ class Broadphase:
         self.moving.overlap_finder.limit = PAIR_ROOM
         self.moving.overlap_finder.node_pairs = self.dense_nodes
 
-    def begin_step(self):
+    @cython.ccall
+    @may_raise
+    def begin_step(self) -> cython.void:
         """Reset the counts of work of both trees."""
         tree: Tree
 
         for tree in (self.still, self.moving):
             tree.n_escaped = tree.n_reinserted = tree.n_rebuilt = 0
 
-    def count_work(self):
+    @cython.ccall
+    def count_work(self) -> tuple:
         """Return the escapes, single reinsertions and bulk rebuilds of both trees in this step."""
         still: Tree = self.still
         moving: Tree = self.moving
@@ -156,7 +159,9 @@ class Broadphase:
             still.n_rebuilt + moving.n_rebuilt,
         )
 
-    def place_still(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    @may_raise
+    def place_still(self, rows: cython.longlong[::1]) -> cython.void:
         """Put still bodies into their tree at their present positions."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -168,7 +173,9 @@ class Broadphase:
             b.find_swept_bounds(rows[n])
         self.still.renew(rows, b.swept_min, b.swept_max, b.motion, True, 0.0, 0.0)
 
-    def place_moving(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    @may_raise
+    def place_moving(self, rows: cython.longlong[::1]) -> cython.void:
         """Reinsert the moving bodies whose path of this step escapes their fat bounds."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t

@@ -491,7 +491,7 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
 
 def _odd_moves(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield a finding if the game moves a body that the library moves already."""
-    n = e.registry.teleports.get(entity, 0)
+    n = e.registry.lists.teleports.get(entity, 0)
     if n >= N_TELEPORTS and e.has(entity, e.velocity):
         position, velocity = e.position.type.__name__, e.velocity.type.__name__
         yield finding_about(

@@ -223,7 +223,9 @@ class Bodies:
             self.width[k] = widths[k]
         self.wraps = True
 
-    def begin_step(self, rows: cython.longlong[::1], dt: cython.double):
+    @cython.ccall
+    @may_raise
+    def begin_step(self, rows: cython.longlong[::1], dt: cython.double) -> cython.void:
         """Start the paths of the bodies of `rows` for a step of `dt` seconds.
 
         If a half size would go below 0, its growth for this step brings it to 0.
@@ -271,7 +273,9 @@ class Bodies:
                     self.any_resize = True
             self.find_swept_bounds(i)
 
-    def place_still(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    @may_raise
+    def place_still(self, rows: cython.longlong[::1]) -> cython.void:
         """Set the paths of the bodies of `rows`, which do not move, from the columns."""
         n: cython.Py_ssize_t
         k: cython.int
@@ -338,6 +342,16 @@ class Bodies:
             self.asleep[i] = SleepState.WOKEN
             self.woken[self.n_woken] = i
             self.n_woken += 1
+
+    @may_raise
+    def any_at_rest(self, rows: cython.longlong[::1], n_steps: cython.int) -> cython.bint:
+        """Return whether one of `rows` has rested for some steps, without an interruption."""
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            if self.rest_count[rows[n]] >= n_steps and not self.interrupted[rows[n]]:
+                return True
+        return False
 
     def pop_woken(self) -> list:
         """Return the rows of the bodies that the step has woken, and empty the list."""
@@ -513,7 +527,9 @@ class Bodies:
         if self.n_woken:
             self.finish_step(self.woken[: self.n_woken])
 
-    def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]):
+    @cython.ccall
+    @may_raise
+    def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]) -> cython.void:
         """Place driven bodies at their targets, on the axes where they are off by rounding only."""
         n: cython.Py_ssize_t
         k: cython.int

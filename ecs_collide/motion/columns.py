@@ -179,7 +179,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     **dict.fromkeys(("ids", "mass"), ("motion.body_table",)),
     "n_filed": ("sync.entity_rows", "sync.reader", "sync.seen"),
     "news": ("sync.entity_rows", "sync.reader", "sync.registry", "sync.seen"),
-    "touched": ("sync.reader", "sync.registry", "sync.seen", "sync.targets"),
+    "touched": ("sync.body_lists", "sync.reader", "sync.registry", "sync.seen", "sync.targets"),
     "quarantined": (
         "sync.attached", "sync.entity_rows", "sync.reader", "sync.registry", "sync.seen",
     ),

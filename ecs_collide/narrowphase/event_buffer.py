@@ -60,7 +60,9 @@ class EventBuffer:
         self.contact_images = zeros(LONG, 16)
         self.image = 0
 
-    def clear(self):
+    @cython.ccall
+    @may_raise
+    def clear(self) -> cython.void:
         """Remove all events."""
         self.n_collisions = 0
         self.n_contacts = 0
@@ -119,6 +121,15 @@ class EventBuffer:
         self.contact_codes[n, EVENT_SIGN] = sign
         self.contact_codes[n, CONTACT_KIND] = kind
         self.contact_codes[n, REASON] = reason
+
+    def contact_columns(self):
+        """Return copies of the columns of the contact events, the arguments of `recover`."""
+        n: cython.Py_ssize_t = self.n_contacts
+        return (
+            grown(self.contact_time, n, 0, n),
+            grown(self.contact_bodies, n, 0, n),
+            grown(self.contact_codes, n, 0, n),
+        )
 
     def recover(
         self,

@@ -97,7 +97,9 @@ class Narrowphase:
         self.sweeper = Sweeper(step.bodies.dim)
         self.n_sweeps = 0
 
-    def begin_step(self):
+    @cython.ccall
+    @may_raise
+    def begin_step(self) -> cython.void:
         """Reset the count of sweeps."""
         self.n_sweeps = 0
 

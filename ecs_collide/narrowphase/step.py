@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, ReadOnly, cython
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
@@ -43,7 +43,9 @@ class Step:
         self.rest_speed = 0.0
         self.pair_limit = 0
 
-    def begin_step(self):
+    @cython.ccall
+    @may_raise
+    def begin_step(self) -> cython.void:
         """Return to time 0, without pairs and impacts."""
         self.pairs.forget()
         self.queue.clear()

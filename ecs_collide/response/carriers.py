@@ -266,6 +266,7 @@ class Carriers:
             self.previous_taken_off[:n],
         )
 
+    @cython.ccall
     def carry_riders(self) -> list:
         """Add carriers' velocities to their riders'; return the rows of sleepers this moves."""
         woken: list = []
@@ -475,7 +476,9 @@ class Carriers:
             if not any_moved:
                 break
 
-    def end(self):
+    @cython.ccall
+    @may_raise
+    def end(self) -> cython.void:
         """Restore the own velocities of riders at the end of a step, when contacts are known."""
         velocity: cython.double[:, ::1] = self.bodies.velocity
         rode: RiderTable = self.rode

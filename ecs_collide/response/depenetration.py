@@ -56,7 +56,9 @@ class Depenetration:
         self.low = zeros(DOUBLE, bodies.dim)
         self.high = zeros(DOUBLE, bodies.dim)
 
-    def set_paths(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    @may_raise
+    def set_paths(self, rows: cython.longlong[::1]) -> cython.void:
         """Set velocities that lead the bodies of `rows` out of others that they overlap.
 
         All bodies must be in their trees with their own paths.
@@ -82,7 +84,9 @@ class Depenetration:
             b.velocity[i, self.axis[n]] = self.speed[n]
             b.rare.translation_side[i] = (self.axis[n] + 1) * (1 if self.speed[n] > 0.0 else -1)
 
-    def end(self):
+    @cython.ccall
+    @may_raise
+    def end(self) -> cython.void:
         """Restore the bodies' own velocities."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t

@@ -8,7 +8,7 @@ an impact, the two bodies show their velocities at that instant.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython
+from ecs_collide._kernel import cython, may_raise
 from ecs_collide._kernel.arrays import DOUBLE, LONG, as_longs, zeros
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
@@ -51,7 +51,9 @@ class Falling:
         self.split_of = zeros(LONG, 2 * bodies.dim, 3)
         self.joined = zeros(DOUBLE, 2 * bodies.dim, 4)
 
-    def set_paths(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    @may_raise
+    def set_paths(self, rows: cython.longlong[::1]) -> cython.void:
         """Give the bodies of `rows` that fall or are damped the velocities of their paths.
 
         Gravity and damping act on a rider's own velocity, not on its carrier's.

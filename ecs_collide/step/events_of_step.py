@@ -87,9 +87,7 @@ def no_events(dim: int) -> StepEvents:
 
 def events_of(dim: int, event_buffer: Any) -> StepEvents:
     """Return the events that a kernel has logged in a step."""
-    if event_buffer.n_collisions or event_buffer.n_contacts:
-        return StepEvents(_collisions(dim, event_buffer), _contacts(dim, event_buffer))
-    return no_events(dim)
+    return StepEvents(_collisions(dim, event_buffer), _contacts(dim, event_buffer))
 
 
 def _in_pieces(dim: int) -> np.dtype[np.void]:

@@ -34,7 +34,7 @@ Plan = list[tuple[Registration, Any]]
 Touching = Callable[[Indices, Indices], Iterable[Contact]]
 
 _ALL = slice(None)
-_NAMES = COLLISION, CONTACT_BEGAN, CONTACT_ENDED, CONTACT
+EVENT_NAMES = COLLISION, CONTACT_BEGAN, CONTACT_ENDED, CONTACT
 _REGISTERED_BY = {
     COLLISION: "on_collision",
     CONTACT_BEGAN: "on_contact_began",
@@ -93,6 +93,8 @@ class Subscribers:
 
     Attributes
     ----------
+    registrations : Registrations
+        Empty if nobody wants events.
     open : dict
         By types and then by the entities of a pair, a list with a number for each open contact,
         the oldest first.  It is 1 if the first body has the second type, 0 if it has the first.
@@ -101,20 +103,19 @@ class Subscribers:
     def __init__(self, state: StepState, registry: BodyRegistry) -> None:
         self._state = state
         self._registry = registry
-        self._handlers = Registrations()
+        self.registrations = Registrations()
         self._types = EntityTypes()
-        self._generation: object = None  # generation of the world at the start of the step
         self.open: dict[Kinds, OpenContacts] = {}
         self._follow(None)
 
     @property
     def all(self) -> list[Handler]:
         """The handlers in the order in which they are called."""
-        return [Handler(own.event, own.function, *own.kinds) for own in self._handlers]
+        return [Handler(own.event, own.function, *own.kinds) for own in self.registrations]
 
     def clear(self) -> None:
         """Remove all handlers."""
-        self._handlers.clear()
+        self.registrations.clear()
         self._follow(None)
 
     def add(
@@ -128,23 +129,25 @@ class Subscribers:
         """Call a function for each event of a name; return a function that removes it."""
         if not callable(function):
             raise TypeError(f"{function!r} must be a function that takes one event")
-        registration = self._handlers.add(world, function, (first_kind, second_kind), name)
+        registration = self.registrations.add(world, function, (first_kind, second_kind), name)
         self._follow(world)
 
         def remove() -> None:
-            self._handlers.remove(registration)
+            self.registrations.remove(registration)
             self._follow(None)
 
         return remove
 
     def _follow(self, world: World | None) -> None:
         """Follow the types and the open contacts that the present handlers need, and no others."""
-        self._of = {name: [own for own in self._handlers if own.event == name] for name in _NAMES}
+        self._of = {
+            name: [own for own in self.registrations if own.event == name] for name in EVENT_NAMES
+        }
         self._kinds = {
             name: tuple(dict.fromkeys(own.kinds for own in owners))
             for name, owners in self._of.items()
         }
-        kinds = {kind for own in self._handlers for kind in own.kinds if kind is not None}
+        kinds = {kind for own in self.registrations for kind in own.kinds if kind is not None}
         self._types.follow(kinds)
         known = self.open
         new = [
@@ -155,7 +158,7 @@ class Subscribers:
         self.open = {ends: known[ends] for ends in self._kinds[CONTACT_ENDED] if ends in known}
         self.open |= {ends: {} for ends in new}
         # If the world was cleared since, the present contacts are between deleted entities.
-        if new and world is not None and world.generation() is self._generation:
+        if new and world is not None and world.generation() is self._state.generation:
             self._types.look(world, keeps_deleted=self._state.is_stepping)
             self.open |= {ends: self._find_open(ends) for ends in new}
 
@@ -199,7 +202,7 @@ class Subscribers:
 
     def resume(self, world: World, altered: Iterable[Altered]) -> None:
         """Restore the open contacts, given the result of `altered`."""
-        self._generation = world.generation()
+        self._state.generation = world.generation()
         if not self.open:
             return
         self._types.look(world, keeps_deleted=False)
@@ -215,8 +218,7 @@ class Subscribers:
     # -- delivery --
 
     def begin_step(self, world: World) -> None:
-        """Note which world the events of the step belong to, and the types of its entities."""
-        self._generation = world.generation()
+        """Note the types of the entities of the world that typed handlers ask for."""
         self._types.look(world, keeps_deleted=False)
 
     def deliver(self, world: World, touching: Touching) -> list[Exception]:
@@ -232,7 +234,7 @@ class Subscribers:
             Returns contacts of the step, given indices into the contacts of the kernel and into
             `StepEvents.contacts_began`.
         """
-        state, generation = self._state, self._generation
+        state, generation = self._state, self._state.generation
         events, moment = state.events, state.moment
         errors: list[Exception] = []
 
@@ -245,12 +247,12 @@ class Subscribers:
             except Exception as error:
                 errors.append(error)
 
-        plan = self._plan(world, events, touching) if self._handlers else []
+        plan = self._plan(world, events, touching) if self.registrations else []
         handlers_of = world.handlers()
         for own, event in plan:
             if is_over():
                 return errors
-            if own in self._handlers:
+            if own in self.registrations:
                 call(own.function, event)
 
         def dispatch(named: Iterable[tuple[str, Any]]) -> None:

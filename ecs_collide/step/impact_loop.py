@@ -161,7 +161,9 @@ class ImpactLoop:
         self.n_resolutions = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
 
-    def begin_step(self):
+    @cython.ccall
+    @may_raise
+    def begin_step(self) -> cython.void:
         """Reset the counts of the step."""
         self.event = -1
         self.n_resolutions = self.n_crushed = self.n_forced = 0
@@ -169,7 +171,9 @@ class ImpactLoop:
 
     # -- take --
 
-    def run(self, resolving: cython.bint) -> int:
+    @cython.ccall
+    @may_raise
+    def run(self, resolving: cython.bint) -> cython.Py_ssize_t:
         """Take impacts in time order; return a pair that is handed over, or -1 at the end.
 
         Without `resolving`, impacts are logged as unresolved and no velocity changes.

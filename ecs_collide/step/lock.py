@@ -1,7 +1,7 @@
 """Admit one thread at a time to the stages of a step, and repair a stage that was interrupted.
 
-An exception such as Ctrl-C may come between any two lines, so the entry of a thread may remain
-after it has left.  Only the thread's stack decides whether it is still inside.
+An exception such as Ctrl-C may come between any two lines of Python, so the entry of a thread may
+remain after it has left.  Only the thread's stack decides whether it is still inside.
 """
 
 from __future__ import annotations
@@ -9,92 +9,108 @@ from __future__ import annotations
 import inspect
 import sys
 import threading
-from collections.abc import Callable
 from contextlib import suppress
 from types import FrameType
+from typing import Any
 
-_Entry = tuple[int, FrameType]
+from ecs_collide._kernel import Public, cython, may_raise
 
-_IS_GENERATOR = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
-
-_N_LOOKS = 100
-"""Number of stack readings that all ended in a generator, after which a thread counts as inside."""
-
-# Looked up once, because each step enters the lock four times.
-_this_thread, _frame = threading.get_ident, sys._getframe
+N_LOOKS = 100  # stack readings that all ended in a generator: then a thread counts as inside
 
 
+@cython.final
 class StepLock:
     """A reentrant lock around the stages of a step.
 
     A thread that finds another one inside gets an error; it does not wait for a foreign step.
-
-    Attributes
-    ----------
-    is_changing : bool
-        Whether a stage is changing the state of the space.  If no thread is inside then, the
-        stage was interrupted, and the next one to enter repairs the state first.
-    repairs : tuple of callable
-        The functions that repair, in this order.  Each can be called again if it is interrupted.
     """
 
-    def __init__(self) -> None:
-        self.repairs: tuple[Callable[[], None], ...] = ()
-        self._entries: list[_Entry] = []  # threads, and the frames in which they are inside
-        self._stepping: int | None = None
+    # Whether a stage is changing the state of the space.  If no thread is inside then, the stage
+    # was interrupted, and the next one to enter repairs the state first.
+    is_changing: Public[cython.bint]
+    # The functions that repair, in this order.  Each can be called again if it is interrupted.
+    repairs: Public[tuple]
+    entries: list  # threads, and the frames in which they are inside; see `enter`
+    stepping: object  # the thread of the step under way
+
+    def __init__(self):
+        self.repairs = ()
+        self.entries = []
+        self.stepping = None
         self.is_changing = False
 
     def __enter__(self) -> None:
-        entries, entry = self._entries, (_this_thread(), _frame(1))
-        entries.append(entry)
-        if self.is_changing or entries[0] is not entry:
-            self._admit(entry)
-
-    def _admit(self, entry: _Entry) -> None:
-        """Raise RuntimeError if another thread is inside; repair an interrupted stage."""
-        try:
-            if self._entries[0] is not entry:
-                self._forget_gone()
-                if self._entries[0][0] != entry[0]:
-                    self._leave(entry)  # at once, so that a refused thread blocks no other
-                    raise self.refusal()
-            if self.is_changing and self._entries[0] is entry:
-                self.repair()
-        except BaseException:
-            self._leave(entry)
-            raise
+        self.enter(sys._getframe(0 if cython.compiled else 1))
 
     def __exit__(self, *_: object) -> None:
-        try:  # noqa: SIM105  (as `_leave`, which would cost a call)
-            self._entries.remove((_this_thread(), _frame(1)))
+        self.leave((threading.get_ident(), sys._getframe(0 if cython.compiled else 1)))
+
+    @cython.cfunc
+    def enter(self, frame) -> object:
+        """Admit this thread, and return its entry for `leave`.
+
+        `frame` is the Python frame in which it is inside; None for compiled code, which always
+        leaves.
+        """
+        entry: object = (threading.get_ident(), frame)
+
+        self.entries.append(entry)
+        if self.is_changing or self.entries[0] is not entry:
+            self._admit(entry)
+        return entry
+
+    @may_raise
+    def _admit(self, entry: Any) -> cython.void:
+        """Raise RuntimeError if another thread is inside; repair an interrupted stage."""
+        try:
+            if self.entries[0] is not entry:
+                self._forget_gone()
+                if self.entries[0][0] != entry[0]:
+                    self.leave(entry)  # at once, so that a refused thread blocks no other
+                    raise self.refusal()
+            if self.is_changing and self.entries[0] is entry:
+                self.repair()
+        except BaseException:
+            self.leave(entry)
+            raise
+
+    @may_raise
+    def leave(self, entry: object) -> cython.void:
+        """Remove an entry, if it is there."""
+        try:  # noqa: SIM105  (`suppress` would cost each step a call)
+            self.entries.remove(entry)
         except ValueError:
             pass
 
-    def _leave(self, entry: _Entry) -> None:
-        with suppress(ValueError):
-            self._entries.remove(entry)
-
-    def _forget_gone(self) -> None:
+    @may_raise
+    def _forget_gone(self) -> cython.void:
         """Remove the entries of threads that are no longer inside."""
-        for entry in list(self._entries):
-            if not _is_running(*entry):
-                self._leave(entry)
+        for entry in list(self.entries):
+            if not _is_running(entry[0], entry[1]):
+                self.leave(entry)
 
-    @property
-    def is_nested(self) -> bool:
-        """Whether the thread has entered more than once, which only the game's code does."""
-        if len(self._entries) < 2:
+    @cython.ccall
+    @may_raise
+    def is_nested(self) -> cython.bint:
+        """Return whether the thread has entered more than once, which only the game's code does."""
+        n: cython.int = 0
+
+        if len(self.entries) < 2:
             return False
-        here = _this_thread()
-        return sum(thread == here for thread, _ in self._entries) > 1
+        here: object = threading.get_ident()
+        for entry in self.entries:
+            n += entry[0] == here
+        return n > 1
 
-    def begin_step(self) -> None:
+    @may_raise
+    def begin_step(self) -> cython.void:
         """Note that this thread does the step under way."""
-        self._stepping = _this_thread()
+        self.stepping = threading.get_ident()
 
-    def require_own_step(self, who: str) -> None:
+    @may_raise
+    def require_own_step(self, who: object) -> cython.void:
         """Raise RuntimeError if another thread has begun the step that is under way."""
-        if self._stepping != _this_thread():
+        if self.stepping != threading.get_ident():
             raise RuntimeError(
                 f"{who} was run in another thread than the BroadphaseSystem before it: "
                 "all steps of a space belong into one thread, or behind a lock"
@@ -102,26 +118,40 @@ class StepLock:
 
     def refuse_others(self) -> None:
         """Raise RuntimeError if another thread is inside a stage of a step."""
-        if self._entries or self.is_changing:
-            self._check_others()
+        if self.entries or self.is_changing:
+            if self._has_others():
+                self._forget_gone()
+                if self._has_others():
+                    raise self.refusal()
+            self.recover_step()
 
-    def _check_others(self) -> None:
-        here = _this_thread()
-        if any(thread != here for thread, _ in self._entries):
-            self._forget_gone()
-            if any(thread != here for thread, _ in self._entries):
-                raise self.refusal()
-        self.recover_step()
+    @may_raise
+    def _has_others(self) -> cython.bint:
+        """Return whether another thread has entered."""
+        here: object = threading.get_ident()
 
-    def repair(self) -> None:
+        for entry in list(self.entries):  # noqa: SIM110  (a generator cannot be compiled well)
+            if entry[0] != here:
+                return True
+        return False
+
+    @cython.ccall
+    @may_raise
+    def repair(self) -> cython.void:
         """Repair an interrupted stage; if this is interrupted too, the next entry repeats it."""
         for repair in self.repairs:
             repair()
         self.is_changing = False
 
+    def repair_quietly(self) -> None:
+        """Repair a stage that has raised; if that fails, the next entry repeats it."""
+        if self.is_changing and not self.is_nested():
+            with suppress(Exception):
+                self.repair()
+
     def recover_step(self) -> None:
         """Repair an interrupted call, unless a call is under way."""
-        if self.is_changing and not self._entries:
+        if self.is_changing and not self.entries:
             with self:
                 pass
 
@@ -133,16 +163,22 @@ class StepLock:
         )
 
 
-def _is_running(thread: int, frame: FrameType) -> bool:
-    """Return whether a frame is on the stack of a thread."""
-    for _ in range(_N_LOOKS):
-        at = _frame() if thread == _this_thread() else sys._current_frames().get(thread)
+def _is_running(thread, frame):
+    """Return whether a frame is on the stack of a thread; True for None."""
+    generators = inspect.CO_GENERATOR | inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+    if frame is None:
+        return True
+    for _ in range(N_LOOKS):
+        if thread == threading.get_ident():
+            at: FrameType | None = sys._getframe()
+        else:
+            at = sys._current_frames().get(thread)
         last = None
         while at is not None and at is not frame:
             last, at = at, at.f_back
         if at is not None:
             return True
-        if last is None or not last.f_code.co_flags & _IS_GENERATOR:
+        if last is None or not last.f_code.co_flags & generators:
             return False
         # The thread runs while its stack is read, and a generator that yields has no caller.
     return True

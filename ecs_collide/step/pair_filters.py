@@ -17,12 +17,12 @@ PairFilter = tuple[Allows, type | None, type | None]
 class PairFilters:
     """The callbacks that filter the pairs of a space; each is called once per pair and step."""
 
-    def __init__(self, registry: BodyRegistry, broadphase: Any) -> None:
+    def __init__(self, registry: BodyRegistry, broadphase: Any, errors: list[Exception]) -> None:
         self._registry = registry
         self._broadphase = broadphase
         self._filters = Registrations()
         self._allowed: dict[tuple[int, int], bool] = {}
-        self._errors: list[Exception] = []
+        self._errors = errors  # of the step
 
     def use(self, broadphase: Any) -> None:
         """Filter the pairs of another `Broadphase` from now on."""
@@ -34,10 +34,9 @@ class PairFilters:
         """The functions, and the components for which each is called."""
         return [(known.function, *known.kinds) for known in self._filters]
 
-    def begin_step(self, errors: list[Exception]) -> None:
-        """Clear the results of the step before; exceptions of callbacks go to `errors`."""
+    def begin_step(self) -> None:
+        """Clear the results of the step before."""
         self._allowed.clear()
-        self._errors = errors
 
     def add(
         self,

@@ -1,200 +1,322 @@
-"""The stages of a step, each of which checks the order, and the rollback of a step."""
+"""The stages of a step, each of which checks the order, and the rollback of a step.
+
+A compiled stage runs no Python unless there is something to do for it: other bodies than in the
+last step, custom components, responses, handlers, reports.
+"""
 
 from __future__ import annotations
 
 import math
+import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from typing import Any, NamedTuple, TypeVar, TypeVarTuple
+from collections.abc import Collection, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.esper_world import is_skipped
-from ecs_collide.events import Vector
-from ecs_collide.motion.wrapping import PeriodicDomain
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide.events import COLLISION, CONTACT, CONTACT_BEGAN, CONTACT_ENDED, Vector
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.step.coming import no_impacts, read_impacts
-from ecs_collide.step.events_of_step import events_of
-from ecs_collide.step.handlers import Subscribers, Touching
+from ecs_collide.step.events_of_step import events_of, no_events
 from ecs_collide.step.lock import StepLock
-from ecs_collide.step.lookup import WorldLink
-from ecs_collide.step.pair_filters import PairFilters
-from ecs_collide.step.responses import Offer, Responses
 from ecs_collide.step.state import BOUNDED, IDLE, QUEUED, RESOLVED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
-from ecs_collide.sync.quarantine import N_KEPT, Report, crowd_report, held_report
-from ecs_collide.sync.registry import BodyRegistry, SavedRegistry
+from ecs_collide.step.timeline import Timeline
+from ecs_collide.sync.body_lists import BodyLists
+from ecs_collide.sync.quarantine import N_KEPT, crowd_report, held_report
+from ecs_collide.sync.reader import ComponentReader
+from ecs_collide.sync.sleep_list import EVERY, STEPS_TO_SLEEP
+from ecs_collide.world_probe import WorldProbe
 
-_Arguments = TypeVarTuple("_Arguments")
-_Result = TypeVar("_Result")
+event_names = COLLISION, CONTACT_BEGAN, CONTACT_ENDED, CONTACT
 
-
-class _SavedStep(NamedTuple):
-    """The state of a space before a step, restored when the step is rolled back."""
-
-    timeline: Any  # has saved the contacts and riders
-    registry: SavedRegistry
-    pending: list[NDArray[Any]]  # the columns of contact events that are not delivered yet
-    reports: tuple[Report, ...]
-    fields: tuple[Any, ...]  # as `StepState.set_by_stages` returned them
+UPDATE_BOUNDS = 0
+QUEUE_IMPACTS = 1
+RESOLVE_IMPACTS = 2
+FINISH_STEP = 3
 
 
-def _stage(
-    method: Callable[[Pipeline, *_Arguments], _Result],
-) -> Callable[[Pipeline, *_Arguments], _Result]:
-    """Run a method of the pipeline inside the lock, and repair the space if it raises.
+@cython.final
+class SavedStep:
+    """The state of a space before a step, besides `BodyLists.saved`."""
 
-    If the repair fails, the next stage repeats it.
-    """
-
-    def run(pipeline: Pipeline, /, *arguments: *_Arguments) -> _Result:
-        lock = pipeline.lock
-        with lock:
-            try:
-                return method(pipeline, *arguments)
-            except BaseException:
-                if lock.is_changing and not lock.is_nested:
-                    with suppress(Exception):
-                        lock.repair()
-                raise
-
-    return run
+    timeline: Timeline  # has saved the contacts and riders
+    pending: Any  # contact events that are not delivered yet, as columns; None if there are none
+    reports: tuple
+    new_reports: list
+    dt: cython.double
+    is_crowded: cython.bint
+    n_movers: cython.Py_ssize_t
 
 
+@cython.final
 class Pipeline:
-    """The four stages of a step in their order, and the rollback of a step.
+    """The four stages of a step in their order, and the rollback of a step."""
 
-    Attributes
-    ----------
-    rest_speed : float
-        Bounces slower than this, in world units per second, become slides; 0 is off.
-    pair_limit : int
-        The bodies of a pair are held to the end of the step after this number of resolutions.
-    lock : StepLock
-    """
+    rest_speed: Public[float]  # slower bounces become slides, in world units per second
+    # The bodies of a pair are held to the end of the step after this number of resolutions.
+    pair_limit: Public[int]
+    errors: ReadOnly[list]  # that callbacks have raised in the step
+    lock: StepLock
+    state: StepState
+    bodies: Bodies
+    reader: ComponentReader
+    lists: BodyLists
+    link: Any  # `WorldLink`
+    probe: WorldProbe  # of its world, from the first step on
+    registry: Any  # `BodyRegistry`
+    attached: Any  # `AttachedBoxes`
+    pair_filters: Any  # `PairFilters`
+    responses: Any  # `Responses`
+    subscribers: Any  # `Subscribers`
+    registrations: Any  # of the subscribers
+    touching: Any  # as for `Subscribers.deliver`
+    domain: Any  # `PeriodicDomain` or None
+    stopwatch: Any  # `Stopwatch` or None
+    handled: Any  # the last argument of `Responses.handle`
+    offers: Any  # the last argument of `Responses.offer_to`
+    is_offering: cython.bint  # what it returned
+    no_events: Any
+    no_rows: cython.longlong[::1]
+    no_targets: cython.double[:, ::1]
 
     def __init__(
         self,
         state: StepState,
-        link: WorldLink,
-        registry: BodyRegistry,
         lock: StepLock,
-        pair_filters: PairFilters,
-        responses: Responses,
-        subscribers: Subscribers,
-        touching: Touching,
-        domain: PeriodicDomain | None,
-    ) -> None:
+        link,
+        registry,
+        pair_filters,
+        responses,
+        subscribers,
+        touching,
+        domain,
+        errors: list,
+    ):
         self.rest_speed = 0.0
         self.pair_limit = 64
-        self._state = state
-        self._link = link
-        self._registry = registry
+        self.state = state
         self.lock = lock
-        self._pair_filters = pair_filters
-        self._responses = responses
-        self._subscribers = subscribers
-        self._touching = touching
-        self._domain = domain
-        self._errors: list[Exception] = []
-        self._stopwatch: Stopwatch | None = None
-
-    # -- the four stages of a step --
+        self.bodies = state.timeline.bodies
+        self.link = link
+        self.probe = None  # type: ignore[assignment]
+        self.registry = registry
+        self.reader = registry.reader
+        self.lists = registry.lists
+        self.attached = registry.attached
+        self.pair_filters = pair_filters
+        self.responses = responses
+        self.subscribers = subscribers
+        self.registrations = subscribers.registrations
+        self.touching = touching
+        self.domain = domain
+        self.errors = errors
+        self.stopwatch = None
+        self.handled = ()
+        self.offers = None
+        self.is_offering = False
+        self.no_events = no_events(state.dim)
+        self.no_rows = np.zeros(0, np.int64).data
+        self.no_targets = np.zeros((0, state.dim)).data
 
     def set_gravity(self, gravity: Vector) -> None:
         """Set the gravity from the next step on, in world units per second squared."""
-        self._state.gravity = gravity
-        self._state.timeline.gravity.set(gravity)
-        self._registry.set_gravity(gravity)
+        self.state.gravity = gravity
+        self.state.timeline.gravity.set(gravity)
+        self.registry.set_gravity(gravity)
 
-    @_stage
-    def update_bounds(self, dt: float, handled: Iterable[type]) -> None:
-        """Begin a step of `dt` seconds: read the components and find the candidate pairs."""
-        state, world, registry = self._state, self._link.world, self._registry
-        if self.lock.is_nested:
+    # -- the four stages of a step --
+
+    def update_bounds(self, dt: Any, handled: Collection[type]) -> None:
+        """Begin a step of `dt` seconds: read the components and find the candidate pairs.
+
+        `handled` are the components that response systems handle.
+        """
+        self._run(UPDATE_BOUNDS, dt, handled, None)
+
+    def queue_impacts(self, dt: Any) -> None:
+        """Sweep the candidate pairs and queue the first impact of each."""
+        self._run(QUEUE_IMPACTS, dt, None, None)
+
+    def resolve_impacts(self, dt: Any, offers: Sequence[Any], system: object) -> None:
+        """Resolve all impacts of the step in time order, when the first response system runs.
+
+        Raises RuntimeError if they are resolved and `system` was not offered them.
+        """
+        self._run(RESOLVE_IMPACTS, dt, offers, system)
+
+    def finish_step(self, dt: Any) -> None:
+        """Move all bodies to the end of the step, write the components, deliver the events."""
+        self._run(FINISH_STEP, dt, None, None)
+
+    @may_raise
+    def _run(self, stage: cython.int, dt: object, some: object, system: object) -> cython.void:
+        """Run a stage inside the lock, and repair the space if it raises.
+
+        If the repair fails, the next stage repeats it.
+        """
+        entry: object = self.lock.enter(None if cython.compiled else sys._getframe())
+
+        try:
+            if stage == UPDATE_BOUNDS:
+                self._update_bounds(dt, some)
+            elif stage == QUEUE_IMPACTS:
+                self._queue_impacts(dt)
+            elif stage == RESOLVE_IMPACTS:
+                self._resolve_impacts(dt, some, system)
+            else:
+                self._finish_step(dt)
+        except BaseException:
+            self.lock.repair_quietly()
+            raise
+        finally:
+            self.lock.leave(entry)
+
+    @may_raise
+    def _update_bounds(self, given_dt: object, handled: object) -> cython.void:
+        state: StepState = self.state
+        lists: BodyLists = self.lists
+
+        if self.probe is None:
+            self.probe = self.link.world.probe
+        if self.lock.is_nested():
             raise RuntimeError(
                 "a step was begun inside a handler or response of the same space: "
                 "let the step end first"
             )
-        world.require_current()
-        dt = _checked_dt(dt)
-        if self._stopwatch is not None:
-            self._stopwatch.seconds.clear()
-        self._start_lap()
+        self._require_current()
+        dt: cython.double = _checked_dt(given_dt)
+        if self.stopwatch is not None:
+            self.stopwatch.seconds.clear()
+            self.stopwatch.start()
 
         # 1. Roll back a previous step that was never finished.
         if state.before is not None:
             self.lock.is_changing = True
             self.lock.repair()
-        timeline = state.timeline  # after the rollback, which makes another one
+        timeline: Timeline = state.timeline  # after the rollback, which makes another one
         # 2. Mark the types that response systems handle; the reader notes which bodies have them.
-        self._responses.handle(handled)
+        if handled is not self.handled or not isinstance(handled, (tuple, frozenset)):
+            self.responses.handle(handled)
+            self.handled = handled
         # 3. Save the state; from here on this step can be rolled back.
         self._save(timeline)
         self.lock.is_changing = True
         state.moment = object()
         self.lock.begin_step()
         # 4. Compare the entities first, because only bodies with rows can be read.
-        registry.compare(world)
-        state.new_reports = state.new_reports + registry.read(state.step, dt, self.rest_speed)
+        has_changed: cython.bint = self._compare(timeline)
+        self._read(timeline, dt, has_changed)
         self._end_lap("read")
         # 5. Prepare callbacks, once the components are known to be valid.
         state.dt = dt
-        self._errors = []
-        self._responses.begin_step(self._errors)
-        self._subscribers.begin_step(world)
-        self._pair_filters.begin_step(self._errors)
+        self.errors.clear()
+        state.generation = self.probe.generation()
+        if self.registrations:
+            self.subscribers.begin_step(self.link.world)
         # 6. Reset the kernels; bodies that wake from here on belong to this step.
-        timeline.require(registry.table.capacity)
-        timeline.step.rest_speed = self.rest_speed
-        timeline.step.pair_limit = self.pair_limit
-        timeline.contacts.clock = state.time
-        timeline.broadphase.step = state.step
-        timeline.begin_step()
+        timeline.require(self.bodies.capacity)
+        timeline.begin_step(state.step, state.time, self.rest_speed, self.pair_limit)
         # 7. Place still bodies that changed; wake sleepers near them and on deleted bodies.
-        timeline.place_still(registry.touched_still.data)
-        registry.wake_near()
+        if lists.touched_still.shape[0]:
+            timeline.place_still(lists.touched_still)
+        if timeline.sleeping.n:
+            self.registry.wake_near()
+        elif lists.filed:
+            lists.filed.clear()
         # 8. Apply locks and limits before riders get their carriers' velocities; wake these riders.
-        timeline.restrain(registry.moving.data)
-        registry.wake(timeline.carriers.carry_riders())
+        timeline.restrain(lists.moving)
+        riders: list = timeline.carriers.carry_riders()
+        if riders:
+            self.registry.wake(riders)
         # 9. With filter_pairs(), wake all: it is not called for pairs of sleeping bodies.
         if timeline.broadphase.pair_filter is not None:
-            registry.wake_all()
-        state.n_movers = len(registry.moving) + registry.sleep.n
+            self.pair_filters.begin_step()
+            self.registry.wake_all()
+        state.n_movers = lists.moving.shape[0] + timeline.sleeping.n
         # 10. Put all paths into the tree before the search for ways out of overlaps.
-        timeline.place_moving(registry.moving.data, dt)
-        timeline.push_out(registry.moving.data)
+        timeline.place_moving(lists.moving, dt)
+        timeline.push_out(lists.moving)
         # 11. Wake the islands that these paths, now with the ways out, reach.
-        registry.wake_reached()
+        if timeline.sleeping.n_leaning or self.reader.pressed or len(lists.pressed):
+            self.registry.wake_reached()
         self._end_lap("bounds")
         # 12. Find the pairs.  If there may be a crowd, wake all, because its pairs are counted.
-        if not timeline.find_pairs(registry.active.data):
-            registry.wake_all()
-            timeline.place_moving(registry.moving.data, dt)
-            timeline.find_pairs(registry.active.data)
-        self._note_crowd()
+        if not timeline.find_pairs(lists.active):
+            self.registry.wake_all()
+            timeline.place_moving(lists.moving, dt)
+            timeline.find_pairs(lists.active)
+        self._note_crowd(timeline)
         self._end_lap("pairs")
 
         state.phase = BOUNDED
         self.lock.is_changing = False
 
-    @_stage
-    def queue_impacts(self, dt: float | None) -> None:
-        """Sweep the candidate pairs and queue the first impact of each."""
+    @may_raise
+    def _compare(self, timeline: Timeline) -> cython.bint:
+        """Update the rows to the entities that the world has now; return whether any changed."""
+        mark: object = self.probe.mark()
+
+        if (
+            mark is None
+            or mark is not self.registry.index.mark
+            or self.probe.any_dead()
+            or self.registry.index.dead
+            or (timeline.sleeping.n and not self.registry.sleep.wanted)
+        ):
+            self.registry.compare(self.link.world)
+            return True
+        return False
+
+    @may_raise
+    def _read(self, timeline: Timeline, dt: cython.double, has_changed: cython.bint) -> cython.void:
+        """Read the components, and list the bodies that take part in the step."""
+        state: StepState = self.state
+        lists: BodyLists = self.lists
+
+        self.reader.rest_speed = self.rest_speed
+        is_quiet: cython.bint = not has_changed and self.domain is None and lists.is_quiet()
+        reports: list = []
+        if (
+            self.reader.sweeps
+            or timeline.attachments.n
+            or len(self.attached.rows)
+            or lists.are_to_be_read()
+        ):
+            reports = self.registry.read(state.step, dt)
+        else:
+            try:
+                n_out: cython.Py_ssize_t = self.reader.read(lists.movers, lists.stills, dt)
+            except (TypeError, ValueError, OverflowError, AttributeError) as error:
+                raise self.registry.first_error() from error
+            if n_out or not is_quiet or timeline.contacts.left or self.reader.has_news():
+                reports = self.registry.digest(n_out, state.step, dt)
+            else:
+                lists.list_movers()
+        if reports:
+            state.new_reports = state.new_reports + reports
+
+    @may_raise
+    def _queue_impacts(self, dt: object) -> cython.void:
+        state: StepState = self.state
+
         self._require_phase("NarrowphaseSystem", "BroadphaseSystem", BOUNDED, BOUNDED, dt)
         self.lock.is_changing = True
         self._start_lap()
-        self._state.timeline.queue_impacts(self._registry.new.data)
+        state.timeline.queue_impacts(self.lists.new)
         self._end_lap("sweep")
-        self._state.impacts = None
-        self._state.phase = QUEUED
+        state.impacts = None
+        state.phase = QUEUED
         self.lock.is_changing = False
 
     @property
     def impact_array(self) -> NDArray[np.void]:
         """The queued impacts in time order; empty outside of that stage."""
-        state = self._state
+        state: StepState = self.state
+
         self.lock.refuse_others()
         if state.phase != QUEUED:
             return no_impacts(state.dim)
@@ -202,249 +324,310 @@ class Pipeline:
             state.impacts = read_impacts(state.dim, state.timeline.narrowphase)
         return state.impacts
 
-    @_stage
-    def resolve_impacts(self, dt: float | None, offers: Sequence[Offer], system: object) -> None:
-        """Resolve all impacts of the step in time order, when the first response system runs.
+    @may_raise
+    def _resolve_impacts(self, dt: object, offers: object, system: object) -> cython.void:
+        state: StepState = self.state
 
-        Raises RuntimeError if they are resolved and `system` was not offered them.
-        """
-        state = self._state
         self._require_phase("ResponseSystem", "NarrowphaseSystem", QUEUED, RESOLVED, dt)
         if state.phase == RESOLVED:
-            self._responses.require_offered(system)
+            self.responses.require_offered(system)
             return
         self.lock.is_changing = True
         state.phase = RESOLVED
         self._start_lap()
-        self._responses.resolve_all(offers)
+        if offers is not self.offers:
+            self.is_offering = self.responses.offer_to(offers)
+            self.offers = offers
+        timeline: Timeline = state.timeline
+        timeline.loop.hands_all_over = self.is_offering and self.responses.want_all()
+        while timeline.loop.run(True) >= 0:
+            self.responses.resolve_one()
         self._end_lap("resolve")
         self.lock.is_changing = False
 
-    @_stage
-    def finish_step(self, dt: float | None) -> None:
-        """Move all bodies to the end of the step, write the components, deliver the events."""
+    @may_raise
+    def _finish_step(self, dt: object) -> cython.void:
         self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, RESOLVED, dt)
-        state = self._state
-        timeline, registry = state.timeline, self._registry
-        is_resolved = state.phase == RESOLVED
+        state: StepState = self.state
+        timeline: Timeline = state.timeline
+        lists: BodyLists = self.lists
+        is_resolved: cython.bint = state.phase == RESOLVED
+
         self.lock.is_changing = True
         self._start_lap()
         timeline.loop.run(False)
-        kinematic = registry.kinematic_targets
-        timeline.finish(
-            registry.moving.data, is_resolved, kinematic.rows.data, kinematic.targets.data
-        )
-        registry.count_woken()
-        if self._domain is not None:
-            arrived = kinematic.arrived()
-            timeline.edges.bring_in(registry.moving.data)
-            kinematic.reach_wrapped_targets(arrived)
+        if self.reader.sweeps:
+            driven: Any = self.registry.kinematic_targets
+            timeline.finish(lists.moving, is_resolved, driven.rows.data, driven.targets.data)
+        else:
+            timeline.finish(lists.moving, is_resolved, self.no_rows, self.no_targets)
+        any_woken: cython.bint = self.bodies.n_woken > 0
+        if any_woken:
+            self.registry.count_woken()
+        if self.domain is not None:
+            self.registry.bring_in()
         self._end_lap("finish")
-        has_corrected = is_resolved
+        has_corrected: cython.bint = self._write() and is_resolved
+        if any_woken or (has_corrected and self._may_fall_asleep()):
+            self.registry.end_step(state.step + 1, has_corrected)
+        self._end_lap("write")
+        reports: list = state.new_reports
+        self._commit_step(timeline)
+        if reports or self.reader.contradictory:
+            self._warn_of(reports)
+        self._deliver()
+
+    @may_raise
+    def _write(self) -> cython.bint:
+        """Write the components; return False if a custom one has raised."""
+        lists: BodyLists = self.lists
+
         try:
-            registry.write()
+            if self.reader.sweeps or self.domain is not None or lists.stale or len(lists.pressed):
+                self.registry.write()
+            else:
+                lists.is_reported = False
+                lists.store_centres(lists.moving)
+                self.reader.write(lists.moving)
+                lists.end_write(lists.moving)
         except MemoryError:
             raise
         except Exception as error:  # of a custom component
-            self._errors.append(error)
-            has_corrected = False
-        registry.end_step(state.step + 1, has_corrected)
-        self._end_lap("write")
-        reports = state.new_reports
-        self._commit_step()
-        self._warn_of(reports)
-        self._deliver()
+            self.errors.append(error)
+            return False
+        return True
 
-    def _commit_step(self) -> None:
-        """Commit the results of the step in a single assignment."""
-        state, timeline = self._state, self._state.timeline
-        events = events_of(state.dim, timeline.event_buffer)
-        all_reports = [*state.new_reports, *self._report_held()]
-        counts = self._count(len(events.collisions))
-        timeline.event_buffer.clear()
-        if all_reports:
-            state.reports[:] = [*state.reports, *all_reports][-N_KEPT:]
-        state.commit(
+    @may_raise
+    def _may_fall_asleep(self) -> cython.bint:
+        """Return whether this is a step after which bodies fall asleep, and some are at rest."""
+        return (self.state.step + 1) % EVERY == 0 and self.bodies.any_at_rest(
+            self.lists.moving, STEPS_TO_SLEEP
+        )
+
+    @may_raise
+    def _commit_step(self, timeline: Timeline) -> cython.void:
+        """Commit the results of the step in a single operation."""
+        state: StepState = self.state
+        buffer: EventBuffer = timeline.event_buffer
+
+        reports: list = state.new_reports
+        if timeline.n_held and not state.was_holding:
+            reports = [*reports, self._report_held(timeline)]
+        counts: list = timeline.count(state.step + 1, len(self.lists.rows), state.n_movers)
+        events: object = self.no_events
+        if buffer.n_collisions or buffer.n_contacts:
+            events = events_of(state.dim, buffer)
+            buffer.clear()
+        if reports:
+            state.reports[:] = [*state.reports, *reports][-N_KEPT:]
+        state.set(
             events=events,
             step=state.step + 1,
             time=state.time + state.dt,
             counts=counts,
-            n_asleep=self._registry.sleep.n,
+            n_asleep=timeline.sleeping.n,
             stats=None,
             new_reports=[],
-            n_reports=state.n_reports + len(all_reports),
+            n_reports=state.n_reports + len(reports),
             phase=IDLE,
             before=None,  # the step can no longer be rolled back
         )
         self.lock.is_changing = False
 
-    def _deliver(self) -> None:
+    @may_raise
+    def _deliver(self) -> cython.void:
         """Deliver the events of the step to the handlers, then raise the errors of the step."""
-        state = self._state
         try:
-            self._errors += self._subscribers.deliver(self._link.world, self._touching)
+            if self.registrations or self.probe.has_handlers(event_names):
+                self.errors.extend(self.subscribers.deliver(self.link.world, self.touching))
         finally:
             self._end_lap("deliver")
-            state.stats = None
-        errors, self._errors = self._errors, []
-        if len(errors) == 1:
-            raise errors[0]
-        if errors:
-            raise ExceptionGroup(f"{len(errors)} handlers or responses failed in one step", errors)
+            self.state.stats = None
+        if self.errors:
+            errors: list = list(self.errors)
+            self.errors.clear()
+            if len(errors) == 1:
+                raise errors[0]
+            message = f"{len(errors)} handlers or responses failed in one step"
+            raise ExceptionGroup(message, errors)
 
-    def _warn_of(self, reports: list[Report]) -> None:
+    @may_raise
+    def _warn_of(self, reports: list) -> cython.void:
         """Warn of the reports of the step, and of bodies whose `Fixed` is ignored."""
-        messages = [report.message for report in reports]
-        messages += [
-            f"entity {entity} has Fixed and a component that moves it: Fixed is ignored; "
-            "remove one of them"
-            for entity in self._registry.pop_ignored()
-        ]
+        messages: list = []
+
+        for report in reports:
+            messages.append(report.message)
+        for entity in self.registry.pop_ignored():
+            messages.append(
+                f"entity {entity} has Fixed and a component that moves it: Fixed is ignored; "
+                "remove one of them"
+            )
         for message in messages:
             try:
-                warnings.warn(message, RuntimeWarning, stacklevel=6)
+                # Past the frames of `Space`, the system and, in Python, those of this class.
+                warnings.warn(message, RuntimeWarning, stacklevel=3 if cython.compiled else 7)
             except RuntimeWarning as warning:  # if a filter turns warnings into errors
-                self._errors.append(warning)
+                self.errors.append(warning)
 
+    @may_raise
+    def _require_current(self) -> cython.void:
+        if not self.probe.is_current():
+            self.link.world.require_current()
+
+    @may_raise
     def _require_phase(
-        self, who: str, before: str, least: int, limit: int, dt: float | None
-    ) -> None:
-        self._link.world.require_current()
-        if not least <= self._state.phase <= limit or self.lock.is_nested:
+        self, who: object, before: object, least: cython.int, limit: cython.int, dt: object
+    ) -> cython.void:
+        """Raise RuntimeError or ValueError unless a stage may run now, with this `dt`."""
+        state: StepState = self.state
+
+        if self.probe is None:
+            self.probe = self.link.world.probe
+        self._require_current()
+        if not least <= state.phase <= limit or self.lock.is_nested():
             message = f"{who} was run out of order: it needs {before} before it in the same step"
-            if self._state.phase < least and is_skipped(before):
+            if state.phase < least and self.link.world.is_skipped(before):
                 message += (
                     ", and esper skipped that one, because a processor was removed while "
                     "esper.process() ran: remove it after esper.process()"
                 )
             raise RuntimeError(message)
         self.lock.require_own_step(who)
-        if dt is not None and _checked_dt(dt) != self._state.dt:
+        if dt is not None and _checked_dt(dt) != state.dt:
             raise ValueError(
-                f"{who} got dt={dt!r} where BroadphaseSystem got {self._state.dt!r}: "
+                f"{who} got dt={dt!r} where BroadphaseSystem got {state.dt!r}: "
                 "all four systems of a step must see the same dt"
             )
 
     # -- rollback --
 
-    def _save(self, timeline: Any) -> None:
+    @may_raise
+    def _save(self, timeline: Timeline) -> cython.void:
         """Save the state before a step; from here on the step can be rolled back."""
-        state, pending = self._state, []
-        if n := timeline.save():
-            buffer = timeline.event_buffer
-            columns = buffer.contact_time, buffer.contact_bodies, buffer.contact_codes
-            pending = [np.array(column)[:n] for column in columns]
-        state.before = _SavedStep(
-            timeline, self._registry.save(), pending, tuple(state.reports), state.set_by_stages()
-        )
+        state: StepState = self.state
+        lists: BodyLists = self.lists
+        saved: SavedStep = SavedStep()
+
+        saved.timeline = timeline
+        saved.pending = timeline.event_buffer.contact_columns() if timeline.save() else None
+        saved.reports = tuple(state.reports)
+        saved.new_reports = state.new_reports
+        saved.dt = state.dt
+        saved.is_crowded = state.is_crowded
+        saved.n_movers = state.n_movers
+        lists.forget_start()
+        self.reader.forget_overwritten()
+        if lists.allocated or lists.refiled:
+            self.registry.index.forget_overwritten()
+        lists.save(timeline.contacts.left, self.reader.contradictory, timeline.sleeping.n)
+        state.before = saved
 
     def roll_back_step(self) -> None:
         """Restore the state before the step under way; if this is interrupted, call it again.
 
         An exception may have left trees and pairs half done, so a new timeline is made.
         """
-        saved: _SavedStep | None = self._state.before
+        state: StepState = self.state
+        saved: SavedStep = state.before
+
         if saved is None:
             return
-        self._responses.drop_impact()
-        before, registry, state = saved.timeline, self._registry, self._state
+        self.responses.drop_impact()
+        before: Timeline = saved.timeline
         contacts, rides = before.contacts.saved_arrays(), before.carriers.previous_rides()
-        timeline = state.new_timeline()
-        registry.roll_back(saved.registry, timeline)
+        timeline: Timeline = state.new_timeline()
+        self.registry.roll_back(timeline)
         timeline.contacts.recover(*contacts)
         timeline.carriers.recover(*rides)
-        if saved.pending:
-            timeline.event_buffer.recover(*(column.data for column in saved.pending))
+        if saved.pending is not None:
+            timeline.event_buffer.recover(*saved.pending)
         self.use(timeline)
         state.reports[:] = saved.reports
-        self._errors = []
-        state.set_back(saved.fields)
+        self.errors.clear()
+        state.set(
+            dt=saved.dt,
+            new_reports=saved.new_reports,
+            is_crowded=saved.is_crowded,
+            n_movers=saved.n_movers,
+            phase=IDLE,
+        )
         state.before = None
 
     def use(self, timeline: Any) -> None:
         """Use another timeline from now on."""
-        self._state.timeline = timeline
-        self._pair_filters.use(timeline.broadphase)
+        self.state.timeline = timeline
+        self.pair_filters.use(timeline.broadphase)
 
     # -- reports and statistics --
 
-    def _note_crowd(self) -> None:
+    @may_raise
+    def _note_crowd(self, timeline: Timeline) -> cython.void:
         """Report a crowd with more pairs than there is room for, in the first step that has one."""
-        state = self._state
-        broadphase = state.timeline.broadphase
-        # Members of a soft crowd separate even if there is no room for their pair.
-        is_hard = broadphase.n_skipped > state.timeline.separating.n_skipped
-        crowd = broadphase.crowd if is_hard else []
-        if crowd and not state.is_crowded:
-            entities = sorted(self._registry.table.ids[crowd].tolist())
-            report = crowd_report(state.step, entities, broadphase.n_skipped)
-            state.new_reports = [*state.new_reports, report]
-        state.is_crowded = bool(crowd)
+        state: StepState = self.state
+        crowd: list = []
 
-    def _report_held(self) -> list[Report]:
-        """Return a report of the bodies that the step has held, if the last one held none."""
-        state = self._state
-        timeline = state.timeline
-        entities = timeline.holding.entities()
-        if not entities or state.was_holding:
-            return []
-        counts = (
+        # Members of a soft crowd separate even if there is no room for their pair.
+        if timeline.broadphase.n_skipped > timeline.separating.n_skipped:
+            crowd = timeline.broadphase.crowd
+        if crowd and not state.is_crowded:
+            entities = sorted(self.registry.table.ids[crowd].tolist())
+            report = crowd_report(state.step, entities, timeline.broadphase.n_skipped)
+            state.new_reports = [*state.new_reports, report]
+        state.is_crowded = len(crowd) > 0
+
+    @cython.cfunc
+    def _report_held(self, timeline: Timeline) -> object:
+        """Return a report of the bodies that the step has held."""
+        return held_report(
+            self.state.step,
+            timeline.holding.entities(),
             timeline.loop.n_pair_limit,
             timeline.loop.n_sweep_limit,
             timeline.broadphase.n_waiting,
         )
-        return [held_report(state.step, entities, *counts)]
 
     @property
     def stats(self) -> Stats:
         """Statistics of the last step, computed on first access."""
-        state, watch = self._state, self._stopwatch
+        state: StepState = self.state
+
         if state.stats is None:
             state.stats = Stats(*state.counts)._replace(
                 asleep=state.n_asleep,
                 tree_cost=state.timeline.broadphase.moving.cost,
-                times=None if watch is None else StageTimes(**watch.seconds),
+                times=None if self.stopwatch is None else StageTimes(**self.stopwatch.seconds),
             )
         return state.stats
 
     @property
     def timing(self) -> bool:
         """Whether `stats.times` has the duration of each stage of a step; off by default."""
-        return self._stopwatch is not None
+        return self.stopwatch is not None
 
     @timing.setter
     def timing(self, wanted: bool) -> None:
         if wanted != self.timing:
-            self._stopwatch = Stopwatch() if wanted else None
+            self.stopwatch = Stopwatch() if wanted else None
 
-    def _start_lap(self) -> None:
-        if self._stopwatch is not None:
-            self._stopwatch.start()
+    @may_raise
+    def _start_lap(self) -> cython.void:
+        if self.stopwatch is not None:
+            self.stopwatch.start()
 
-    def _end_lap(self, stage: str) -> None:
-        if self._stopwatch is not None:
-            self._stopwatch.lap(stage)
-
-    def _count(self, n_collisions: int) -> list[Any]:
-        """Return the counts of the step that is about to end, in the order of `Stats`."""
-        t, r = self._state.timeline, self._registry
-        n_bodies, n_movers = len(r.rows), self._state.n_movers
-        return [
-            self._state.step + 1, n_bodies, n_movers, n_bodies - n_movers,
-            *t.broadphase.count_work(),
-            t.pairs.n, t.broadphase.n_skipped, t.narrowphase.n_sweeps,
-            n_collisions, t.loop.n_resolutions, t.solver.clusters.n_merges,
-            t.loop.n_crushed, t.loop.n_forced, t.loop.n_pair_limit, t.loop.n_sweep_limit, t.broadphase.n_waiting,
-            t.n_held, t.broadphase.moving.depth,
-        ]  # fmt: skip
+    @may_raise
+    def _end_lap(self, stage: object) -> cython.void:
+        if self.stopwatch is not None:
+            self.stopwatch.lap(stage)
 
 
-def _checked_dt(dt: float) -> float:
+@may_raise
+def _checked_dt(dt: Any) -> cython.double:
     """Return the length of a step in seconds; ValueError if it is not finite and >= 0."""
     try:
         if isinstance(dt, (str, bytes, bytearray)):
             raise TypeError
-        seconds = float(dt)
+        seconds: cython.double = float(dt)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"dt={dt!r} must be a number of seconds, 0 or more; for processors that take no time, "

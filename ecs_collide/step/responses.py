@@ -72,7 +72,12 @@ class Responses:
     """The response systems and functions of a game, and the impact that they may resolve."""
 
     def __init__(
-        self, state: StepState, link: WorldLink, registry: BodyRegistry, lookup: BodyLookup
+        self,
+        state: StepState,
+        link: WorldLink,
+        registry: BodyRegistry,
+        lookup: BodyLookup,
+        errors: list[Exception],
     ) -> None:
         self._state = state
         self._link = link
@@ -80,7 +85,7 @@ class Responses:
         self._lookup = lookup
         self._offers: Sequence[Offer] = ()  # of the last step or the one under way, in order
         self._impact: Impact | None = None
-        self._errors: list[Exception] = []
+        self._errors = errors  # of the step
         self._responses: dict[type, _Response] = {}
         self._counts: Counter[tuple[type, int]] = Counter()
         self._handled: dict[type, Unsubscribe] = {}  # the functions that remove `handle`'s marks
@@ -150,7 +155,7 @@ class Responses:
 
     # -- offers --
 
-    def _want_all(self) -> bool:
+    def want_all(self) -> bool:
         """Return whether a system must be offered impacts of bodies that are not marked."""
         for respond, kinds, _ in self._offers:  # a generator would cost each step more
             if respond is not None and not self._are_marked(kinds):
@@ -216,18 +221,14 @@ class Responses:
 
     # -- the open impact --
 
-    def begin_step(self, errors: list[Exception]) -> None:
-        """Forget the last impact; exceptions of responses go to `errors`."""
-        self._impact = None
-        self._errors = errors
-
-    def resolve_all(self, offers: Sequence[Offer]) -> None:
-        """Resolve all impacts of the step in time order."""
+    def offer_to(self, offers: Sequence[Offer]) -> bool:
+        """Offer impacts to these systems from now on; return whether one of them has a response."""
         self._offers = offers
-        timeline = self._state.timeline
-        timeline.loop.hands_all_over = self._want_all()
-        while timeline.loop.run(True) >= 0:
-            self.conclude(self._offer(self._make_impact()))
+        return any(respond is not None for respond, _, _ in offers)
+
+    def resolve_one(self) -> None:
+        """Resolve the impact that the timeline has handed over."""
+        self.conclude(self._offer(self._make_impact()))
 
     def _make_impact(self) -> Impact:
         """Return the object for the impact that the timeline has handed over."""

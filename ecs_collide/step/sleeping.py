@@ -106,7 +106,9 @@ class Sleeping:
         self.is_pressed = grown(self.is_pressed, n_rows)
         self.head = grown(self.head, n_rows)
 
-    def begin_step(self):
+    @cython.ccall
+    @may_raise
+    def begin_step(self) -> cython.void:
         """Forget which bodies got pairs in the last step."""
         self.n_steps += 1
         self.is_indexed = False

@@ -164,21 +164,42 @@ class Timeline:
         self.broadphase.images.set_rows(n_rows)
         self.n_rows = n_rows
 
-    def require(self, n_rows: cython.Py_ssize_t):
+    @cython.ccall
+    @may_raise
+    def require(self, n_rows: cython.Py_ssize_t) -> cython.void:
         """Raise IndexError unless all parts have room for bodies in `n_rows` rows."""
         if self.n_rows != n_rows or self.bodies.capacity != n_rows:
             raise IndexError(f"there is room for bodies in {self.n_rows} rows, not in {n_rows}")
 
-    def save(self) -> int:
+    @cython.ccall
+    @may_raise
+    def save(self) -> cython.Py_ssize_t:
         """Save contacts and riders before a step; return the number of contact events that wait."""
         self.contacts.save()
         self.carriers.save()
         return self.event_buffer.n_contacts
 
-    def begin_step(self):
-        """Start a step, without the pairs, clusters and counts of the last one."""
+    @cython.ccall
+    @may_raise
+    def begin_step(
+        self,
+        step: cython.longlong,
+        time: cython.double,
+        rest_speed: cython.double,
+        pair_limit: object,
+    ) -> cython.void:
+        """Start the step after `step` steps, which have taken `time` seconds; see `Pipeline`."""
+        self.broadphase.step = step
+        self.contacts.clock = time
+        self.step.rest_speed = rest_speed
+        self.step.pair_limit = min(pair_limit, MAX_VISITS)
+        self.reset()
+
+    @cython.ccall
+    @may_raise
+    def reset(self) -> cython.void:
+        """Forget the pairs, clusters and counts of the last step."""
         self.step.begin_step()
-        self.step.pair_limit = min(self.step.pair_limit, MAX_VISITS)
         self.narrowphase.begin_step()
         self.solver.clusters.begin_step()
         self.holding.begin_step()
@@ -188,14 +209,16 @@ class Timeline:
         self.loop.begin_step()
         self.n_held = 0
 
-    def place_still(self, rows):
+    @cython.ccall
+    @may_raise
+    def place_still(self, rows: cython.longlong[::1]) -> cython.void:
         """Move still bodies to their present places, in the tree too."""
-        if len(rows) == 0:  # in most steps; the test is cheaper than the two calls
-            return
         self.bodies.place_still(rows)
         self.broadphase.place_still(rows)
 
-    def place_moving(self, rows: cython.longlong[::1], dt: cython.double):
+    @cython.ccall
+    @may_raise
+    def place_moving(self, rows: cython.longlong[::1], dt: cython.double) -> cython.void:
         """Start the paths of moving bodies for a step of `dt` seconds, and update the tree."""
         self.bodies.dt = dt
         if self.gravity.is_on:
@@ -210,14 +233,18 @@ class Timeline:
             self.broadphase.place_moving(self.contacts.free[: self.contacts.n_free])
             self.broadphase.place_pressed(self.contacts.pressed[: self.contacts.n_pressed])
 
-    def place_woken(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    @may_raise
+    def place_woken(self, rows: cython.longlong[::1]) -> cython.void:
         """Start the paths of bodies that were woken after `place_moving`, and update the tree."""
         if self.gravity.is_on:
             self.falling.set_paths(rows)
         self.bodies.start(rows)
         self.broadphase.place_moving(rows)
 
-    def restrain(self, rows):
+    @cython.ccall
+    @may_raise
+    def restrain(self, rows: cython.longlong[::1]) -> cython.void:
         """Apply the locks and speed limits of bodies to their velocities."""
         if self.bodies.controls.any_lock or self.bodies.controls.any_limit:
             self._restrain(rows)
@@ -235,7 +262,9 @@ class Timeline:
             self.bodies.find_swept_bounds(rows[n])
         self.broadphase.place_moving(rows)
 
-    def push_out(self, rows):
+    @cython.ccall
+    @may_raise
+    def push_out(self, rows: cython.longlong[::1]) -> cython.void:
         """Add the way out to the paths of moving bodies that are inside others."""
         self.depenetration.n = 0
         if self.bodies.rare.any_pusher:
@@ -245,7 +274,9 @@ class Timeline:
                 self.bodies.start(self.depenetration.rows[: self.depenetration.n])
                 self.broadphase.place_moving(self.depenetration.rows[: self.depenetration.n])
 
-    def find_pairs(self, rows: cython.longlong[::1]) -> bool:
+    @cython.ccall
+    @may_raise
+    def find_pairs(self, rows: cython.longlong[::1]) -> cython.bint:
         """Pair the bodies of `rows`, which move or were touched, with all bodies they may meet.
 
         Return False, with nothing done, if there may be a crowd, in which all must be awake.
@@ -256,7 +287,9 @@ class Timeline:
         self.contacts_in_step.recall()
         return True
 
-    def queue_impacts(self, new_rows: cython.longlong[::1]):
+    @cython.ccall
+    @may_raise
+    def queue_impacts(self, new_rows: cython.longlong[::1]) -> cython.void:
         """Sweep every pair over the step and queue its first impact; `new_rows` are new bodies."""
         n: cython.Py_ssize_t
 
@@ -274,13 +307,15 @@ class Timeline:
                 self.separating.resume(new_rows[n], self.solver)
         self.loop.sweep_crossings()
 
+    @cython.ccall
+    @may_raise
     def finish(
         self,
         rows: cython.longlong[::1],
         correcting: cython.bint,
-        driven,
-        targets,
-    ):
+        driven: cython.longlong[::1],
+        targets: cython.double[:, ::1],
+    ) -> cython.void:
         """Move the bodies of `rows` to the end of the step; compare contacts with the last step.
 
         Bodies of `driven` arrive at their row of `targets`, unless something has turned them away.
@@ -292,7 +327,7 @@ class Timeline:
         self.bodies.finish_step(rows)
         self.bodies.finish_woken()
         self.solver.clusters.end_step()
-        if len(driven) > 0:
+        if driven.shape[0] > 0:
             self.bodies.arrive(driven, targets)
         self.queue.clear()
         if correcting:
@@ -315,3 +350,30 @@ class Timeline:
         self._restrain(rows)
         if self.bodies.n_woken:
             self._restrain(self.bodies.woken[: self.bodies.n_woken])
+
+    @cython.ccall
+    def count(self, step, n_bodies: cython.Py_ssize_t, n_movers: cython.Py_ssize_t) -> list:
+        """Return the counts of the step that is about to end, in the order of `Stats`."""
+        n_escaped, n_reinserted, n_rebuilt = self.broadphase.count_work()
+        return [
+            step,
+            n_bodies,
+            n_movers,
+            n_bodies - n_movers,
+            n_escaped,
+            n_reinserted,
+            n_rebuilt,
+            self.pairs.n,
+            self.broadphase.n_skipped,
+            self.narrowphase.n_sweeps,
+            self.event_buffer.n_collisions,
+            self.loop.n_resolutions,
+            self.solver.clusters.n_merges,
+            self.loop.n_crushed,
+            self.loop.n_forced,
+            self.loop.n_pair_limit,
+            self.loop.n_sweep_limit,
+            self.broadphase.n_waiting,
+            self.n_held,
+            self.broadphase.moving.depth,
+        ]

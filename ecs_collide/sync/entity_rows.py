@@ -38,22 +38,34 @@ class EntityRows:
     """The entities that have rows, and the components that are filed for them."""
 
     def __init__(
-        self, table: BodyTable, types: dict[type, Any], reader: Any, timeline: Any
+        self, table: BodyTable, lists: Any, types: dict[type, Any], reader: Any, timeline: Any
     ) -> None:
         self.table = table
         self.types = types
         self.row_of: dict[int, int] = {}  # by entity
-        self.entities = self.rows = NO_ROWS  # of all bodies, in the order of their ids
+        self._lists = lists
         self.mark: object = object()  # the mark of the world at the last comparison
-        self.new: dict[int, None] = {}  # rows of new bodies since the last step, in order
-        self.switched_off: list[int] = []  # of bodies that became disabled, and are read once more
-        self._dead: frozenset[int] = frozenset()
+        self.new: dict[int, None] = lists.newcomers
+        self.switched_off: list[int] = lists.switched_off
+        self.dead: frozenset[int] = frozenset()
         self._kernels = backend.kernels
         self._reader = reader
         self._position, self._extents = reader.kinds[:2]
         self._timeline = timeline
-        self._allocated: list[int] = []  # rows that were given out in this step
-        self._filed: list[tuple[int, int, list[Any]]] = []  # see `store_filed`
+        self._allocated: list[int] = lists.allocated
+        self._filed: list[tuple[int, int, list[Any]]] = lists.refiled
+
+    @property
+    def entities(self) -> RowArray:
+        """The entities that are bodies, by rising id."""
+        found: RowArray = self._lists.entities
+        return found
+
+    @property
+    def rows(self) -> RowArray:
+        """The rows of all bodies, in the order of their ids."""
+        found: RowArray = self._lists.rows
+        return found
 
     def use(self, timeline: Any) -> None:
         """Use another timeline, with room for all rows in its parts."""
@@ -100,11 +112,11 @@ class EntityRows:
 
     def is_current(self, world: World) -> bool:
         """Return whether nothing came or went since the last comparison, by a fast test."""
-        return world.is_as(self.mark, len(self._dead))
+        return world.is_as(self.mark, len(self.dead))
 
     def is_up_to_date(self, world: World) -> bool:
         """Return whether the world has the same entities and components as at the last comparison."""
-        return world.mark() is self.mark and frozenset(world.dead()) == self._dead
+        return world.mark() is self.mark and frozenset(world.dead()) == self.dead
 
     def compare(self, world: World) -> Changes:
         """Return the differences between the entities of a world and the entities with rows."""
@@ -117,7 +129,7 @@ class EntityRows:
 
     def know(self, changes: Changes) -> None:
         """Store the mark of a comparison whose changes are all applied."""
-        self.mark, self._dead = changes.mark, changes.dead
+        self.mark, self.dead = changes.mark, changes.dead
 
     def find_changed(self, world: World) -> tuple[list[int], list[int]]:
         """Return the changed bodies, and those among them whose ids belong to other bodies now."""
@@ -217,13 +229,13 @@ class EntityRows:
         """Update `entities` and `rows`, in the order of the ids."""
         if gone:
             places = np.searchsorted(self.entities, gone)
-            self.entities = np.delete(self.entities, places)
-            self.rows = np.delete(self.rows, places)
+            self._lists.entities = np.delete(self.entities, places)
+            self._lists.rows = np.delete(self.rows, places)
         if newcomers:
             places = np.searchsorted(self.entities, newcomers)
             new_rows = [self.row_of[entity] for entity in newcomers]
-            self.entities = np.insert(self.entities, places, newcomers)
-            self.rows = np.insert(self.rows, places, new_rows)
+            self._lists.entities = np.insert(self.entities, places, newcomers)
+            self._lists.rows = np.insert(self.rows, places, new_rows)
 
     def end_contacts(self, row: int, reason: EndReason) -> None:
         """End the contacts of a body."""
@@ -237,11 +249,10 @@ class EntityRows:
     # -- rollback --
 
     def forget_overwritten(self) -> None:
-        """Discard the stored values, before a step begins."""
-        self._reader.forget_overwritten()
-        if self._allocated or self._filed:
-            self._allocated, self._filed = [], []
-            self.table.reuse_freed()
+        """Discard what was stored of the last step, before another one begins."""
+        self._allocated.clear()
+        self._filed.clear()
+        self.table.reuse_freed()
 
     def store_filed(self, row: int) -> None:
         """Save the components that are filed for a body, before others are filed."""
@@ -268,7 +279,7 @@ class EntityRows:
 
     def _set(self, entities: RowArray, rows: RowArray) -> None:
         """Set the bodies, by rising id, and their rows."""
-        self.entities, self.rows = entities, rows
+        self._lists.entities, self._lists.rows = entities, rows
         self.row_of.clear()
         self.row_of.update(zip(entities.tolist(), rows.tolist(), strict=True))
         self.table.free_all_but(rows)

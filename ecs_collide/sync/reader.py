@@ -99,7 +99,12 @@ class ComponentReader:
         self.sweeps = False
         self.rest_speed = 0.0
         self.kinds = kinds
-        self._begin_lists()
+        self.fallen = []
+        self.touched_rows = []
+        self.examined = []
+        self.altered = []
+        self.to_place = []
+        self.pressed = []
         self.woken = []
         self.contradictory = []
         self.dt = 0.0
@@ -295,7 +300,9 @@ class ComponentReader:
 
     # -- rollback --
 
-    def forget_overwritten(self):
+    @cython.ccall
+    @may_raise
+    def forget_overwritten(self) -> cython.void:
         """Discard the stored values, after or before a step."""
         kind: ComponentBinding
 
@@ -392,9 +399,11 @@ class ComponentReader:
 
     # -- reading --
 
+    @cython.ccall
+    @may_raise
     def read(
         self, movers: cython.longlong[::1], stills: cython.longlong[::1], dt: cython.double
-    ) -> int:
+    ) -> cython.Py_ssize_t:
         """Read the components at the start of a step of `dt` seconds.
 
         Return how many bodies are invalid.  An error raised by a component passes through, and `read`
@@ -423,14 +432,28 @@ class ComponentReader:
 
     @may_raise
     def _begin_lists(self) -> cython.int:
-        """Clear the lists that `read` fills."""
-        self.fallen = []
-        self.touched_rows = []
-        self.examined = []
-        self.altered = []
-        self.to_place = []
-        self.pressed = []
+        """Clear the lists that `read` fills; others may keep the old ones."""
+        if self.has_news():
+            self.fallen = []
+            self.touched_rows = []
+            self.examined = []
+            self.altered = []
+            self.to_place = []
+        if self.pressed:
+            self.pressed = []
         return 0
+
+    @may_raise
+    def has_news(self) -> cython.bint:
+        """Return whether the registry has to act on what the last `read` has found."""
+        return (
+            len(self.fallen) > 0
+            or len(self.touched_rows) > 0
+            or len(self.examined) > 0
+            or len(self.altered) > 0
+            or len(self.to_place) > 0
+            or len(self.woken) > 0
+        )
 
     @may_raise
     def _note_still(self, i: cython.Py_ssize_t) -> cython.int:
@@ -683,7 +706,9 @@ class ComponentReader:
 
     # -- writing --
 
-    def write(self, rows: cython.longlong[::1]):
+    @cython.ccall
+    @may_raise
+    def write(self, rows: cython.longlong[::1]) -> cython.void:
         """Write the results of a step for the bodies of `rows` into their components."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t

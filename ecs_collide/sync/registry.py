@@ -6,7 +6,7 @@ Fixed bodies are read when they appear, and again only when the game asks for it
 from __future__ import annotations
 
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,11 +30,12 @@ from ecs_collide.events import EndReason, Vector
 from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.attached import AttachedBoxes
+from ecs_collide.sync.body_lists import BodyLists
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
 from ecs_collide.sync.quarantine import FieldChecks, Report
 from ecs_collide.sync.seen import CHANGED, LEFT_OUT, NO_ROWS, PUT, UNSEEN, SeenBodies
-from ecs_collide.sync.sleep_list import SavedSleep, Sleep
+from ecs_collide.sync.sleep_list import Sleep
 from ecs_collide.sync.step_start import StepStart
 from ecs_collide.sync.targets import KinematicTargets
 from ecs_collide.sync.units import Units
@@ -42,24 +43,35 @@ from ecs_collide.sync.units import Units
 RowArray = NDArray[np.int64]
 
 
-class SavedRegistry(NamedTuple):
-    """The state of the registry before a step."""
+class _Rows:
+    """An array of `BodyLists`, as a numpy array."""
 
-    entities: RowArray
-    rows: RowArray
-    teleports: dict[int, int]
-    n_out: int  # number of bodies that the last step has read and skipped
-    reported: tuple[NDArray[np.int8], NDArray[np.int8]] | None  # `touched`, `news`; None: all 0
-    put: frozenset[int]  # as in `KinematicTargets`
-    unread: RowArray  # fixed bodies to read, besides `requested`
-    requested: frozenset[int]  # rows of fixed bodies that the game has asked to read
-    contradictory: tuple[int, ...]  # entities, fixed and moving, without a warning so far
-    moves: dict[int, list[float]]  # by row: where `Space.move` has put it since the last step
-    sleep: SavedSleep
+    def __set_name__(self, owner: type, name: str) -> None:
+        self._name = name.lstrip("_")
+
+    def __get__(self, registry: BodyRegistry, owner: type) -> RowArray:
+        return np.asarray(getattr(registry.lists, self._name))
+
+    def __set__(self, registry: BodyRegistry, rows: RowArray) -> None:
+        setattr(registry.lists, self._name, rows.data)
 
 
 class BodyRegistry:
-    """The bodies of one world in rows."""
+    """The bodies of one world in rows.
+
+    Attributes
+    ----------
+    lists : BodyLists
+        What a step asks each time; see there.
+    """
+
+    _movers = _Rows()
+    _stills = _Rows()
+    moving = _Rows()
+    active = _Rows()
+    new = _Rows()
+    touched_still = _Rows()
+    _unfixed = _Rows()
 
     def __init__(
         self,
@@ -80,42 +92,30 @@ class BodyRegistry:
         self.kinds = [*common, *rare]  # `EntityRows.watch` appends more
         self.makers = common[0], common[1]  # the two that make an entity a body
         self.types = {kind.type: kind for kind in reversed(self.kinds)}  # the first of each type
-        reader = self._reader = kernels.reader.ComponentReader(timeline.bodies, self.kinds, rare)
+        reader = self.reader = kernels.reader.ComponentReader(timeline.bodies, self.kinds, rare)
         reader.sweeps = sweeps
+        lists: BodyLists = kernels.body_lists.BodyLists(timeline.bodies)
+        self.lists = lists
         self.units = Units(components, dim)
         if table.is_apart:
             reader.convert(self.units.leans, self.units.halves)
-        self.index = EntityRows(table, self.types, reader, timeline)
+        self.index = EntityRows(table, lists, self.types, reader, timeline)
         self.row_of = self.index.row_of  # by entity
         wrap = None if domain is None else domain.wrap
         self.checks = FieldChecks(components, dim, self.index.holder, wrap)
-        self.kinematic_targets = KinematicTargets(table, domain)
+        self.kinematic_targets = KinematicTargets(table, lists.put, domain)
         self.attached = AttachedBoxes(table, domain)
-        self.sleep = Sleep(table, timeline)
+        self.sleep = Sleep(table, lists, timeline)
         self.seen = SeenBodies(table, reader)
-        self._stale: list[RowArray] = []  # rows whose tight boxes are out of date
-        self.start = StepStart(table, self.kinematic_targets, self.attached, domain)
+        self._stale: list[RowArray] = lists.stale
+        self.start = StepStart(table, lists, self.kinematic_targets, self.attached, domain)
         self.impact_bodies = ImpactBodies(
             self.index, reader, self.units, self.kinematic_targets, self.start, self._stale, timeline
         )  # fmt: skip
         # Rows, in the order of the ids of their bodies.
-        self._unfixed = NO_ROWS
         self.watched = NO_ROWS  # neither fixed nor disabled nor attached
-        self._movers = self._stills = NO_ROWS  # the watched bodies, including quarantined ones
-        self.moving = NO_ROWS  # by the present or the last step
-        self.active = NO_ROWS  # the same, and bodies that the game has moved or resized
-        self.new = NO_ROWS  # bodies in their first step
-        self.touched_still = NO_ROWS  # still bodies with a new place in the tree
-        self._unread = NO_ROWS  # fixed bodies that the present step reads
-        self._requested: set[int] = set()  # rows of fixed bodies that the next step reads
         self._read = NO_ROWS  # all rows that the present step has read
-        self._n_out = 0  # number of bodies that the step skips
-        self._pressed = NO_ROWS  # bodies that stay asleep although the game has set a velocity
         self._woken = NO_ROWS  # see `count_woken`
-        self._is_reported = True  # whether a step has reported all changes of bodies
-        self._moves: dict[int, list[float]] = {}  # see `note_move`
-        # By entity: the number of consecutive steps in which the game has set its place or size.
-        self.teleports: dict[int, int] = {}
         self.exempt: list[type] = []  # see `exempt_from_gravity`
         self._falls = False  # whether there is gravity
         self.index.bind()
@@ -133,11 +133,11 @@ class BodyRegistry:
     def set_up(self, up: Vector) -> None:
         """Set the default normal, a unit vector along an axis."""
         axis = next(k for k, part in enumerate(up) if part)
-        self._reader.rare_reader.up = axis + 1 if up[axis] > 0.0 else -(axis + 1)
+        self.reader.rare_reader.up = axis + 1 if up[axis] > 0.0 else -(axis + 1)
 
     def set_gravity(self, gravity: Vector) -> None:
         """Set the gravity from the next step on, also for sleeping bodies."""
-        self._reader.set_gravity(gravity)
+        self.reader.set_gravity(gravity)
         self._falls = any(gravity)
         for kind in self.exempt if self._falls else ():
             self._exempt_now(kind)
@@ -151,7 +151,7 @@ class BodyRegistry:
 
     def _exempt_now(self, kind: type) -> None:
         """Exempt a type now that there is gravity; this allocates the columns of `RareColumns`."""
-        rare = self._reader.rare_reader
+        rare = self.reader.rare_reader
         if self.types.get(kind) not in rare.exempt:
             self.index.watch(kind, Trait.NO_GRAVITY << TRAITS_SHIFT)
             rare.use()
@@ -179,7 +179,7 @@ class BodyRegistry:
             admitted = index.admit(changes.newcomers, changes.entities)
             fixed = admitted[self.table.has[admitted] & Has.FIXED != 0]
             if len(fixed):
-                self._unread = union(self._unread, fixed)
+                self.lists.unread = union(self.lists.unread, fixed)
         if changes.newcomers or changes.gone:
             index.update_order(changes.newcomers, changes.gone)
         if changes.newcomers or changes.gone or changed:
@@ -202,10 +202,10 @@ class BodyRegistry:
     def _find_watched(self) -> None:
         """Separate the bodies that each step reads from the fixed ones."""
         c, rows = self.table, self.index.rows
-        self._reader.require(rows.data)
+        self.reader.require(rows.data)
         is_on, is_attached = c.disabled[rows] == 0, c.attached[rows] != 0
         is_fixed = c.has[rows] & Has.FIXED != 0
-        self.watched = rows[~is_fixed & is_on & ~is_attached]
+        self.watched = self._read = rows[~is_fixed & is_on & ~is_attached]
         self._unfixed = rows[~is_fixed]
         self.attached.rows = rows[is_on & is_attached]
         self._part()
@@ -217,14 +217,14 @@ class BodyRegistry:
 
     def pop_ignored(self) -> list[int]:
         """Return the entities that are both fixed and moving since the last call."""
-        ignored = sorted(self._reader.contradictory)
-        self._reader.contradictory.clear()
+        ignored = sorted(self.reader.contradictory)
+        self.reader.contradictory.clear()
         return ignored
 
     def read_again(self, row: int) -> None:
         """Read the components of a body in the next step, fixed or not."""
         if self.table.views.has[row] & Has.FIXED:
-            self._requested.add(row)
+            self.lists.requested.add(row)
 
     def are_held_fixed(self, rows: RowArray) -> NDArray[np.bool_]:
         """Return by row whether the next step does not read the components of a body."""
@@ -236,19 +236,20 @@ class BodyRegistry:
     @property
     def to_be_read(self) -> set[int]:
         """The rows of the fixed bodies that the next step reads."""
-        return self._requested.union(self._unread.tolist())
+        requested: set[int] = self.lists.requested
+        return requested.union(self.lists.unread.tolist())
 
     def _pop_requested(self) -> RowArray:
         """Return the rows of the fixed bodies to read in this step, in the order of their ids."""
-        if self._requested:
-            requested = np.array(list(self._requested), np.int64)
-            self._unread = union(self._unread, requested)
-            self._requested.clear()
-        if len(self._unread):
-            c = self.table
-            wanted = (c.has[self._unread] & Has.FIXED != 0) & (c.disabled[self._unread] == 0)
-            self._unread = self._in_order(self._unread[wanted])
-        return self._unread
+        c, lists, unread = self.table, self.lists, self.lists.unread
+        if lists.requested:
+            unread = union(unread, np.array(list(lists.requested), np.int64))
+            lists.unread = unread
+            lists.requested.clear()
+        if len(unread):
+            wanted = (c.has[unread] & Has.FIXED != 0) & (c.disabled[unread] == 0)
+            unread = lists.unread = self._in_order(unread[wanted])
+        return unread
 
     def _in_order(self, rows: RowArray) -> RowArray:
         """Return rows in the order of the ids of their bodies."""
@@ -257,13 +258,23 @@ class BodyRegistry:
 
     # -- values --
 
-    def read(self, step: int, dt: float, rest_speed: float = 0.0) -> list[Report]:
+    def read(self, step: int, dt: float) -> list[Report]:
         """Read all components; return reports of invalid ones.
 
         Raise TypeError or AttributeError if an attribute is not a number or is missing.
         """
-        c, reader, index = self.table, self._reader, self.index
-        n_out = self._read_components(dt, rest_speed)
+        return self.digest(self._read_components(dt), step, dt)
+
+    def first_error(self) -> Exception:
+        """Return the error to raise after the reader has failed."""
+        return self.checks.first_error(self.row_of)
+
+    def digest(self, n_out: int, step: int, dt: float) -> list[Report]:
+        """Act on what the reader has found; return reports of invalid components.
+
+        `n_out` is the number of bodies that are invalid.
+        """
+        c, reader, index = self.table, self.reader, self.index
         if reader.woken:
             self._wake_changed()
         reports = self._quarantine_fallen(step, dt) if reader.fallen else []
@@ -284,7 +295,7 @@ class BodyRegistry:
         self._end_teleported(reader.touched_rows)
         if self.sleep.wake_held():
             self._part()
-        self._n_out = n_out
+        self.lists.n_out = n_out
         if n_out:
             self._stale.append(self._read[c.quarantined[self._read] != 0])
         self.sleep.filed += reader.altered
@@ -293,12 +304,12 @@ class BodyRegistry:
         if reader.to_place:
             self.touched_still = np.array(reader.to_place, np.int64)
             self._stale.append(self.touched_still)
+        self._read = self.watched
         return reports
 
-    def _read_components(self, dt: float, rest_speed: float) -> int:
+    def _read_components(self, dt: float) -> int:
         """Read the components of the bodies to read in this step; return how many are invalid."""
-        reader, stills, unread = self._reader, self._stills, self._pop_requested()
-        reader.rest_speed = rest_speed
+        reader, stills, unread = self.reader, self._stills, self._pop_requested()
         self._read = self.watched
         if len(unread):
             self._read = self._in_order(np.concatenate([self.watched, unread]))
@@ -313,12 +324,12 @@ class BodyRegistry:
             if self.index.switched_off:
                 reader.read_switched_off(self.index.switched_off)
         except (TypeError, ValueError, OverflowError, AttributeError) as error:
-            raise self.checks.first_error(self.row_of) from error
+            raise self.first_error() from error
         return n_out
 
     def _start_targets(self, dt: float) -> None:
         """Sweep the bodies that the game has moved to their targets in this step."""
-        c, reader, kinematic_targets = self.table, self._reader, self.kinematic_targets
+        c, reader, kinematic_targets = self.table, self.reader, self.kinematic_targets
         before = c.moves[self._read]
         kinematic_targets.find_targets(self._read, dt)
         reader.touched_rows = [
@@ -340,7 +351,7 @@ class BodyRegistry:
     def _quarantine_fallen(self, step: int, dt: float) -> list[Report]:
         """Skip bodies until their numbers are valid; return reports of them."""
         ids = self.table.views.ids
-        rows = sorted(self._reader.fallen, key=ids.__getitem__)
+        rows = sorted(self.reader.fallen, key=ids.__getitem__)
         for row in rows:
             self.index.skip(row, EndReason.QUARANTINED)
         self.table.quarantined[rows] = Exclusion.INVALID
@@ -359,10 +370,10 @@ class BodyRegistry:
             else:
                 index.end_contacts(row, EndReason.TELEPORTED)
         for row, is_disabled in taken.skipped:
-            self._reader.store_exclusion(row, 0)
+            self.reader.store_exclusion(row, 0)
             index.skip(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
         for row, _ in taken.refused:
-            self._reader.store_exclusion(row, 0)
+            self.reader.store_exclusion(row, 0)
             index.skip(row, EndReason.QUARANTINED)
         if boxes.n_out:
             self._stale.append(rows[c.quarantined[rows] != 0])
@@ -371,25 +382,25 @@ class BodyRegistry:
 
     def _end_teleported(self, touched: list[int]) -> None:
         """End the contacts of bodies that the game has teleported."""
-        before, self.teleports = self.teleports, {}
+        before, self.lists.teleports = self.lists.teleports, {}
         for row in touched:
             if self._is_moved(row):
                 self._timeline.contacts.wake_partners(row)
                 continue
             self.index.end_contacts(row, EndReason.TELEPORTED)
             entity = self.table.views.ids[row]
-            self.teleports[entity] = before.get(entity, 0) + 1
-        self._moves = {}
+            self.lists.teleports[entity] = before.get(entity, 0) + 1
+        self.lists.moves = {}
 
     def _is_moved(self, row: int) -> bool:
         """Return whether a body is still where `Space.move` placed it since the last step."""
-        moved_to = self._moves.get(row) if self._moves else None
+        moved_to = self.lists.moves.get(row) if self.lists.moves else None
         return moved_to is not None and moved_to == self.table.seen_place[row].tolist()
 
     def is_put(self, row: int, position: Any) -> bool:
         """Return whether the game has placed a body elsewhere since the last step or move."""
         place = self.units.place_of(position)
-        before = self._moves.get(row)
+        before = self.lists.moves.get(row)
         return place != (self.table.seen_place[row].tolist() if before is None else before)
 
     def note_move(self, row: int, position: Any, was_put: bool = False) -> None:
@@ -399,19 +410,19 @@ class BodyRegistry:
         before the move still counts as teleported.
         """
         if was_put:
-            self._moves.pop(row, None)
+            self.lists.moves.pop(row, None)
         else:
-            self._moves[row] = self.units.place_of(position)
+            self.lists.moves[row] = self.units.place_of(position)
         if self.sweeps:
             self.kinematic_targets.put.add(row)
 
     def moved_rows(self, world: World) -> list[int]:
         """Return the rows of the bodies that stand where `Space.move` has put them."""
-        if not self._moves:
+        if not self.lists.moves:
             return []
         kind, ids, found = self.makers[0].type, self.table.views.ids, []
         find = world.finder((kind,))
-        for row, place in self._moves.items():
+        for row, place in self.lists.moves.items():
             position = (find(ids[row]) or {}).get(kind)
             # The next step reports a value that is not a number.
             with suppress(TypeError, ValueError, AttributeError, OverflowError):
@@ -423,12 +434,12 @@ class BodyRegistry:
         """List the bodies that take part in the step."""
         c = self.table
         self.moving = self._movers
-        if self._n_out:
+        if self.lists.n_out:
             self.moving = self._movers[c.quarantined[self._movers] == 0]
         if len(self.attached.taking_part):
             self.moving = np.concatenate([self.moving, self.attached.taking_part])
         self.active = self.moving
-        examined = [row for row in self._reader.examined if not c.moves[row]]
+        examined = [row for row in self.reader.examined if not c.moves[row]]
         if examined:
             self.active = np.array([*self.moving.tolist(), *examined], np.int64)
 
@@ -436,8 +447,8 @@ class BodyRegistry:
 
     def _wake_changed(self) -> None:
         """Wake the bodies that have changed."""
-        self.disturb(self._reader.woken)
-        self._reader.woken.clear()
+        self.disturb(self.reader.woken)
+        self.reader.woken.clear()
 
     def disturb(self, rows: list[int]) -> None:
         """Wake the sleeping bodies of `rows`; the next step wakes bodies that they support."""
@@ -457,16 +468,16 @@ class BodyRegistry:
     def wake_reached(self) -> None:
         """Wake the islands that the paths of this step may reach, from the present positions."""
         rows, sleeping = self.moving, self._timeline.sleeping
-        if not (sleeping.n_leaning or self._reader.pressed or len(self._pressed)):
+        if not (sleeping.n_leaning or self.reader.pressed or len(self.lists.pressed)):
             return
         while sleeping.n_leaning and len(rows):
             rows = self.sleep.wake_with_islands(sleeping.reached_by(rows.data))
             if len(rows):
                 self._list_woken(has_woken=True)
                 self._timeline.place_woken(rows.data)
-        pressed = np.array(self._reader.pressed, np.int64)
-        self._pressed = pressed[self.table.asleep[pressed] != 0]
-        self.table.velocity[self._pressed] = 0.0
+        pressed = np.array(self.reader.pressed, np.int64)
+        self.lists.pressed = pressed[self.table.asleep[pressed] != 0]
+        self.table.velocity[self.lists.pressed] = 0.0
 
     def wake_near(self) -> None:
         """Wake bodies beside a still body that is new, has moved or has changed."""
@@ -475,7 +486,13 @@ class BodyRegistry:
     def wake_all(self) -> None:
         """Wake all bodies."""
         self._list_woken(self.sleep.wake_all(self.index.rows))
-        self._reader.woken.clear()
+        self.reader.woken.clear()
+
+    def bring_in(self) -> None:
+        """Move bodies that have left a wrapping world in at the other end."""
+        arrived = self.kinematic_targets.arrived()
+        self._timeline.edges.bring_in(self.lists.moving)
+        self.kinematic_targets.reach_wrapped_targets(arrived)
 
     def count_woken(self) -> None:
         """Add the sleeping bodies that the step has reached to the moving ones."""
@@ -488,6 +505,7 @@ class BodyRegistry:
         changed = len(self._woken) > 0 and self.sleep.wake_reached(self._woken)
         if has_corrected:
             changed |= self.sleep.fall(self.moving, step, self.sweeps)
+        self._woken = NO_ROWS
         if changed:
             self._part()
 
@@ -495,31 +513,28 @@ class BodyRegistry:
 
     def write(self) -> None:
         """Write the results of the step into the game's components."""
-        self._is_reported = False
-        c, written = self.table, self.moving
+        c, lists, written = self.table, self.lists, self.moving
+        lists.is_reported = False
         if self.sweeps:
             self.kinematic_targets.keep_velocities(written)
-        if len(self._pressed):
-            written = self._in_order(union(written, self._pressed))
+        if len(lists.pressed):
+            written = self._in_order(union(written, lists.pressed))
         if self._domain is not None:
-            stills = np.concatenate([self._stills, self._unread])
+            stills = np.concatenate([self._stills, lists.unread])
             stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
             written = np.concatenate([written, stills[was_out]])
-        before = c.seen_centre.take(written, axis=0)
-        self._reader.write(written.data)
+        lists.store_centres(written.data)
+        self.reader.write(written.data)
         for rows in self._stale:
-            self._reader.find_faces(rows.data)
+            self.reader.find_faces(rows.data)
         self._stale.clear()
-        c.touched[:] = 0
-        self._unread = NO_ROWS
-        self._is_reported = True
-        self.start.note_written(written, before)
+        lists.end_write(written.data)
 
     def note_resized(self, rows: RowArray, boxes: RowArray) -> None:
         """Record that bodies got new boxes between steps, and their attached `boxes` new offsets."""
-        self._reader.find_faces(rows.data)
-        self._reader.forget(boxes.data)
+        self.reader.find_faces(rows.data)
+        self.reader.forget(boxes.data)
         for row in rows.tolist():
             self.start.note_relocated(row)
 
@@ -529,35 +544,13 @@ class BodyRegistry:
 
     # -- rollback --
 
-    def save(self) -> SavedRegistry:
-        """Return the state that `roll_back` restores.
-
-        From here on, the bindings and the reader store each value that a step overwrites.
-        """
-        c = self.table
-        self.start.forget()
-        self.index.forget_overwritten()
-        return SavedRegistry(
-            self.index.entities,
-            self.index.rows,
-            self.teleports,
-            self._n_out,
-            None if self._is_reported else (c.touched.copy(), c.news.copy()),
-            frozenset(self.kinematic_targets.put),
-            self._unread,
-            frozenset(self._requested),
-            tuple(self._reader.contradictory),
-            self._moves,
-            self.sleep.save(self._unfixed),
-        )
-
-    def roll_back(self, saved: SavedRegistry, timeline: Any) -> None:
-        """Restore the bodies and their known values from before the step.
+    def roll_back(self, timeline: Any) -> None:
+        """Restore the bodies and their known values from before the step, from `lists.saved`.
 
         The components get their old values too, except where the game has set new ones since.  It
         can be called again, each time with a new timeline.
         """
-        c, reader = self.table, self._reader
+        c, reader, saved = self.table, self.reader, self.lists.saved
         self._use(timeline)
         self.index.roll_back(saved.entities, saved.rows)
         self._start_anew()
@@ -565,27 +558,28 @@ class BodyRegistry:
             n_rows = len(saved.reported[0])
             c.touched[:n_rows], c.news[:n_rows] = saved.reported
         reader.check(self.rows[c.news[self.rows] == 0].data)
-        self._unread = saved.unread
-        self._requested = {*saved.requested, *self._requested}.intersection(self.row_of.values())
+        self.lists.unread = saved.unread
+        self.lists.requested.update(saved.requested)
+        self.lists.requested.intersection_update(self.row_of.values())
         reader.contradictory[:] = saved.contradictory
-        self.teleports = saved.teleports
-        self.kinematic_targets.put.update(saved.put)
-        self._n_out = saved.n_out
-        self._moves = saved.moves
-        self._is_reported = saved.reported is None
+        self.lists.teleports = saved.teleports
+        self.lists.put.update(saved.put)
+        self.lists.n_out = saved.n_out
+        self.lists.moves = saved.moves
+        self.lists.is_reported = saved.reported is None
         reader.woken.clear()
         self._place_all()
-        self._lay_down(self.sleep.roll_back(saved.sleep))
+        self._lay_down(self.sleep.roll_back(saved))
 
     def start_over(self, timeline: Any) -> None:
         """Remove all bodies, and use a new timeline."""
         self._use(timeline)
         self.index.clear()
         self._start_anew()
-        self._unread = NO_ROWS
-        self._requested.clear()
-        self.teleports = {}
-        self._moves = {}
+        self.lists.unread = NO_ROWS
+        self.lists.requested.clear()
+        self.lists.teleports = {}
+        self.lists.moves = {}
         self._place_all()
 
     def _use(self, timeline: Any) -> None:
@@ -598,7 +592,7 @@ class BodyRegistry:
     def _start_anew(self) -> None:
         """Reset all flags of the step and wake all bodies."""
         c = self.table
-        self.start.forget()
+        self.lists.forget_start()
         for flags in (
             c.asleep, c.held, c.leans, c.rest_count, c.interrupted, c.gone, c.driven, c.touched,
             c.news,
@@ -609,10 +603,9 @@ class BodyRegistry:
             moves |= (c.response != 0) | (c.custom & Custom.DYNAMIC != 0)
         c.moves[:] = moves
         self.sleep.forget()
-        self._pressed = self._woken = NO_ROWS
+        self.lists.pressed = self._woken = NO_ROWS
         self._forget_pending()
         self._find_watched()
-        self._read = self.watched
 
     def _forget_pending(self) -> None:
         """Forget the pending work of the last step."""
@@ -625,12 +618,12 @@ class BodyRegistry:
     def _place_all(self) -> None:
         """Put all bodies into the trees of a new timeline, at their seen places."""
         c, rows = self.table, self.rows
-        self._reader.forget(rows.data)
+        self.reader.forget(rows.data)
         c.take_seen(rows)
         placed = (c.quarantined[rows] == 0) & (c.news[rows] & News.NEW == 0)
         self._part()
         self._put_in_trees(rows[placed], rows[placed])
-        self._reader.find_faces(rows.data)
+        self.reader.find_faces(rows.data)
 
     def _put_in_trees(self, rows: RowArray, misplaced: RowArray) -> None:
         """Put the moving bodies of `rows` and the still ones of `misplaced` into their trees."""
@@ -638,7 +631,7 @@ class BodyRegistry:
         self.moving = self.active = rows[c.moves[rows] != 0]
         stills = misplaced[c.moves[misplaced] == 0]
         c.motion[stills] = 0.0
-        t.begin_step()
+        t.reset()
         t.bodies.begin_step(self.moving.data, 0.0)
         t.bodies.place_still(stills.data)
         t.broadphase.place_still(stills.data)
@@ -651,7 +644,7 @@ class BodyRegistry:
 
         The next comparison removes bodies that the world lacks and adds the ones that are missing.
         """
-        self.start.forget()
+        self.lists.forget_start()
         self.wake_all()
         self.compare(world)
         if self.index.replace(bodies):
@@ -678,11 +671,11 @@ class BodyRegistry:
             self._timeline.broadphase.remove(row)
         self._put_in_trees(rows[~out], rows[~out & misplaced])
         self._forget_pending()
-        self._unread = rows[c.has[rows] & Has.FIXED != 0]
-        self._requested.clear()
-        self._moves = {}
-        self._is_reported = False
-        self._reader.find_faces(rows.data)
+        self.lists.unread = rows[c.has[rows] & Has.FIXED != 0]
+        self.lists.requested.clear()
+        self.lists.moves = {}
+        self.lists.is_reported = False
+        self.reader.find_faces(rows.data)
 
     def resume_sleep(self, sleeping: NDArray[np.void], stirred: NDArray[np.void]) -> int:
         """Put the bodies that slept in the snapshot to sleep, after `resume`; return their number."""

@@ -7,7 +7,7 @@ change that might concern it: to itself, to its contacts, or to a still body bes
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,27 +34,15 @@ STEPS_TO_SLEEP = 8  # steps at rest after which a body may fall asleep
 EVERY = 8  # bodies fall asleep in every 8th step: inserting many boxes at once is faster
 
 
-class SavedSleep(NamedTuple):
-    """The sleeping bodies before a step, and the bodies that it was to examine."""
-
-    rows: RowArray  # of the bodies that are not fixed; the arrays below have one number for each
-    rest_count: NDArray[np.int8]
-    interrupted: NDArray[np.int8]
-    table: NDArray[np.int16] | None  # `asleep`, `leans`, `held`: (3, n); None if no body slept
-    island: RowArray | None
-    left: list[int]
-    disturbed: list[int]
-
-
 class Sleep:
     """The sleeping bodies of a registry."""
 
-    def __init__(self, table: BodyTable, timeline: Any) -> None:
+    def __init__(self, table: BodyTable, lists: Any, timeline: Any) -> None:
         self._table = table
         self._timeline = timeline
         self.wanted = True  # whether any body may sleep
-        self.filed: list[int] = []  # rows of bodies with other components since the last step
-        self.disturbed: list[int] = []  # rows whose contacts with sleepers may have changed
+        self.filed: list[int] = lists.filed
+        self.disturbed: list[int] = lists.disturbed
 
     def use(self, timeline: Any) -> None:
         """Use another timeline, in which all bodies are awake."""
@@ -159,27 +147,22 @@ class Sleep:
 
     # -- rollback --
 
-    def save(self, rows: RowArray) -> SavedSleep:
-        """Return the state of `rows` that `roll_back` restores."""
-        c = self._table
-        left, disturbed = list(self._timeline.contacts.left), list(self.disturbed)
-        rest_count, interrupted = c.rest_count[rows], c.interrupted[rows]
-        if self.n == 0:
-            return SavedSleep(rows, rest_count, interrupted, None, None, left, disturbed)
-        table = np.array([c.asleep[rows], c.leans[rows], c.held[rows]])
-        return SavedSleep(rows, rest_count, interrupted, table, c.island[rows], left, disturbed)
+    def roll_back(self, saved: Any) -> RowArray:
+        """Put the bodies that slept before the step to sleep again; return their rows.
 
-    def roll_back(self, saved: SavedSleep) -> RowArray:
-        """Put the bodies that slept before the step to sleep again; return their rows."""
-        c = self._table
-        c.rest_count[saved.rows], c.interrupted[saved.rows] = saved.rest_count, saved.interrupted
-        rows = NO_ROWS
-        if saved.table is not None and saved.island is not None:
-            asleep = np.flatnonzero(saved.table[0])
-            asleep = asleep[np.argsort(saved.rows[asleep])]
-            rows = saved.rows[asleep]
-            c.leans[rows], c.held[rows] = saved.table[1:, asleep]
-            c.island[rows] = saved.island[asleep]
+        `saved` are the `SavedBodies` from before the step.
+        """
+        c, unfixed, rows = self._table, saved.unfixed, NO_ROWS
+        n = len(unfixed)
+        c.rest_count[unfixed] = np.asarray(saved.rest_count)[:n]
+        c.interrupted[unfixed] = np.asarray(saved.interrupted)[:n]
+        if saved.n_asleep:
+            asleep = np.flatnonzero(np.asarray(saved.asleep)[:n])
+            asleep = asleep[np.argsort(unfixed[asleep])]
+            rows = unfixed[asleep]
+            c.leans[rows] = np.asarray(saved.leans)[asleep]
+            c.held[rows] = np.asarray(saved.held)[asleep]
+            c.island[rows] = np.asarray(saved.island)[asleep]
             self._timeline.sleeping.recover(rows.data)
         self._timeline.contacts.left[:] = saved.left
         self.disturbed[:] = saved.disturbed

@@ -21,11 +21,13 @@ RowArray = NDArray[np.int64]
 class KinematicTargets:
     """The bodies that the game drives in the present step."""
 
-    def __init__(self, table: BodyTable, domain: PeriodicDomain | None = None) -> None:
+    def __init__(
+        self, table: BodyTable, put: set[int], domain: PeriodicDomain | None = None
+    ) -> None:
         self._table = table
         self._domain = domain
         self._centre = self._half = np.zeros((0, table.dim))
-        self.put: set[int] = set()  # rows of bodies that are teleported instead
+        self.put = put  # rows of bodies that are teleported instead
         self.rows = np.zeros(0, np.int64)  # of the driven bodies
         self.released = self.rows  # bodies that the last step drove, and that are at rest now
         self.targets = np.zeros((0, table.dim))  # in world units

@@ -342,6 +342,7 @@ class Held(Scene):
         esper.component_for_entity(self.shot, ec.Velocity).y = -300.0
 
 
+WITH_HANDLERS = [Steady, Filtered]
 SCENES = [First, Growing, Steady, Filtered, Swept, Declared, Restored, Ill, Cornered, Held]
 
 
@@ -511,7 +512,8 @@ def test_a_step_that_is_interrupted_at_any_line_has_not_happened(
         cuts.cut(Fuse(n))
 
     assert cuts.n_cuts > 3
-    assert cuts.n_happened > 0
+    # The last lines of a compiled step are those of its handlers, which not all scenes have.
+    assert cuts.n_happened > 0 or (implementation == "compiled" and kind not in WITH_HANDLERS)
 
 
 class Timer:
@@ -1008,7 +1010,7 @@ def test_kernels_refuse_rows_for_which_they_have_no_room(implementation, world):
     space = ec.install()
     mover((0, 0), (1, 1), (1, 0))
     esper.process(DT)
-    timeline, reader = space._state.timeline, space._registry._reader
+    timeline, reader = space._state.timeline, space._registry.reader
     columns, capacity = space._registry.table.views, space._registry.table.capacity
 
     for refused in (

@@ -1,0 +1,246 @@
+"""The rows of bodies by what a step does with them, and what is saved of them before a step.
+
+Most steps meet no new body, and none that the game has put elsewhere.  `BodyLists.is_quiet` tells
+whether there is anything to do for the registry besides reading and writing components.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, SHORT, zeros
+from ecs_collide.motion.bodies import Bodies
+
+
+@cython.final
+class SavedBodies:
+    """The bodies of a registry and what it knew of them before a step; see `BodyLists`."""
+
+    entities: ReadOnly[NDArray[np.int64]]
+    rows: ReadOnly[NDArray[np.int64]]
+    unread: ReadOnly[NDArray[np.int64]]
+    requested: ReadOnly[frozenset]
+    put: ReadOnly[frozenset]
+    teleports: ReadOnly[dict]
+    moves: ReadOnly[dict]
+    n_out: ReadOnly[cython.Py_ssize_t]
+    disturbed: ReadOnly[tuple]
+    left: ReadOnly[tuple]  # as `Contacts.left`
+    contradictory: ReadOnly[tuple]  # as `ComponentReader.contradictory`
+    reported: ReadOnly[Any]  # the columns `touched` and `news`; None: all 0
+    # The columns of rest of the bodies that are not fixed, and with `n_asleep` those of sleep.
+    unfixed: ReadOnly[NDArray[np.int64]]  # rows
+    n_asleep: ReadOnly[cython.Py_ssize_t]  # number of sleeping bodies
+    rest_count: ReadOnly[cython.schar[::1]]  # (n or more,), as all of these
+    interrupted: ReadOnly[cython.schar[::1]]
+    asleep: ReadOnly[cython.schar[::1]]
+    held: ReadOnly[cython.schar[::1]]
+    leans: ReadOnly[cython.short[::1]]
+    island: ReadOnly[cython.longlong[::1]]
+
+    def __init__(self):
+        self.n_asleep = 0
+        self.rest_count = zeros(BYTE, 0)
+        self.interrupted = zeros(BYTE, 0)
+        self.asleep = zeros(BYTE, 0)
+        self.held = zeros(BYTE, 0)
+        self.leans = zeros(SHORT, 0)
+        self.island = zeros(LONG, 0)
+
+    @may_raise
+    def _save_columns(
+        self, b: Bodies, rows: cython.longlong[::1], n_asleep: cython.Py_ssize_t
+    ) -> cython.void:
+        """Copy the columns of rest and sleep."""
+        n_rows: cython.Py_ssize_t = rows.shape[0]
+        n: cython.Py_ssize_t
+
+        if self.rest_count.shape[0] < n_rows:
+            self.interrupted = zeros(BYTE, n_rows + n_rows // 2)
+            self.rest_count = zeros(BYTE, n_rows + n_rows // 2)
+        for n in range(n_rows):
+            self.rest_count[n] = b.rest_count[rows[n]]
+            self.interrupted[n] = b.interrupted[rows[n]]
+        self.n_asleep = n_asleep
+        if n_asleep == 0:
+            return
+        if self.island.shape[0] < n_rows:
+            self.asleep = zeros(BYTE, n_rows + n_rows // 2)
+            self.held = zeros(BYTE, n_rows + n_rows // 2)
+            self.leans = zeros(SHORT, n_rows + n_rows // 2)
+            self.island = zeros(LONG, n_rows + n_rows // 2)
+        for n in range(n_rows):
+            self.asleep[n] = b.asleep[rows[n]]
+            self.held[n] = b.held[rows[n]]
+            self.leans[n] = b.leans[rows[n]]
+            self.island[n] = b.island[rows[n]]
+
+
+@cython.final
+class BodyLists:
+    """The rows of the bodies of one world.
+
+    All arrays are in the order of the ids of their bodies.
+    """
+
+    bodies: Bodies
+    entities: Public[NDArray[np.int64]]  # the entities that are bodies, int64 (n,)
+    rows: Public[NDArray[np.int64]]  # and their rows, int64 (n,)
+    movers: Public[cython.longlong[::1]]  # bodies that each step reads, and that may move
+    stills: Public[cython.longlong[::1]]  # bodies that each step reads, and that do not
+    moving: Public[cython.longlong[::1]]  # by the present or the last step
+    active: Public[cython.longlong[::1]]  # the same, and bodies that the game has moved or resized
+    new: Public[cython.longlong[::1]]  # bodies in their first step
+    touched_still: Public[cython.longlong[::1]]  # still bodies with a new place in the tree
+    unfixed: Public[cython.longlong[::1]]  # all bodies that are not fixed
+    # What a step finds, besides the numbers in the components.
+    newcomers: ReadOnly[dict]  # rows of new bodies since the last step, in order
+    switched_off: ReadOnly[list]  # of bodies that became disabled, and are read once more
+    unread: Public[NDArray[np.int64]]  # fixed bodies that the present step reads, int64 (n,)
+    requested: ReadOnly[set[int]]  # rows of fixed bodies that the next step reads
+    filed: ReadOnly[list]  # rows of bodies with other components since the last step
+    disturbed: ReadOnly[list]  # rows whose contacts with sleepers may have changed
+    stale: ReadOnly[list]  # arrays of rows whose tight boxes are out of date
+    pressed: Public[
+        NDArray[np.int64]
+    ]  # bodies that stay asleep although the game has set a velocity
+    put: ReadOnly[set]  # rows of bodies that are teleported, not swept
+    moves: Public[
+        dict[int, list[float]]
+    ]  # by row: where `Space.move` has put it since the last step
+    # By entity: the number of consecutive steps in which the game has set its place or size.
+    teleports: Public[dict]
+    allocated: ReadOnly[list]  # rows that were given out in this step
+    refiled: ReadOnly[list]  # see `EntityRows.store_filed`
+    n_out: Public[cython.Py_ssize_t]  # number of bodies that the step skips
+    is_reported: Public[cython.bint]  # whether a step has reported all changes of bodies
+    saved: ReadOnly[SavedBodies]
+    # The start of the last step, for drawing between two steps; see `StepStart`.
+    has_start: ReadOnly[cython.bint]  # whether a step has written the bodies
+    written: ReadOnly[cython.longlong[::1]]  # the bodies that it has moved
+    centres: cython.double[:, ::1]  # of the bodies to write, before the step, in world units
+    overwritten: ReadOnly[dict]  # by row: centres before responses
+    relocated: ReadOnly[list]  # rows of bodies put elsewhere since
+    all_centres: Public[object]  # by row; None until `StepStart.centres` is called
+
+    def __init__(self, bodies: Bodies):
+        none: Any = np.zeros(0, np.int64)
+
+        self.bodies = bodies
+        self.saved = SavedBodies()
+        self.entities = self.rows = self.unread = self.pressed = none
+        self.movers = self.stills = self.moving = self.active = none.data
+        self.new = self.touched_still = self.unfixed = self.written = none.data
+        self.newcomers = {}
+        self.switched_off = []
+        self.requested = set()
+        self.filed = []
+        self.disturbed = []
+        self.stale = []
+        self.put = set()
+        self.moves = {}
+        self.teleports = {}
+        self.allocated = []
+        self.refiled = []
+        self.n_out = 0
+        self.is_reported = True
+        self.has_start = False
+        self.centres = zeros(DOUBLE, 0, bodies.dim)
+        self.overwritten = {}
+        self.relocated = []
+        self.all_centres = None
+
+    @may_raise
+    def is_quiet(self) -> cython.bint:
+        """Return whether nothing was noted for the next step."""
+        return not (
+            self.n_out
+            or self.newcomers
+            or self.switched_off
+            or self.requested
+            or self.filed
+            or self.disturbed
+            or self.put
+            or self.moves
+            or self.teleports
+            or len(self.unread)
+        )
+
+    @may_raise
+    def are_to_be_read(self) -> cython.bint:
+        """Return whether the next step reads more bodies than `movers` and `stills`."""
+        return len(self.requested) > 0 or len(self.switched_off) > 0 or len(self.unread) > 0
+
+    @may_raise
+    def save(self, left: list, contradictory: list, n_asleep: cython.Py_ssize_t) -> cython.void:
+        """Save the lists before a step, in which all but `saved` may change."""
+        b: Bodies = self.bodies
+        s: SavedBodies = self.saved
+
+        s._save_columns(b, self.unfixed, n_asleep)
+        s.unfixed = np.asarray(self.unfixed)
+        s.entities, s.rows, s.unread = self.entities, self.rows, self.unread
+        s.requested, s.put = frozenset(self.requested), frozenset(self.put)
+        s.teleports, s.moves, s.n_out = self.teleports, dict(self.moves), self.n_out
+        s.disturbed, s.left, s.contradictory = (
+            tuple(self.disturbed),
+            tuple(left),
+            tuple(contradictory),
+        )
+        s.reported = None
+        if not self.is_reported:
+            s.reported = np.array(b.touched), np.array(b.news)
+
+    def list_movers(self) -> cython.void:
+        """List the moving bodies of a step that finds nothing but numbers to read."""
+        self.moving = self.movers
+        self.active = self.movers
+        self.new = self.movers[:0]
+        self.touched_still = self.movers[:0]
+
+    # -- the start of the last step --
+
+    @cython.ccall
+    @may_raise
+    def forget_start(self) -> cython.void:
+        """Forget the start of the last step: another one begins, or it was rolled back."""
+        self.has_start = False
+        self.overwritten.clear()
+        self.relocated.clear()
+        self.all_centres = None
+
+    @cython.ccall
+    @may_raise
+    def store_centres(self, rows: cython.longlong[::1]) -> cython.void:
+        """Store the seen centres of the bodies that are written next."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        if self.centres.shape[0] < rows.shape[0]:
+            self.centres = zeros(DOUBLE, rows.shape[0] + rows.shape[0] // 2, b.dim)
+        for n in range(rows.shape[0]):
+            for k in range(b.dim):
+                self.centres[n, k] = b.seen_centre[rows[n], k]
+
+    @cython.ccall
+    @may_raise
+    def end_write(self, rows: cython.longlong[::1]) -> cython.void:
+        """Note that the bodies of `rows` are written, and all changes of bodies are reported."""
+        if cython.compiled:
+            self.bodies.touched[:] = 0
+        else:
+            np.asarray(self.bodies.touched)[:] = 0
+        if len(self.unread):
+            self.unread = self.unread[:0]
+        self.is_reported = True
+        self.written = rows
+        self.has_start = True
+
+    def start_centres(self):
+        """Return the centres of `written` at the start of the last step, (n, dim)."""
+        return np.asarray(self.centres)[: self.written.shape[0]]
