@@ -25,7 +25,7 @@ REASON = 5
 
 @cython.final
 class EventBuffer:
-    """Growing columns, emptied at the start of each step."""
+    """Growing columns, which `take` moves to another buffer at the end of each step."""
 
     n_collisions: Public[cython.Py_ssize_t]
     n_contacts: Public[cython.Py_ssize_t]
@@ -72,6 +72,25 @@ class EventBuffer:
         _, _, self.first, self.second, *_, self.solid_first, self.solid_second = interleaved(
             reread(self.numbers, LONG)
         )
+
+    @cython.ccall
+    def take(self, other: EventBuffer) -> cython.void:
+        """Exchange all events and their memory with another buffer; then remove all of that one."""
+        self.n_collisions, other.n_collisions = other.n_collisions, 0
+        self.n_contacts, other.n_contacts = other.n_contacts, 0
+        self.numbers, other.numbers = other.numbers, self.numbers
+        self.time, other.time = other.time, self.time
+        self.exit, other.exit = other.exit, self.exit
+        self.impulse, other.impulse = other.impulse, self.impulse
+        self.first, other.first = other.first, self.first
+        self.second, other.second = other.second, self.second
+        self.solid_first, other.solid_first = other.solid_first, self.solid_first
+        self.solid_second, other.solid_second = other.solid_second, self.solid_second
+        self.codes, other.codes = other.codes, self.codes
+        self.contact_time, other.contact_time = other.contact_time, self.contact_time
+        self.contact_bodies, other.contact_bodies = other.contact_bodies, self.contact_bodies
+        self.contact_codes, other.contact_codes = other.contact_codes, self.contact_codes
+        self.contact_images, other.contact_images = other.contact_images, self.contact_images
 
     @may_raise
     def add_collision(self) -> cython.Py_ssize_t:

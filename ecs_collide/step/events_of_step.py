@@ -1,4 +1,4 @@
-"""The events of one step, as read-only structured arrays made from the event buffer."""
+"""The events of one step, as read-only structured arrays made from an event buffer."""
 
 from __future__ import annotations
 
@@ -32,14 +32,41 @@ _REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
 
 
 class StepEvents:
-    """The collisions, begins and ends of a step, over their arrays, made read-only."""
+    """The collisions, begins and ends of a step, as read-only arrays made on first access.
 
-    def __init__(self, collision_array: NDArray[np.void], contact_array: NDArray[np.void]) -> None:
-        for array in (collision_array, contact_array):
-            array.setflags(write=False)  # `flags.writeable = False` leaks memory in numpy 2
-        self.collision_array = collision_array
-        self.contact_array = contact_array
-        self.collisions = EventSequence(collision_array, Collision.from_row)
+    Attributes
+    ----------
+    log : EventBuffer
+        What the arrays are made from.  The second step after this one writes it anew.
+    """
+
+    def __init__(self, dim: int, log: Any) -> None:
+        self._dim = dim
+        self.log = log
+
+    @classmethod
+    def of_arrays(cls, collisions: NDArray[np.void], contacts: NDArray[np.void]) -> StepEvents:
+        """Return the events that a snapshot holds."""
+        events = cls(0, None)
+        events.__dict__.update(
+            collision_array=_read_only(collisions), contact_array=_read_only(contacts)
+        )
+        return events
+
+    @cached_property
+    def collision_array(self) -> NDArray[np.void]:
+        """The collisions, with the dtype `collision_dtype`."""
+        return _read_only(_collisions(self._dim, self.log))
+
+    @cached_property
+    def contact_array(self) -> NDArray[np.void]:
+        """The begins and ends of contacts, with the dtype `contact_dtype`."""
+        return _read_only(_contacts(self._dim, self.log))
+
+    @cached_property
+    def collisions(self) -> EventSequence[Collision]:
+        """The collisions."""
+        return EventSequence(self.collision_array, Collision.from_row)
 
     @cached_property
     def contacts_began(self) -> EventSequence[ContactBegan]:
@@ -82,12 +109,13 @@ def axis_normal(dim: int, axis: int, sign: int) -> Vector:
 @cache
 def no_events(dim: int) -> StepEvents:
     """Return the events of a step without events."""
-    return StepEvents(np.zeros(0, collision_dtype(dim)), np.zeros(0, contact_dtype(dim)))
+    arrays = np.zeros(0, collision_dtype(dim)), np.zeros(0, contact_dtype(dim))
+    return StepEvents.of_arrays(*arrays)
 
 
-def events_of(dim: int, event_buffer: Any) -> StepEvents:
-    """Return the events that a kernel has logged in a step."""
-    return StepEvents(_collisions(dim, event_buffer), _contacts(dim, event_buffer))
+def _read_only(array: NDArray[np.void]) -> NDArray[np.void]:
+    array.setflags(write=False)  # `flags.writeable = False` leaks memory in numpy 2
+    return array
 
 
 def _in_pieces(dim: int) -> np.dtype[np.void]:

@@ -20,7 +20,7 @@ from ecs_collide.events import COLLISION, CONTACT, CONTACT_BEGAN, CONTACT_ENDED,
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.step.coming import no_impacts, read_impacts
-from ecs_collide.step.events_of_step import events_of, no_events
+from ecs_collide.step.events_of_step import StepEvents, no_events
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.state import BOUNDED, IDLE, QUEUED, RESOLVED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
@@ -80,6 +80,7 @@ class Pipeline:
     offers: Any  # the last argument of `Responses.offer_to`
     is_offering: cython.bint  # what it returned
     no_events: Any
+    logs: tuple  # two `EventBuffer`
     no_rows: cython.longlong[::1]
     no_targets: cython.double[:, ::1]
 
@@ -119,6 +120,7 @@ class Pipeline:
         self.offers = None
         self.is_offering = False
         self.no_events = no_events(state.dim)
+        self.logs = EventBuffer(state.dim), EventBuffer(state.dim)
         self.no_rows = np.zeros(0, np.int64).data
         self.no_targets = np.zeros((0, state.dim)).data
 
@@ -414,10 +416,12 @@ class Pipeline:
         if timeline.n_held and not state.was_holding:
             reports = [*reports, self._report_held(timeline)]
         counts: list = timeline.count(state.step + 1, len(self.lists.rows), state.n_movers)
-        events: object = self.no_events
+        events: Any = self.no_events
         if buffer.n_collisions or buffer.n_contacts:
-            events = events_of(state.dim, buffer)
-            buffer.clear()
+            # The last step's events may still be made from one of the two logs.
+            log: EventBuffer = self.logs[1 if state.events.log is self.logs[0] else 0]
+            log.take(buffer)
+            events = StepEvents(state.dim, log)
         if reports:
             state.reports[:] = [*state.reports, *reports][-N_KEPT:]
         state.set(
