@@ -27,6 +27,7 @@ REASON = 5
 class EventBuffer:
     """Growing columns, which `take` moves to another buffer at the end of each step."""
 
+    dim: cython.int
     n_collisions: Public[cython.Py_ssize_t]
     n_contacts: Public[cython.Py_ssize_t]
     # (n, 8 + 7 * dim): time, exit, two entity ids (as int64), normal, closing speed, both
@@ -49,6 +50,7 @@ class EventBuffer:
     image: Public[cython.longlong]  # of the next contact events
 
     def __init__(self, dim: cython.int):
+        self.dim = dim
         self.n_collisions = 0
         self.n_contacts = 0
         self.numbers = zeros(DOUBLE, 16, 8 + 7 * dim)
@@ -140,6 +142,75 @@ class EventBuffer:
         self.contact_codes[n, EVENT_SIGN] = sign
         self.contact_codes[n, CONTACT_KIND] = kind
         self.contact_codes[n, REASON] = reason
+
+    # -- for handlers, who want objects at once: arrays would cost more than a few events --
+
+    def collision_rows(self, indices) -> list:
+        """Return collisions as tuples in the order of `events.collision_dtype`; all for None."""
+        rows: list = []
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_collisions) if indices is None else indices:
+            rows.append(self._collision_row(n))
+        return rows
+
+    @cython.cfunc
+    def _collision_row(self, n: cython.Py_ssize_t) -> tuple:
+        k: cython.Py_ssize_t = 4 + self.dim  # the first number after the normal
+
+        return (
+            self.time[n], self.exit[n], self.first[n], self.second[n], self._vector(n, 4),
+            self.codes[n, EVENT_KIND], self.numbers[n, k], self._vector(n, k + 1),
+            self._vector(n, k + 1 + self.dim), self._vector(n, k + 1 + 2 * self.dim),
+            self._vector(n, k + 1 + 3 * self.dim), self._vector(n, k + 1 + 4 * self.dim),
+            self._vector(n, k + 1 + 5 * self.dim), self.impulse[n],
+            (self.solid_first[n], self.solid_second[n]), self.codes[n, OUTCOME],
+        )  # fmt: skip
+
+    @cython.cfunc
+    def _vector(self, n: cython.Py_ssize_t, k: cython.Py_ssize_t) -> tuple:
+        """Return the vector that begins in column k of `numbers`."""
+        if self.dim == 2:
+            return (self.numbers[n, k], self.numbers[n, k + 1])
+        return (self.numbers[n, k], self.numbers[n, k + 1], self.numbers[n, k + 2])
+
+    def contact_rows(self) -> list:
+        """Return the begins and ends as tuples in the order of `events.contact_dtype`, by time."""
+        rows: list = []
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(self.n_contacts):
+            # By time; then by phase (start of the step, within, end), ids and image.
+            rows.append(
+                (
+                    self.contact_time[n], self.contact_codes[n, PHASE],
+                    self.contact_bodies[n, FIRST], self.contact_bodies[n, SECOND],
+                    self.contact_images[n], n,
+                )
+            )  # fmt: skip
+        rows.sort()
+        for k in range(len(rows)):
+            n = rows[k][5]
+            rows[k] = (
+                self.contact_codes[n, CHANGE], self.contact_bodies[n, FIRST],
+                self.contact_bodies[n, SECOND],
+                self._normal(self.contact_codes[n, EVENT_AXIS], self.contact_codes[n, EVENT_SIGN]),
+                self.contact_time[n], self.contact_codes[n, CONTACT_KIND],
+                self.contact_codes[n, REASON],
+            )  # fmt: skip
+        return rows
+
+    @cython.cfunc
+    def _normal(self, axis: cython.int, sign: cython.int) -> tuple:
+        """Return the unit vector of an axis and a direction."""
+        x: cython.double = sign if axis == 0 else 0.0
+        y: cython.double = sign if axis == 1 else 0.0
+        z: cython.double = sign if axis == 2 else 0.0
+
+        if self.dim == 2:
+            return (x, y)
+        return (x, y, z)
 
     def contact_columns(self):
         """Return copies of the columns of the contact events, the arguments of `recover`."""

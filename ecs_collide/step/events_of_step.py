@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache, cached_property
+from itertools import compress
 from typing import Any
 
 import numpy as np
@@ -11,8 +12,6 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel.constants import BEGAN, ENDED
 from ecs_collide.events import (
-    CONTACT_BEGAN,
-    CONTACT_ENDED,
     Collision,
     ContactBegan,
     ContactEnded,
@@ -24,7 +23,6 @@ from ecs_collide.events import (
 )
 
 _OF_CODE: dict[int, Any] = {BEGAN: ContactBegan, ENDED: ContactEnded}
-_NAMES: dict[type, str] = {ContactBegan: CONTACT_BEGAN, ContactEnded: CONTACT_ENDED}
 
 _HIDDEN = len(ContactKind)
 # By the kernel's kinds of contacts: SOLID, CROSSING, PASSING, LEAVING, UNTIL_APART.
@@ -82,23 +80,19 @@ class StepEvents:
         array = self.contact_array
         return array[array["event"] == event] if len(array) else array
 
-    def changes(self) -> Iterator[tuple[str, ContactBegan | ContactEnded]]:
-        """Yield begins and ends with their names, in the order in which they happened."""
-        for event in self.changes_at(slice(None)):
-            yield _NAMES[type(event)], event
+    def each_collision(self, indices: Any) -> Iterator[Collision]:
+        """Yield collisions of some indices in the array, or all, as of a step that just ended."""
+        return map(Collision.from_row, self.log.collision_rows(indices) if self.log else ())
 
-    def changes_at(self, rows: NDArray[np.bool_] | slice) -> Iterator[ContactBegan | ContactEnded]:
-        """Yield begins and ends of some rows of the array, in the order in which they happened."""
-        array = self.contact_array[rows]
-        if len(array) == 0:  # often, because typed handlers want few events
-            return
-        codes = array["event"]
-        iterators = {
-            code: iter(EventSequence(array[codes == code], kind.from_row))
-            for code, kind in _OF_CODE.items()
-        }
-        for code in codes.tolist():
-            yield next(iterators[code])
+    def each_change(
+        self, wanted: NDArray[np.bool_] | None = None
+    ) -> Iterator[ContactBegan | ContactEnded]:
+        """Yield begins and ends, or the wanted ones, in the order in which they happened."""
+        rows: Iterable[tuple[Any, ...]] = self.log.contact_rows() if self.log else ()
+        if wanted is not None:
+            rows = compress(rows, wanted.tolist())
+        for row in rows:
+            yield _OF_CODE[row[0]].from_row(row)
 
 
 def axis_normal(dim: int, axis: int, sign: int) -> Vector:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +34,9 @@ Plan = list[tuple[Registration, Any]]
 Touching = Callable[[Indices, Indices], Iterable[Contact]]
 
 _ALL = slice(None)
+CHANGES = CONTACT_BEGAN, CONTACT_ENDED
 EVENT_NAMES = COLLISION, CONTACT_BEGAN, CONTACT_ENDED, CONTACT
+_NAME_OF: dict[type, str] = {ContactBegan: CONTACT_BEGAN, ContactEnded: CONTACT_ENDED}
 _REGISTERED_BY = {
     COLLISION: "on_collision",
     CONTACT_BEGAN: "on_contact_began",
@@ -237,6 +239,9 @@ class Subscribers:
         state, generation = self._state, self._state.generation
         events, moment = state.events, state.moment
         errors: list[Exception] = []
+        handlers_of = world.handlers()
+        if events.log is None and not (self._of[CONTACT] or handlers_of(CONTACT)):
+            return errors
 
         def is_over() -> bool:
             return state.moment is not moment or world.generation() is not generation
@@ -248,39 +253,45 @@ class Subscribers:
                 errors.append(error)
 
         plan = self._plan(world, events, touching) if self.registrations else []
-        handlers_of = world.handlers()
         for own, event in plan:
             if is_over():
                 return errors
             if own in self.registrations:
                 call(own.function, event)
 
-        def dispatch(named: Iterable[tuple[str, Any]]) -> None:
-            for name, event in named:
-                for handler in handlers_of(name):
-                    if is_over():
-                        return
-                    call(handler, event)
-
-        if handlers_of(COLLISION):
-            dispatch((COLLISION, event) for event in events.collisions)
-        if handlers_of(CONTACT_BEGAN) or handlers_of(CONTACT_ENDED):
-            dispatch(events.changes())
-        if handlers_of(CONTACT) and not is_over():
-            dispatch((CONTACT, contact) for contact in touching(_ALL, _ALL))
+        if is_over():
+            return errors
+        for name, event in self._named_for_esper(events, handlers_of, touching):
+            for handler in handlers_of(name):
+                call(handler, event)
+                if is_over():
+                    return errors
         return errors
+
+    def _named_for_esper(
+        self, events: StepEvents, handlers_of: Callable[[str], Any], touching: Touching
+    ) -> Iterator[tuple[str, Any]]:
+        """Yield the names and events of a step that esper's handlers may want, in order."""
+        if handlers_of(COLLISION):
+            yield from ((COLLISION, event) for event in events.each_collision(None))
+        if handlers_of(CONTACT_BEGAN) or handlers_of(CONTACT_ENDED):
+            yield from ((_NAME_OF[type(event)], event) for event in events.each_change())
+        if handlers_of(CONTACT):
+            yield from ((CONTACT, contact) for contact in touching(_ALL, _ALL))
 
     def _plan(self, world: World, events: StepEvents, touching: Touching) -> Plan:
         """Return which functions to call for which events; none has been called yet."""
         types, plan = self._types, Plan()
         types.look(world, keeps_deleted=True)
         if self._of[COLLISION]:
-            array = events.collision_array
-            rows = types.select(array, types.wanted(self._kinds[COLLISION]))
-            for collision in EventSequence(array[rows], Collision.from_row):
+            wanted = types.wanted(self._kinds[COLLISION])
+            some = None
+            if wanted is not None:
+                some = types.select(events.collision_array, wanted) if len(wanted) else ()
+            for collision in events.each_collision(some):
                 self._offer(collision, plan, COLLISION)
-        if len(events.contact_array) and (self._of[CONTACT_BEGAN] or self._of[CONTACT_ENDED]):
-            for event in events.changes_at(self._find_wanted(events.contact_array)):
+        if self._of[CONTACT_BEGAN] or self._of[CONTACT_ENDED]:
+            for event in events.each_change(self._find_wanted(events)):
                 if isinstance(event, ContactBegan):
                     self._offer(event, plan, CONTACT_BEGAN)
                     self._note_begin(event)
@@ -324,8 +335,11 @@ class Subscribers:
             if own.kinds in orders:
                 plan.append((own, event.swapped() if orders[own.kinds] else event))
 
-    def _find_wanted(self, array: NDArray[np.void]) -> NDArray[np.bool_]:
-        """Return by row which begins and ends some function wants."""
+    def _find_wanted(self, events: StepEvents) -> NDArray[np.bool_] | None:
+        """Return by index which begins and ends some function wants; None if none names a type."""
+        if not any(kinds != (None, None) for name in CHANGES for kinds in self._kinds[name]):
+            return None
+        array = events.contact_array
         is_end = array["event"] == ENDED
         wanted = np.zeros(len(array), bool)
         kinds = (*self._kinds[CONTACT_BEGAN], *self.open)
