@@ -161,16 +161,22 @@ class ContactRows:
                 found.append(n)
         return found
 
+    def tuples_of(self, numbers) -> list:
+        """Return some contacts as tuples: rows of the bodies, kind, axis, sign, image, since."""
+        n: cython.Py_ssize_t
+        found: list = []
+
+        for n in numbers:
+            found.append(
+                (
+                    self.at[n].first, self.at[n].second, self.at[n].kind, self.at[n].axis,
+                    self.at[n].sign, self.at[n].image, self.at[n].since,
+                )
+            )  # fmt: skip
+        return found
+
     def arrays(self) -> tuple:
-        """Return copies of all contacts as arrays; see `arrays_of`."""
-        return self.arrays_of(range(self.n))
-
-    def arrays_of(self, numbers) -> tuple:
-        """Return copies of some contacts as arrays.
-
-        Parameters
-        ----------
-        numbers : sequence of int
+        """Return copies of all contacts as arrays.
 
         Returns
         -------
@@ -182,19 +188,18 @@ class ContactRows:
             The image of the second body.
         """
         n: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        codes: cython.longlong[:, ::1] = zeros(LONG, len(numbers), N_COLUMNS)
-        since: cython.double[::1] = zeros(DOUBLE, len(numbers))
-        images: cython.longlong[::1] = zeros(LONG, len(numbers))
+        codes: cython.longlong[:, ::1] = zeros(LONG, self.n, N_COLUMNS)
+        since: cython.double[::1] = zeros(DOUBLE, self.n)
+        images: cython.longlong[::1] = zeros(LONG, self.n)
 
-        for at, n in enumerate(numbers):
-            codes[at, FIRST] = self.at[n].first
-            codes[at, SECOND] = self.at[n].second
-            codes[at, KIND] = self.at[n].kind
-            codes[at, AXIS] = self.at[n].axis
-            codes[at, SIGN] = self.at[n].sign
-            since[at] = self.at[n].since
-            images[at] = self.at[n].image
+        for n in range(self.n):
+            codes[n, FIRST] = self.at[n].first
+            codes[n, SECOND] = self.at[n].second
+            codes[n, KIND] = self.at[n].kind
+            codes[n, AXIS] = self.at[n].axis
+            codes[n, SIGN] = self.at[n].sign
+            since[n] = self.at[n].since
+            images[n] = self.at[n].image
         return codes, since, images
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,7 @@ from ecs_collide.events import (
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.entity_types import Indices
-from ecs_collide.step.events_of_step import axis_normal, kinds_shown
+from ecs_collide.step.events_of_step import SHOWN_KINDS, axis_normal
 from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.shared import SharedParts
 from ecs_collide.sync.quarantine import refusal
@@ -38,17 +40,14 @@ class ContactQueries:
         self._lookup = shared.lookup
         self._lock = shared.lock
         self._up = shared.up
-        self._has_images = shared.domain is not None
         self._queried = queried
         self._pair_filters = pair_filters
 
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts of one body or of all, sorted by ids."""
         self._lock.refuse_others()
-        found: Indices = slice(None)
-        if entity is not None:
-            rows = self._state.timeline.contacts.rows
-            found = np.array(rows.find(self._lookup.row(entity)), np.int64)
+        rows = self._state.timeline.contacts.rows
+        found = range(rows.n) if entity is None else rows.find(self._lookup.row(entity))
         contacts = self._contacts_at(found)
         allowed = None if filter is None else self._queried.allowed(filter, len(contacts))
         if allowed is not None:
@@ -59,29 +58,21 @@ class ContactQueries:
             ]
         return contacts
 
-    def _contacts_at(self, found: Indices) -> list[Contact]:
+    def _contacts_at(self, numbers: Iterable[int]) -> list[Contact]:
         """Return some of the kernel's contacts, sorted by ids, and by images if the world wraps."""
-        ids, kept = self._registry.table.ids, self._state.timeline.contacts.rows
-        arrays = kept.arrays() if isinstance(found, slice) else kept.arrays_of(found.tolist())
-        rows, since, images = map(np.asarray, arrays)
-        if self._has_images:
-            order = np.argsort(images, kind="stable")
-            rows, since = rows[order], since[order]
-        kinds = kinds_shown(rows)
-        shown = kinds < len(ContactKind)
-        contacts = [
-            Contact(
-                int(ids[first]),
-                int(ids[second]),
-                axis_normal(self._state.dim, axis, sign),
-                ContactKind(kind),
-                began,
+        ids, dim = self._registry.table.views.ids, self._state.dim
+        found = [
+            (ids[first], ids[second], image, axis, sign, shown, since)
+            for first, second, kind, axis, sign, image, since in (
+                self._state.timeline.contacts.rows.tuples_of(numbers)
             )
-            for (first, second, _, axis, sign), kind, began in zip(
-                rows[shown].tolist(), kinds[shown].tolist(), since[shown].tolist(), strict=True
-            )
+            if (shown := SHOWN_KINDS[kind]) is not None
         ]
-        return sorted(contacts, key=lambda contact: (contact.first, contact.second))
+        found.sort(key=itemgetter(0, 1, 2))
+        return [
+            Contact(first, second, axis_normal(dim, axis, sign), kind, since)
+            for first, second, _, axis, sign, kind, since in found
+        ]
 
     def touching(self, present: Indices, begins: Indices) -> list[Contact]:
         """Return a contact for each two bodies that touched in the last step, sorted by ids.
@@ -101,8 +92,10 @@ class ContactQueries:
             began[event.first, event.second] = Contact(
                 event.first, event.second, event.normal, event.kind, since
             )
+        n = self._state.timeline.contacts.rows.n
+        rows = range(n) if isinstance(present, slice) else present.tolist()
         # In a world that wraps two bodies may touch at several images.
-        at_end = {(each.first, each.second): each for each in reversed(self._contacts_at(present))}
+        at_end = {(each.first, each.second): each for each in reversed(self._contacts_at(rows))}
         return [each for _, each in sorted({**began, **at_end}.items())]
 
     def is_on(self, entity: int, normal: VectorLike | None = None) -> Contact | None:

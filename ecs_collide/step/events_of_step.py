@@ -27,6 +27,7 @@ _OF_CODE: dict[int, Any] = {BEGAN: ContactBegan, ENDED: ContactEnded}
 _HIDDEN = len(ContactKind)
 # By the kernel's kinds of contacts: SOLID, CROSSING, PASSING, LEAVING, UNTIL_APART.
 _REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
+SHOWN_KINDS = (*(ContactKind(kind) if kind < _HIDDEN else None for kind in _REPORTED_KINDS),)
 
 
 class StepEvents:
@@ -95,6 +96,7 @@ class StepEvents:
             yield _OF_CODE[row[0]].from_row(row)
 
 
+@cache
 def axis_normal(dim: int, axis: int, sign: int) -> Vector:
     """Return the unit vector of an axis and a direction."""
     return tuple(float(sign) if k == axis else 0.0 for k in range(dim))

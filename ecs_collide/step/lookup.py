@@ -81,7 +81,7 @@ class BodyLookup:
                 f"entities={entities!r} must be a list or array of entity ids, or None"
             )
         if ids.size < _FEW:
-            few = [self.row(entity) for entity in ids.tolist()]
+            few = self._rows_of_few(ids.tolist())
             new = [(n, ids[n].item()) for n, row in enumerate(few) if row < 0] if -1 in few else []
             return np.array([max(row, 0) for row in few] if new else few, np.int64), new
         rows = self._registry.index.rows_of(ids.astype(np.int64))
@@ -94,6 +94,16 @@ class BodyLookup:
         new = [(n, entity) for n, entity in new if self.row(entity) < 0]  # raises for no body
         rows[[n for n, _ in new]] = 0
         return rows, new
+
+    def _rows_of_few(self, entities: list[int]) -> list[int]:
+        """Return the row of each body, as `row` does."""
+        world, registry = self._link.attached, self._registry
+        if world is not None and registry.index.is_current(world):  # asked once for all
+            news, row_of = registry.table.views.news, registry.row_of
+            rows = [row_of.get(entity, -1) for entity in entities]
+            if not any(row < 0 or news[row] & News.NEW for row in rows):
+                return rows
+        return [self.row(entity) for entity in entities]
 
     def new_body(self, entity: int) -> NewBody:
         """Return the body that the components of an entity describe now."""
