@@ -256,11 +256,10 @@ class Collision(_Event):
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> Collision:
         """Make the event from the values of a `collision_dtype` row."""
-        time, exit_, first, second, normal, kind, *numbers, solids, outcome = row
+        solids: tuple[int, ...] = row[14]
         if solids[1] < 0:
-            solids = tuple(one for one in solids if one >= 0)
-        kind, outcome = SWEEP_KINDS[kind], _OUTCOMES[outcome]
-        values = time, exit_, first, second, normal, kind, *numbers, solids, outcome
+            solids = solids[:1] if solids[0] >= 0 else ()
+        values = *row[:5], SWEEP_KINDS[row[5]], *row[6:14], solids, _OUTCOMES[row[15]]
         return cls(*values)
 
 

@@ -64,6 +64,12 @@ class WorldProbe:
 
     @cython.ccall
     @may_raise
+    def is_as_before(self, generation) -> cython.bint:
+        """Return whether this world is current, and has not been cleared since a generation."""
+        return self.is_current() and self.generation() is generation
+
+    @cython.ccall
+    @may_raise
     def has_handlers(self, names: tuple) -> cython.bint:
         """Return whether the current world has a handler of some events, or has had one."""
         registry: Any = esper.event_registry

@@ -358,7 +358,7 @@ class TestCommand:
         assert "import ecs_collide, beyond esper and numpy" in out
 
 
-@pytest.mark.parametrize("name", ["quiet", "resting", "churn", "build", "query", "plain"])
+@pytest.mark.parametrize("name", ["counts", "quiet", "resting", "churn", "build", "query", "plain"])
 @pytest.mark.usefixtures("world")
 def test_costs_are_measured(name):
     rows = costs.COSTS[name](**measure.QUICK_COSTS[name])

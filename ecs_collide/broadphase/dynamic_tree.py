@@ -190,6 +190,8 @@ class Tree:
                 return False
         return True
 
+    @cython.ccall
+    @may_raise
     def renew(
         self,
         items: cython.longlong[::1],
@@ -199,7 +201,7 @@ class Tree:
         filed: cython.bint,
         margin: cython.double,
         lookahead: cython.double,
-    ) -> int:
+    ) -> cython.Py_ssize_t:
         """Update the boxes of items; insert new items, reinsert items that escape.
 
         An item gets new fat bounds if it is new, if its box swept by `motion` escapes the old

@@ -467,7 +467,8 @@ class Snapshots:
             bodies.data,
             np.array(state.pending["codes"], np.int8).data,
         )
-        step.events = StepEvents.of_arrays(state.collisions, state.contact_events)
+        step.log = None
+        step.known_events = StepEvents.of_arrays(state.collisions, state.contact_events)
         step.reports[:] = state.reports[-N_KEPT:]
         step.n_reports = state.n_reports
         saved = dict(zip(_SAVED, state.counts, strict=True))

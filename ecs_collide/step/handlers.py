@@ -34,6 +34,7 @@ Plan = list[tuple[Registration, Any]]
 Touching = Callable[[Indices, Indices], Iterable[Contact]]
 
 _ALL = slice(None)
+_ANY: Kinds = (None, None)
 CHANGES = CONTACT_BEGAN, CONTACT_ENDED
 EVENT_NAMES = COLLISION, CONTACT_BEGAN, CONTACT_ENDED, CONTACT
 _NAME_OF: dict[type, str] = {ContactBegan: CONTACT_BEGAN, ContactEnded: CONTACT_ENDED}
@@ -152,11 +153,7 @@ class Subscribers:
         kinds = {kind for own in self.registrations for kind in own.kinds if kind is not None}
         self._types.follow(kinds)
         known = self.open
-        new = [
-            ends
-            for ends in self._kinds[CONTACT_ENDED]
-            if ends not in known and ends != (None, None)
-        ]
+        new = [ends for ends in self._kinds[CONTACT_ENDED] if ends not in known and ends != _ANY]
         self.open = {ends: known[ends] for ends in self._kinds[CONTACT_ENDED] if ends in known}
         self.open |= {ends: {} for ends in new}
         # If the world was cleared since, the present contacts are between deleted entities.
@@ -243,8 +240,12 @@ class Subscribers:
         if events.log is None and not (self._of[CONTACT] or handlers_of(CONTACT)):
             return errors
 
+        is_as_before = world.probe.is_as_before
+
         def is_over() -> bool:
-            return state.moment is not moment or world.generation() is not generation
+            return state.moment is not moment or not (
+                is_as_before(generation) or world.generation() is generation
+            )
 
         def call(function: Callable[[Any], object], event: Any) -> None:
             try:
@@ -310,6 +311,9 @@ class Subscribers:
     def _offer(self, event: Any, plan: Plan, name: str) -> None:
         """Plan the calls of the functions that want an event by the types of its bodies."""
         for own in self._of[name]:
+            if own.kinds == _ANY:
+                plan.append((own, event))
+                continue
             order = self._types.order_of(event.first, event.second, own.kinds)
             if order is not None:
                 plan.append((own, event.swapped() if order else event))
@@ -325,7 +329,7 @@ class Subscribers:
     def _offer_end(self, event: ContactEnded, plan: Plan) -> None:
         """Plan the calls of the functions that want an end, and remove the open contact."""
         pair = event.first, event.second
-        orders: dict[Kinds, int] = {(None, None): 0}
+        orders: dict[Kinds, int] = {_ANY: 0}
         for kinds, contacts in self.open.items():
             if pair in contacts:
                 orders[kinds] = contacts[pair].pop(0)
@@ -337,7 +341,7 @@ class Subscribers:
 
     def _find_wanted(self, events: StepEvents) -> NDArray[np.bool_] | None:
         """Return by index which begins and ends some function wants; None if none names a type."""
-        if not any(kinds != (None, None) for name in CHANGES for kinds in self._kinds[name]):
+        if not any(kinds != _ANY for name in CHANGES for kinds in self._kinds[name]):
             return None
         array = events.contact_array
         is_end = array["event"] == ENDED
@@ -345,7 +349,7 @@ class Subscribers:
         kinds = (*self._kinds[CONTACT_BEGAN], *self.open)
         wanted[self._types.select(array, self._types.wanted(kinds))] = True
         wanted &= ~is_end
-        if (None, None) in self._kinds[CONTACT_ENDED]:
+        if _ANY in self._kinds[CONTACT_ENDED]:
             wanted |= is_end
             return wanted
         known = [contacts for contacts in self.open.values() if contacts]

@@ -43,21 +43,25 @@ class StepLock:
         self.enter(sys._getframe(0 if cython.compiled else 1))
 
     def __exit__(self, *_: object) -> None:
-        self.leave((threading.get_ident(), sys._getframe(0 if cython.compiled else 1)))
+        self.leave(sys._getframe(0 if cython.compiled else 1))
 
-    @cython.cfunc
-    def enter(self, frame) -> object:
-        """Admit this thread, and return its entry for `leave`.
+    @may_raise
+    def enter(self, frame: object) -> cython.void:
+        """Admit this thread.
 
         `frame` is the Python frame in which it is inside; None for compiled code, which always
-        leaves.
+        leaves.  No frame must keep the entry, because a frame that keeps itself is freed late.
         """
         entry: object = (threading.get_ident(), frame)
 
         self.entries.append(entry)
         if self.is_changing or self.entries[0] is not entry:
             self._admit(entry)
-        return entry
+
+    @may_raise
+    def leave(self, frame: object) -> cython.void:
+        """Remove the entry of this thread and a frame."""
+        self._remove((threading.get_ident(), frame))
 
     @may_raise
     def _admit(self, entry: Any) -> cython.void:
@@ -66,16 +70,16 @@ class StepLock:
             if self.entries[0] is not entry:
                 self._forget_gone()
                 if self.entries[0][0] != entry[0]:
-                    self.leave(entry)  # at once, so that a refused thread blocks no other
+                    self._remove(entry)  # at once, so that a refused thread blocks no other
                     raise self.refusal()
             if self.is_changing and self.entries[0] is entry:
                 self.repair()
         except BaseException:
-            self.leave(entry)
+            self._remove(entry)
             raise
 
     @may_raise
-    def leave(self, entry: object) -> cython.void:
+    def _remove(self, entry: object) -> cython.void:
         """Remove an entry, if it is there."""
         try:  # noqa: SIM105  (`suppress` would cost each step a call)
             self.entries.remove(entry)
@@ -87,7 +91,7 @@ class StepLock:
         """Remove the entries of threads that are no longer inside."""
         for entry in list(self.entries):
             if not _is_running(entry[0], entry[1]):
-                self.leave(entry)
+                self._remove(entry)
 
     @cython.ccall
     @may_raise

@@ -20,7 +20,6 @@ from ecs_collide.events import COLLISION, CONTACT, CONTACT_BEGAN, CONTACT_ENDED,
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.step.coming import no_impacts, read_impacts
-from ecs_collide.step.events_of_step import StepEvents, no_events
 from ecs_collide.step.lock import StepLock
 from ecs_collide.step.state import BOUNDED, IDLE, QUEUED, RESOLVED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
@@ -79,7 +78,6 @@ class Pipeline:
     handled: Any  # the last argument of `Responses.handle`
     offers: Any  # the last argument of `Responses.offer_to`
     is_offering: cython.bint  # what it returned
-    no_events: Any
     logs: tuple  # two `EventBuffer`
     no_rows: cython.longlong[::1]
     no_targets: cython.double[:, ::1]
@@ -119,7 +117,6 @@ class Pipeline:
         self.handled = ()
         self.offers = None
         self.is_offering = False
-        self.no_events = no_events(state.dim)
         self.logs = EventBuffer(state.dim), EventBuffer(state.dim)
         self.no_rows = np.zeros(0, np.int64).data
         self.no_targets = np.zeros((0, state.dim)).data
@@ -160,8 +157,7 @@ class Pipeline:
 
         If the repair fails, the next stage repeats it.
         """
-        entry: object = self.lock.enter(None if cython.compiled else sys._getframe())
-
+        self.lock.enter(None if cython.compiled else sys._getframe())
         try:
             if stage == UPDATE_BOUNDS:
                 self._update_bounds(dt, some)
@@ -175,7 +171,7 @@ class Pipeline:
             self.lock.repair_quietly()
             raise
         finally:
-            self.lock.leave(entry)
+            self.lock.leave(None if cython.compiled else sys._getframe())
 
     @may_raise
     def _update_bounds(self, given_dt: object, handled: object) -> cython.void:
@@ -416,16 +412,16 @@ class Pipeline:
         if timeline.n_held and not state.was_holding:
             reports = [*reports, self._report_held(timeline)]
         counts: list = timeline.count(state.step + 1, len(self.lists.rows), state.n_movers)
-        events: Any = self.no_events
+        log: Any = None
         if buffer.n_collisions or buffer.n_contacts:
             # The last step's events may still be made from one of the two logs.
-            log: EventBuffer = self.logs[1 if state.events.log is self.logs[0] else 0]
+            log = self.logs[1 if state.log is self.logs[0] else 0]
             log.take(buffer)
-            events = StepEvents(state.dim, log)
         if reports:
             state.reports[:] = [*state.reports, *reports][-N_KEPT:]
         state.set(
-            events=events,
+            log=log,
+            known_events=None,
             step=state.step + 1,
             time=state.time + state.dt,
             counts=counts,
@@ -628,6 +624,8 @@ class Pipeline:
 @may_raise
 def _checked_dt(dt: Any) -> cython.double:
     """Return the length of a step in seconds; ValueError if it is not finite and >= 0."""
+    if type(dt) is float and 0.0 <= dt < math.inf:
+        return dt
     try:
         if isinstance(dt, (str, bytes, bytearray)):
             raise TypeError

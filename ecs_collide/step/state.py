@@ -46,7 +46,8 @@ class StepState:
     # Completed steps, and the last one of them.
     step: Public[int]  # number of completed steps
     time: Public[float]  # the sum of all dt, in seconds
-    events: Public[StepEvents]
+    log: Public[object]  # the `EventBuffer` with its events; None if there were none
+    known_events: Public[StepEvents | None]  # what `events` returned; None until it is read
     reports: ReadOnly[list[Report]]  # the last 64, the newest at the end
     n_reports: Public[int]  # of all steps
     counts: Public[list[Any]]  # numbers, in the order of the fields of `Stats`
@@ -74,7 +75,8 @@ class StepState:
         self.generation = None
         self.step = 0
         self.time = 0.0
-        self.events = no_events(self.dim)
+        self.log = None
+        self.known_events = None
         self.reports = []
         self.n_reports = 0
         self.counts = []
@@ -97,6 +99,14 @@ class StepState:
         timeline.carriers.sweeps = self.sweeps
         timeline.gravity.set(self.gravity)
         return timeline
+
+    @property
+    def events(self) -> StepEvents:
+        """The events of the last step."""
+        if self.known_events is None:
+            has_none = self.log is None
+            self.known_events = no_events(self.dim) if has_none else StepEvents(self.dim, self.log)
+        return self.known_events
 
     @property
     def is_stepping(self) -> bool:

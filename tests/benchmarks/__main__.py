@@ -15,6 +15,7 @@ from tests.benchmarks.measure import Effort, Race
 from tests.benchmarks.scenes import SCENES
 from tests.pressing import SCENES as CROWDS
 
+ENGINE_SIZES = [10, 50, 200, 800, 2_000, 10_000]
 NAMES = ("tree", "growth", "engine", "crowd", *COSTS)
 
 
@@ -33,7 +34,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
         "--n",
         nargs="+",
         type=int,
-        help="bodies; default 10,000, whole engines 2,000 and 10,000, crowds 50, 200 and 800",
+        help="bodies; default 10,000, whole engines 10 to 10,000, crowds 50, 200 and 800",
     )
     parser.add_argument(
         "--dim",
@@ -94,7 +95,7 @@ def planned(arguments: argparse.Namespace) -> list[tuple[str, str, int, int, lis
                 if ("tree", "gas", n, dim) not in known
             ]
     if "engine" in wanted:
-        sizes = arguments.n or ([100] if arguments.quick else [2_000, 10_000])
+        sizes = arguments.n or ([100] if arguments.quick else ENGINE_SIZES)
         races += [("engine", "arena", n, 2, arguments.only) for n in sizes]
     if "crowd" in wanted:
         sizes = arguments.n or ([20] if arguments.quick else [50, 200, 800])

@@ -18,6 +18,7 @@ from unittest import mock
 import esper
 import numpy as np
 
+from tests.benchmarks import counts
 from tests.benchmarks.engines import HALF, Ours, arena
 from tests.benchmarks.scenes import DT, Floats, Integers, scene
 
@@ -461,7 +462,24 @@ def cpu_time(n: int, frames: int, is_level: bool, compiled: bool) -> float:
     return min(means)
 
 
+def counted(sizes: tuple[int, ...] = (10, 50, 200), instructions: bool = True) -> Rows:
+    """Count what a step costs, in numbers that are the same on every machine."""
+    rows: Rows = []
+    for n in sizes:
+        esper.switch_world(f"counted {n}")
+        bytecodes, frames = counts.python_of_a_step(n)
+        found = counts.instructions_of_a_step(n) if instructions else None
+        rows += [
+            (f"a step of {n} boxes that nobody listens to, bytecodes", bytecodes, ""),
+            ("the same, calls of Python functions", frames, ""),
+        ]
+        if found is not None:
+            rows.append(("the same, mean instructions (callgrind)", found, ""))
+    return rows
+
+
 COSTS: dict[str, Callable[..., Rows]] = {
+    "counts": counted,
     "quiet": quiet,
     "resting": resting,
     "churn": churn,

@@ -31,6 +31,7 @@ ONE_THREAD = dict.fromkeys(
     ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS"), "1"
 )
 QUICK_COSTS: dict[str, dict[str, int]] = {
+    "counts": {"sizes": (10,), "instructions": False},
     "quiet": {"n": 1000, "movers": 10, "frames": 10},
     "resting": {"n": 1000, "movers": 10, "frames": 10},
     "churn": {"n": 500, "frames": 3},

@@ -148,6 +148,8 @@ def page(races: list[Race], figures: list[tuple[str, float, str]], command: str)
     peered = [race for race in trees if len(race.results) > 1]
     engines = [race for race in races if race.kind == "engine"]
     crowds = [race for race in races if race.kind == "crowd"]
+    if engines:
+        parts += ["## Whole engines\n", ENGINE, field(engines), *map(table, engines)]
     if trees:
         parts += [
             "## Finding the pairs\n",
@@ -156,8 +158,6 @@ def page(races: list[Race], figures: list[tuple[str, float, str]], command: str)
             *map(table, peered),
             steadiness(trees),
         ]
-    if engines:
-        parts += ["## Whole engines\n", ENGINE, field(engines), *map(table, engines)]
     if crowds:
         parts += ["## Crowds\n", CROWD, field(crowds), *map(table, crowds)]
     if figures:

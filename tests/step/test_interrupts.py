@@ -663,7 +663,7 @@ def test_a_step_for_which_python_has_no_memory_leaves_a_space_that_works(
     before = expected(in_new_world, kind)[0]
     n_failed = 0
 
-    for n in range(1, 4000, 4000 // volume(25, 40, 4000)):
+    for n in range(1, 400, 400 // volume(25, 40, 400)):
         scene = in_new_world(kind)
         scene.act(kind.first)
         try:

@@ -1,0 +1,39 @@
+"""What a step costs in Python, in counts that are the same on every machine."""
+
+from __future__ import annotations
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.benchmarks import counts
+
+
+@pytest.fixture(autouse=True)
+def only_compiled(implementation):
+    if implementation == "plain":
+        pytest.skip("kernels in pure Python are bytecodes")
+
+
+@pytest.mark.parametrize("n", [10, 200])
+def test_a_step_that_nobody_listens_to_runs_little_python(world, n):
+    bytecodes, frames = counts.python_of_a_step(n)
+
+    assert bytecodes <= 400
+    assert frames <= 15
+
+
+def test_a_listener_is_paid_for_by_events_and_not_by_bodies(world):
+    def of_a_step(n: int) -> tuple[int, int]:
+        esper.clear_database()
+        return counts.python_of_a_step(n, lambda space: space.on_collision(heard.append))
+
+    heard: list[ec.Collision] = []
+    few = of_a_step(10)
+    n_few = len(heard)
+    many = of_a_step(200)
+
+    n_events = (len(heard) - n_few) / counts.N_COUNTED  # about as many in each step
+    assert n_events > 5.0
+    assert few[0] < 2000
+    assert many[0] < few[0] + 500 * n_events
