@@ -33,7 +33,7 @@ _KERNEL_NAMES = (
     "step.timeline",
     "sync.reader",
     "sync.world_diff",
-    "snapshot.records",
+    "sync.records",
     "queries.search",
     "sync.bindings",
     "step.type_marks",

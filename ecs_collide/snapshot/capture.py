@@ -306,7 +306,7 @@ class SnapshotSchema:
                     for name, value in zip(names, values, strict=True):
                         _try(setattr, item, name, value)
             elif numbers.size:
-                _try(records.put, numbers.data)
+                _try(records.put, records.items, numbers.data)
         for how, component, value in reversed(before.overwritten):
             _try(how.put_back, component, value)
 
@@ -344,7 +344,7 @@ class SnapshotSchema:
         world.begin_entities_at(max(state.next_entity, *(last + 1 for last in ends), 1))
         for numbers, bit in zip(state.numbers, bits, strict=False):
             if numbers.size and bit is not None:
-                self._records[bit].put(numbers.data)
+                self._records[bit].put(self._records[bit].items, numbers.data)
         for how, entity, component, value in loaded.updates:
             try:
                 before.overwritten.append((how, component, how.now(component)))

@@ -8,6 +8,7 @@ length shows whether there are any, so only frames with changes pay for the rest
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -181,6 +182,9 @@ class Presence:
         row_of = self._registry.row_of
         if self._index.is_current(world):  # tested once for all bodies
             items = self._index.holders(kind)
+            if items:
+                with suppress(KeyError):  # an entity without a row
+                    return list(map(items.__getitem__, map(row_of.__getitem__, entities)))
             rows = [row_of.get(entity) for entity in entities]
             return [None if row is None or not items else items[row] for row in rows]
         find = self.finder(world)

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.components.attributes import keeps_numbers, read_number, write_number
+from ecs_collide._kernel import backend
+from ecs_collide.components.attributes import read_number, write_number
 from ecs_collide.components.component_map import Components
 from ecs_collide.events import Vector
 
@@ -25,7 +26,8 @@ class Units:
         roles = (components.vector(role, dim) for role in ("position", "extents", "velocity"))
         self._position, self._extents, self._velocity = (role.names for role in roles)
         self.shared_size = components.shared_size(dim)  # one attribute for several axes, or ""
-        self._velocity_type = components.velocity.kind
+        make = backend.kernels.records.ComponentRecords
+        self._velocities = make(components.velocity.kind, tuple(self._velocity), ())
 
     def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
         """Return the centre and the half sizes of a body from its position and size."""
@@ -78,9 +80,4 @@ class Units:
 
     def set_velocities(self, components: Sequence[Any], velocities: Doubles) -> None:
         """Set the numbers of many velocity components from `velocities`, (n, dim)."""
-        for name, numbers in zip(self._velocity, velocities.T.tolist(), strict=True):
-            # The test in `write_number` costs as much as the write of an attribute.
-            plain = self._velocity_type if keeps_numbers(self._velocity_type, name) else None
-            for component, number in zip(components, numbers, strict=True):
-                write: Any = setattr if type(component) is plain else write_number
-                write(component, name, number)
+        self._velocities.put(list(components), np.ascontiguousarray(velocities).data)

@@ -77,12 +77,12 @@ class ComponentRecords:
                 return i
         return -1
 
-    def put(self, numbers: cython.double[:, ::1]):
-        """Write numbers, float64 (len(items), width), into the components that differ."""
+    def put(self, items: list, numbers: cython.double[:, ::1]):
+        """Write numbers, float64 (len(items), width), into those components that differ."""
         i: cython.Py_ssize_t
 
-        for i in range(len(self.items)):
-            item = self.items[i]
+        for i in range(len(items)):
+            item = items[i]
             if (
                 self.whole
                 or not cython.compiled
