@@ -147,7 +147,7 @@ class OwnTypes:
         taken = {*self.by_name(), *(plain.name for plain in self.plain)}
         if Random.__name__ in names and Random.__name__ not in taken:
             self.discover([Random])
-        now_by_functions = (own.kind for own in self.own if is_plain(own.kind))
-        found = {kind.__name__: Plain(kind, kind.__name__) for kind in now_by_functions}
+        kinds = (own.kind for own in self.own if own.kind.__name__ in names)
+        found = {kind.__name__: Plain(kind, kind.__name__) for kind in kinds if is_plain(kind)}
         found.update((plain.name, plain) for plain in self.plain)
         return {name: plain for name, plain in found.items() if name in names}

@@ -106,6 +106,7 @@ class Snapshots:
         self._rounded = RoundedNumbers(self._registry.components, self._state.dim)
         # The state before the current restore, or before one that was interrupted.
         self._before: _Before | None = None
+        self._decoded: tuple[bytes, SnapshotData] | None = None  # the last snapshot restored
         self.is_used = False  # whether the game has asked for a snapshot
         self._compared: WorldContents | None = None  # the contents at the last warning
         self._warned_of: set[type] = set()
@@ -365,7 +366,7 @@ class Snapshots:
                 "restore() was called in a response, in the middle of a step: "
                 "call it between steps, or in a handler of their events"
             )
-        state = codec.decode(data, self._state.dim, WIDTHS)
+        state = self._decode(data)
         if state.wrap != self._wrap:
             raise ValueError(
                 f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
@@ -387,6 +388,13 @@ class Snapshots:
         self._resume(world, state)
         self._before = None  # the restore is complete
         self._lock.is_changing = False
+
+    def _decode(self, data: bytes) -> SnapshotData:
+        """Return the state that bytes hold; a search restores the same ones again and again."""
+        if self._decoded is None or self._decoded[0] is not data or type(data) is not bytes:
+            self._decoded = None  # one state of a large world is enough
+            self._decoded = data, codec.decode(data, self._state.dim, WIDTHS)
+        return self._decoded[1]
 
     def _save(self, world: World) -> _Before:
         """Return the state from which `take_back` undoes a restore."""
