@@ -18,6 +18,7 @@ from ecs_collide.testing.assertions import (
 )
 from ecs_collide.testing.logs import format_log
 from ecs_collide.testing.places import leads_to
+from ecs_collide.testing.reach import Reach, reach
 from ecs_collide.testing.repeats import VARIANTS, assert_repeats, assert_rollback_safe
 from ecs_collide.testing.sim import Inputs, Sim, Trace
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 __all__ = [
     "VARIANTS",
     "Inputs",
+    "Reach",
     "Sim",
     "Trace",
     "assert_contacts_balanced",
@@ -50,6 +52,7 @@ __all__ = [
     "input_scripts",
     "leads_to",
     "level_machine",
+    "reach",
     "tile_floors",
     "worlds",
 ]

@@ -13,6 +13,7 @@ from collections import deque
 from collections.abc import Iterable
 from dataclasses import is_dataclass
 from enum import Enum
+from functools import cache
 from pathlib import PurePath
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 from typing import Any
@@ -32,6 +33,8 @@ PLAIN_TYPES: tuple[type, ...] = (
 )
 # Types whose objects have no state but their content, unless a subclass of the game adds some.
 VALUES = (str, bytes, int, float, complex, tuple, frozenset, dict, list, set, deque, np.ndarray)
+
+_NOT_SET: Any = object()
 
 
 class Memory:
@@ -92,6 +95,21 @@ class Memory:
             self.obstacle = strange.kind
             return
         self._moments[step] = take_snapshot(self._space), contents
+
+    def require(self, step: int, caller: str) -> None:
+        """Save everything as it is now; raise AssertionError, for a caller, if that fails."""
+        __tracebackhide__ = True
+        self.take(step)
+        if self.obstacle is not None:
+            raise AssertionError(
+                f"{caller} cannot keep a {self.obstacle.__qualname__} of "
+                f"{self.obstacle.__module__}: give its owner a method remember() that "
+                "returns a function which brings it back"
+            )
+
+    def forget(self, step: int) -> None:
+        """Forget what was saved at a step."""
+        del self._moments[step]
 
     def bring_back(self, step: int) -> None:
         """Restore the game to a saved step."""
@@ -189,21 +207,37 @@ def _is_of_library(thing: Any) -> bool:
 
 def _is_frozen(thing: Any) -> bool:
     """Return whether an object is of a frozen dataclass."""
-    kind = type(thing)
+    return _is_frozen_kind(type(thing))
+
+
+@cache
+def _is_frozen_kind(kind: type) -> bool:
+    """Return whether a class is a frozen dataclass."""
     return is_dataclass(kind) and bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]
 
 
 def _fields(thing: Any) -> dict[str, Any]:
     """Return the attributes of an object, from its dict and its slots."""
-    fields = dict(getattr(thing, "__dict__", {}))
-    for kind in type(thing).__mro__:
-        slots = kind.__dict__.get("__slots__", ())
+    fields = dict(getattr(thing, "__dict__", ()))
+    for name in _slots_of(type(thing)):
+        value = getattr(thing, name, _NOT_SET)
+        if value is not _NOT_SET:
+            fields[name] = value
+    return fields
+
+
+@cache
+def _slots_of(kind: type) -> tuple[str, ...]:
+    """Return the names of the slots of a class and its bases, as `getattr` takes them."""
+    found = []
+    for base in kind.__mro__:
+        slots = base.__dict__.get("__slots__", ())
         for name in (slots,) if isinstance(slots, str) else slots:
             if name.startswith("__") and not name.endswith("__"):  # as Python keeps it
-                name = f"_{kind.__name__.lstrip('_')}{name}"
-            if name not in ("__dict__", "__weakref__") and hasattr(thing, name):
-                fields[name] = getattr(thing, name)
-    return fields
+                name = f"_{base.__name__.lstrip('_')}{name}"
+            if name not in ("__dict__", "__weakref__"):
+                found.append(name)
+    return tuple(found)
 
 
 def _put_back(thing: Any, content: Any) -> None:
@@ -223,7 +257,9 @@ def _put_back(thing: Any, content: Any) -> None:
     elif isinstance(thing, np.random.Generator):
         (thing.bit_generator.state,) = content
     else:
-        for name in set(_fields(thing)) - set(content):
+        present = _fields(thing)
+        for name in present.keys() - content.keys():
             delattr(thing, name)
         for name, value in content.items():
-            object.__setattr__(thing, name, value)
+            if present.get(name, _NOT_SET) is not value:  # most are as they were
+                object.__setattr__(thing, name, value)

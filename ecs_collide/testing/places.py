@@ -136,13 +136,7 @@ class Places:
             roots = [root for root in (sim.game, sim.inputs) if root is not None]
             packages = {place.way.__module__.partition(".")[0] for place in ways}
             memory = Memory(sim.space, roots, packages)
-            memory.take(0)
-            if memory.obstacle is not None:
-                raise AssertionError(
-                    f"world_at({name!r}) cannot keep a {memory.obstacle.__qualname__} of "
-                    f"{memory.obstacle.__module__}: give its owner a method remember() that "
-                    "returns a function which brings it back"
-                )
+            memory.require(0, f"world_at({name!r})")
             memory.bring_back(0)
             sim.resume()
         except BaseException:

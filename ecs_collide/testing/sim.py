@@ -43,6 +43,16 @@ class Inputs:
             raise AttributeError(name)
         return False
 
+    def remember(self) -> Callable[[], None]:
+        """Return a function that presses and releases them as they are now."""
+        pressed = dict(vars(self))
+
+        def bring_back() -> None:
+            vars(self).clear()
+            vars(self).update(pressed)
+
+        return bring_back
+
 
 class Sim:
     """A fresh world, the game in it, and the player's hands.
