@@ -78,9 +78,9 @@ class BodyTable:
         self.centre[rows], self.half[rows] = self.seen_centre[rows], self.seen_half[rows]
         self.velocity[rows], self.growth[rows] = self.seen_velocity[rows], self.seen_growth[rows]
 
-    def free(self, row: int) -> None:
-        """Free the row of a deleted body, from the next step on."""
-        self._freed.append(row)
+    def free(self, rows: list[int]) -> None:
+        """Free the rows of deleted bodies, from the next step on."""
+        self._freed += rows
 
     def reuse_freed(self) -> None:
         """Make the freed rows available."""

@@ -326,16 +326,26 @@ class Contacts:
 
     # -- between two steps --
 
-    def forget(self, row: cython.Py_ssize_t, reason: cython.int):
-        """End all contacts of a body, for `reason`."""
+    def forget(self, rows: cython.longlong[::1], reasons: cython.schar[::1]):
+        """End all contacts of some bodies, each body's for its reason, in one pass.
+
+        If both bodies of a contact are among them, the one that comes first gives the reason.
+        """
         n: cython.Py_ssize_t
         n_left: cython.Py_ssize_t = 0
+        # by row: the place of a body in `rows` from the end, from 1 on; 0 for all others
+        places: cython.longlong[::1] = zeros(LONG, self.bodies.centre.shape[0])
 
-        self.forgotten.append(row)
+        for n in range(rows.shape[0]):
+            self.forgotten.append(rows[n])
+            places[rows[n]] = rows.shape[0] - n
         for n in range(self.rows.n):
-            if self.rows.is_of(n, row):
-                self.report_end(n, AT_START, 0.0, reason)
-                self._wake_partner(n, row)
+            place: cython.longlong = max(
+                places[self.rows.at[n].first], places[self.rows.at[n].second]
+            )
+            if place:
+                self.report_end(n, AT_START, 0.0, reasons[rows.shape[0] - place])
+                self._wake_partner(n, rows[rows.shape[0] - place])
             else:
                 self.rows.move(n, n_left)
                 n_left += 1

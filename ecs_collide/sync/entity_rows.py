@@ -53,7 +53,7 @@ class EntityRows:
         self._position, self._extents = reader.kinds[:2]
         self._timeline = timeline
         self._allocated: list[int] = lists.allocated
-        self._filed: list[tuple[int, int, list[Any]]] = lists.refiled
+        self._filed: list[tuple[int, int, list[type], list[Any]]] = lists.refiled
 
     @property
     def entities(self) -> RowArray:
@@ -174,56 +174,66 @@ class EntityRows:
         self.row_of.update(zip(newcomers, rows, strict=True))
         for entity, row in zip(newcomers, rows, strict=True):
             self._reader.file(row, entities[entity])
-            self._switch(row)
+        self._switch_off(rows)
         return np.array(rows, np.int64)
 
-    def refile(self, row: int, components: Mapping[type, Any]) -> None:
-        """File the components that a body has now."""
-        self.store_filed(row)
-        if not self._reader.switch(row, components):
-            if self._is_another(row, components):
-                self.end_contacts(row, EndReason.ENTITY_DELETED)
-                self.table.news[row] |= News.NEW
-            self._reader.file(row, components)
-        self._switch(row)
+    def refile(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
+        """File the components that bodies have now."""
+        self.store_filed(rows)
+        others = []
+        for row, present in zip(rows, components, strict=True):
+            if self._reader.switch(row, present):
+                continue
+            if self._is_another(row, present):
+                others.append(row)
+            self._reader.file(row, present)
+        if others:
+            self.end_contacts(others, [EndReason.ENTITY_DELETED] * len(others))
+            self.table.news[others] |= News.NEW
+        self._switch_off(rows)
 
-    def _switch(self, row: int) -> None:
-        """Exclude a body that has become disabled, until it is enabled and read again."""
+    def _switch_off(self, rows: list[int]) -> None:
+        """Exclude bodies that have become disabled, until they are enabled and read again."""
         v = self.table.views
-        if not v.disabled[row] or v.quarantined[row] == Exclusion.DISABLED:
-            return
-        self._reader.store_exclusion(row, v.quarantined[row])
-        self.skip(row, EndReason.DISABLED)
-        v.quarantined[row] = Exclusion.DISABLED
-        self.switched_off.append(row)
+        off = [r for r in rows if v.disabled[r] and v.quarantined[r] != Exclusion.DISABLED]
+        if off:
+            for row in off:
+                self._reader.store_exclusion(row, v.quarantined[row])
+            self.skip(off, [EndReason.DISABLED] * len(off))
+            self.table.quarantined[off] = Exclusion.DISABLED
+            self.switched_off += off
 
     def release_gone(self, gone: list[int], world: World) -> None:
         """Free the rows of entities that are no longer bodies."""
-        is_empty = bool(gone) and world.is_empty()
-        for entity in gone:
-            if is_empty:
-                reason = EndReason.WORLD_CLEARED
-            elif world.exists(entity):
-                reason = EndReason.COMPONENT_REMOVED
-            else:
-                reason = EndReason.ENTITY_DELETED
-            self.release(entity, reason)
+        if gone and world.is_empty():
+            reasons = [EndReason.WORLD_CLEARED] * len(gone)
+        else:
+            reasons = [
+                EndReason.COMPONENT_REMOVED if world.exists(entity) else EndReason.ENTITY_DELETED
+                for entity in gone
+            ]
+        self.release(gone, reasons)
 
-    def release(self, entity: int, reason: EndReason) -> None:
-        """Free the row of an entity."""
-        row = self.row_of[entity]
-        self.store_filed(row)
-        del self.row_of[entity]
-        self.end_contacts(row, reason)
-        self._timeline.sleeping.forget(row)
-        self._timeline.broadphase.remove(row)
-        self._clear(row)
-        self.table.free(row)
-        self.new.pop(row, None)  # another body may get the row before the next step
+    def release(self, entities: list[int], reasons: list[EndReason]) -> None:
+        """Free the rows of entities, in time O(entities + contacts)."""
+        if not entities:
+            return
+        rows = [self.row_of[entity] for entity in entities]
+        self.store_filed(rows)
+        for entity in entities:
+            del self.row_of[entity]
+        self.end_contacts(rows, reasons)
+        for row in rows:
+            self._timeline.sleeping.forget(row)
+            self._timeline.broadphase.remove(row)
+            self.new.pop(row, None)  # another body may get the row before the next step
+        self._clear(rows)
+        self.table.free(rows)
 
-    def _clear(self, row: int) -> None:
-        self._reader.clear(row)
-        self.table.has[row] = self.table.attached[row] = 0
+    def _clear(self, rows: list[int]) -> None:
+        for row in rows:
+            self._reader.clear(row)
+        self.table.has[rows] = self.table.attached[rows] = 0
 
     def update_order(self, newcomers: list[int], gone: list[int]) -> None:
         """Update `entities` and `rows`, in the order of the ids."""
@@ -237,14 +247,16 @@ class EntityRows:
             self._lists.entities = np.insert(self.entities, places, newcomers)
             self._lists.rows = np.insert(self.rows, places, new_rows)
 
-    def end_contacts(self, row: int, reason: EndReason) -> None:
-        """End the contacts of a body."""
-        self._timeline.contacts.forget(row, END_REASONS.index(reason))
+    def end_contacts(self, rows: list[int], reasons: list[EndReason]) -> None:
+        """End the contacts of bodies, each body's for its reason, in one pass over the contacts."""
+        codes = np.array([END_REASONS.index(reason) for reason in reasons], np.int8)
+        self._timeline.contacts.forget(np.array(rows, np.int64).data, codes.data)
 
-    def skip(self, row: int, reason: EndReason) -> None:
-        """Remove a body from contacts and trees."""
-        self.end_contacts(row, reason)
-        self._timeline.broadphase.remove(row)
+    def skip(self, rows: list[int], reasons: list[EndReason]) -> None:
+        """Remove bodies from contacts and trees."""
+        self.end_contacts(rows, reasons)
+        for row in rows:
+            self._timeline.broadphase.remove(row)
 
     # -- rollback --
 
@@ -254,26 +266,28 @@ class EntityRows:
         self._filed.clear()
         self.table.reuse_freed()
 
-    def store_filed(self, row: int) -> None:
-        """Save the components that are filed for a body, before others are filed."""
-        items = [kind.items[row] if kind.items else None for kind in self._reader.kinds]
-        self._filed.append((row, self.table.views.n_filed[row], items))
+    def store_filed(self, rows: list[int]) -> None:
+        """Save the components that are filed for bodies, before others are filed."""
+        used = [kind for kind in self._reader.kinds if kind.items]
+        types, columns = [kind.type for kind in used], [kind.items for kind in used]
+        n_filed = self.table.views.n_filed
+        self._filed += [
+            (row, n_filed[row], types, [items[row] for items in columns]) for row in rows
+        ]
 
     def roll_back(self, entities: RowArray, rows: RowArray) -> None:
         """Restore the bodies and their filed components from before the step."""
         self._reader.roll_back()
-        for row, n_filed, items in reversed(self._filed):
-            there = zip(self._reader.kinds, items, strict=False)
-            self._reader.file(row, {kind.type: item for kind, item in there if item is not None})
+        for row, n_filed, types, items in reversed(self._filed):
+            there = zip(types, items, strict=True)
+            self._reader.file(row, {kind: item for kind, item in there if item is not None})
             self.table.n_filed[row] = n_filed
-        for row in self._allocated:
-            self._clear(row)
+        self._clear(self._allocated)
         self._set(entities, rows)
 
     def clear(self) -> None:
         """Remove all bodies."""
-        for row in range(self.table.capacity):
-            self._clear(row)
+        self._clear(list(range(self.table.capacity)))
         self.table.quarantined[:] = 0
         self._set(NO_ROWS, NO_ROWS)
 
@@ -292,8 +306,7 @@ class EntityRows:
             return False
         extra = self.entities[~are_among(self.entities, bodies)].tolist()
         missing = bodies[~are_among(bodies, self.entities)].tolist()
-        for entity in extra:
-            self.release(entity, EndReason.ENTITY_DELETED)
+        self.release(extra, [EndReason.ENTITY_DELETED] * len(extra))
         rows = self.admit(missing, {entity: {} for entity in missing})
         self.table.n_filed[rows] = -1
         self.update_order(missing, extra)

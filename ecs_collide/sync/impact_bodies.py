@@ -111,7 +111,7 @@ class ImpactBodies:
             return []
         component = now.get(kind.type)
         if component is not None and component is not kind.items[row]:
-            self._index.store_filed(row)
+            self._index.store_filed([row])
             kind.file(row, component)
         news = []
         for k, name in enumerate(kind.names):

@@ -172,9 +172,10 @@ class BodyRegistry:
         if self.sleep.n:
             self.sleep.filed += changed
             self.sleep.wake(self.sleep.filed)
-        for entity, row in zip(changes.changed, changed, strict=True):
-            index.refile(row, changes.entities[entity])
-            self.read_again(row)
+        if changed:
+            index.refile(changed, [changes.entities[entity] for entity in changes.changed])
+            for row in changed:
+                self.read_again(row)
         if changes.newcomers:
             admitted = index.admit(changes.newcomers, changes.entities)
             fixed = admitted[self.table.has[admitted] & Has.FIXED != 0]
@@ -352,8 +353,7 @@ class BodyRegistry:
         """Skip bodies until their numbers are valid; return reports of them."""
         ids = self.table.views.ids
         rows = sorted(self.reader.fallen, key=ids.__getitem__)
-        for row in rows:
-            self.index.skip(row, EndReason.QUARANTINED)
+        self.index.skip(rows, [EndReason.QUARANTINED] * len(rows))
         self.table.quarantined[rows] = Exclusion.INVALID
         return [self.checks.report(row, ids[row], step, dt) for row in rows]
 
@@ -364,17 +364,16 @@ class BodyRegistry:
             owners = index.rows_of(c.seen_owner[rows].ravel().astype(np.int64))
         taken = boxes.find_targets(self._timeline.attachments, owners, index.holders(Attached))
         owner_of = dict(zip(rows.tolist(), owners.tolist(), strict=True)) if taken.jumped else {}
-        for row in taken.jumped:
-            if self._is_moved(owner_of[row]):
-                self._timeline.contacts.wake_partners(row)
-            else:
-                index.end_contacts(row, EndReason.TELEPORTED)
-        for row, is_disabled in taken.skipped:
-            self.reader.store_exclusion(row, 0)
-            index.skip(row, EndReason.DISABLED if is_disabled else EndReason.QUARANTINED)
-        for row, _ in taken.refused:
-            self.reader.store_exclusion(row, 0)
-            index.skip(row, EndReason.QUARANTINED)
+        self._end_jumped([(row, owner_of[row]) for row in taken.jumped])
+        out = {
+            row: EndReason.DISABLED if is_off else EndReason.QUARANTINED
+            for row, is_off in taken.skipped
+        }
+        out |= {row: EndReason.QUARANTINED for row, _ in taken.refused}
+        if out:
+            for row in out:
+                self.reader.store_exclusion(row, 0)
+            index.skip([*out], [*out.values()])
         if boxes.n_out:
             self._stale.append(rows[c.quarantined[rows] != 0])
         ids = c.views.ids
@@ -383,14 +382,26 @@ class BodyRegistry:
     def _end_teleported(self, touched: list[int]) -> None:
         """End the contacts of bodies that the game has teleported."""
         before, self.lists.teleports = self.lists.teleports, {}
-        for row in touched:
-            if self._is_moved(row):
-                self._timeline.contacts.wake_partners(row)
-                continue
-            self.index.end_contacts(row, EndReason.TELEPORTED)
+        for row in self._end_jumped([(row, row) for row in touched]):
             entity = self.table.views.ids[row]
             self.lists.teleports[entity] = before.get(entity, 0) + 1
         self.lists.moves = {}
+
+    def _end_jumped(self, pairs: list[tuple[int, int]]) -> list[int]:
+        """End the contacts of bodies that were teleported, and return these.
+
+        Each comes with the row of its owner, or its own.  If `Space.move` has placed that, the
+        contacts go on, and the sleeping bodies among the others wake.
+        """
+        ended = []
+        for row, owner in pairs:
+            if self._is_moved(owner):
+                self._timeline.contacts.wake_partners(row)
+            else:
+                ended.append(row)
+        if ended:
+            self.index.end_contacts(ended, [EndReason.TELEPORTED] * len(ended))
+        return ended
 
     def _is_moved(self, row: int) -> bool:
         """Return whether a body is still where `Space.move` placed it since the last step."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 import random
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import is_dataclass
 from enum import Enum
 from functools import cache
 from pathlib import PurePath
@@ -207,19 +206,22 @@ def _is_of_library(thing: Any) -> bool:
 
 def _is_frozen(thing: Any) -> bool:
     """Return whether an object is of a frozen dataclass."""
-    return _is_frozen_kind(type(thing))
+    kind: Any = type(thing)
+    return _is_frozen_kind(kind)
 
 
 @cache
-def _is_frozen_kind(kind: type) -> bool:
+def _is_frozen_kind(kind: Any) -> bool:
     """Return whether a class is a frozen dataclass."""
-    return is_dataclass(kind) and bool(kind.__dataclass_params__.frozen)  # type: ignore[attr-defined]
+    parameters = getattr(kind, "__dataclass_params__", None)
+    return parameters is not None and bool(parameters.frozen)
 
 
 def _fields(thing: Any) -> dict[str, Any]:
     """Return the attributes of an object, from its dict and its slots."""
     fields = dict(getattr(thing, "__dict__", ()))
-    for name in _slots_of(type(thing)):
+    kind: Any = type(thing)
+    for name in _slots_of(kind):
         value = getattr(thing, name, _NOT_SET)
         if value is not _NOT_SET:
             fields[name] = value
@@ -227,7 +229,7 @@ def _fields(thing: Any) -> dict[str, Any]:
 
 
 @cache
-def _slots_of(kind: type) -> tuple[str, ...]:
+def _slots_of(kind: Any) -> tuple[str, ...]:
     """Return the names of the slots of a class and its bases, as `getattr` takes them."""
     found = []
     for base in kind.__mro__:

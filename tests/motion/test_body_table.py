@@ -102,7 +102,7 @@ def test_a_row_that_is_given_out_again_holds_nothing_of_the_body_before(bodies):
     (row,) = table.allocate([7])
     table.seen_velocity[row] = 1.0, 2.0
     table.asleep[row] = table.quarantined[row] = 1
-    table.free(row)
+    table.free([row])
     table.reuse_freed()
 
     assert table.allocate([8]) == [row]

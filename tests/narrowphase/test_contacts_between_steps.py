@@ -186,7 +186,7 @@ def test_forgotten_contacts_are_reported_and_the_others_stay():
     )
     events = contacts.event_buffer
 
-    contacts.forget(1, 6)
+    contacts.forget(np.array([1]).data, np.array([6], np.int8).data)
 
     assert listed(contacts.rows) == [(2, 3, SOLID, 1, -1, 4, 0.5), (5, 6, SOLID, 0, 1, 7, 1.5)]
     assert contacts.forgotten == [1]
@@ -198,6 +198,23 @@ def test_forgotten_contacts_are_reported_and_the_others_stay():
         [0, 1, -1, CROSSING, 6],
     ]
     assert np.asarray(events.contact_images)[:n].tolist() == [3, 5]
+
+
+def test_contact_of_two_forgotten_bodies_ends_once_for_the_reason_of_the_first():
+    contacts = contacts_of(*[(i, i + 1, SOLID, 0, 1, 0, 0.0) for i in range(5)], asleep={1: 1})
+
+    contacts.forget(np.array([3, 0, 2]).data, np.array([7, 6, 5], np.int8).data)
+
+    assert listed(contacts.rows) == [(4, 5, SOLID, 0, 1, 0, 0.0)]
+    assert contacts.forgotten == [3, 0, 2]
+    assert contacts.left == [1, 1]  # woken by 0 and by 2
+    events = contacts.event_buffer
+    n = events.n_contacts
+    pairs = np.asarray(events.contact_bodies)[:n].tolist()
+    reasons = np.asarray(events.contact_codes)[:n, -1].tolist()
+    assert dict(zip(map(tuple, pairs), reasons, strict=True)) == {
+        (100, 101): 6, (101, 102): 5, (102, 103): 7, (103, 104): 7,
+    }  # fmt: skip
 
 
 def test_sleeping_partners_of_a_moved_body_are_to_be_woken():
