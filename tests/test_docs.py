@@ -88,9 +88,9 @@ def test_python_of_the_pages_runs(block, request, page_folder):
 @pytest.mark.usefixtures("world")
 def test_first_program_does_what_it_says():
     names = {"__name__": "page"}
-    program = programs("index.md")[0]
+    program = programs("install.md")[0]
 
-    exec(compile(program, "index.md", "exec"), names)
+    exec(compile(program, "install.md", "exec"), names)
 
     esper, ec = names["esper"], names["ec"]
     by_pair = {(event.first, event.second): event for event in names["space"].collisions}

@@ -190,7 +190,7 @@ FIGURES = [
         [*SAVED, cost("restoring 1,000 bodies into an empty world, mean")],
     ),
     *(
-        ("docs/no_compiler.md", f"| {words}: compiled | {{}} ms | {{}} ms | {{}} ms |", row)
+        ("docs/install.md", f"| {words}: compiled | {{}} ms | {{}} ms | {{}} ms |", row)
         for words, scene in (
             ("all move and bounce", "the arena"),
             ("one in ten moves, the others are `Fixed`", "a level"),
@@ -199,7 +199,7 @@ FIGURES = [
     ),
     *(
         (
-            "docs/no_compiler.md",
+            "docs/install.md",
             f"| {words}: pure Python |" + " {} ms ({} times) |" * 3,
             [figure for plain, _, ratio in PURE[scene] for figure in (plain, ratio)],
         )
