@@ -20,15 +20,24 @@ project = "ecs_collide"
 author = copyright = "The ecs_collide authors"
 release = ecs_collide.__version__
 
+SOURCES = "https://github.com/ecs-collide/ecs_collide"
+
 extensions = [
     "myst_parser",
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
     "numpydoc",
+    "sphinx_copybutton",
 ]
 exclude_patterns = ["reference.md"]
 html_theme = "furo"
+html_theme_options = {  # an eye above each page leads to its source, and the foot to the library
+    "source_repository": f"{SOURCES}/",
+    "source_branch": "main",
+    "source_directory": "docs/",
+    "footer_icons": [{"name": "sources", "url": SOURCES, "html": "sources", "class": ""}],
+}
 html_title = f"ecs_collide {release}"
 html_favicon = "pictures/icon.svg"
 html_static_path = ["site.css"]
@@ -46,6 +55,7 @@ autodoc_type_aliases = {name: name for name in ("ArrayLike", "NDArray", "Vector"
 autosummary_generate = False  # tables of what is on the page already
 numpydoc_show_class_members = False
 
+PREVIEW = "pictures/platformer.gif"
 TEXT_WIDTH = 736  # pixels, of a page on a wide screen
 ANY, OF = r"(?:~?typing\.)?Any", r"(?:~?numpy\.)?"
 ARRAY = rf"{OF}ndarray\[tuple\[{ANY}, \.\.\.\], {OF}dtype\[([^\[\]]+)\]\]"
@@ -123,12 +133,15 @@ def open_large(app, doctree) -> None:
 
 
 def describe(app, page, template, context, doctree) -> None:
-    """Tell search engines what a page is about: its first paragraph."""
+    """Give each page its first paragraph as a description, and a picture for links to it."""
     first = doctree and next(doctree.findall(nodes.paragraph), None)
     if first is not None:
         words = html.escape(" ".join(first.astext().split()))
         context["metatags"] = context.get("metatags", "") + (
             f'<meta name="description" content="{words}">\n'
+            f'<meta property="og:title" content="{html.escape(context["title"])}">\n'
+            f'<meta property="og:description" content="{words}">\n'
+            f'<meta property="og:image" content="{SOURCES}/raw/main/docs/{PREVIEW}">\n'
         )
 
 

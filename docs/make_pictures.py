@@ -3,7 +3,7 @@
 Each is drawn in light colours, and says which it has where a reader prefers dark ones.
 
 Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
-takes the picture of a window, which is another one on every machine.  Those of
+takes the pictures of windows, which differ from machine to machine.  Those of
 the demos, ``python docs/make_pictures.py demos``, need Pillow and pytiled-parser, and so does the
 animation of the README, ``python docs/make_pictures.py animation``.
 """
@@ -566,6 +566,27 @@ def screenshot(path: Path) -> None:
     screen.window.close()
 
 
+def first_game(path: Path) -> None:
+    """Take a picture of the first program of the README; it needs a screen."""
+    import re
+
+    import pyglet
+
+    sys.path.insert(0, str(FOLDER.parents[1]))
+    from tests import windows
+
+    esper.switch_world("picture of the first game")
+    readme = (FOLDER.parents[1] / "README.md").read_text("utf-8")
+    program = re.search(r"```python\n(.*?)```", readme, re.S)[1]
+
+    def watch(names, frame):
+        if frame == 64:  # the player jumps over the crate
+            colours = pyglet.image.get_buffer_manager().get_color_buffer()
+            colours.get_image_data().save(str(path))
+
+    windows.play(program, "README.md", {0: ("RIGHT",), 50: ("RIGHT", "SPACE")}, 65, watch)
+
+
 SECONDS = {  # of each demo, until it looks as it should
     "arena": 4.0,
     "asteroids": 2.6,
@@ -661,3 +682,4 @@ if __name__ == "__main__":
             (FOLDER / name).write_text(str(draw()), "utf-8")
         if "--screen" in sys.argv:
             screenshot(FOLDER / "overlay.png")
+            first_game(FOLDER / "first_game.png")

@@ -28,12 +28,16 @@ class Structure(NamedTuple):
 
 
 def require_esper_3() -> None:
-    """Raise RuntimeError for esper 2 or older, whose worlds are objects."""
+    """Raise ImportError if the worlds of the installed esper are objects, as in esper 2."""
     if not hasattr(esper, "current_world"):
-        raise RuntimeError(
-            f"ecs_collide needs esper 3.9 or newer, and esper {esper.version} is installed: "
-            "pip install --upgrade esper"
+        version = getattr(esper, "version", "of unknown version")
+        raise ImportError(
+            f"ecs_collide needs esper 3.9 or newer, and esper {version} is installed: "
+            "pip install --upgrade esper; docs/from_esper_2.md lists what changes in a game"
         )
+
+
+require_esper_3()
 
 
 def require_order(who: str, priority: int) -> None:

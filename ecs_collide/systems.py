@@ -9,7 +9,7 @@ import esper
 
 from ecs_collide.components.base import copy_methods
 from ecs_collide.components.component_map import Components
-from ecs_collide.esper_world import World, require_esper_3, require_order
+from ecs_collide.esper_world import World, require_order
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
 from ecs_collide.space import Space, find_differences
@@ -260,8 +260,7 @@ def install(
     TypeError
         There is no such argument.
     RuntimeError
-        The call is in a processor that runs after the systems that it would add, or esper is
-        older than version 3.
+        The call is in a processor that runs after the systems that it would add.
 
     Examples
     --------
@@ -277,7 +276,6 @@ def install(
     >>> space.time
     0.25
     """
-    require_esper_3()
     if space is not None and not isinstance(space, Space):
         raise TypeError(f"install(space={space!r}) must be given a Space, or None for a new one")
     for name in settings:

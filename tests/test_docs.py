@@ -16,7 +16,11 @@ from tests import windows
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
-PAGES = [README, *sorted((ROOT / "docs").glob("*.md"))]
+PAGES = [
+    README,
+    ROOT / "tests" / "how_exactness_is_tested.md",
+    *sorted((ROOT / "docs").glob("*.md")),
+]
 BLOCKS = [
     pytest.param(block, id=f"{page.name} block {number}")
     for page in PAGES
@@ -88,9 +92,9 @@ def test_python_of_the_pages_runs(block, request, page_folder):
 @pytest.mark.usefixtures("world")
 def test_first_program_does_what_it_says():
     names = {"__name__": "page"}
-    program = programs("index.md")[0]
+    program = programs("install.md")[0]
 
-    exec(compile(program, "index.md", "exec"), names)
+    exec(compile(program, "install.md", "exec"), names)
 
     esper, ec = names["esper"], names["ec"]
     by_pair = {(event.first, event.second): event for event in names["space"].collisions}
@@ -211,8 +215,8 @@ def test_links_of_pages_lead_somewhere(page):
         assert not anchor or anchor in anchors(target), link
 
 
-def test_files_that_the_exactness_page_names_are_there():
-    page = (ROOT / "docs" / "exactness.md").read_text("utf-8")
+def test_files_that_the_page_on_the_tests_names_are_there():
+    page = (ROOT / "tests" / "how_exactness_is_tested.md").read_text("utf-8")
 
     for named in re.findall(r"`((?:tests|docs)/[\w/.]+)`", page):
         assert (ROOT / named).is_file(), named

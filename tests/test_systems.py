@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import esper
 import numpy as np
@@ -745,12 +749,22 @@ def test_install_in_a_processor_that_runs_first_or_for_another_world_works():
     esper.delete_world("elsewhere")
 
 
-def test_an_esper_of_version_2_is_named(monkeypatch):
-    monkeypatch.delattr(esper, "current_world")
-    monkeypatch.setattr(esper, "version", "2.5")
+def test_import_beside_esper_2_names_both_versions(tmp_path):
+    (tmp_path / "esper.py").write_text(
+        'version = "2.5"\nclass Processor: ...\nclass World: ...\n', "utf-8"
+    )
+    paths = [str(tmp_path), str(Path(ec.__file__).parent.parent)]
 
-    with pytest.raises(RuntimeError, match=r"needs esper 3.9 or newer, and esper 2.5 is installed"):
-        ec.install()
+    done = subprocess.run(
+        [sys.executable, "-c", "import ecs_collide"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 1
+    assert "ImportError: ecs_collide needs esper 3.9 or newer, and esper 2.5 is" in done.stderr
 
 
 def test_install_with_other_arguments_names_the_ways_out():
