@@ -45,23 +45,26 @@ class StepLock:
     def __exit__(self, *_: object) -> None:
         self.leave(sys._getframe(0 if cython.compiled else 1))
 
+    @cython.ccall
     @may_raise
-    def enter(self, frame: object) -> cython.void:
-        """Admit this thread.
+    def enter(self, frame: object) -> object:
+        """Admit this thread, and return its entry.
 
-        `frame` is the Python frame in which it is inside; None for compiled code, which always
-        leaves.  No frame must keep the entry, because a frame that keeps itself is freed late.
+        `frame` is the Python frame in which it is inside.  It must not keep the entry, because a
+        frame that keeps itself is freed late.  It is None for compiled code, which removes the
+        entry even where Python has no memory to make an equal one.
         """
         entry: object = (threading.get_ident(), frame)
 
         self.entries.append(entry)
         if self.is_changing or self.entries[0] is not entry:
             self._admit(entry)
+        return entry
 
     @may_raise
     def leave(self, frame: object) -> cython.void:
         """Remove the entry of this thread and a frame."""
-        self._remove((threading.get_ident(), frame))
+        self.remove((threading.get_ident(), frame))
 
     @may_raise
     def _admit(self, entry: Any) -> cython.void:
@@ -70,17 +73,17 @@ class StepLock:
             if self.entries[0] is not entry:
                 self._forget_gone()
                 if self.entries[0][0] != entry[0]:
-                    self._remove(entry)  # at once, so that a refused thread blocks no other
+                    self.remove(entry)  # at once, so that a refused thread blocks no other
                     raise self.refusal()
             if self.is_changing and self.entries[0] is entry:
                 self.repair()
         except BaseException:
-            self._remove(entry)
+            self.remove(entry)
             raise
 
     @may_raise
-    def _remove(self, entry: object) -> cython.void:
-        """Remove an entry, if it is there."""
+    def remove(self, entry: object) -> cython.void:
+        """Remove an entry, if it is there; takes no memory."""
         try:  # noqa: SIM105  (`suppress` would cost each step a call)
             self.entries.remove(entry)
         except ValueError:
@@ -91,7 +94,7 @@ class StepLock:
         """Remove the entries of threads that are no longer inside."""
         for entry in list(self.entries):
             if not _is_running(entry[0], entry[1]):
-                self._remove(entry)
+                self.remove(entry)
 
     @cython.ccall
     @may_raise

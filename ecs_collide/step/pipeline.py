@@ -157,7 +157,11 @@ class Pipeline:
 
         If the repair fails, the next stage repeats it.
         """
-        self.lock.enter(None if cython.compiled else sys._getframe())
+        entry: object = None
+        if cython.compiled:
+            entry = self.lock.enter(None)
+        else:
+            self.lock.enter(sys._getframe())
         try:
             if stage == UPDATE_BOUNDS:
                 self._update_bounds(dt, some)
@@ -171,7 +175,10 @@ class Pipeline:
             self.lock.repair_quietly()
             raise
         finally:
-            self.lock.leave(None if cython.compiled else sys._getframe())
+            if cython.compiled:
+                self.lock.remove(entry)
+            else:
+                self.lock.leave(sys._getframe())
 
     @may_raise
     def _update_bounds(self, given_dt: object, handled: object) -> cython.void:
