@@ -26,7 +26,7 @@ PAGE = DOCS / "reference.md"
 ORDER = ["api_components", "api_world", "api_events", "api_questions", "api_extras"]
 WIDTH = 88
 WHICH = {"AABBTree": "Callable[[int], object] | None"}  # else a filter is a `Which`
-EXTRA = re.compile(r"ecs_collide\.(levels|character|debug|testing|recording)\.")
+EXTRA = re.compile(r"ecs_collide\.(levels|character|path|debug|testing|recording)\.")
 NOT_OURS = {object, tuple, int, str, enum.IntEnum, enum.StrEnum, enum.IntFlag, enum.Flag, enum.Enum}
 HEAD = """# Reference
 

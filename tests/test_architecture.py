@@ -47,12 +47,13 @@ LAYERS = [
     {"recording"},
     {"__init__"},
     {"__main__"},
-    {"levels", "character", "debug"},
+    {"levels", "character", "path", "debug"},
     {"recording.replay", "recording.rollback", "recording.__main__"},
     {"testing"},
 ]
 # Packages that a game imports by name, and that may need more than esper and numpy.
-EXTRAS = {"levels", "character", "debug", "recording.replay", "recording.__main__", "testing"}
+EXTRAS = {"levels", "character", "path", "debug", "testing"}
+EXTRAS |= {"recording.replay", "recording.__main__"}
 
 
 def is_extra(name: str) -> bool:

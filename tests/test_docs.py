@@ -41,7 +41,8 @@ OTHERS |= {"from demos.platformer": "pytiled_parser", "from hypothesis": "hypoth
 OTHERS |= {"many_worlds.vector_env": "gymnasium", "many_worlds.duel": "pettingzoo"}
 OTHERS |= {"many_worlds.sweep": "joblib", "from dask.distributed": "distributed"}
 OTHERS |= {f"import {name}\n": name for name in ("arcade", "pygame")}
-EXTRAS = ("levels", "character", "debug", "testing", "recording.rollback")  # imported by themselves
+# imported by themselves
+EXTRAS = ("levels", "character", "path", "debug", "testing", "recording.rollback")
 MODULES = [
     "components.basics",
     "components.dynamics",
@@ -59,6 +60,7 @@ MODULES = [
     "step.impact",
     "snapshot.snapshots",
     "character.character",
+    "path.path",
     "queries.boxes",
     "queries.inspection",
     "debug.overlay",

@@ -159,7 +159,10 @@ def _read(
             what = name, properties, traits
             solids += solid_boxes(taken, merge, (grid, grid), (x, y), height, *what)
         for thing in layer["entityInstances"]:
-            fields = {field["__identifier"]: field["__value"] for field in thing["fieldInstances"]}
+            fields = {
+                field["__identifier"]: _value_of(field, (x, y), grid, height)
+                for field in thing["fieldInstances"]
+            }
             asked = {name: value for name, value in fields.items() if value is not None}
             called = f"entity {thing['__identifier']} ({thing['iid']})"
             (left, top), (pivot_x, pivot_y) = thing["px"], thing["__pivot"]
@@ -179,6 +182,23 @@ def _read(
             objects.append(found)
     stated = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
     return Level((float(width), float(height)), tuple(solids), tuple(objects), stated, raw)
+
+
+def _value_of(
+    field: dict[str, Any], corner: tuple[float, float], grid: float, height: float
+) -> Any:
+    """Return the value of a field; points, which LDtk counts in cells, as points of the world."""
+    value = field["__value"]
+    if field.get("__type") == "Point" and value is not None:
+        check_numbers(f"field {field['__identifier']!r}", cx=value["cx"], cy=value["cy"])
+        return (
+            corner[0] + (value["cx"] + 0.5) * grid,
+            height - (corner[1] + (value["cy"] + 0.5) * grid),
+        )
+    if field.get("__type") == "Array<Point>":
+        one = {**field, "__type": "Point"}
+        return tuple(_value_of({**one, "__value": each}, corner, grid, height) for each in value)
+    return value
 
 
 def _cells_by_value(

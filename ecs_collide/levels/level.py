@@ -51,7 +51,7 @@ class SolidBox:
 
 @dataclass(frozen=True, slots=True)
 class LevelObject:
-    """One object of an object layer: a rectangle, a point, a text or a tile.
+    """One object of an object layer: a rectangle, a point, a text, a tile or a line.
 
     Attributes
     ----------
@@ -72,6 +72,8 @@ class LevelObject:
         Functions that make the components for its properties, its tile's and its layer's.
     solid : bool
         Whether these properties make it a body.
+    points : tuple of tuples of 2 floats
+        The points of a line, which a `Path` may lead through; empty for all other objects.
     """
 
     id: int
@@ -84,10 +86,11 @@ class LevelObject:
     tile: int = 0
     traits: tuple[Factory, ...] = ()
     solid: bool = False
+    points: tuple[tuple[float, float], ...] = ()
 
     @property
     def is_point(self) -> bool:
-        """Whether it has no size: a place, and no box."""
+        """Whether it has no size: a place or a line, and no box."""
         return self.half == (0.0, 0.0)
 
     def components(self) -> tuple[object, ...]:
@@ -144,6 +147,7 @@ class Level:
         for thing in self._things():
             (x, y), (wide, high) = thing.centre, thing.half
             corners += [(x - wide, y - high), (x + wide, y + high)]
+            corners += getattr(thing, "points", ())
         xs, ys = zip(*corners, strict=True)
         return (min(xs), min(ys)), (max(xs), max(ys))
 

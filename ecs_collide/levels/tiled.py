@@ -52,7 +52,6 @@ _ANCHORS = {
 _NO_BOX = {
     shapes.Ellipse: "an ellipse",
     shapes.Polygon: "a polygon",
-    shapes.Polyline: "a polyline",
 }
 _BOXES = "; only rectangles, points, texts and tiles are boxes"
 
@@ -132,7 +131,7 @@ def load(
         if false, each is a box.  In both cases the same points are solid.
     no_box : "refuse" or "skip"
         Whether to raise for an object that is not an upright box (rotated, an ellipse, a capsule,
-        a polygon or a line), or to skip it and report it in `Level.skipped`.
+        a polygon or a solid line), or to skip it and report it in `Level.skipped`.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path
@@ -349,6 +348,9 @@ class _Reader:
         x, y = thing.coordinates
         check_numbers(called, x=x, y=y, width=width, height=height, rotation=thing.rotation)
         fault = "is a capsule" + _BOXES if str(thing.id) in self.capsules else _no_box(thing)
+        is_line = isinstance(thing, shapes.Polyline)
+        if is_line and is_solid({**stated, **thing.properties}, called):
+            fault = fault or "is a polyline and solid" + _BOXES
         if fault:
             if not self.skip:
                 raise ValueError(f"{called} {fault}; load(..., no_box='skip') skips it")
@@ -370,6 +372,9 @@ class _Reader:
 
         x += offset[0] + (0.5 - anchor[0]) * width
         y += offset[1] + (0.5 - anchor[1]) * height
+        points = [(x + right, self.height - (y + down)) for right, down in _line_of(thing)]
+        if points:
+            x, y = points[0][0], self.height - points[0][1]
         asked = {**stated, **properties}
         found = LevelObject(
             thing.id,
@@ -382,9 +387,18 @@ class _Reader:
             number,
             traits_of(asked, called, self.categories),
             bool(is_solid(asked, called)),
+            tuple(points),
         )
         check_place(found)
         return found
+
+
+def _line_of(thing: shapes.TiledObject) -> list[tuple[float, float]]:
+    """Return the points of a line, relative to its place; none for other objects."""
+    points = [(x, y) for x, y in thing.points] if isinstance(thing, shapes.Polyline) else []
+    for x, y in points:
+        check_numbers(f"object {thing.id}", x=x, y=y)
+    return points
 
 
 def _written(properties: Mapping[str, Any]) -> str:
@@ -417,7 +431,7 @@ def _no_box(thing: shapes.TiledObject) -> str | None:
     for shape, word in _NO_BOX.items():
         if isinstance(thing, shape):
             return f"is {word}{_BOXES}"
-    is_point = not any(thing.size) and not isinstance(thing, shapes.Tile)
+    is_point = not any(thing.size) and not isinstance(thing, (shapes.Tile, shapes.Polyline))
     if thing.rotation % 360 != 0 and not is_point:
         return f"is rotated by {thing.rotation:g} degrees; boxes stay parallel to the axes"
     return None

@@ -104,6 +104,26 @@ def test_table_of_cells_says_what_they_are(save: Save) -> None:
         ldtk.load(path, cells={"walls": {"sensor": 1}})
 
 
+def test_points_of_a_field_are_points_of_the_world(save: Save) -> None:
+    lift = entity("Lift", (0, 0))
+    cells_of_route = [{"cx": 0, "cy": 0}, {"cx": 0, "cy": 2}]
+    lift["fieldInstances"] = [
+        {"__identifier": "route", "__type": "Array<Point>", "__value": cells_of_route},
+        {"__identifier": "home", "__type": "Point", "__value": {"cx": 3, "cy": 1}},
+        {"__identifier": "away", "__type": "Point", "__value": None},
+    ]
+    level = ldtk.load(save(Cellar=[layer("Things", entityInstances=[lift], __pxTotalOffsetX=2)]))
+
+    assert level.objects[0].properties == {
+        "route": ((7, 25), (7, 5)),
+        "home": (37, 15),
+        "away": None,
+    }
+    lift["fieldInstances"][1]["__value"] = {"cx": "3", "cy": 1}
+    with pytest.raises(ValueError, match="field 'home' has cx='3'"):
+        ldtk.load(save(Cellar=[layer("Things", entityInstances=[lift])]))
+
+
 def test_entities_keep_fields_and_lie_where_their_pivot_says(save: Save, world: str) -> None:
     things = layer(
         "Things",

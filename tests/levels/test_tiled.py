@@ -272,13 +272,35 @@ def test_objects_and_solids_become_entities(load: Load, world: str) -> None:
     [
         ('<object id="7" name="o" x="0" y="0" width="4" height="4"><ellipse/></object>', "ellipse"),
         ('<object id="7" name="o" x="0" y="0"><polygon points="0,0 1,1 2,0"/></object>', "polygon"),
-        ('<object id="7" name="o" x="0" y="0"><polyline points="0,0 1,1"/></object>', "polyline"),
+        (
+            '<object id="7" name="o" x="0" y="0"><properties><property name="solid" type="bool" '
+            'value="true"/></properties><polyline points="0,0 1,1"/></object>',
+            "polyline and solid",
+        ),
+        (
+            '<object id="7" name="o" x="0" y="0" rotation="9">'
+            '<polyline points="0,0 1,1"/></object>',
+            "9 degrees",
+        ),
         ('<object id="7" name="o" x="0" y="0" width="4" height="4" rotation="45"/>', "45 degrees"),
     ],
 )
 def test_what_is_no_upright_box_is_refused_by_name(load: Load, thing: str, word: str) -> None:
     with pytest.raises(ValueError, match=rf"object 7 \(o\) in layer 'things' .*{word}"):
         load(object_layer(thing))
+
+
+def test_line_has_its_points_upwards(load: Load) -> None:
+    line = '<object id="7" name="route" x="4" y="5"><polyline points="0,0 10,-2 3,8"/></object>'
+
+    level = load(object_layer(line, attributes='offsetx="100" offsety="0"'))
+
+    route = level.named("route")
+    assert route.points == ((104, 25), (114, 27), (107, 17))
+    assert route.centre == (104, 25)
+    assert route.is_point
+    assert level.create() == []  # a line is no body
+    assert level.bounds[1][0] == 114
 
 
 def test_full_turn_is_no_rotation(load: Load) -> None:

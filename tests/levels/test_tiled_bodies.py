@@ -16,6 +16,8 @@ from tests.demos.conftest import need
 need("pytiled_parser")
 
 from ecs_collide.levels import tiled  # noqa: E402
+from ecs_collide.path import Path as Route  # noqa: E402
+from ecs_collide.path import install_paths  # noqa: E402
 
 Load = Callable[..., tiled.Level]
 PLAYER, ENEMY = 1, 2
@@ -402,12 +404,40 @@ def test_point_becomes_a_body_with_extents_of_the_table_only(load: Load, world: 
     assert parts == (ec.Position(5, 20), ec.Extents(8, 16), ec.Slide())
 
 
+def test_lift_follows_the_line_that_its_property_names(load: Load, world: str) -> None:
+    line = [{"x": 0, "y": 0}, {"x": 0, "y": -10}, {"x": 20, "y": -10}]
+    level = load(
+        objects(
+            thing(1, (8, 2), type="lift", properties=custom(route="shaft", speed=60.0)),
+            thing(2, (0, 0), x=10, y=20, name="shaft", polyline=line),
+        )
+    )
+    assert level.named("shaft").points == ((10, 10), (10, 20), (30, 20))
+    ((_, lift),) = level.create(
+        {
+            "lift": lambda lift: (
+                *(ec.Velocity(0, 0), ec.Carry()),
+                Route(level.named(lift.properties["route"]).points, lift.properties["speed"]),
+            )
+        }
+    )
+    install_paths(ec.install())
+
+    for _ in range(25):
+        esper.process(1 / 60)
+
+    assert esper.component_for_entity(lift, ec.Position).xy == pytest.approx((25, 20))
+
+
 @pytest.mark.parametrize(
     ("shape", "word"),
     [
         ({"ellipse": True}, "is an ellipse"),
         ({"polygon": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}, "is a polygon"),
-        ({"polyline": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}, "is a polyline"),
+        (
+            {"polyline": [{"x": 0, "y": 0}, {"x": 1, "y": 1}], "properties": custom(solid=True)},
+            "is a polyline and solid",
+        ),
         ({"rotation": 30}, "is rotated by 30 degrees"),
     ],
 )

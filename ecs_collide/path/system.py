@@ -1,0 +1,114 @@
+"""The system that moves bodies along their paths, and `install_paths`, which adds it to a world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+import esper
+
+import ecs_collide as ec
+from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
+from ecs_collide.esper_world import require_order
+from ecs_collide.path.path import Path
+
+
+class PathSystem(esper.Processor):
+    """The system that sets the velocities of all bodies with a `Path`, before each step.
+
+    It must run before `CharacterSystem` and `BroadphaseSystem`: `install_paths` puts it there.
+    """
+
+    def __init__(self, space: ec.Space) -> None:
+        if not isinstance(space, ec.Space):
+            raise TypeError(f"PathSystem(space={space!r}) must be given a Space")
+        if space.motion != "velocity":
+            raise ValueError(
+                f"PathSystem(space={space!r}) writes velocities, and this space is moved by "
+                "positions: make it with install(motion='velocity'), the default"
+            )
+        self.space = space
+
+    def process(self, *args: Any, **kwargs: Any) -> None:
+        """Set the velocities that lead each body along its path in the step that follows.
+
+        Raises
+        ------
+        ValueError
+            The `speed` or the `pause` of a path is not a finite number, 0 or more.
+        """
+        dt = self.space.step_time.before_step(args, kwargs)
+        if not dt > 0.0:
+            return
+        widths = (*(self.space.wrap or ()), None, None, None)[:3]
+        found = esper.get_components(Path, ec.Position, ec.Velocity)
+        for entity, (path, position, velocity) in sorted(found, key=itemgetter(0)):
+            path.require_sense(f"entity {entity}: Path")
+            if esper.has_component(entity, ec.Disabled):
+                continue  # its path is paused
+            if entity not in self.space:
+                position.set(*path.place)
+            path.advance(dt)
+            ways = [b - a for a, b in zip(position.xyz, path.place, strict=True)]
+            for k, width in enumerate(widths):
+                if width is not None:  # the shorter way round
+                    ways[k] -= width * round(ways[k] / width)
+            velocity.set(*(way / dt for way in ways))
+
+
+def install_paths(space: ec.Space) -> PathSystem:
+    """Add a `PathSystem` to the current world, and add paths to snapshots.
+
+    Call it after `ecs_collide.install`.  It runs before the systems of the space and before
+    characters: its priority is two higher than that of the first system of the space, 132 after a
+    plain `install()`.  Calling it again changes nothing.
+
+    Raises
+    ------
+    RuntimeError
+        The space is not installed in this world, or the call is in a processor that runs after
+        the system that it would add.
+    """
+    first: Any = esper.get_processor(ec.BroadphaseSystem)
+    if first is None or first.space is not space:
+        raise RuntimeError(
+            f"install_paths({space!r}) in the world {esper.current_world!r}, where that space "
+            "is not installed: call install() first"
+        )
+    known: Any = esper.get_processor(PathSystem)
+    if known is not None and known.space is space:
+        found: PathSystem = known
+        return found
+    require_order("install_paths()", first.priority + 2)
+    system = PathSystem(space)  # first: it refuses a space that is moved by positions
+    register(space)
+    esper.add_processor(system, priority=first.priority + 2)
+    return system
+
+
+def register(space: ec.Space) -> None:
+    """Add paths to the snapshots of a space; `install_paths` calls this."""
+    space.snapshot_with(Path, save=Path.to_bytes, load=Path.from_bytes, update=Path.set_bytes)
+
+
+def odd_about_path(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield the findings about an entity with a `Path`, for `Space.doctor`."""
+    found = partial(finding_about, entity)
+    runs: Any = esper.get_processor(PathSystem)
+    if runs is None or runs.space is not e.space:
+        yield found(
+            "no_path_system",
+            f"has Path, and no PathSystem of {e.space!r} is in {e.world}: nothing moves it; call "
+            "install_paths(space) after install()",
+        )
+    missing = [kind.__name__ for kind in (ec.Position, ec.Velocity) if kind not in e.of(entity)]
+    if missing:
+        yield found(
+            "no_path",
+            f"has Path but no {' and no '.join(missing)}: its PathSystem ignores it",
+        )
+
+
+EXAMINERS[Path] = odd_about_path
