@@ -35,6 +35,7 @@ from ecs_collide.queries.boxes import BoxQueries
 from ecs_collide.queries.contact_queries import ContactQueries
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
 from ecs_collide.queries.moves import Moved, Moves
+from ecs_collide.queries.occupancy import Cells
 from ecs_collide.queries.queried_bodies import QueriedBodies
 from ecs_collide.queries.queries import Exclude, Filter, Queries
 from ecs_collide.queries.results import Branches
@@ -922,6 +923,62 @@ class Space(BoxQueries[Filter]):
         which may be NaN.
         """
         return self._inspection.boxes(entities)
+
+    def occupancy(
+        self,
+        bounds: tuple[ArrayLike, ArrayLike],
+        cell: float,
+        *,
+        half: ArrayLike | None = None,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = True,
+    ) -> NDArray[np.bool_]:
+        """Return in which cells of a grid a box has no room: a map for any path finder.
+
+        Parameters
+        ----------
+        bounds : (min, max)
+            Two corners, in world units.  Cell 0 begins at the first; the last cell on each axis may
+            reach beyond the second.
+        cell : float
+            The length of the sides of a cell.
+        half : sequence of float (dim,), optional
+            Half sizes of the box that stands in the middle of a cell.  By default it is as large
+            as the cell.
+        exclude, filter : optional
+            As in `query`: which bodies are in the way, such as ``filter=Wall``.
+        solid : bool
+            Ignore sensors, as is usual here.
+
+        Returns
+        -------
+        bool, shape (nx, ny) or (nx, ny, nz)
+            True where the box would overlap a body.  It may touch (open).
+
+        Raises
+        ------
+        ValueError
+            An argument is not valid, there are more than 2**26 cells, or the world wraps.
+
+        Examples
+        --------
+        >>> import esper
+        >>> import ecs_collide as ec
+        >>> wall = esper.create_entity(ec.Position(1024, 8), ec.Extents(8, 8))
+        >>> space = ec.install()
+        >>> esper.process(1 / 60)
+        >>> space.occupancy(((1000, 0), (1064, 16)), 16).tolist()
+        [[False], [True], [False], [False]]
+        """
+        if self.wrap is not None:
+            raise ValueError("occupancy() is for worlds that do not wrap")
+        cells = Cells(bounds, cell, half, self.dim)
+        reach = cells.half + cell
+        found = self.query(
+            cells.low - reach, cells.high + reach, exclude=exclude, filter=filter, solid=solid
+        )
+        return cells.occupied(*self.boxes(found))
 
     def fat_bounds(
         self, entities: ArrayLike | None = None

@@ -47,6 +47,8 @@ class _Vector(Component):
     __slots__ = ("x", "y", "z")
     __match_args__ = ("x", "y", "z")
 
+    __array_ufunc__ = None  # so that an array of numpy leaves the arithmetic to the component
+
     _LEAST: ClassVar[float] = -LARGEST_FLOAT
     _RULE: ClassVar[str] = "must be finite"
 
@@ -105,6 +107,42 @@ class _Vector(Component):
     def xyz(self, values: Iterable[float]) -> None:
         x, y, z = values
         self.set(x, y, z)
+
+    def __add__(self, vector: _VectorLike) -> Self:
+        """Return the sum with a vector of two numbers, or three, of this type."""
+        x, y, z = _parts(type(self), "__add__", vector, 0.0)
+        return type(self)(self.x + x, self.y + y, self.z + z)
+
+    __radd__ = __add__
+
+    def __sub__(self, vector: _VectorLike) -> Self:
+        """Return the difference to a vector of two numbers, or three, of this type."""
+        x, y, z = _parts(type(self), "__sub__", vector, 0.0)
+        return type(self)(self.x - x, self.y - y, self.z - z)
+
+    def __rsub__(self, vector: _VectorLike) -> Self:
+        x, y, z = _parts(type(self), "__rsub__", vector, 0.0)
+        return type(self)(x - self.x, y - self.y, z - self.z)
+
+    def __mul__(self, factor: float | _VectorLike) -> Self:
+        """Return the product of all axes with a number, or of each with its part of a vector."""
+        x, y, z = _factors(type(self), "__mul__", factor)
+        return type(self)(self.x * x, self.y * y, self.z * z)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, divisor: float | _VectorLike) -> Self:
+        """Return all axes divided by a number, or each by its part of a vector."""
+        x, y, z = _factors(type(self), "__truediv__", divisor)
+        return type(self)(self.x / x, self.y / y, self.z / z)
+
+    def __neg__(self) -> Self:
+        """Return the opposite vector."""
+        return type(self)(-self.x, -self.y, -self.z)
+
+    def __abs__(self) -> float:
+        """Return the length."""
+        return math.sqrt(self.x * self.x + self.y * self.y + self.z * self.z)
 
     def __iadd__(self, vector: _VectorLike) -> Self:
         """Add a vector of two numbers, or three, in place."""
@@ -171,13 +209,16 @@ class Position(_Vector):
     >>> place
     Position(5.0, 6.0)
 
-    It also takes one vector, and vectors are added and scaled in place:
+    It also takes one vector, and vectors are added and scaled, in place or not.  The result has
+    the type of the component, and `abs` gives its length:
 
     >>> place = Position((3, 4))
     >>> place += (1, 0)
     >>> place *= 0.5
     >>> place
     Position(2.0, 2.0)
+    >>> abs(Position(5, 6) - place), place + Velocity(60, 0) / 60
+    (5.0, Position(3.0, 2.0))
     """
 
     __slots__ = ()

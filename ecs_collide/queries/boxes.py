@@ -90,6 +90,39 @@ class BoxQueries(Generic[_Filter]):
         """Return the ids of the boxes that contain a point, sorted (closed); see `query`."""
         return self._queries.in_region((point, point), (exclude, filter, solid))
 
+    def query_circle(
+        self,
+        centre: VectorLike,
+        radius: float,
+        *,
+        exclude: Exclude = None,
+        filter: _Filter | None = None,
+        solid: bool = False,
+    ) -> list[int]:
+        """Return the ids of the boxes that share a point with a circle, sorted (closed).
+
+        In 3D it is a ball.  `nearest` with `within` gives the distances too.
+
+        Parameters
+        ----------
+        centre : sequence of float (dim,)
+        radius : float
+            In world units, 0 or more.
+        exclude, filter, solid : optional
+            As in `query`.
+
+        Examples
+        --------
+        >>> import ecs_collide as ec
+        >>> tree = ec.AABBTree()
+        >>> tree.insert(7, (3, 4), (9, 9))
+        >>> tree.query_circle((0, 0), 5), tree.query_circle((0, 0), 4.9)
+        ([7], [])
+        """
+        query = QueryKind.NEAR, (centre,), 0, checked_distance(radius, "radius")
+        found = self._queries.first(Neighbour, query, (exclude, filter, solid))
+        return sorted(neighbour.id for neighbour in found)
+
     def query_many(
         self,
         mins: ArrayLike,

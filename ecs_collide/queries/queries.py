@@ -247,8 +247,8 @@ def checked_count(k: int) -> int:
     return number
 
 
-def checked_distance(within: float) -> float:
+def checked_distance(within: float, name: str = "within") -> float:
     """Return the largest distance, or raise."""
     if not (isinstance(within, (int, float)) and within >= 0.0):
-        raise ValueError(f"within={within!r} must be a distance in world units, 0 or more")
+        raise ValueError(f"{name}={within!r} must be a distance in world units, 0 or more")
     return float(within)

@@ -482,6 +482,37 @@ def test_vectors_are_added_and_scaled_in_place():
     assert all(type(number) is float for number in velocity.xyz)
 
 
+def test_sums_and_products_are_new_components_of_the_same_type():
+    place, velocity = Position(1, 2, 3), Velocity(60, 0, -60)
+
+    assert place + velocity / 60 == Position(2, 2, 2)
+    assert place - (1, 1) == Position(0, 1, 3)
+    assert (5, 5) - place == Position(4, 3, -3)
+    assert [1, 1, 1] + place == place + np.ones(3) == np.ones(3) + place == Position(2, 3, 4)
+    assert np.array([5, 5, 5]) - place == Position(4, 3, 2)
+    assert velocity * 2 == 2 * velocity == Velocity(120, 0, -120)
+    assert velocity * (1, 5) == Velocity(60, 0, -60)
+    assert velocity / (2, 1, 3) == Velocity(30, 0, -20)
+    assert -velocity == Velocity(-60, 0, 60)
+    assert abs(Position(4, 6) - Position(1, 2)) == 5
+    assert abs(Velocity(2, 3, 6)) == 7
+    assert place == Position(1, 2, 3)
+    assert velocity == Velocity(60, 0, -60)
+
+
+@pytest.mark.parametrize("kind", VECTORS)
+@pytest.mark.parametrize("name", ["add", "radd", "sub", "rsub", "mul", "rmul", "truediv"])
+def test_results_of_arithmetic_are_checked_as_any_values(kind, name):
+    call = getattr(kind(1, 2), f"__{name}__")
+
+    with pytest.raises(ValueError, match=rf"{kind.__name__}\..*must be a vector of two numbers"):
+        call((1, 2, 3, 4))
+    with pytest.raises(ValueError, match=r"must be finite"):
+        call((math.inf, 1) if name != "truediv" else (1e-320, 1e-320))
+    with pytest.raises(TypeError):
+        call("12")
+
+
 def test_in_place_results_are_checked_as_any_values():
     extents, velocity = Extents(1, 1), Velocity(1, 1)
 
