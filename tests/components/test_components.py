@@ -488,7 +488,8 @@ def test_sums_and_products_are_new_components_of_the_same_type():
     assert place + velocity / 60 == Position(2, 2, 2)
     assert place - (1, 1) == Position(0, 1, 3)
     assert (5, 5) - place == Position(4, 3, -3)
-    assert [1, 1, 1] + place == place + np.ones(3) == np.ones(3) + place == Position(2, 3, 4)
+    one = [1, 1, 1]
+    assert one + place == place + np.ones(3) == np.ones(3) + place == Position(2, 3, 4)
     assert np.array([5, 5, 5]) - place == Position(4, 3, 2)
     assert velocity * 2 == 2 * velocity == Velocity(120, 0, -120)
     assert velocity * (1, 5) == Velocity(60, 0, -60)

@@ -466,7 +466,7 @@ def test_tests_of_the_page_pass(folder):
     for n, block in enumerate(tests):
         folder.path.joinpath(f"test_page_{n}.py").write_text(block, "utf-8")
 
-    run(folder, "--snapshot-update").assert_outcomes(passed=9)
+    run(folder, "--snapshot-update").assert_outcomes(passed=10)
     run(folder, "test_page_1.py").assert_outcomes(passed=1)
 
 
