@@ -37,8 +37,9 @@ _HEAD = struct.Struct("<4Bbd4dqI")
 class Path:
     """A way for a body to go, and how far it has come.
 
-    Its entity is a body with `Velocity` and no response.  A new body is put at the first point
-    before its first step.  With `Carry` it takes along what stands on it.
+    Its entity is a body with `Velocity`.  A body without a response pushes what is in its way, and
+    with `Carry` it takes along what stands on it.  One with a response, such as a guard with
+    `Slide`, may be held up: the path waits until the body is on it again.
 
     Parameters
     ----------

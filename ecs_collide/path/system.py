@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -14,9 +15,14 @@ from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, fi
 from ecs_collide.esper_world import require_order
 from ecs_collide.path.path import Path
 
+AT = 2.0**-40  # of its coordinates, or of the way of a million steps: closer to its path is on it
+
 
 class PathSystem(esper.Processor):
     """The system that sets the velocities of all bodies with a `Path`, before each step.
+
+    A body that is elsewhere, because it was held up or is new there, first goes to its path,
+    straight and at the path's speed.
 
     It must run before `CharacterSystem` and `BroadphaseSystem`: `install_paths` puts it there.
     """
@@ -48,14 +54,27 @@ class PathSystem(esper.Processor):
             path.require_sense(f"entity {entity}: Path")
             if esper.has_component(entity, ec.Disabled):
                 continue  # its path is paused
-            if entity not in self.space:
-                position.set(*path.place)
-            path.advance(dt)
-            ways = [b - a for a, b in zip(position.xyz, path.place, strict=True)]
-            for k, width in enumerate(widths):
-                if width is not None:  # the shorter way round
-                    ways[k] -= width * round(ways[k] / width)
-            velocity.set(*(way / dt for way in ways))
+            way = _way(position.xyz, path.place, widths)
+            beside = math.sqrt(sum(part * part for part in way))
+            step = path.speed * path.running * dt
+            if beside > AT * max(2.0**20 * step, *map(abs, (*position.xyz, *path.place))):
+                part = min(1.0, step / beside)
+                way = [part * each for each in way]  # back to the path; it waits
+            else:
+                path.advance(dt)
+                way = _way(position.xyz, path.place, widths)
+            velocity.set(*(part / dt for part in way))
+
+
+def _way(
+    start: Sequence[float], end: Sequence[float], widths: Sequence[float | None]
+) -> list[float]:
+    """Return the way between two points, the shorter one in a world that wraps."""
+    way = [b - a for a, b in zip(start, end, strict=True)]
+    for k, width in enumerate(widths):
+        if width is not None:
+            way[k] -= width * round(way[k] / width)
+    return way
 
 
 def install_paths(space: ec.Space) -> PathSystem:

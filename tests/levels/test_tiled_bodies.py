@@ -408,7 +408,7 @@ def test_lift_follows_the_line_that_its_property_names(load: Load, world: str) -
     line = [{"x": 0, "y": 0}, {"x": 0, "y": -10}, {"x": 20, "y": -10}]
     level = load(
         objects(
-            thing(1, (8, 2), type="lift", properties=custom(route="shaft", speed=60.0)),
+            thing(1, (8, 2), x=6, y=19, type="lift", properties=custom(route="shaft", speed=60.0)),
             thing(2, (0, 0), x=10, y=20, name="shaft", polyline=line),
         )
     )

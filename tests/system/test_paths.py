@@ -17,8 +17,8 @@ DT = 1 / 60
 CORNERS = [(0.0, 0.0), (30.0, 0.0), (30.0, 40.0)]  # legs of 30 and 40, and of 50 back
 
 
-def lift(path, at=(7.0, 7.0), *more):
-    body = ec.Position(*at), ec.Extents(20, 2), ec.Velocity(0, 0), path
+def lift(path, at=None, *more):
+    body = ec.Position(at or path.place), ec.Extents(20, 2), ec.Velocity(0, 0), path
     return esper.create_entity(*body, *more)
 
 
@@ -146,16 +146,53 @@ def test_body_is_where_its_path_says_after_every_step(world, dim):
     assert path.place == planned
 
 
-def test_new_body_is_put_at_the_first_point(world):
-    body = lift(Path(CORNERS, 0.0), (500.0, 500.0))
-    wall = esper.create_entity(ec.Position(250, 250), ec.Extents(9, 9))
-    space = start()
+@pytest.mark.parametrize("far", [0.0, 1e9])
+def test_rounding_does_not_make_a_path_wait(world, far):
+    path = Path([(far - 0.1, far), (far + 0.2, far + 0.1), (far, far)], 0.7, "loop")
+    body = lift(path)
+    start()
 
-    esper.process(DT)
+    for _ in range(1999):
+        esper.process(DT)
+    assert place_of(body) == pytest.approx(
+        Path(path.points, 0.7, "loop").at(1999 * DT), abs=1e-9 + 1e-15 * far
+    )
 
-    assert place_of(body) == (0, 0, 0)
-    assert not space.collisions
-    assert wall in space
+
+def test_body_beside_its_path_goes_there_at_its_speed_and_the_path_waits(world):
+    path = Path(CORNERS, 60.0)
+    body = lift(path, (3.0, 4.5))
+    start()
+
+    places = []
+    for _ in range(8):
+        esper.process(DT)
+        places.append(place_of(body)[:2])
+
+    assert places[0] == pytest.approx((3 * 4.4083 / 5.4083, 4.5 * 4.4083 / 5.4083), abs=1e-4)
+    assert places[5] == (0, 0)
+    assert places[7] == pytest.approx((2, 0))
+
+
+def test_guard_that_is_held_up_goes_on_without_a_leap(world):
+    path = Path([(0, 0), (100, 0)], 60.0)
+    guard = esper.create_entity(
+        ec.Position(0, 0), ec.Extents(4, 4), ec.Velocity(0, 0), ec.Slide(), path
+    )
+    door = esper.create_entity(ec.Position(20, 0), ec.Extents(2, 20))
+    start()
+
+    for _ in range(60):
+        esper.process(DT)
+    assert place_of(guard)[0] == 14  # at the door
+    esper.delete_entity(door)
+    before = 14.0
+    for _ in range(60):
+        esper.process(DT)
+        now = place_of(guard)[0]
+        assert 0 <= now - before <= 1 + 1e-9
+        before = now
+    assert before > 70
 
 
 @pytest.mark.parametrize(
@@ -173,7 +210,7 @@ def test_new_body_is_put_at_the_first_point(world):
 def test_rider_never_leaves_its_lift(world, path, who):
     path = path()
     x, y, _ = path.place
-    body = lift(path, (x, y), ec.Carry())
+    body = lift(path, None, ec.Carry())
     more = (Character(),) if who == "character" else ()
     rider = esper.create_entity(
         ec.Position(x, y + 10), ec.Extents(4, 8), ec.Velocity(0, 0), ec.Slide(), *more
