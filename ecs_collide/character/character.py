@@ -29,21 +29,37 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any, Self
 
+from ecs_collide.components.base import NamedText
+
 _NUMBERS = (
     *("walk_speed", "acceleration", "deceleration", "air_control", "gravity", "jump_speed"),
     *("fall_speed", "jump_cut", "coyote_time", "jump_buffer", "step_height", "snap_distance"),
-    *("corner", "walk", "across", "facing", "air_time"),
+    *("corner", "air_jumps", "wall_slide_speed", "wall_jump_speed"),
+    *("walk", "across", "facing", "air_time", "state_time"),
 )
 _SAVED_FLAGS = ("jump", "drop", "on_ground", "jumping")
 # Fields of its `Memory`.
-_KEPT_NUMBERS = ("since_press", "last_dt", "air_dt")
-_KEPT_VECTORS = ("own", "written", "frame")
+_KEPT_NUMBERS = ("since_press", "last_dt", "air_dt", "n_air_jumps", "since_wall")
+_KEPT_VECTORS = ("own", "written", "frame", "wall")
 _KEPT_FLAGS = ("held", "gone", "stepping", "rode")
-_MAY_BE_ENDLESS = ("acceleration", "deceleration", "fall_speed")
+_MAY_BE_ENDLESS = ("acceleration", "deceleration", "fall_speed", "air_jumps", "wall_slide_speed")
 _N_NUMBERS = len(_NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
-_FORM = struct.Struct(f"<bq{_N_NUMBERS}d{len(_SAVED_FLAGS + _KEPT_FLAGS)}?")
+_FORM = struct.Struct(f"<bBq{_N_NUMBERS}d{len(_SAVED_FLAGS + _KEPT_FLAGS)}?")
 
 Vector3 = tuple[float, float, float]
+
+
+class CharacterState(NamedText):
+    """What a character does, for its animation."""
+
+    STANDING = "standing"
+    WALKING = "walking"
+    RISING = "rising"
+    FALLING = "falling"
+    WALL_SLIDING = "wall sliding"
+
+
+_STATES = tuple(CharacterState)
 
 
 @dataclass(slots=True, eq=False)
@@ -56,6 +72,9 @@ class Memory:
     since_press: float = math.inf  # seconds since a press whose jump is still due; inf if none is
     last_dt: float = 0.0  # seconds of the last step
     air_dt: float = 0.0  # seconds of the step in which it left the ground
+    n_air_jumps: float = 0.0  # since it was on the ground
+    since_wall: float = math.inf  # seconds since it touched a wall in the air
+    wall: Vector3 = (0.0, 0.0, 0.0)  # the normal of that wall
     held: bool = False  # whether the button was down in the last step
     gone: bool = True  # whether it left the ground by itself: there is no coyote time
     stepping: bool = False  # whether it rises, or has risen, onto a step
@@ -97,6 +116,13 @@ class Character:
     corner : float
         How far its head may be pushed aside to slip past the corner of a ceiling, and
         how far below the edge of a ledge its feet may be to be lifted onto it.
+    air_jumps : int
+        How many times it may jump again in the air, before it is on the ground again.
+    wall_slide_speed : float
+        The largest speed at which it falls while it presses against a wall.
+    wall_jump_speed : float
+        How fast it leaves a wall sideways if it jumps off it in the air; 0: it cannot.  It may do
+        so for `coyote_time` after it has left the wall.
     up : sequence of float, optional
         A unit vector along an axis, in 3D three numbers; by default the `Space.up`.
 
@@ -120,6 +146,10 @@ class Character:
         Seconds since it was on the ground; 0 on it.
     jumping : bool
         Whether it rises by a jump that may still be cut.
+    state : CharacterState
+        What it does, for its animation.
+    state_time : float
+        Seconds since `state` began.
     gravity, jump_speed : float
         Computed from `jump_height` and `time_to_top`.
     memory : Memory
@@ -132,7 +162,7 @@ class Character:
     (400.0, 800.0)
     """
 
-    __slots__ = (*_NUMBERS, *_SAVED_FLAGS, "_up", "ground", "memory")
+    __slots__ = (*_NUMBERS, *_SAVED_FLAGS, "_up", "ground", "memory", "state")
 
     def __init__(
         self,
@@ -150,6 +180,9 @@ class Character:
         step_height: float = 8.0,
         snap_distance: float | None = None,
         corner: float = 6.0,
+        air_jumps: int = 0,
+        wall_slide_speed: float = math.inf,
+        wall_jump_speed: float = 0.0,
         up: Iterable[float] | None = None,
     ) -> None:
         height, time = _number("jump_height", jump_height), _number("time_to_top", time_to_top)
@@ -172,6 +205,9 @@ class Character:
         snap = step_height if snap_distance is None else snap_distance
         self.snap_distance = _number("snap_distance", snap)
         self.corner = _number("corner", corner)
+        self.air_jumps = _number("air_jumps", air_jumps)
+        self.wall_slide_speed = _number("wall_slide_speed", wall_slide_speed)
+        self.wall_jump_speed = _number("wall_jump_speed", wall_jump_speed)
         self.up = up
 
         self.walk = self.across = 0.0
@@ -179,7 +215,8 @@ class Character:
         self.on_ground = self.jumping = False
         self.ground: int | None = None
         self.facing = 1.0
-        self.air_time = 0.0
+        self.air_time = self.state_time = 0.0
+        self.state = CharacterState.STANDING
         self.memory = Memory()
 
     @classmethod
@@ -255,7 +292,8 @@ class Character:
             numbers += getattr(memory, name)
         flags = [bool(getattr(self, name)) for name in _SAVED_FLAGS]
         flags += [bool(getattr(memory, name)) for name in _KEPT_FLAGS]
-        return _FORM.pack(self._up, -1 if self.ground is None else self.ground, *numbers, *flags)
+        ground = -1 if self.ground is None else self.ground
+        return _FORM.pack(self._up, _STATES.index(self.state), ground, *numbers, *flags)
 
     def set_bytes(self, data: bytes) -> None:
         """Set everything from the bytes of `to_bytes`.
@@ -263,11 +301,14 @@ class Character:
         Raises
         ------
         ValueError
-            `data` has another length.
+            `data` has another length, or names no state.
         """
         if len(data) != _FORM.size:
             raise ValueError(f"a Character has {_FORM.size} bytes, not {len(data)}")
-        self._up, ground, *values = _FORM.unpack(data)
+        up, state, ground, *values = _FORM.unpack(data)
+        if state >= len(_STATES):
+            raise ValueError(f"a Character has {len(_STATES)} states, and no number {state}")
+        self._up, self.state = up, _STATES[state]
         self.ground = None if ground < 0 else ground
         left, memory = iter(values), self.memory
         for names, of in ((_NUMBERS, self), (_KEPT_NUMBERS, memory)):

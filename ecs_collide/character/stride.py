@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import esper
 
 import ecs_collide as ec
+from ecs_collide.character.character import CharacterState
 from ecs_collide.components.surfaces import solid_side
 
 if TYPE_CHECKING:
@@ -72,6 +73,7 @@ class Stride:
         self.frame = list(self.memory.frame[: self.dim])  # the velocity of its carrier, or its last
         self.rides = False  # whether the space adds `frame` itself
         self.touches = False  # whether it has a contact with ground
+        self.walls: list[Vector3] = []  # the normals of walls that it touches
         self.jumps = False
 
     # -- the ground --
@@ -98,20 +100,26 @@ class Stride:
             self.frame = [0.0] * self.dim
 
         self.touches = bool(grounds) and not self._is_thrown(grounds[0])
+        if self.walls:
+            last.wall, last.since_wall = self.walls[0], 0.0
         self.was_on = c.on_ground
         if self.touches:
             c.ground = grounds[0]
 
     def _grounds(self) -> list[int]:
-        """Return the bodies in contact below it, the oldest contact first."""
+        """Return the bodies in contact below it, the oldest contact first; note the walls."""
+        self.walls = []
         if self.entity not in self.space:  # made since the last step
             return []
-        found = [
-            (contact.since, contact.other(self.entity))
-            for contact in self.space.contacts(self.entity)
-            if contact.kind is ec.ContactKind.SOLID
-            and contact.normal_for(self.entity)[self.up] == self.sign
-        ]
+        found = []
+        for contact in self.space.contacts(self.entity):
+            if contact.kind is not ec.ContactKind.SOLID:
+                continue
+            normal = contact.normal_for(self.entity)
+            if normal[self.up] == self.sign:
+                found.append((contact.since, contact.other(self.entity)))
+            elif normal[self.up] == 0.0:
+                self.walls.append(_three(list(normal)))
         return [other for _, other in sorted(found) if esper.entity_exists(other)]
 
     def _carriers_among(self, grounds: list[int]) -> Vector | None:
@@ -156,7 +164,9 @@ class Stride:
         """Count the time in the air, and the time since the button was pressed."""
         c = self.character
         c.air_time += self.memory.last_dt
+        c.state_time += self.memory.last_dt
         self.memory.since_press += self.memory.last_dt
+        self.memory.since_wall += self.memory.last_dt
         if c.jump and not self.memory.held:
             self.memory.since_press = 0.0
 
@@ -175,6 +185,7 @@ class Stride:
         on_ground = self.touches or self.drop is not None
         if on_ground:
             c.air_time, self.memory.gone, c.jumping = 0.0, False, False
+            self.memory.n_air_jumps, self.memory.since_wall = 0.0, math.inf
             self.own[up] = 0.0
         else:
             self.memory.stepping = False
@@ -185,6 +196,12 @@ class Stride:
         due = self.memory.since_press <= c.jump_buffer + late
         if due and (on_ground or (not self.memory.gone and c.air_time <= c.coyote_time + late)):
             self._jump()
+        elif due and c.wall_jump_speed > 0.0 and self.memory.since_wall <= c.coyote_time + late:
+            self._jump()
+            self._leave_wall()
+        elif due and not on_ground and self.memory.n_air_jumps < c.air_jumps:
+            self.memory.n_air_jumps += 1.0
+            self._jump()
         elif on_ground:
             self.memory.air_dt = 0.0
         else:
@@ -192,6 +209,37 @@ class Stride:
         c.on_ground = on_ground and not self.jumps
         if not c.on_ground:
             c.ground = None
+        state = self._find_state()
+        if state is not c.state:
+            c.state, c.state_time = state, 0.0
+
+    def _find_state(self) -> CharacterState:
+        """Return what it does in this step."""
+        if self.character.on_ground:
+            walks = any(self.own[k] != 0.0 for k in self.level)
+            return CharacterState.WALKING if walks else CharacterState.STANDING
+        if self.own[self.up] * self.sign > 0.0:
+            return CharacterState.RISING
+        slides = self.character.wall_slide_speed < math.inf and self._presses_a_wall()
+        return CharacterState.WALL_SLIDING if slides else CharacterState.FALLING
+
+    def _presses_a_wall(self) -> bool:
+        """Return whether it wants to go towards a wall that it touches."""
+        return any(
+            part * normal[k] < 0.0
+            for normal in self.walls
+            for part, k in zip(self.wish, self.level, strict=True)
+        )
+
+    def _leave_wall(self) -> None:
+        """Give it the speed away from the wall that it has touched."""
+        wall = self.memory.wall
+        for k in self.level:
+            if wall[k] != 0.0:
+                self.own[k] = wall[k] * self.character.wall_jump_speed
+        if wall[self.level[0]] != 0.0:
+            self.character.facing = wall[self.level[0]]
+        self.memory.since_wall = math.inf
 
     def _jump(self) -> None:
         c = self.character
@@ -212,7 +260,9 @@ class Stride:
         if c.jumping and not c.jump:
             c.jumping = False
             rises = min(rises, c.jump_cut * c.jump_speed)
-        rises = max(rises - c.gravity * self.dt / 2.0, -c.fall_speed)
+        slides = c.wall_slide_speed < c.fall_speed and self._presses_a_wall()
+        slowest = c.wall_slide_speed if slides else c.fall_speed
+        rises = max(rises - c.gravity * self.dt / 2.0, -slowest)
         self.own[self.up] = self.sign * rises
         self.memory.air_dt = self.dt
 

@@ -1,0 +1,235 @@
+"""The moves of a character in the air and on walls, and what it does, for its animation."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide.character import Character, CharacterState, install_characters
+
+DT = 1 / 60
+WALL = 100.0  # the x of the wall's left face
+
+
+@pytest.fixture
+def room(world):
+    """Return a function that puts a character on the floor of a room, beside a high wall."""
+
+    def make(x=0.0, y=16.0, **settings):
+        esper.create_entity(ec.Position(0, -20), ec.Extents(900, 20))
+        esper.create_entity(ec.Position(WALL + 20, 1000), ec.Extents(20, 1000))
+        hero = Character(walk_speed=240, jump_height=100, time_to_top=0.4, **settings)
+        body = ec.Position(x, y), ec.Extents(10, 16), ec.Velocity(0, 0), ec.Slide(), hero
+        entity = esper.create_entity(*body)
+        space = ec.install()
+        install_characters(space)
+        esper.process(DT)
+        esper.process(DT)
+        return space, entity, hero
+
+    return make
+
+
+def feet(entity):
+    return esper.component_for_entity(entity, ec.Position).y - 16
+
+
+def run(n, each=lambda: None):
+    for _ in range(n):
+        esper.process(DT)
+        each()
+
+
+def press(hero):
+    """Press the button anew for a step."""
+    hero.jump = False
+    esper.process(DT)
+    hero.jump = True
+    esper.process(DT)
+
+
+# -- jumps in the air --
+
+
+@pytest.mark.parametrize("n_jumps", [0, 1, 2])
+def test_character_jumps_again_in_the_air_as_often_as_it_may(room, n_jumps):
+    _, entity, hero = room(air_jumps=n_jumps, jump_cut=1.0)
+    heights = []
+
+    press(hero)
+    for _ in range(3):
+        run(22, lambda: heights.append(feet(entity)))  # almost to the top
+        press(hero)
+    run(60, lambda: heights.append(feet(entity)))
+
+    assert max(heights) == pytest.approx(100 * (1 + n_jumps), abs=3)
+
+
+def test_jumps_in_the_air_are_given_back_on_the_ground(room):
+    _, entity, hero = room(air_jumps=1, jump_cut=1.0)
+
+    for _ in range(3):
+        highest = 0.0
+        press(hero)
+        run(20)
+        press(hero)
+        for _ in range(90):
+            esper.process(DT)
+            highest = max(highest, feet(entity))
+        assert highest > 170
+        hero.jump = False
+        assert hero.on_ground
+
+
+def test_character_that_has_walked_off_an_edge_long_ago_jumps_in_the_air(room):
+    _, entity, hero = room(y=400.0, air_jumps=1)
+    run(20)
+    assert not hero.on_ground
+    low = feet(entity)
+
+    press(hero)
+    run(3)
+
+    assert feet(entity) > low - 30
+    assert hero.state is CharacterState.RISING
+
+
+# -- walls --
+
+
+def test_character_slides_down_a_wall_no_faster_than_it_may(room):
+    _, entity, hero = room(x=WALL - 10.0, y=500.0, wall_slide_speed=60.0)
+    velocity = esper.component_for_entity(entity, ec.Velocity)
+    hero.walk = 1.0
+    run(30)
+
+    assert hero.state is CharacterState.WALL_SLIDING
+    assert velocity.y == -60
+    hero.walk = 0.0  # it lets go
+    run(20)
+    assert hero.state is CharacterState.FALLING
+    assert velocity.y < -300
+
+
+def test_character_without_wall_slide_falls_along_a_wall_as_anywhere(room):
+    _, entity, hero = room(x=WALL - 10.0, y=500.0)
+    hero.walk = 1.0
+    run(30)
+
+    assert hero.state is CharacterState.FALLING
+    assert esper.component_for_entity(entity, ec.Velocity).y < -300
+
+
+def test_character_jumps_off_a_wall_and_away_from_it(room):
+    _, entity, hero = room(x=WALL - 10.0, y=500.0, wall_slide_speed=60.0, wall_jump_speed=300.0)
+    velocity = esper.component_for_entity(entity, ec.Velocity)
+    hero.walk = 1.0
+    run(30)
+    low = feet(entity)
+    hero.walk = 0.0
+
+    press(hero)
+
+    assert velocity.x < -200
+    assert velocity.y > 400
+    assert hero.facing == -1
+    run(20)
+    assert feet(entity) > low + 50
+    assert esper.component_for_entity(entity, ec.Position).x < WALL - 30
+
+
+@pytest.mark.parametrize(("late", "jumps"), [(0, True), (4, True), (9, False)])
+def test_jump_off_a_wall_has_coyote_time(room, late, jumps):
+    _, entity, hero = room(x=WALL - 10.0, y=500.0, wall_jump_speed=300.0, coyote_time=0.1)
+    hero.walk = 1.0
+    run(10)
+    hero.walk = -1.0  # it has left the wall when it jumps
+    run(late)
+
+    hero.jump = True
+    esper.process(DT)
+
+    assert (esper.component_for_entity(entity, ec.Velocity).y > 0) == jumps
+
+
+def test_character_beside_a_wall_on_the_ground_jumps_straight_up(room):
+    _, entity, hero = room(x=WALL - 10.0, wall_jump_speed=300.0)
+
+    press(hero)
+
+    assert esper.component_for_entity(entity, ec.Velocity).x == 0
+
+
+# -- for the animation --
+
+
+def test_state_names_what_it_does_and_since_when(room):
+    _, _, hero = room()
+    seen = []
+
+    def note():
+        seen.append((hero.state.name, hero.state_time))
+
+    run(3, note)
+    hero.walk = 1.0
+    run(3, note)
+    hero.walk = 0.0
+    run(8)
+    hero.jump = True
+    run(30, note)
+    run(30, note)
+
+    names = list(dict.fromkeys(name for name, _ in seen))
+    assert names == ["STANDING", "WALKING", "RISING", "FALLING"]
+    assert seen[-1][0] == "STANDING"
+    assert [time for name, time in seen[:6] if name == "WALKING"] == pytest.approx([0, DT, 2 * DT])
+    rising = [time for name, time in seen if name == "RISING"]
+    assert rising == pytest.approx([n * DT for n in range(len(rising))])
+    assert 0.35 < rising[-1] < 0.45
+
+
+def test_moves_and_state_are_saved_and_go_on_bit_for_bit(room):
+    space, entity, hero = room(
+        x=WALL - 10.0, y=300.0, air_jumps=2, wall_slide_speed=50.0, wall_jump_speed=200.0
+    )
+    hero.walk = 1.0
+    run(10)
+    press(hero)
+    run(5)
+    press(hero)
+    saved = space.snapshot()
+    script = [(1.0, False), (1.0, True), (-1.0, False), (0.0, True)] * 15
+
+    def play():
+        found = []
+        for walk, jump in script:
+            hero = esper.component_for_entity(entity, Character)
+            hero.walk, hero.jump = walk, jump
+            esper.process(DT)
+            place = esper.component_for_entity(entity, ec.Position).xyz
+            found.append((place, hero.state, hero.state_time))
+        return found
+
+    once = play()
+    space.restore(saved)
+    assert play() == once
+    assert Character.from_bytes(hero.to_bytes()).to_bytes() == hero.to_bytes()
+
+
+def test_bytes_with_a_state_that_there_is_not_are_refused():
+    data = bytearray(Character().to_bytes())
+    data[1] = 99
+
+    with pytest.raises(ValueError, match="no number 99"):
+        Character.from_bytes(bytes(data))
+
+
+@pytest.mark.parametrize("name", ["air_jumps", "wall_slide_speed", "wall_jump_speed"])
+def test_settings_below_0_are_refused(name):
+    with pytest.raises(ValueError, match=name):
+        Character(**{name: -1})
+    with pytest.raises(ValueError, match=name):
+        Character(**{name: math.nan})
