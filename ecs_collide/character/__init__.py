@@ -1,6 +1,13 @@
 """Characters for platform games: ``from ecs_collide.character import Character``."""
 
-from ecs_collide.character.character import Character, CharacterState
+from ecs_collide.character.character import Character, CharacterState, Ladder
 from ecs_collide.character.system import CharacterSystem, install_characters, register
 
-__all__ = ["Character", "CharacterState", "CharacterSystem", "install_characters", "register"]
+__all__ = [
+    "Character",
+    "CharacterState",
+    "CharacterSystem",
+    "Ladder",
+    "install_characters",
+    "register",
+]

@@ -35,13 +35,14 @@ _NUMBERS = (
     *("walk_speed", "acceleration", "deceleration", "air_control", "gravity", "jump_speed"),
     *("fall_speed", "jump_cut", "coyote_time", "jump_buffer", "step_height", "snap_distance"),
     *("corner", "air_jumps", "wall_slide_speed", "wall_jump_speed"),
-    *("walk", "across", "facing", "air_time", "state_time"),
+    *("climb_speed", "dash_speed", "dash_time", "dash_pause"),
+    *("walk", "across", "climb", "facing", "air_time", "state_time"),
 )
-_SAVED_FLAGS = ("jump", "drop", "on_ground", "jumping")
+_SAVED_FLAGS = ("jump", "drop", "dash", "on_ground", "jumping")
 # Fields of its `Memory`.
-_KEPT_NUMBERS = ("since_press", "last_dt", "air_dt", "n_air_jumps", "since_wall")
-_KEPT_VECTORS = ("own", "written", "frame", "wall")
-_KEPT_FLAGS = ("held", "gone", "stepping", "rode")
+_KEPT_NUMBERS = ("since_press", "last_dt", "air_dt", "n_air_jumps", "since_wall", "since_dash")
+_KEPT_VECTORS = ("own", "written", "frame", "wall", "dash_way")
+_KEPT_FLAGS = ("held", "dash_held", "gone", "stepping", "rode", "climbing")
 _MAY_BE_ENDLESS = ("acceleration", "deceleration", "fall_speed", "air_jumps", "wall_slide_speed")
 _N_NUMBERS = len(_NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
 _FORM = struct.Struct(f"<bBq{_N_NUMBERS}d{len(_SAVED_FLAGS + _KEPT_FLAGS)}?")
@@ -57,9 +58,20 @@ class CharacterState(NamedText):
     RISING = "rising"
     FALLING = "falling"
     WALL_SLIDING = "wall sliding"
+    CLIMBING = "climbing"
+    DASHING = "dashing"
 
 
 _STATES = tuple(CharacterState)
+
+
+class Ladder:
+    """A ladder or a rope: a body that characters with a `climb_speed` climb.
+
+    Give it `Position`, `Extents` and `Sensor`.
+    """
+
+    __slots__ = ()
 
 
 @dataclass(slots=True, eq=False)
@@ -75,7 +87,11 @@ class Memory:
     n_air_jumps: float = 0.0  # since it was on the ground
     since_wall: float = math.inf  # seconds since it touched a wall in the air
     wall: Vector3 = (0.0, 0.0, 0.0)  # the normal of that wall
+    since_dash: float = math.inf  # seconds since a dash began
+    dash_way: Vector3 = (0.0, 0.0, 0.0)  # its direction
+    climbing: bool = False  # whether it holds on to a ladder
     held: bool = False  # whether the button was down in the last step
+    dash_held: bool = False  # the same for `Character.dash`
     gone: bool = True  # whether it left the ground by itself: there is no coyote time
     stepping: bool = False  # whether it rises, or has risen, onto a step
     rode: bool = False  # whether the space carried it with its ground
@@ -123,6 +139,11 @@ class Character:
     wall_jump_speed : float
         How fast it leaves a wall sideways if it jumps off it in the air; 0: it cannot.  It may do
         so for `coyote_time` after it has left the wall.
+    climb_speed : float
+        How fast it climbs a `Ladder`; 0: it cannot.
+    dash_speed, dash_time, dash_pause : float
+        A dash: its speed, 0 for none; how long it takes; and the least time from its end to the
+        next one.  It does not fall meanwhile.
     up : sequence of float, optional
         A unit vector along an axis, in 3D three numbers; by default the `Space.up`.
 
@@ -133,6 +154,12 @@ class Character:
         such as x and z.  The length of both together is limited to 1.
     jump : bool
         The wish: whether the button is down.
+    climb : float
+        The wish: from -1 (down) to 1, on a ladder.  A character that climbs holds on to it until it
+        jumps, is at its end, or stands on the ground.
+    dash : bool
+        The wish: whether the button for a dash is down.  It goes where `walk` and `across` say, or
+        where it faces.
     drop : bool
         The wish: whether to drop through the `OneWay` platforms that it stands on.
     on_ground : bool
@@ -183,6 +210,10 @@ class Character:
         air_jumps: int = 0,
         wall_slide_speed: float = math.inf,
         wall_jump_speed: float = 0.0,
+        climb_speed: float = 0.0,
+        dash_speed: float = 0.0,
+        dash_time: float = 0.15,
+        dash_pause: float = 0.3,
         up: Iterable[float] | None = None,
     ) -> None:
         height, time = _number("jump_height", jump_height), _number("time_to_top", time_to_top)
@@ -208,10 +239,14 @@ class Character:
         self.air_jumps = _number("air_jumps", air_jumps)
         self.wall_slide_speed = _number("wall_slide_speed", wall_slide_speed)
         self.wall_jump_speed = _number("wall_jump_speed", wall_jump_speed)
+        self.climb_speed = _number("climb_speed", climb_speed)
+        self.dash_speed = _number("dash_speed", dash_speed)
+        self.dash_time = _number("dash_time", dash_time)
+        self.dash_pause = _number("dash_pause", dash_pause)
         self.up = up
 
-        self.walk = self.across = 0.0
-        self.jump = self.drop = False
+        self.walk = self.across = self.climb = 0.0
+        self.jump = self.drop = self.dash = False
         self.on_ground = self.jumping = False
         self.ground: int | None = None
         self.facing = 1.0
@@ -329,7 +364,8 @@ class Character:
 
     def require_sense(self, entity: int, dim: int) -> None:
         """Raise ValueError if a setting of the game is invalid; one comparison each."""
-        for name, wish in (("walk", self.walk), ("across", self.across)):
+        wishes = ("walk", self.walk), ("across", self.across), ("climb", self.climb)
+        for name, wish in wishes:
             if not -math.inf < wish < math.inf:
                 raise ValueError(
                     f"entity {entity}: Character.{name} is {wish!r}; "

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character.character import CharacterState
+from ecs_collide.character.character import CharacterState, Ladder
 from ecs_collide.components.surfaces import solid_side
 
 if TYPE_CHECKING:
@@ -52,7 +52,7 @@ def take_stride(space: ec.Space, entity: int, components: Components, dt: float)
     memory.frame = _three(stride.frame)
     memory.rode = stride.rides
     memory.last_dt = dt
-    memory.held = bool(character.jump)
+    memory.held, memory.dash_held = bool(character.jump), bool(character.dash)
 
 
 class Stride:
@@ -74,7 +74,7 @@ class Stride:
         self.rides = False  # whether the space adds `frame` itself
         self.touches = False  # whether it has a contact with ground
         self.walls: list[Vector3] = []  # the normals of walls that it touches
-        self.jumps = False
+        self.jumps = self.dashes = False
 
     # -- the ground --
 
@@ -167,6 +167,7 @@ class Stride:
         c.state_time += self.memory.last_dt
         self.memory.since_press += self.memory.last_dt
         self.memory.since_wall += self.memory.last_dt
+        self.memory.since_dash += self.memory.last_dt
         if c.jump and not self.memory.held:
             self.memory.since_press = 0.0
 
@@ -180,6 +181,8 @@ class Stride:
                 self.touches = False
                 c.on_ground, self.memory.gone, self.was_on = False, True, False
         self.walk()
+        climbs = c.climb_speed > 0.0 and self._climbs()
+        dashes = c.dash_speed > 0.0 and self._dashes()
         keeps = not self.touches and self.was_on and self.own[up] * self.sign <= 0.0
         self.drop = self._find_drop() if keeps else None
         on_ground = self.touches or self.drop is not None
@@ -194,7 +197,14 @@ class Stride:
 
         late = LENGTH_ROUNDING + SAME * self.dt
         due = self.memory.since_press <= c.jump_buffer + late
-        if due and (on_ground or (not self.memory.gone and c.air_time <= c.coyote_time + late)):
+        if dashes:
+            self._dash()
+        elif due and climbs:
+            self._jump()
+            self.memory.climbing = False
+        elif climbs:
+            self._climb()
+        elif due and (on_ground or (not self.memory.gone and c.air_time <= c.coyote_time + late)):
             self._jump()
         elif due and c.wall_jump_speed > 0.0 and self.memory.since_wall <= c.coyote_time + late:
             self._jump()
@@ -206,7 +216,7 @@ class Stride:
             self.memory.air_dt = 0.0
         else:
             self._fall()
-        c.on_ground = on_ground and not self.jumps
+        c.on_ground = on_ground and not self.jumps and not self.memory.climbing
         if not c.on_ground:
             c.ground = None
         state = self._find_state()
@@ -215,6 +225,10 @@ class Stride:
 
     def _find_state(self) -> CharacterState:
         """Return what it does in this step."""
+        if self.dashes:
+            return CharacterState.DASHING
+        if self.memory.climbing:
+            return CharacterState.CLIMBING
         if self.character.on_ground:
             walks = any(self.own[k] != 0.0 for k in self.level)
             return CharacterState.WALKING if walks else CharacterState.STANDING
@@ -222,6 +236,66 @@ class Stride:
             return CharacterState.RISING
         slides = self.character.wall_slide_speed < math.inf and self._presses_a_wall()
         return CharacterState.WALL_SLIDING if slides else CharacterState.FALLING
+
+    def _climbs(self) -> bool:
+        """Return whether it holds on to a ladder, from now on or still."""
+        c, memory = self.character, self.memory
+        if not memory.climbing and (c.climb == 0.0 or c.jumping):
+            return False
+        held, memory.climbing = memory.climbing, False
+        found = self.space.contacts(self.entity, filter=Ladder) if self.entity in self.space else []
+        if not found:
+            if held:  # at its upper end, or beside it
+                self.own[self.up] = 0.0
+        elif c.climb > 0.0 and not held:  # not where only its feet are still on it
+            side = 1 if self.sign > 0 else 0
+            tops = [self.space.bounds(each.other(self.entity))[side][self.up] for each in found]
+            middle = self.sign * self.centre[self.up]
+            memory.climbing = any(self.sign * top > middle for top in tops)
+        elif not self.touches or c.climb > 0.0:
+            memory.climbing = True
+        elif c.climb < 0.0:  # down through a platform, or to stand on the ground
+            memory.climbing = bool(self.space.drop_through(self.entity))
+        return memory.climbing
+
+    def _climb(self) -> None:
+        """Go up or down, or hold on."""
+        c = self.character
+        self._leave_frame()
+        self.own[self.up] = self.sign * min(max(c.climb, -1.0), 1.0) * c.climb_speed
+        c.air_time, c.jumping = 0.0, False
+        self.memory.gone, self.memory.n_air_jumps, self.memory.air_dt = True, 0.0, 0.0
+
+    def _dashes(self) -> bool:
+        """Return whether a dash begins or goes on."""
+        c, memory = self.character, self.memory
+        late = LENGTH_ROUNDING + SAME * self.dt
+        if c.dash and not memory.dash_held and memory.since_dash >= c.dash_time + c.dash_pause:
+            way = [0.0, 0.0, 0.0]
+            for part, k in zip(self.wish, self.level, strict=True):
+                way[k] = part
+            length = math.sqrt(sum(part * part for part in way))
+            if length == 0.0:
+                way[self.level[0]] = length = c.facing
+                length = 1.0
+            memory.dash_way = _three([part / length for part in way])
+            memory.since_dash = 0.0
+        self.dashes = c.dash_time - memory.since_dash > late
+        if c.state is CharacterState.DASHING and not self.dashes:
+            fast = math.sqrt(sum(self.own[k] * self.own[k] for k in self.level))
+            for k in self.level:
+                self.own[k] *= min(1.0, c.walk_speed / fast) if fast > 0.0 else 1.0
+        return self.dashes
+
+    def _dash(self) -> None:
+        """Go on with a dash; in its last step only as far as it goes."""
+        c, memory = self.character, self.memory
+        share = min(1.0, (c.dash_time - memory.since_dash) / self.dt)
+        for k in self.level:
+            self.own[k] = memory.dash_way[k] * c.dash_speed * share
+        self.own[self.up] = 0.0
+        c.jumping = memory.climbing = False
+        memory.air_dt = 0.0
 
     def _presses_a_wall(self) -> bool:
         """Return whether it wants to go towards a wall that it touches."""

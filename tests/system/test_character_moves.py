@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.character import Character, CharacterState, install_characters
+from ecs_collide.character import Character, CharacterState, Ladder, install_characters
 
 DT = 1 / 60
 WALL = 100.0  # the x of the wall's left face
@@ -163,6 +163,148 @@ def test_character_beside_a_wall_on_the_ground_jumps_straight_up(room):
     assert esper.component_for_entity(entity, ec.Velocity).x == 0
 
 
+# -- ladders --
+
+
+def ladder(x=0.0, top=200.0):
+    half = top / 2 + 2
+    return esper.create_entity(ec.Position(x, half), ec.Extents(6, half), ec.Sensor(), Ladder())
+
+
+def test_character_climbs_as_fast_as_it_is_asked_and_does_not_sink(room):
+    ladder()
+    _, entity, hero = room(climb_speed=100.0)
+
+    hero.climb = 1.0
+    run(60)
+    assert feet(entity) == pytest.approx(100, abs=1e-9)
+    assert hero.state is CharacterState.CLIMBING
+    assert not hero.on_ground
+    hero.climb = 0.0
+    run(120)
+    assert feet(entity) == pytest.approx(100, abs=1e-9)
+    hero.climb = -0.5
+    run(60)
+    assert feet(entity) == pytest.approx(50, abs=1e-9)
+    hero.climb = -1.0
+    run(60)
+    assert feet(entity) == 0
+    assert hero.state is CharacterState.STANDING
+
+
+def test_character_climbs_onto_the_floor_above_and_down_again(room):
+    ladder(top=100.0)
+    floor = esper.create_entity(ec.Position(0, 96), ec.Extents(60, 4), ec.OneWay((0, 1)))
+    _, entity, hero = room(climb_speed=100.0)
+    hero.climb = 1.0
+    run(90)  # the button stays down
+
+    assert hero.ground == floor
+    assert hero.state is CharacterState.STANDING
+    assert hero.state_time > 0.2
+    assert feet(entity) == pytest.approx(100, abs=1e-6)
+    hero.climb = -1.0
+    run(90)
+    assert feet(entity) == 0
+
+
+def test_character_jumps_off_a_ladder_and_falls_off_its_side(room):
+    ladder()
+    _, entity, hero = room(climb_speed=100.0)
+    hero.climb = 1.0
+    run(30)
+    hero.jump = True
+    run(10)
+    assert hero.state is CharacterState.RISING
+    assert esper.component_for_entity(entity, ec.Velocity).y > 150
+    hero.jump = False
+    hero.climb = 0.0
+    run(90)
+    hero.climb = 1.0
+    run(30)
+    hero.walk = -1.0
+    run(10)
+    assert hero.state is CharacterState.FALLING
+
+
+def test_ladder_is_air_for_a_character_that_does_not_climb(room):
+    ladder()
+    _, entity, hero = room(y=150.0)
+    hero.climb = 1.0
+
+    run(60)
+
+    assert feet(entity) == 0
+
+
+def test_platform_without_a_ladder_is_not_left_by_the_wish_to_climb_down(room):
+    floor = esper.create_entity(ec.Position(0, 96), ec.Extents(60, 4), ec.OneWay((0, 1)))
+    _, _, hero = room(y=120.0, climb_speed=100.0)
+    run(30)
+    hero.climb = -1.0
+
+    run(30)
+
+    assert hero.ground == floor
+
+
+# -- dashes --
+
+
+@pytest.mark.parametrize("dt", [1 / 60, 1 / 50, 0.011])
+def test_dash_goes_exactly_as_far_as_its_time_says_and_does_not_sag(room, dt):
+    _, entity, hero = room(x=-600.0, y=300.0, dash_speed=1000.0, dash_time=0.15)
+    start = esper.component_for_entity(entity, ec.Position).xy
+    hero.dash = True
+
+    n = math.ceil(0.15 / dt - 1e-6)
+    for _ in range(n):
+        esper.process(dt)
+        assert hero.state is CharacterState.DASHING
+
+    end = esper.component_for_entity(entity, ec.Position).xy
+    assert end == pytest.approx((start[0] + 150, start[1]), abs=1e-6)
+    esper.process(dt)
+    assert hero.state is CharacterState.FALLING
+    assert abs(esper.component_for_entity(entity, ec.Velocity).x) <= 240
+
+
+def test_dash_needs_a_new_press_and_a_pause(room):
+    _, _, hero = room(x=-600.0, dash_speed=600.0, dash_time=0.1, dash_pause=0.2)
+    states = []
+
+    def note():
+        states.append(hero.state is CharacterState.DASHING)
+
+    hero.dash = True
+    run(30, note)  # the button stays down
+    hero.dash = False
+    run(1, note)
+    hero.dash = True
+    run(3, note)
+    hero.dash = False
+    run(1, note)
+    hero.dash = True  # too early
+    run(6, note)
+
+    dashes = [n for n in range(1, len(states)) if states[n] and not states[n - 1]]
+    assert [0, *dashes] == [0, 31]
+    assert sum(states) == 12
+
+
+def test_dash_stops_at_a_wall_and_goes_where_it_is_asked(room):
+    _, entity, hero = room(x=0.0, dash_speed=3000.0)
+    hero.dash, hero.walk = True, 1.0
+
+    run(3)
+    assert esper.component_for_entity(entity, ec.Position).x == WALL - 10
+    hero.dash = False
+    run(60)
+    hero.dash, hero.walk = True, -1.0
+    run(3)
+    assert esper.component_for_entity(entity, ec.Position).x < 0
+
+
 # -- for the animation --
 
 
@@ -192,8 +334,16 @@ def test_state_names_what_it_does_and_since_when(room):
 
 
 def test_moves_and_state_are_saved_and_go_on_bit_for_bit(room):
+    ladder(x=WALL - 30.0, top=400.0)
     space, entity, hero = room(
-        x=WALL - 10.0, y=300.0, air_jumps=2, wall_slide_speed=50.0, wall_jump_speed=200.0
+        x=WALL - 10.0,
+        y=300.0,
+        air_jumps=2,
+        wall_slide_speed=50.0,
+        wall_jump_speed=200.0,
+        climb_speed=80.0,
+        dash_speed=500.0,
+        dash_pause=0.1,
     )
     hero.walk = 1.0
     run(10)
@@ -207,7 +357,7 @@ def test_moves_and_state_are_saved_and_go_on_bit_for_bit(room):
         found = []
         for walk, jump in script:
             hero = esper.component_for_entity(entity, Character)
-            hero.walk, hero.jump = walk, jump
+            hero.walk, hero.jump, hero.dash, hero.climb = walk, jump, not jump, walk
             esper.process(DT)
             place = esper.component_for_entity(entity, ec.Position).xyz
             found.append((place, hero.state, hero.state_time))
@@ -227,7 +377,7 @@ def test_bytes_with_a_state_that_there_is_not_are_refused():
         Character.from_bytes(bytes(data))
 
 
-@pytest.mark.parametrize("name", ["air_jumps", "wall_slide_speed", "wall_jump_speed"])
+@pytest.mark.parametrize("name", ["air_jumps", "wall_slide_speed", "wall_jump_speed", "dash_time"])
 def test_settings_below_0_are_refused(name):
     with pytest.raises(ValueError, match=name):
         Character(**{name: -1})
