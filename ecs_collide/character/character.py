@@ -281,8 +281,12 @@ class Character:
 
     @property
     def jump_height(self) -> float:
-        """The height of a jump, in world units."""
+        """The height of a jump, in world units; setting it keeps `gravity`."""
         return self.jump_speed * self.jump_speed / (2.0 * self.gravity)
+
+    @jump_height.setter
+    def jump_height(self, height: float) -> None:
+        self.jump_speed = math.sqrt(2.0 * self.gravity * _number("jump_height", height))
 
     @property
     def time_to_top(self) -> float:

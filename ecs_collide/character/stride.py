@@ -75,6 +75,8 @@ class Stride:
         self.touches = False  # whether it has a contact with ground
         self.walls: list[Vector3] = []  # the normals of walls that it touches
         self.jumps = self.dashes = False
+        scale = esper.try_component(entity, ec.GravityScale)
+        self.gravity = character.gravity * (1.0 if scale is None else scale.value)
 
     # -- the ground --
 
@@ -317,7 +319,7 @@ class Stride:
 
     def _jump(self) -> None:
         c = self.character
-        self.own[self.up] = self.sign * (c.jump_speed - c.gravity * self.dt / 2.0)
+        self.own[self.up] = self.sign * (c.jump_speed - self.gravity * self.dt / 2.0)
         self._leave_frame()
         self.jumps = c.jumping = self.memory.gone = True
         self.memory.stepping = False
@@ -329,14 +331,14 @@ class Stride:
         c = self.character
         self._leave_frame()
         # The speed at the start of the step.
-        rises = self.own[self.up] * self.sign - c.gravity * self.memory.air_dt / 2.0
+        rises = self.own[self.up] * self.sign - self.gravity * self.memory.air_dt / 2.0
         c.jumping = c.jumping and rises > 0.0
         if c.jumping and not c.jump:
             c.jumping = False
             rises = min(rises, c.jump_cut * c.jump_speed)
         slides = c.wall_slide_speed < c.fall_speed and self._presses_a_wall()
         slowest = c.wall_slide_speed if slides else c.fall_speed
-        rises = max(rises - c.gravity * self.dt / 2.0, -slowest)
+        rises = max(rises - self.gravity * self.dt / 2.0, -slowest)
         self.own[self.up] = self.sign * rises
         self.memory.air_dt = self.dt
 
@@ -514,7 +516,7 @@ class Stride:
         if share < 1.0:  # up to the ceiling, and the rest of the jump later
             out[self.up] *= share * (1.0 - LENGTH_ROUNDING)
             late = (1.0 - share) * self.dt
-            self.own[self.up] += self.sign * c.gravity * late / 2.0
+            self.own[self.up] += self.sign * self.gravity * late / 2.0
             self.memory.air_dt -= late
 
     def _clearance_past(

@@ -97,6 +97,45 @@ def test_character_that_has_walked_off_an_edge_long_ago_jumps_in_the_air(room):
     assert hero.state is CharacterState.RISING
 
 
+@pytest.mark.parametrize("height", [30.0, 250.0])
+def test_height_of_jumps_can_be_changed(room, height):
+    _, entity, hero = room(jump_cut=1.0)
+    gravity, heights = hero.gravity, []
+    hero.jump_height = height
+    hero.jump = True
+
+    run(60, lambda: heights.append(feet(entity)))
+
+    assert max(heights) == pytest.approx(height, abs=0.2)
+    assert hero.gravity == gravity
+    with pytest.raises(ValueError, match="jump_height"):
+        hero.jump_height = -1
+
+
+@pytest.mark.parametrize("scale", [0.25, 1.0, 2.0])
+def test_gravity_scale_acts_on_characters(room, scale):
+    _, entity, hero = room(jump_cut=1.0)
+    esper.add_component(entity, ec.GravityScale(scale))
+    hero.jump = True
+    heights = []
+
+    run(120, lambda: heights.append(feet(entity)))
+
+    assert max(heights) == pytest.approx(100 / scale, rel=0.01)
+
+
+def test_max_speed_acts_on_characters(room):
+    _, entity, hero = room(x=-600.0)
+    esper.add_component(entity, ec.MaxSpeed(90.0))
+    hero.walk = 1.0
+    run(30)
+    before = esper.component_for_entity(entity, ec.Position).x
+
+    run(60)
+
+    assert esper.component_for_entity(entity, ec.Position).x - before == pytest.approx(90)
+
+
 # -- walls --
 
 

@@ -9,12 +9,8 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from demos.platformer import game as platformer
-from demos.platformer.machines import Lift
-from demos.platformer.machines import Player as DemoPlayer
 from ecs_collide import testing
 from ecs_collide.character import Character
-from ecs_collide.levels import tiled
 from tests.testing import rooms
 from tests.testing.rooms import Goal, Player, Room
 
@@ -121,6 +117,9 @@ def test_player_who_starts_elsewhere_gets_out_of_a_pit_and_not_out_of_a_well(sim
 
 
 def test_tutorials_level_can_be_played_to_its_last_coin(sim, tmp_path):
+    pytest.importorskip("pytiled_parser")
+    from ecs_collide.levels import tiled
+
     path = tmp_path / "level.tmx"
     path.write_text(re.search(r"```xml\n(.*?)```", TUTORIAL.read_text("utf-8"), re.S)[1])
     level = tiled.load(path)
@@ -154,6 +153,11 @@ class TutorialGame:
 
 @pytest.mark.long
 def test_demos_level_is_played_from_checkpoint_to_checkpoint(sim):
+    pytest.importorskip("pytiled_parser")
+    from demos.platformer import game as platformer
+    from demos.platformer.machines import Lift
+    from demos.platformer.machines import Player as DemoPlayer
+
     game = sim.build(platformer.build)
     sim.step(30)
     checkpoints = sorted(game.level.of_type("checkpoint"), key=lambda each: each.name)
