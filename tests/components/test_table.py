@@ -64,7 +64,7 @@ def missing_places(kind: type, declared: Declaration | None) -> Iterator[str]:
             yield f"ecs_collide/: no kernel reads .{column}[i], so its rule has no effect"
     if not re.search(rf"`{name}[(`]", text_of("docs/[!ar]*.md")):
         yield f"docs/: no page has `{name}`"
-    if f"\n### {name}\n" not in text_of("docs/reference.md"):
+    if f"\n| **`{name}(" not in text_of("docs/reference.md"):
         yield "docs/reference.md: python docs/make_reference.py"
     if not re.search(rf"\bec\.{name}\b", text_of("tests/system/*.py")):
         yield f"tests/system/: no test uses ec.{name}"
