@@ -211,7 +211,7 @@ class TestMeasuring:
     def test_nothing_of_the_peers_is_needed_to_import(self):
         for name in ("trees", "physics", "engines", "child", "report"):
             text = (measure.ROOT / "tests" / "benchmarks" / f"{name}.py").read_text("utf-8")
-            for peer in ("pymunk", "pyb2d3", "shapely", "scipy", "rtree", "coal", "matplotlib"):
+            for peer in ("pymunk", "pyb2d3", "shapely", "scipy", "rtree", "coal"):
                 assert f"\nimport {peer}" not in text
                 assert f"\nfrom {peer}" not in text
 
@@ -254,35 +254,39 @@ class TestReport:
         assert "| gas, 2D | 10,000 | 25.0 | 1.20 | 1.00 | 12.50 |" in text
         assert "| bullets, 2D | 10,000 | 50.0 | 1.00 | 2.00 |  |" in text
 
-    def test_page_has_everything(self):
+    def test_tables_have_everything(self):
         figures = [("import", 12.5, "ms"), ("depth", 17.0, "")]
 
         trees, engines = described(), described("engine", collisions=1.0, energy=1.0, escaped=0)
         trees.results[1].name, engines.results[1].name = "numpy", "pymunk batch"
-        text = report.page([trees, engines], figures, "python -m tests.benchmarks")
+        text = report.tables([trees, engines], figures, "python -m tests.benchmarks")
 
         assert "`python -m tests.benchmarks`" in text
-        assert "(pictures/benchmarks.png)" in text
         assert "- **numpy**: Sort and sweep in whole-array numpy" in text
         assert "### Whole engine, arena, 1,000 bodies" in text
         assert "| import | 12.5 ms |" in text
 
-    def test_page_has_the_crowds_where_they_were_run(self):
+    def test_tables_have_the_crowds_where_they_were_run(self):
         crowds = described("crowd", sweeps=1.0, depth=0.0, deepest=0.0)
         crowds.results[1].name = "ecs_collide, soft"
 
-        text = report.page([crowds], [], "python -m tests.benchmarks crowd")
+        text = report.tables([crowds], [], "python -m tests.benchmarks crowd")
 
         assert "## Crowds\n" in text
         assert "- **ecs_collide, soft**: The same, with Separate: a soft crowd." in text
         assert "## Whole engines" not in text
 
-    def test_picture_is_drawn(self, tmp_path):
-        pytest.importorskip("matplotlib")
+    def test_scene_of_one_size_is_drawn_as_dots_and_one_of_several_as_lines(self):
+        gas = described()
+        arenas = [described("engine", collisions=1.0, energy=1.0, escaped=0) for _ in range(2)]
+        arenas[1].n = 10 * arenas[0].n
+        text = report.tables([gas, *arenas], [], "")
 
-        report.draw([described(), described()], tmp_path / "made" / "plot.png")
+        drawn = report.pictures(report.read(text))
 
-        assert (tmp_path / "made" / "plot.png").read_bytes().startswith(b"\x89PNG")
+        assert sorted(drawn) == ["benchmark_engine_arena.svg", "benchmark_pairs_gas_2d.svg"]
+        assert "slowpoke 7.00" in drawn["benchmark_engine_arena.svg"]
+        assert "7.00 ms" in drawn["benchmark_pairs_gas_2d.svg"]
 
     def test_figures_have_three_digits(self):
         assert [report.figure(v) for v in (0.1234, 1.234, 12.34, 123.4, 12345.0)] == [

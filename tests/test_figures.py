@@ -1,4 +1,4 @@
-"""Every measured figure of the pages is the one that docs/benchmarks.md has."""
+"""Every measured figure of the pages is that of tests/benchmarks/measured.md."""
 
 from __future__ import annotations
 
@@ -7,39 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from tests.benchmarks import report
+
 ROOT = Path(__file__).parent.parent
 OURS, LOOP, SOFT = "ecs_collide", "ecs_collide, body by body", "ecs_collide, soft"
 PYMUNK, BOX2D = "pymunk batch", "Box2D 3 batch (pyb2d3)"
-COSTS, DEPENDENT = "Other costs", ("the same", "of them", "of these", "the game's own part")
+COSTS = report.COSTS
+TEXT = report.MEASURED.read_text("utf-8")
 
 
-def read_tables() -> dict[tuple[str, str, str], float]:
-    """Return the figures of the benchmarks by heading, row and column.
-
-    A cost that begins with "the same" or the like is named after the row that it refers to.
-    """
-    found: dict[tuple[str, str, str], float] = {}
-    heading, columns, referred = "", [], ""
-    for line in (ROOT / "docs" / "benchmarks.md").read_text("utf-8").splitlines():
-        if line.startswith("#"):
-            heading, columns = line.lstrip("# "), []
-        elif line.startswith("|") and not columns:
-            columns = [cell.strip() for cell in line.split("|")[2:-1]]
-        elif line.startswith("| ") and "---" not in line:
-            row, *cells = (cell.strip(" *") for cell in line.split("|")[1:-1])
-            row = re.sub(r" \d+(\.\d+)+$", "", row)  # the version
-            if heading == COSTS:
-                dependent = row.startswith(DEPENDENT)
-                referred = referred if dependent else row
-                row = f"{referred}; {row}" if dependent else row
-            for column, cell in zip(columns, cells, strict=True):
-                number = re.match(r"[\d,.]+", cell)
-                if number:
-                    found[heading, row, column] = float(number[0].replace(",", ""))
-    return found
-
-
-TABLES = read_tables()
+TABLES = {key: report.number(cell) for key, cell in report.read(TEXT).items()}
 
 
 def arena(n: str, who: str, column: str = "ratio") -> float:
@@ -241,3 +218,15 @@ def test_box2d_is_faster_in_most_crowds():
     crowds = [key for key in TABLES if key[0].startswith("Crowd, ") and key[1:] == (BOX2D, "ratio")]
 
     assert sum(TABLES[key] < 1 for key in crowds) > len(crowds) / 2
+
+
+def test_page_of_the_benchmarks_and_its_pictures_are_made_from_the_tables():
+    expected = {"benchmarks.md": report.page(TEXT)}
+    expected |= {
+        f"pictures/{name}": drawn for name, drawn in report.pictures(report.read(TEXT)).items()
+    }
+
+    for name, text in expected.items():
+        assert (ROOT / "docs" / name).read_text("utf-8") == text, (
+            f"docs/{name} is out of date: python -m tests.benchmarks --draw"
+        )

@@ -14,7 +14,8 @@ left out.  Then, from the top of the checkout::
     python -m tests.benchmarks build query           a level at once; one call from Python
     python -m tests.benchmarks memory import plain   bytes a body; import; pure Python
     python -m tests.benchmarks --quick               does it run?
-    python -m tests.benchmarks --write               and put it into docs/benchmarks.md
+    python -m tests.benchmarks --write               and put it into measured.md and the page
+    python -m tests.benchmarks --draw                the page and its pictures, from measured.md
 
 One room for each question a reader may ask:
 

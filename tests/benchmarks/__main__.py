@@ -54,7 +54,12 @@ def parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="runs of each competitor")
     parser.add_argument("--quick", action="store_true", help="few bodies and frames: does it run?")
     parser.add_argument(
-        "--write", action="store_true", help=f"write {report.PAGE.name} and its plot"
+        "--write", action="store_true", help=f"write {report.MEASURED.name}, then as --draw does"
+    )
+    parser.add_argument(
+        "--draw",
+        action="store_true",
+        help=f"only make {report.PAGE.name} and its pictures from {report.MEASURED.name}",
     )
     arguments = parser.parse_args(words)
     unknown = set(arguments.names) - set(NAMES)
@@ -147,12 +152,15 @@ def progress(total: int) -> Iterator[tuple[Any, Any]]:
 def main(words: list[str]) -> int:
     """Run the command; 1 where pairs are wrong."""
     arguments = parsed(words)
+    if arguments.draw:
+        report.write()
+        return 0
     races, figures = run(arguments)
     if arguments.write:
         command = " ".join(["python -m tests.benchmarks", *words])
-        report.draw(races, report.PICTURE)
-        report.PAGE.write_text(report.page(races, figures, command), "utf-8")
-        print(f"written: {report.PAGE.relative_to(measure.ROOT)}")
+        report.MEASURED.write_text(report.tables(races, figures, command), "utf-8")
+        report.write()
+        print(f"written: {report.MEASURED.relative_to(measure.ROOT)} and {report.PAGE.name}")
     return 1 if any(race.wrong for race in races) else 0
 
 

@@ -1,19 +1,25 @@
-"""What is printed, and written into the documentation: tables in Markdown, and a picture."""
+"""What is printed and written: tables of all figures, and a page with a picture for each scene."""
 
 from __future__ import annotations
 
+import itertools
 import os
 import platform
+import re
 from datetime import date
+from math import ceil, floor, log, log10
 from pathlib import Path
 from typing import Any
 
+from docs.make_pictures import FAINT, FIRST, INK, SECOND, Picture
 from tests.benchmarks import measure
 from tests.benchmarks.competitors import ENGINES, FINDERS, OURS, PRESSERS, installed
 from tests.benchmarks.measure import Race, Result
 
+MEASURED = measure.ROOT / "tests" / "benchmarks" / "measured.md"
+TEMPLATE = MEASURED.with_name("page.md")
 PAGE = measure.ROOT / "docs" / "benchmarks.md"
-PICTURE = measure.ROOT / "docs" / "pictures" / "benchmarks.png"
+PICTURES = measure.ROOT / "docs" / "pictures"
 
 INTRODUCTION = """\
 Milliseconds for one frame; less is better. *Ratio* is how many times as long as
@@ -140,10 +146,9 @@ def costs(figures: list[tuple[str, float, str]]) -> str:
     return "\n".join(["### Other costs", "", row(["", ""]), row(["---", "---:"]), *lines]) + "\n"
 
 
-def page(races: list[Race], figures: list[tuple[str, float, str]], command: str) -> str:
-    """Return the whole page that `--write` puts into the documentation."""
-    parts = ["# Benchmarks\n", surroundings(command), INTRODUCTION]
-    parts.append(f"![Milliseconds a frame, on a logarithmic scale](pictures/{PICTURE.name})\n")
+def tables(races: list[Race], figures: list[tuple[str, float, str]], command: str) -> str:
+    """Return all that was measured, as Markdown."""
+    parts = ["# All figures of the benchmarks\n", surroundings(command), INTRODUCTION]
     trees = [race for race in races if race.kind == "tree"]
     peered = [race for race in trees if len(race.results) > 1]
     engines = [race for race in races if race.kind == "engine"]
@@ -201,65 +206,160 @@ def figure(value: float) -> str:
     return f"{value:.{2 if value < 10.0 else 1}f}" if value >= 1.0 else f"{value:.3f}"
 
 
-def shown(races: list[Race]) -> list[Race]:
-    """Return the races worth a picture: few scenes, one size, against peers.
+Key = tuple[str, str, str]
+DEPENDENT = ("the same", "of them", "of these", "the game's own part")
+COSTS = "Other costs"
 
-    All that have peers, where none of these were run.
+
+def read(text: str) -> dict[Key, str]:
+    """Return the figures of the tables by heading, row and column, as they are written.
+
+    A cost that begins with "the same" or the like is named after the row that it refers to.
     """
-    peered = [race for race in races if len(race.finished) > 1]
-    chosen = [
-        race
-        for race in peered
-        if race.kind == "engine"
-        or (race.n == 10_000 and race.scene in ("gas", "mostly-static"))
-        or (race.n == 800 and race.scene in ("swarm", "chase", "jam"))
-    ]
-    return chosen or peered
+    found: dict[Key, str] = {}
+    heading, columns, referred = "", [], ""
+    for line in text.splitlines():
+        if line.startswith("#"):
+            heading, columns = line.lstrip("# "), []
+        elif line.startswith("|") and not columns:
+            columns = [cell.strip() for cell in line.split("|")[2:-1]]
+        elif line.startswith("| ") and "---" not in line:
+            name, *cells = (cell.strip(" *") for cell in line.split("|")[1:-1])
+            name = re.sub(r" \d+(\.\d+)+$", "", name)  # the version
+            if heading == COSTS:
+                dependent = name.startswith(DEPENDENT)
+                referred = referred if dependent else name
+                name = f"{referred}; {name}" if dependent else name
+            for column, cell in zip(columns, cells, strict=True):
+                if re.match(r"[\d,.]+", cell):
+                    found[heading, name, column] = cell
+    return found
 
 
-def draw(races: list[Race], path: Path) -> None:
-    """Draw the races that are `shown`: a dot at the mean, and a line from it to the worst.
+def number(cell: str) -> float:
+    """Return the number that a cell begins with."""
+    return float(re.match(r"[\d,.]+", cell)[0].replace(",", ""))
 
-    Dots, as the length of a bar means nothing on a logarithmic scale.
+
+NAMED = re.compile(r"(Whole engine|Crowd|Pairs), ([\w -]+?)(, \dD)?, (?:n = )?([\d,]+)(?: bodies)?")
+Scene = dict[str, dict[int, float]]  # milliseconds by competitor and number of bodies
+
+
+def scenes_of(found: dict[Key, str]) -> dict[str, dict[str, Scene]]:
+    """Return the means of each scene, by the kind of race and the name of the scene."""
+    kinds: dict[str, dict[str, Scene]] = {"Whole engine": {}, "Crowd": {}, "Pairs": {}}
+    for (heading, who, column), cell in found.items():
+        named = NAMED.fullmatch(heading)
+        if named and column == "mean":
+            kind, scene, dim, n = named.groups()
+            of_scene = kinds[kind].setdefault(scene + (dim or ""), {})
+            of_scene.setdefault(who, {})[int(n.replace(",", ""))] = number(cell)
+    return kinds
+
+
+def picture_name(kind: str, scene: str) -> str:
+    """Return the name of the file that shows a scene."""
+    words = re.sub(r"\W+", "_", f"{kind.split()[-1]} {scene}".lower())
+    return f"benchmark_{words}.svg"
+
+
+def colour_of(who: str) -> str:
+    """Return the colour of a competitor: one for this library, one for each other engine."""
+    if who.startswith(OURS):
+        return FIRST
+    return SECOND if who.startswith("pymunk") else INK
+
+
+def draw_dots(scene: Scene, title: str) -> Picture:
+    """Draw one size of a scene: a row with a dot for each competitor, the fastest first.
+
+    Dots, because the length of a bar means nothing on a logarithmic scale.
     """
-    from matplotlib.figure import Figure
-    from matplotlib.ticker import LogLocator, NullFormatter, StrMethodFormatter
+    means = sorted((next(iter(sizes.values())), who) for who, sizes in scene.items())
+    picture = Picture(600, 60 + 26 * len(means))
+    least, most = means[0][0], means[-1][0]
+    picture.text((15, 24), title, INK, 15, "start")
+    for place, (mean, who) in enumerate(means):
+        at = 200 + 310 * (log(mean / least) / log(max(most / least, 2.0))), 52 + 26 * place
+        picture.line((200, at[1]), at, FAINT, 1)
+        picture.dot(at, colour_of(who))
+        picture.text((15, at[1] + 5), who, colour_of(who), 13, "start")
+        picture.text((at[0] + 12, at[1] + 5), f"{figure(mean)} ms", colour_of(who), 13, "start")
+    return picture
 
-    panels = shown(races)
-    across = min(3, max(len(panels), 1))
-    down = max(-(-len(panels) // across), 1)
-    picture = Figure(figsize=(4.6 * across, 2.9 * down), layout="constrained")
-    for k, race in enumerate(panels):
-        axes = picture.add_subplot(down, across, k + 1)
-        ranked = race.finished[::-1]
-        for place, result in enumerate(ranked):
-            colour = "#c1121f" if result.name.startswith(OURS) else "#52606d"
-            axes.plot([result.mean, result.worst], [place, place], color=colour, linewidth=1.2)
-            axes.plot(result.mean, place, "o", color=colour, markersize=6)
-            axes.annotate(
-                figure(result.mean),
-                (result.mean, place),
-                (0, 5),
-                textcoords="offset points",
-                ha="center",
-                fontsize=7,
-                color=colour,
-            )
-        axes.set_yticks(range(len(ranked)), [result.name for result in ranked])
-        axes.set_ylim(-0.5, len(ranked) - 0.2)
-        axes.set_xscale("log")
-        axes.set_xlim(
-            min(result.mean for result in ranked) / 1.6,
-            max(result.worst for result in ranked) * 1.6,
-        )
-        axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 3.0)))
-        axes.xaxis.set_major_formatter(StrMethodFormatter("{x:g}"))
-        axes.xaxis.set_minor_formatter(NullFormatter())
-        axes.set_title(heading(race), fontsize=10)
-        axes.set_xlabel("ms a frame: mean, to worst", fontsize=8)
-        axes.tick_params(labelsize=8)
-        axes.grid(color="#e4e7eb", linewidth=0.6)
-        axes.set_axisbelow(True)
-        axes.spines[["top", "right"]].set_visible(False)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture.savefig(path, dpi=110)
+
+def draw_lines(scene: Scene, title: str) -> Picture:
+    """Draw a scene of several sizes: a line for each competitor, both scales logarithmic."""
+    picture = Picture(600, 320)
+    sizes = sorted({n for means in scene.values() for n in means})
+    all_means = [mean for means in scene.values() for mean in means.values()]
+    low, high = floor(log10(min(all_means))), ceil(log10(max(all_means)))
+    left, right, top, bottom = 60, 370, 46, 280
+
+    def at(n: float, mean: float) -> tuple[float, float]:
+        x = left + (right - left) * log(n / sizes[0]) / log(sizes[-1] / sizes[0])
+        return x, bottom - (bottom - top) * (log10(mean) - low) / (high - low)
+
+    picture.text((15, 24), title, INK, 15, "start")
+    for power in range(low, high + 1):
+        picture.line(at(sizes[0], 10**power), at(sizes[-1], 10**power), FAINT, 1)
+        picture.text((left - 10, at(sizes[0], 10**power)[1] + 5), f"{10**power:g}", INK, 13, "end")
+    for n in sizes:
+        picture.text((at(n, 1)[0], bottom + 20), f"{n:,}", INK, 13)
+    picture.text(((left + right) / 2, bottom + 38), "bodies", INK, 13)
+    below = bottom + 15.0
+    for who, means in sorted(scene.items(), key=lambda item: item[1][sizes[-1]]):
+        points = [at(n, mean) for n, mean in sorted(means.items())]
+        colour, dash = colour_of(who), "5 4" if re.search("body by body|soft", who) else ""
+        for start, end in itertools.pairwise(points):
+            picture.line(start, end, colour, 3 if who == OURS else 1.5, dash)
+        below = min(points[-1][1], below - 16)
+        words = who.replace(" batch (pyb2d3)", " batch")
+        label = f"{words} {figure(means[sizes[-1]])}"
+        picture.text((right + 12, below + 5), label, colour, 13, "start")
+    return picture
+
+
+def pictures(found: dict[Key, str]) -> dict[str, str]:
+    """Return the picture of each scene by the name of its file."""
+    drawn = {}
+    for kind, scenes in scenes_of(found).items():
+        for name, scene in scenes.items():
+            peered = {who: means for who, means in scene.items() if len(scene) > 1}
+            sizes = {n for means in peered.values() for n in means}
+            common = sorted(n for n in sizes if sum(n in means for means in peered.values()) > 1)
+            same = {
+                who: {n: means[n] for n in common if n in means} for who, means in peered.items()
+            }
+            if len(common) == 1:
+                title = f"{name}, {common[0]:,} boxes"
+                drawn[picture_name(kind, name)] = str(draw_dots(same, title))
+            elif common:
+                title = f"{name}, milliseconds a step"
+                drawn[picture_name(kind, name)] = str(draw_lines(same, title))
+    return drawn
+
+
+def page(text: str) -> str:
+    """Return docs/benchmarks.md: the template with pictures and costs of the tables."""
+    found = read(text)
+    measured = re.search(r"Measured on .+\.", text)[0]
+    shown = {"Whole engine": "", "Crowd": "", "Pairs": ""}
+    for kind, scenes in scenes_of(found).items():
+        for name in scenes:
+            file = picture_name(kind, name)
+            if file in pictures(found):
+                shown[kind] += f"![Milliseconds a frame: {name}](pictures/{file})\n\n"
+    arena, crowds, pairs = (part.strip() for part in shown.values())
+    cost = {name: cell for (heading, name, _), cell in found.items() if heading == COSTS}
+    return TEMPLATE.read_text("utf-8").format(
+        measured=measured, arena=arena, crowds=crowds, pairs=pairs, cost=cost
+    )
+
+
+def write() -> None:
+    """Make the page and its pictures from the tables."""
+    text = MEASURED.read_text("utf-8")
+    for name, drawn in pictures(read(text)).items():
+        (PICTURES / name).write_text(drawn, "utf-8")
+    PAGE.write_text(page(text), "utf-8")
