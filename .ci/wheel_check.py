@@ -27,7 +27,7 @@ def main(life: str) -> None:
     here = Path(ecs_collide.__file__).resolve()
     assert ROOT not in here.parents, f"{here} is the checkout's, not an installed one"
     assert compiled is ecs_collide.COMPILED
-    # Kernels need the GIL: docs/design.md says why.  Free-threaded Python turns it on for them.
+    # Kernels need the GIL: .ci/wheels.md says why.  Free-threaded Python turns it on for them.
     has_gil = getattr(sys, "_is_gil_enabled", lambda: True)()
     assert has_gil or not compiled, "the compiled kernels run without the GIL"
     package, checkout = here.parent, ROOT / "ecs_collide"
