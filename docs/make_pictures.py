@@ -589,17 +589,14 @@ def first_game(path: Path) -> None:
 
 SECONDS = {  # of each demo, until it looks as it should
     "arena": 4.0,
-    "asteroids": 2.6,
     "boxes3d": 3.0,
     "breakout": 8.0,
-    "gas": 8.0,
     "netplay": 6.0,
     "pi": 6.5,
     "platformer": 17.55,
-    "pong": 6.0,
     "responses": 1.6,
     "tree": 5.5,
-    "tunnelling": 0.9,
+    "tunnelling": 1.0,
 }
 WIDTH = 440  # pixels of a demo's picture
 MOST = 58_000  # bytes

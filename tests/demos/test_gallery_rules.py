@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from demos import boxes3d, breakout, gas, pong, responses, tree
+from demos import boxes3d, breakout, responses, tree
 from demos import pi as blocks
 from tests.demos.conftest import STEPS
 
@@ -52,95 +52,6 @@ def test_blocks_that_bounce_no_more_than_64_times_a_step_count_pi_too(world: str
 def test_digits_that_cannot_be_are_refused(world: str, digits: int) -> None:
     with pytest.raises(ValueError, match=f"digits={digits} must be from 1 to 6"):
         blocks.build(digits=digits)
-
-
-# gas
-
-
-def test_speeds_become_maxwells_and_the_piston_is_held(world: str) -> None:
-    scene = gas.build(seed=1)
-    assert scene.away() > 0.8
-
-    run(scene, STEPS if ec.COMPILED else 50)
-
-    if ec.COMPILED:
-        assert scene.away() < 0.05
-        assert scene.held() == pytest.approx(1.0, abs=0.05)
-        assert 300 < scene.height() < 500
-    assert scene.away() < 0.6
-    assert scene.lost() < 1e-12
-    assert scene.given > 0
-
-
-def test_law_of_maxwell_is_a_density() -> None:
-    law = gas.Gas.law() * gas.MOST / gas.N_BINS
-
-    assert law.sum() == pytest.approx(1.0, abs=1e-4)
-    r = (np.arange(gas.N_BINS) + 0.5) * gas.MOST / gas.N_BINS
-    assert law * gas.N_BINS / gas.MOST == pytest.approx(r * np.exp(-(r**2) / 2), abs=0.02)
-
-
-def test_momentum_from_nowhere_is_seen(world: str) -> None:
-    scene = gas.build()
-    run(scene, 5)
-    assert scene.lost() < 1e-12
-
-    esper.component_for_entity(scene.piston, ec.Velocity).y += 1.0
-
-    assert scene.lost() > 1e-6
-
-
-# pong
-
-
-def test_paddle_gives_english_and_speed(world: str) -> None:
-    game = pong.build()
-    left = game.paddles[0]
-    esper.component_for_entity(left, ec.Position).y = 250.0
-    esper.component_for_entity(game.ball, ec.Position).set(40 + 7 + 7 + 2, 250.0)
-    esper.component_for_entity(game.ball, ec.Velocity).set(-600.0, 30.0)
-    game.keys.up = True
-
-    game.step()
-
-    velocity = esper.component_for_entity(game.ball, ec.Velocity)
-    assert velocity.xy == (600.0 * pong.FASTER, 30.0 + pong.ENGLISH * pong.SPEED)
-    assert game.n_returns == 1
-
-
-def test_ball_of_a_thousand_units_a_step_is_returned(world: str) -> None:
-    game = pong.build()
-    esper.component_for_entity(game.ball, ec.Velocity).set(-60_000.0, 0.0)
-
-    game.step()
-
-    assert game.n_returns >= 1
-    assert game.n_outside == 0
-    assert game.fastest >= 60_000.0
-
-
-def test_goal_is_counted_for_the_other_side(world: str) -> None:
-    game = pong.build()
-    esper.component_for_entity(game.ball, ec.Position).set(450.0, 60.0)
-    esper.component_for_entity(game.ball, ec.Velocity).set(60_000.0, 0.0)
-
-    game.step()
-
-    assert game.points == [1, 0]
-    assert not esper.entity_exists(game.ball)
-    run(game, 60)
-    assert game.n_serves == 2
-    assert all(holds for _, holds in game.claims())
-
-
-def test_paddles_stay_in_the_field(world: str) -> None:
-    game = pong.build()
-    game.keys.down = True
-
-    for _ in range(120):
-        game.step()
-
-    assert esper.component_for_entity(game.paddles[0], ec.Position).y == pong.HALF[1] + 1
 
 
 # breakout

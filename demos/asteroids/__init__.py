@@ -1,1 +1,0 @@
-"""Asteroids: the game, and the bot that flies the ship."""
