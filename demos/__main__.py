@@ -47,6 +47,7 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
     )
     parser.add_argument("--seed", type=_seed, default=0, help="of everything random (0)")
     parser.add_argument("--headless", action="store_true", help="open no window")
+    parser.add_argument("--silent", action="store_true", help="begin without sounds (M: on)")
     parser.add_argument(
         "--record",
         type=partial(_ending_in, ".gif"),
@@ -126,7 +127,7 @@ def _run(name: str, others: list[str]) -> int:
     options = vars(read_arguments(others, name, demo))
     seconds, is_headless = options.pop("seconds"), options.pop("headless")
     recording, start = options.pop("record"), options.pop("record_from") or 0.0
-    saving = options.pop("save")
+    saving, is_silent = options.pop("save"), options.pop("silent")
 
     esper.switch_world(f"demo {name}")
     scene = demo.build(**options)
@@ -146,6 +147,10 @@ def _run(name: str, others: list[str]) -> int:
         from demos.app.window import Screen
 
         screen = _open(lambda: Screen(scene), ": running without one")
+        if screen is not None and is_silent:
+            screen.speaker.is_on = False
+        if screen is not None and seconds is None:
+            screen.announce()
     is_kept = True
     try:
         if screen is None:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ecs_collide as ec
-from demos.app.scene import Boxes, Scene
+from demos.app.boxes import Boxes
+from demos.app.scene import Scene
 
 SPACING = 12.0  # between the middles of two boxes at the start, in world units
 WIDTH = 960.0  # of the window, in pixels

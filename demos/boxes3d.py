@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ecs_collide as ec
-from demos.app.scene import Quads, Scene
+from demos.app.boxes import Quads
+from demos.app.scene import Scene
 
 ROOM = (60.0, 36.0, 60.0)  # half its size, multiples of half a cell; its middle is at the origin
 SPACING = 12.0

@@ -13,9 +13,10 @@ from itertools import product
 import esper
 
 import ecs_collide as ec
+from demos.app.boxes import GREEN, YELLOW
 from demos.app.paddles import FAR, Steer
 from demos.app.parts import COLOURS, Paint, PaintedScene, create_frame, create_wall
-from demos.app.scene import DT, GREEN, YELLOW
+from demos.app.scene import DT
 
 COLUMNS, ROWS = 18, 10
 BRICK = (50.0, 18.0)  # with the gap beside it

@@ -17,8 +17,9 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from demos.app.parts import Paint, PaintedScene, create_frame, outlines, painted
-from demos.app.scene import BLUE, DT, GREEN, ORANGE, RED, YELLOW, Boxes, Keys, Label
+from demos.app.boxes import BLUE, GREEN, ORANGE, RED, YELLOW, Boxes, outlines
+from demos.app.parts import Paint, PaintedScene, create_frame, painted
+from demos.app.scene import DT, Keys, Label
 from demos.app.worlds import in_world
 from ecs_collide.recording.rollback import Session
 

@@ -15,8 +15,9 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from demos.app.parts import Paint, PaintedScene, create_wall, plain
-from demos.app.scene import BLUE, DT, ORANGE, YELLOW, Boxes, Label
+from demos.app.boxes import BLUE, ORANGE, YELLOW, Boxes, plain
+from demos.app.parts import Paint, PaintedScene, create_wall
+from demos.app.scene import DT, Label
 
 SMALL, LARGE = 12.0, 45.0  # half sizes
 START = (130.0, 300.0)  # of the middles; the wall is at 0

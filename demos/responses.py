@@ -15,8 +15,9 @@ import esper
 
 import ecs_collide as ec
 from demos.app import stages
-from demos.app.parts import Paint, PaintedScene, create_wall, plain
-from demos.app.scene import BLUE, GREEN, ORANGE, PALE, RED, YELLOW, Boxes, Colour, Label
+from demos.app.boxes import BLUE, GREEN, ORANGE, PALE, RED, YELLOW, Boxes, Colour, plain
+from demos.app.parts import Paint, PaintedScene, create_wall
+from demos.app.scene import Label
 
 FALL = (90.0, -120.0)
 CELL = (300.0, 240.0)

@@ -18,8 +18,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ecs_collide as ec
-from demos.app.parts import COLOURS, create_frame, outlines, painted, plain
-from demos.app.scene import DT, Boxes, Scene
+from demos.app.boxes import Boxes, outlines, plain
+from demos.app.parts import COLOURS, create_frame, painted
+from demos.app.scene import DT, Scene
 
 WIDTH, HEIGHT, EDGE = 900.0, 520.0, 8.0
 MOST = 110  # boxes

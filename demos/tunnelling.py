@@ -1,200 +1,199 @@
-"""The same fast bullets at a thin wall, three times: tested once a step, in substeps, and swept.
+"""A duel: the same fast bullets at the same thin shield, sampled on the left, swept on the right.
 
-What to look at: the upper bullets are tested once a step, where they land; most land beyond the
-wall, and are not stopped.  The middle ones are tested 16 times a step, which costs more and
-still loses the fastest.  The lower ones are swept: one test a step, and the wall is met at the
-exact instant.  All in slow motion; pale boxes are where a bullet was tested.
+What to look at: on the left a bullet is moved, and then tested for overlap, as in most games.  If
+it is before the shield in one frame and behind it in the next, nobody notices.  On the right the
+library sweeps the same bullet and stops it at the instant of the hit.  Each miss is replayed in
+slow motion; outlines are the places where the left bullet was tested.
 """
 
 from __future__ import annotations
 
+import random
+
 import esper
 import numpy as np
-from numpy.typing import NDArray
 
 import ecs_collide as ec
-from demos.app.parts import create_wall, outlines, plain
-from demos.app.scene import BLUE, DT, GREEN, GREY, RED, WHITE, YELLOW, Boxes, Label, Scene
+from demos.app.boxes import WHITE, YELLOW, Boxes, outlines, plain
+from demos.app.scene import DT, Label, Look, Palette, Scene, looks
+from demos.app.sprites import SPRITES, Sprite
 
-N = 18  # bullets
-WIDTH, LANE = 940.0, 11.0  # of the range; from one bullet to the next
-BAND, GAP = N * LANE, 34.0  # height of a range, and of the line above it
-HALF = 3.0  # of a bullet
-WALL = (700.0, 704.0)
-SLOWEST, FASTEST = 40.0, 2000.0  # units in a step
-SUBSTEPS = 16
-SLOW = 10  # frames shown for a step of the game
-NAMES = ("once a step", f"{SUBSTEPS} times a step", "swept")
-ABOVE = (2 * (BAND + GAP), BAND + GAP, 0.0)  # the bottoms of the three ranges
+HALF = 480.0  # width of one side
+HEIGHT, FLOOR, LANE = 540.0, 88.0, 150.0  # of the picture, the ground and the bullets
+MUZZLE, SHIELD, HERO = 88.0, (322.0, 328.0), 412.0  # x, on each side
+TALL = 74.0  # half the height of the shield
+SIZE = (13.0, 6.0)  # half of a bullet
+SLOWEST, FASTEST = 14.0, 130.0  # units a step
+RELOAD, REPLAY = 20, 72  # steps: from a hit to the next shot; of a replay
 
 
 def build(seed: int = 0) -> Tunnelling:
     """Make the world in the current esper world; `seed` is of the bullets."""
-    create_wall((WALL[0], -1.0), (WALL[1], BAND + 1.0))
+    for side in (0.0, HALF):
+        esper.create_entity(ec.Position(side + 42, LANE), Look(Sprite.TRAP, 72, 72))
+        esper.create_entity(ec.Position(side + HERO, FLOOR + 42), Look(Sprite.HERO, 84, 84))
+    middle, thick = sum(SHIELD) / 2, (SHIELD[1] - SHIELD[0]) / 2
+    esper.create_entity(ec.Position(HALF + middle, LANE), ec.Extents(thick, TALL))
     return Tunnelling(ec.install(), seed)
 
 
-class Sampled:
-    """Bullets that are moved, and then tested for overlap, as in most games.
-
-    Parameters
-    ----------
-    parts : int
-        The number of tests in a step.
-    """
-
-    def __init__(self, parts: int) -> None:
-        self.parts = parts
-        self.n_tests = self.n_hits = self.n_misses = 0
-
-    def load(self, x: NDArray[np.float64], speed: NDArray[np.float64]) -> None:
-        """Begin a volley."""
-        self.x, self.speed = x.copy(), speed
-        self.flies = np.ones(N, bool)
-        self.seen = [x.copy()]  # where the bullets were tested
-
-    def step(self) -> None:
-        """Move by a step, in parts; stop bullets that overlap the wall after a part."""
-        places = np.add.accumulate([self.x] + [self.speed / self.parts] * self.parts)[1:]
-        boxes = np.stack([places.ravel(), np.zeros(places.size)], axis=1)
-        hits = ec.overlaps(boxes - HALF, boxes + HALF, (WALL[0], -1.0), (WALL[1], 1.0))
-        for x, overlaps in zip(places, hits.reshape(places.shape), strict=True):
-            gone = self.flies & ~overlaps & (x > WIDTH)
-            self.n_tests += int(self.flies.sum())
-            self.n_hits += int((self.flies & overlaps).sum())
-            self.n_misses += int(gone.sum())
-            self.x = np.where(self.flies, x, self.x)
-            self.seen.append(np.where(self.flies, x, np.nan))
-            self.flies = self.flies & ~overlaps & ~gone
-
-
 class Tunnelling(Scene):
-    """Volleys of bullets, each fired three times, and the counts of hits and misses."""
+    """Both bullets of the present shot, and the score."""
 
     title = "tunnelling"
-    seconds = 8.0
-    counts_work = True
+    seconds = 12.0
+    sheet = SPRITES
+    palette = Palette(
+        (38, 46, 78), (18, 20, 36), (150, 214, 255), bad=(255, 96, 96), good=(120, 236, 150)
+    )
 
     def __init__(self, space: ec.Space, seed: int) -> None:
-        size = (WIDTH, 3 * (BAND + GAP) + 20)
-        super().__init__(space, size, size)
-        self.chance = np.random.default_rng(seed)
-        self.sampled = (Sampled(1), Sampled(SUBSTEPS))
-        self.bullets: list[int] = []
-        self.n_tests = self.n_bullets = self.n_hits = self.n_wrong = self.n_lost = 0
+        super().__init__(space, (2 * HALF, HEIGHT), (2 * HALF, HEIGHT))
+        self.chance = random.Random(seed)
+        self.n_shots = self.n_through = self.n_stopped = self.n_beyond = self.n_wrong = 0
+        self.bullet = 0
         self.fire()
 
     def fire(self) -> None:
-        """Begin a volley: the same bullets for all three."""
-        self.n_lost += self.n_beyond()
-        for bullet in self.bullets:
-            esper.delete_entity(bullet, immediate=True)
-        self.start = self.chance.uniform(10.0, 60.0, N)
-        self.speed = np.sort(np.geomspace(SLOWEST, FASTEST, N) * self.chance.uniform(0.9, 1.1, N))
-        for sampled in self.sampled:
-            sampled.load(self.start, self.speed)
-        self.bullets = [
-            esper.create_entity(
-                ec.Position(x, LANE * (number + 0.5)),
-                ec.Extents(HALF, HALF),
-                ec.Velocity(speed / DT, 0.0),
-                ec.Stop(),
-            )
-            for number, (x, speed) in enumerate(zip(self.start, self.speed, strict=True))
-        ]
-        self.before = self.after = self.start
-        self.stop = np.full(N, np.inf)  # when a bullet met the wall, in this step
-        self.hit = np.zeros(N, bool)
-        self.n_bullets += N
+        """Fire the same bullet on both sides."""
+        self.n_shots += 1
+        fast = 0.9 if self.n_shots == 1 else self.chance.random() ** 0.6
+        self.speed = SLOWEST + (FASTEST - SLOWEST) * fast
+        place, velocity = ec.Position(HALF + MUZZLE, LANE), ec.Velocity(self.speed / DT, 0.0)
+        self.bullet = esper.create_entity(place, ec.Extents(*SIZE), velocity, ec.Stop())
+        self.tested = [MUZZLE]  # where the sampled bullet was tested
+        self.flies, self.crossed, self.met = True, False, 0.0
+        self.wait = self.replay = 0
+        self.is_hidden = False  # a hit that the replay has yet to show
+        for side in (0.0, HALF):
+            self.effects.burst((side + MUZZLE, LANE), YELLOW, 6, 160.0, towards=(2.0, 0.0))
+        self.effects.play("shoot")
 
     def step(self) -> None:
-        """Show a frame; advance all three by a step if one is due."""
-        if self.n_steps % SLOW:
+        """Advance both bullets by a frame; or show the next picture of a replay."""
+        if self.replay > 0:
+            self.replay -= 1
             self.n_steps += 1
+            self.effects.step(DT)
+            if self.is_hidden and self.shown() >= SHIELD[0] - SIZE[0]:
+                self.is_hidden = False
+                self.spark(HALF)
             return
-        if self.hit.all() and not any(sampled.flies.any() for sampled in self.sampled):
+        if self.wait > RELOAD:
+            esper.delete_entity(self.bullet, immediate=True)
             self.fire()
-        for sampled in self.sampled:
-            sampled.step()
         super().step()
-        self.before, self.after = self.after, self.space.positions(self.bullets)[:, 0]
-        self.stop = np.full(N, np.inf)
-        self.n_tests += self.space.stats.sweeps
+        self.n_beyond += self.swept() > SHIELD[0]
+        if self.flies:
+            self.sample()
         for event in self.space.collisions:
-            number = self.bullets.index(event.other(min(event.first, event.second)))
-            if not self.hit[number]:
-                self.hit[number] = True
-                self.n_hits += 1
-                self.stop[number] = event.time
-                way = WALL[0] - HALF - self.before[number]
-                self.n_wrong += abs(event.time - way / self.speed[number]) > 1e-12
+            self.stop(event)
+        self.wait += not self.flies
+
+    def shown(self) -> float:
+        """Return the place of the swept bullet in a replay, were there no shield."""
+        return self.tested[-2] + self.speed * (1.0 - self.replay / REPLAY) * 1.2
+
+    def swept(self) -> float:
+        """Return the place of the swept bullet, on its side."""
+        return float(esper.component_for_entity(self.bullet, ec.Position).x) - HALF
+
+    def stop(self, event: ec.Collision) -> None:
+        """Compare the instant of a hit with arithmetic."""
+        self.n_stopped += 1
+        self.met = event.time
+        steps = (SHIELD[0] - SIZE[0] - MUZZLE) / self.speed
+        self.n_wrong += abs(event.time - steps % 1.0) > 1e-9
+        self.is_hidden = self.crossed
+        if not self.crossed:
+            self.spark(HALF)
+
+    def sample(self) -> None:
+        """Move the sampled bullet, and then test it for overlap with the shield."""
+        x = self.tested[-1] + self.speed
+        self.tested.append(x)
+        low, high = (SHIELD[0], LANE - TALL), (SHIELD[1], LANE + TALL)
+        if ec.overlaps([(x - SIZE[0], LANE)], [(x + SIZE[0], LANE)], low, high)[0]:
+            self.flies = False
+            self.spark(0.0)
+        elif x > SHIELD[1]:
+            self.flies, self.crossed = False, True
+            self.n_through += 1
+            self.replay = REPLAY
+            self.effects.shake(8.0)
+            self.effects.play("lose")
+            self.effects.burst(
+                (HERO, FLOOR + 30), self.palette.bad, 24, 300.0, life=0.8, pull=500.0
+            )
+
+    def spark(self, side: float) -> None:
+        """Show that the shield of a side holds."""
+        point = (side + SHIELD[0], LANE)
+        self.effects.burst(point, self.palette.good, 18, 260.0, towards=(-1.0, 0.0), life=0.7)
+        self.effects.ring(point, self.palette.good, 50.0)
+        self.effects.play("hit")
 
     def boxes(self) -> Boxes:
-        """Return the bullets, and the places where they were tested."""
-        share = (self.n_steps - 1) % SLOW / SLOW
-        drawn = []
-        for sampled, bottom in zip(self.sampled, ABOVE, strict=False):
-            for x in sampled.seen[-3 * sampled.parts :]:
-                drawn.append(outlines(self._rects(x, bottom), (86, 92, 116), 1.0))
-            missed = sampled.x > WALL[1] + HALF
-            colours = np.where(missed[:, None], RED, np.where(sampled.flies[:, None], YELLOW, BLUE))
-            x = np.minimum(sampled.x, WIDTH - 2 * HALF)  # lost bullets stay in sight
-            drawn.append(plain(self._rects(x, bottom), colours))
-        path = self._rects(self.before, 0.0)
-        path[:, 2] = np.maximum(self.after + HALF, path[:, 2])
-        now = self.before + self.speed * np.minimum(self.stop, share)
-        now = np.where(self.hit & ~np.isfinite(self.stop), self.after, now)
-        stopped = self.hit & ((self.stop <= share) | ~np.isfinite(self.stop))
-        drawn.append(plain(path, (44, 62, 66)))
-        colours = np.where(stopped[:, None], GREEN, YELLOW)
-        drawn.append(plain(self._rects(np.minimum(now, self.after), 0.0), colours))
-        walls = [(WALL[0], bottom, WALL[1], bottom + BAND) for bottom in ABOVE]
-        return plain(walls, GREY).joined(*drawn)
+        """Return the ground, the shields, what stands there, and the bullets."""
+        low, high = LANE - TALL, LANE + TALL
+        shields = [(side + SHIELD[0], low, side + SHIELD[1], high) for side in (0.0, HALF)]
+        ground = plain([(-20, -20, 2 * HALF + 20, FLOOR)], (52, 60, 92))
+        line = plain([(HALF - 3, -20, HALF + 3, HEIGHT + 20)], (10, 12, 22))
+        return ground.joined(looks(), plain(shields, self.palette.wall), *self.bullets(), line)
 
-    @staticmethod
-    def _rects(x: NDArray[np.float64], bottom: float) -> NDArray[np.float64]:
-        """Return the bullets' boxes in one of the ranges; a bullet without a place is far away."""
-        y = bottom + LANE * (np.arange(N) + 0.5)
-        x = np.where(np.isnan(x), -1e3, x)
-        return np.stack([x - HALF, y - HALF, x + HALF, y + HALF], axis=1)
-
-    def labels(self) -> list[Label]:
-        """Return the name and the score of each range."""
-        scores = [(s.n_misses, s.n_tests) for s in self.sampled] + [(self.n_missed, self.n_tests)]
+    def bullets(self) -> list[Boxes]:
+        """Return both bullets; in a replay, within the frame of the miss."""
+        left, right = self.tested[-1], self.swept()
+        if self.replay == 0:
+            shown = [right + HALF] if self.crossed else [left, right + HALF]
+            return [plain(_rects(*shown), YELLOW)]
+        before, stop, good, bad = self.tested[-2], SHIELD[0] - SIZE[0], *self.palette[-2:]
+        now = min(self.shown(), stop)
         return [
-            Label(f"{name}: {n} went through, {tests} tests", 10, bottom + BAND + 6, 14.0, WHITE)
-            for name, (n, tests), bottom in zip(NAMES, scores, ABOVE, strict=True)
+            outlines(_rects(*self.tested), bad, 2.0),
+            plain(_rects(before if self.replay > REPLAY / 2 else left), bad),
+            plain([(HALF + before, LANE - 2, HALF + now, LANE + 2)], (80, 150, 110)),
+            plain(_rects(HALF + now), good if now == stop else YELLOW),
         ]
 
-    def n_beyond(self) -> int:
-        """Return how many swept bullets of this volley are not on this side of the wall."""
-        found = [esper.component_for_entity(bullet, ec.Position) for bullet in self.bullets]
-        return sum(place.x > WALL[0] - HALF for place in found)
-
-    @property
-    def n_missed(self) -> int:
-        """How many swept bullets went through."""
-        return self.n_lost + self.n_beyond()
+    def labels(self) -> list[Label]:
+        """Return the score of each side, and a caption of the replay."""
+        left, right, y, good, bad = HALF / 2, 1.5 * HALF, HEIGHT, *self.palette[-2:]
+        found = []
+        for x, name, score, colour in (
+            (left, "tested each frame", self.n_through, bad),
+            (right, "swept", self.n_beyond, good),
+        ):
+            found.append(Label(name, x, y - 52, 34.0, WHITE, "center"))
+            found.append(Label(f"{score}", x, y - 190, 140.0, colour, "center"))
+            found.append(Label("went through", x, y - 238, 28.0, colour, "center"))
+        if self.replay:
+            frame = len(self.tested) - 1
+            found += [
+                Label(f"frame {frame - 1}: before, {frame}: behind", left, 50, 26.0, bad, "center"),
+                Label(f"hit at {frame - 1 + self.met:.2f}", right, 50, 26.0, good, "center"),
+                Label("slow-motion replay", left, 16, 22.0, WHITE, "center"),
+            ]
+        return found
 
     def report(self) -> list[str]:
         """Return the counts of hits and misses."""
-        once, often = self.sampled
         return [
-            f"bullets     {self.n_bullets}, of {SLOWEST:g} to {FASTEST:g} units a step",
-            f"once        {once.n_misses} went through, {once.n_hits} hit; {once.n_tests} tests",
-            f"often       {often.n_misses} went through, {often.n_hits} hit; {often.n_tests} tests",
-            f"swept       {self.n_missed} went through, {self.n_hits} hit; {self.n_tests} tests",
+            f"shots       {self.n_shots} on each side, of {SLOWEST:g} to {FASTEST:g} units a step",
+            f"sampled     {self.n_through} went through",
+            f"swept       {self.n_beyond} went through, {self.n_stopped} were stopped",
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
         """Return the claims of this demo."""
-        once, often = self.sampled
         return [
-            ("no swept bullet is beyond the wall", self.n_missed == 0),
+            ("no swept bullet is beyond the shield", self.n_beyond == 0),
             ("each met it at the instant that arithmetic gives", self.n_wrong == 0),
-            (
-                "of those tested once a step, and of those in substeps, some went through",
-                once.n_misses >= often.n_misses > 0,
-            ),
-            ("substeps cost more tests than sweeps", often.n_tests > 5 * self.n_tests),
+            ("of the sampled bullets some went through", self.n_through > 0),
         ]
+
+
+def _rects(*places: float) -> np.ndarray:
+    x, (half, high) = np.array(places), SIZE
+    y = np.full(len(x), LANE)
+    return np.stack([x - half, y - high, x + half, y + high], axis=1)

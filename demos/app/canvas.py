@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demos.app.scene import Boxes, Scene, Sheet
+from demos.app.boxes import Boxes
+from demos.app.scene import Scene, Sheet
 from ecs_collide.debug.pyglet_lists import VertexList
 
 TRIANGLES = 4  # GL_TRIANGLES
@@ -116,11 +117,11 @@ class Canvas:
         """Draw a scene as it is now, with its sky in a rectangle: left, bottom, right, top."""
         corners, tints = self._sky.reserve(1)
         corners[:] = np.array([rect])[:, _AROUND]
-        top, bottom = np.array(scene.sky, dtype=np.uint8)
+        top, bottom = np.array(scene.palette[:2], dtype=np.uint8)
         tints[0] = _packed(np.array([bottom, bottom, top, top]))
         self._sky.draw()
 
-        boxes, quads = scene.boxes(), scene.quads()
+        boxes, quads = scene.drawn(), scene.quads()
         if len(backdrop.tiles):
             boxes = backdrop.joined(boxes)
         n, n_quads = len(boxes.tiles), 0 if quads is None else len(quads.colours)

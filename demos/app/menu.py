@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 import esper
 
 import ecs_collide as ec
-from demos.app.scene import YELLOW, Boxes, Colour, Label, Scene
+from demos.app.boxes import YELLOW, Boxes, Colour
+from demos.app.scene import Label, Scene
 from demos.app.window import Screen
 
 ROW = 36.0  # height, in world units, which are pixels here
@@ -142,6 +143,7 @@ class Gallery:
         esper.switch_world(self.world)
         try:
             self.screen.show(self.build(name))
+            self.screen.announce()
         except ImportError as error:
             self.close()
             self.menu.trouble = f"{name}: {error}"
@@ -171,6 +173,7 @@ class Gallery:
             self.menu.move(1 if symbol == key.DOWN else -1)
         elif symbol in (key.ENTER, key.RETURN, key.NUM_ENTER, key.SPACE):
             self.open()
+            return True
         return False
 
     def point(self, x: float, y: float, *_: float) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from demos.app.scene import DT, PAINTS, SHADOW, WHITE, Boxes, Colour, Scene
+from demos.app.boxes import PAINTS, SHADOW, WHITE, Boxes, Colour
+from demos.app.scene import DT, Label, Scene, TextBox
 
 try:
     from PIL import Image, ImageDraw, ImageFont
@@ -16,7 +19,6 @@ except ImportError as error:
     ) from error
 
 
-FONT_SIZE = 13  # pixels
 FRAME_STEPS = 5  # steps from one frame of a recording to the next: 12 a second
 FRAME_SCALE = 0.5  # size of a recording, compared with the window
 
@@ -53,21 +55,41 @@ class Painter:
             part = self._backdrop.crop((x, y, x + picture.width, y + picture.height))
             picture.paste(part, (0, 0), part)
         top = bottom + self.scene.view[1]
-        self._draw(picture, self.scene.boxes(), left, top)
+        self._draw(picture, self.scene.drawn(), left, top)
         self._draw_quads(picture, left, top)
-        self._write(picture, left, top)
-        status = self.scene.status()
-        if status:
-            pen, font = ImageDraw.Draw(picture), ImageFont.load_default(FONT_SIZE)
-            pen.text((9, 7), status, fill=SHADOW, font=font)
-            pen.text((8, 6), status, fill=WHITE, font=font)
+        pen = ImageDraw.Draw(picture)
+        for label in self._labels():
+            at, font, anchor = self._placed(label, left, top)
+            pen.text((at[0] + 1, at[1] + 1), label.text, fill=SHADOW, font=font, anchor=anchor)
+            pen.text(at, label.text, fill=label.colour, font=font, anchor=anchor)
         return picture
+
+    def text_boxes(self) -> list[TextBox]:
+        """Return each line of text, with its left, top, right and bottom in pixels, downwards."""
+        left, bottom = self.scene.camera()
+        pen, top = ImageDraw.Draw(Image.new("L", (1, 1))), bottom + self.scene.view[1]
+        found = []
+        for label in self._labels():
+            at, font, anchor = self._placed(label, left, top)
+            found.append((label.text, pen.textbbox(at, label.text, font=font, anchor=anchor)))
+        return found
+
+    def _labels(self) -> list[Label]:
+        labels, status = self.scene.labels(), self.scene.status()
+        return [*labels, self.scene.status_label(status)] if status else labels
+
+    def _placed(
+        self, label: Label, left: float, top: float
+    ) -> tuple[tuple[float, float], Any, str]:
+        """Return the place of a label in pixels, its font, and Pillow's name of its anchor."""
+        at = ((label.x - left) * self.scale, (top - label.y) * self.scale)
+        return at, _font(label.size * self._writing), label.anchor[0].replace("c", "m") + "s"
 
     def palette(self) -> Image.Image:
         """Return a picture whose palette holds the colours of all frames, 256 at most."""
         sheet = np.asarray(self._sheet).reshape(-1, 4)
         tiles = np.concatenate([self.scene.boxes().tiles, self.scene.backdrop().tiles])
-        named = np.array(PAINTS, np.uint8)  # of what may come later
+        named = np.array([*PAINTS, *self.scene.palette], np.uint8)  # of what may come later
         first = sheet[sheet[:, 3] > 0, :3] if tiles.any() else named
         parts = (first, np.asarray(self.paint()), np.asarray(self._sky)[:, :1])
         colours: dict[tuple[int, ...], None] = {}
@@ -82,7 +104,7 @@ class Painter:
 
     def _paint_sky(self) -> Image.Image:
         width, height = self._size
-        top, bottom = (np.array(colour, dtype=np.float64) for colour in self.scene.sky)
+        top, bottom = (np.array(colour, dtype=np.float64) for colour in self.scene.palette[:2])
         share = np.linspace(0.0, 1.0, height)[:, None]
         rows = (top + (bottom - top) * share).round().astype(np.uint8)
         return Image.fromarray(np.repeat(rows[:, None], width, axis=1))
@@ -125,13 +147,6 @@ class Painter:
         for corners, colour in zip(edges, map(tuple, quads.colours.tolist()), strict=True):
             pen.polygon(corners, fill=colour)
 
-    def _write(self, picture: Image.Image, left: float, top: float) -> None:
-        pen = ImageDraw.Draw(picture)
-        for text, x, y, size, colour in self.scene.labels():
-            at = ((x - left) * self.scale, (top - y) * self.scale)
-            font = ImageFont.load_default(max(8.0, size * self._writing))
-            pen.text(at, text, fill=colour, font=font, anchor="ls")
-
     def _tile(
         self, tile: int, width: int, height: int, mirrored: bool, colour: Colour
     ) -> Image.Image:
@@ -147,6 +162,11 @@ class Painter:
                 image = Image.fromarray(shade.astype(np.uint8))
             self._tiles[key] = image.resize((width, height), Image.Resampling.NEAREST)
         return self._tiles[key]
+
+
+@cache
+def _font(size: float) -> Any:
+    return ImageFont.load_default(size)
 
 
 class Recorder:

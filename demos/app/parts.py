@@ -5,22 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import esper
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
 
 import ecs_collide as ec
-from demos.app.scene import (
-    BLUE,
-    GREEN,
-    GREY,
-    ORANGE,
-    PALE,
-    RED,
-    YELLOW,
-    Boxes,
-    Colour,
-    Scene,
-)
+from demos.app.boxes import BLUE, GREEN, GREY, ORANGE, PALE, RED, YELLOW, Boxes, Colour
+from demos.app.scene import Scene
 
 COLOURS = (RED, ORANGE, YELLOW, GREEN, BLUE)
 
@@ -65,29 +53,6 @@ def painted() -> Boxes:
         for _, (paint, place, half) in sorted(found, key=lambda item: (item[1][0].layer, item[0]))
     ]
     return Boxes.of(rows)
-
-
-def plain(rects: ArrayLike, colours: ArrayLike) -> Boxes:
-    """Return boxes of one colour, or of one for each, shape (3,) or (n, 3)."""
-    corners = np.asarray(rects, dtype=np.float64).reshape(-1, 4)
-    shades = np.broadcast_to(np.asarray(colours, dtype=np.uint8), (len(corners), 3))
-    return Boxes(corners, np.zeros(len(corners), np.int64), shades)
-
-
-def outlines(rects: NDArray[np.float64], colours: ArrayLike, thick: float) -> Boxes:
-    """Return the four sides of boxes, inside of them, as boxes `thick` units thick."""
-    left, bottom, right, top = np.asarray(rects, dtype=np.float64).reshape(-1, 4).T
-    sides = np.stack(
-        [
-            np.stack([left, bottom, right, bottom + thick], axis=1),
-            np.stack([left, top - thick, right, top], axis=1),
-            np.stack([left, bottom, left + thick, top], axis=1),
-            np.stack([right - thick, bottom, right, top], axis=1),
-        ],
-        axis=1,
-    )
-    shades = np.broadcast_to(np.asarray(colours, dtype=np.uint8), (len(left), 3))
-    return plain(sides.reshape(-1, 4), np.repeat(shades, 4, axis=0))
 
 
 class PaintedScene(Scene):

@@ -5,27 +5,27 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import esper
-import numpy as np
-from numpy.typing import NDArray
 
 import ecs_collide as ec
+from demos.app.boxes import (
+    BLUE,
+    GREEN,
+    GREY,
+    PALE,
+    RED,
+    WHITE,
+    YELLOW,
+    Boxes,
+    Colour,
+    Quads,
+)
+from demos.app.effects import Effects
 
 DT = 1 / 60  # seconds a step
-
-Colour = tuple[int, int, int]
-WHITE: Colour = (255, 255, 255)
-SHADOW: Colour = (20, 22, 32)  # of text
-GREY: Colour = (92, 99, 122)
-BLUE: Colour = (74, 148, 214)
-GREEN: Colour = (126, 214, 150)
-YELLOW: Colour = (250, 214, 96)
-ORANGE: Colour = (248, 128, 60)
-RED: Colour = (226, 58, 72)
-PALE: Colour = (206, 212, 230)
-PAINTS = (WHITE, SHADOW, GREY, BLUE, GREEN, YELLOW, ORANGE, RED, PALE)
+STATUS, STATUS_SIZE = 34.0, 21.0  # pixels: the height of the line in the corner, and of its letters
 
 
 @dataclass(slots=True)
@@ -60,72 +60,32 @@ class Sheet(NamedTuple):
 SHEET = Sheet(Path(__file__).parent.with_name("levels") / "tiles.png")
 
 
-class Boxes(NamedTuple):
-    """Boxes to draw, the first below the others.
+class Palette(NamedTuple):
+    """The colours of one demo."""
 
-    Attributes
-    ----------
-    rects : float64 array, shape (n, 4)
-        Left, bottom, right, top in world units; a picture whose left and
-        right are exchanged is mirrored.
-    tiles : int64 array, shape (n,)
-        Numbers of tiles in the sheet.
-    colours : uint8 array, shape (n, 3)
-        Factors of the tile's colours.
-    """
-
-    rects: NDArray[np.float64]
-    tiles: NDArray[np.int64]
-    colours: NDArray[np.uint8]
-
-    @classmethod
-    def of(cls, rows: list[tuple[tuple[float, float, float, float], int, Colour]]) -> Boxes:
-        """Return the boxes given as (rect, tile, colour)."""
-        return cls(
-            np.array([row[0] for row in rows], dtype=np.float64).reshape(-1, 4),
-            np.array([row[1] for row in rows], dtype=np.int64),
-            np.array([row[2] for row in rows], dtype=np.uint8).reshape(-1, 3),
-        )
-
-    def joined(self, *others: Boxes) -> Boxes:
-        """Return these boxes and others above them."""
-        parts = (self, *others)
-        return Boxes(
-            np.concatenate([part.rects for part in parts]),
-            np.concatenate([part.tiles for part in parts]),
-            np.concatenate([part.colours for part in parts]),
-        )
-
-    def around(self, width: float, height: float) -> Boxes:
-        """Return these boxes as in a world that is a ring on both axes."""
-        moves = [(x * width, y * height) for x in (0, -1, 1) for y in (0, -1, 1)]
-        rects = np.concatenate([self.rects + np.array(move * 2) for move in moves])
-        seen = ((rects[:, 2:] > 0) & (rects[:, :2] < (width, height))).all(axis=1)
-        return Boxes(rects[seen], np.tile(self.tiles, 9)[seen], np.tile(self.colours, (9, 1))[seen])
+    top: Colour = (18, 20, 30)  # of the sky
+    bottom: Colour = (10, 11, 18)
+    wall: Colour = GREY
+    ink: Colour = WHITE  # of captions
+    dim: Colour = PALE  # of captions that matter less
+    first: Colour = BLUE  # of the player
+    second: Colour = YELLOW
+    good: Colour = GREEN
+    bad: Colour = RED
 
 
-class Quads(NamedTuple):
-    """Plain four-cornered faces of boxes in 3D, the first below the others.
-
-    Attributes
-    ----------
-    corners : float64 array, shape (n, 4, 2)
-        In world units, going around.
-    colours : uint8 array, shape (n, 3)
-    """
-
-    corners: NDArray[np.float64]
-    colours: NDArray[np.uint8]
+TextBox = tuple[str, tuple[float, float, float, float]]  # text; left, top, right, bottom in pixels
 
 
 class Label(NamedTuple):
-    """A line of text in the world; `x` and `y` are its left and its bottom."""
+    """A line of text in the world; `y` is its base line, `x` its left, centre or right."""
 
     text: str
     x: float
     y: float
-    size: float = 13.0  # pixels in the window
+    size: float = 22.0  # pixels in a window that was not resized
     colour: Colour = WHITE
+    anchor: Literal["left", "center", "right"] = "left"
 
 
 @dataclass(slots=True)
@@ -187,6 +147,8 @@ class Scene:
         Pixels for each world unit.
     keys : Keys
         The keys of the player.
+    effects : Effects
+        What hits look and sound like.
     dt : float
         Seconds of the world in a step; less than `DT` is slow motion.
     n_steps, n_collisions, n_contacts : int
@@ -198,7 +160,7 @@ class Scene:
     title = ""
     seconds: ClassVar[float] = 10.0  # that a run without a window lasts
     help: ClassVar[str] = ""  # the keys, in one line
-    sky: ClassVar[tuple[Colour, Colour]] = ((18, 20, 30), (10, 11, 18))  # top, bottom
+    palette: ClassVar[Palette] = Palette()
     sheet: ClassVar[Sheet] = SHEET
     # Whether it adds up `Space.stats`.  A restored space does the same with other work, so that a
     # replay of such a scene goes back by playing from the beginning.
@@ -217,14 +179,16 @@ class Scene:
         self.view = view
         self.zoom = zoom
         self.keys = Keys()
+        self.effects = Effects()
         self.dt = DT
         self.n_steps = self.n_collisions = self.n_contacts = 0
         self.ms = 0.0
 
     def step(self) -> None:
-        """Advance the world by one step of `dt` seconds."""
+        """Advance the world by one step of `dt` seconds, or less in slow motion."""
+        self.effects.step(DT)
         start = perf_counter()
-        esper.process(self.dt)
+        esper.process(self.dt * self.effects.rate)
         self.ms = 1000 * (perf_counter() - start)
         self.n_steps += 1
         self.n_collisions += len(self.space.collisions)
@@ -236,13 +200,12 @@ class Scene:
 
     def camera(self) -> tuple[float, float]:
         """Return the view's bottom-left corner: `corner`, or whole units inside the world."""
-        if self.corner is not None:
-            return self.corner
-        x, y = (
+        x, y = self.corner or (
             min(max(middle - shown / 2, 0.0), whole - shown)
             for middle, shown, whole in zip(self.focus(), self.view, self.size, strict=True)
         )
-        return float(round(x)), float(round(y))
+        right, up = self.effects.offset()
+        return float(round(x + right)), float(round(y + up))
 
     def backdrop(self) -> Boxes:
         """Return the boxes below everything, which never change."""
@@ -251,6 +214,10 @@ class Scene:
     def boxes(self) -> Boxes:
         """Return the boxes to draw now."""
         return looks()
+
+    def drawn(self) -> Boxes:
+        """Return the boxes to draw now, and the effects above them."""
+        return self.boxes().joined(self.effects.boxes())
 
     def quads(self) -> Quads | None:
         """Return the faces that are drawn above the boxes, if there are any."""
@@ -263,6 +230,13 @@ class Scene:
     def status(self) -> str:
         """Return the line shown in the picture's corner."""
         return ""
+
+    def status_label(self, text: str) -> Label:
+        """Return a line of text, in the top left corner of the view."""
+        left, bottom = self.camera()
+        down, size = STATUS / self.zoom, self.view
+        place = (left + 0.4 * down, bottom + size[1] - 0.78 * down)
+        return Label(text, *place, STATUS_SIZE, self.palette.ink)
 
     def report(self) -> list[str]:
         """Return the results so far, line by line."""

@@ -44,8 +44,11 @@ class ReplayScreen(Screen):
         """Return the position, and whether the run is as recorded."""
         player = self.player
         state = "" if self.is_playing else "   PAUSED"
-        where = f"step {player.position} of {player.n_steps}{state}: {player.verdict()}"
-        return f"{where}   {self.scene.status()}   {KEYS}"
+        return f"step {player.position} of {player.n_steps}{state}: {player.verdict()}"
+
+    def keys_in_words(self) -> str:
+        """Return the keys of a replay."""
+        return KEYS
 
     def press(self, symbol: int, modifiers: int) -> None:
         """Handle a key: go to another step, or play."""

@@ -6,14 +6,17 @@ from collections.abc import Callable
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from demos.app.boxes import SHADOW, WHITE
 from demos.app.canvas import Canvas
-from demos.app.scene import DT, SHADOW, WHITE, Scene
+from demos.app.scene import DT, Label, Scene, TextBox
+from demos.app.sounds import Speaker
 from ecs_collide.debug import DebugDraw
 
 if TYPE_CHECKING:
     from demos.app.painter import Recorder
 
-HELP = "F1: how it works"
+HELP = "M: sounds   F1: how it works"
+CARD = 1.0  # seconds of the title
 MAX_STEPS = 4  # in one frame; on a slower machine the game runs slower, not in jumps
 FRAMES_A_TEXT = 6  # frames between two layouts of the line of numbers, which are expensive
 
@@ -44,18 +47,18 @@ class Screen:
         width, height = (round(side * scene.zoom) for side in scene.view)
         try:
             self.window = pyglet.window.Window(
-                width, height, f"ecs_collide: {scene.title}", resizable=True, visible=visible
+                width, height, "ecs_collide", resizable=True, visible=visible
             )
             self._canvas = Canvas()
-            self._status = [
-                pyglet.text.Label("", x=x, font_size=11, color=(*colour, 255))
-                for x, colour in ((11, SHADOW), (10, WHITE))
-            ]
+            pyglet.text.Label("nothing").draw()  # fails here, if at all
         except Exception as error:  # of a different class on every platform
             if self.window is not None:
                 self.window.close()
             raise NoScreenError(f"{type(error).__name__}: {error}".split("\n")[0]) from error
-        self._labels: list[Any] = []
+        self._texts: list[tuple[Any, Any]] = []  # shadow and letters of each label
+        self._n_shown = 0
+        self.speaker = Speaker()
+        self.card = 0.0  # seconds for which the title is still shown
         self.overlay = DebugDraw(scene.space, visible=False)
         self._capture(scene)
         self._keys: Any = pyglet.window.key.KeyStateHandler()
@@ -65,15 +68,19 @@ class Screen:
     def show(self, scene: Scene) -> None:
         """Show another scene from now on, in a window of its size."""
         self.window.set_size(*(round(side * scene.zoom) for side in scene.view))
-        self.window.set_caption(f"ecs_collide: {scene.title}")
         self._capture(scene)
+
+    def announce(self) -> None:
+        """Show the title of the scene for a second, or until a key is pressed."""
+        self.card = CARD
 
     def _capture(self, scene: Scene) -> None:
         self.scene = scene
+        self.window.set_caption(f"ecs_collide: {scene.title}   ({self.keys_in_words()})")
         self.overlay.detach()
         self.overlay = DebugDraw(scene.space, visible=self.overlay.visible)
         self.overlay.attach(self.window, draws=False)
-        self._n_frames = 0
+        self._n_frames, self._text = 0, ""
         self._backdrop = scene.backdrop()
 
     def zoom(self) -> float:
@@ -96,46 +103,80 @@ class Screen:
         width, height = scene.view
         window.view = Mat4.from_scale(Vec3(zoom, zoom, 1.0)).translate(Vec3(-left, -bottom, 0.0))
         sky = (left, bottom, left + width, bottom + height)
-        self._canvas.draw(scene, sky, self._backdrop)
-        self.overlay.draw(window)
+        if self.card <= 0:
+            self._canvas.draw(scene, sky, self._backdrop)
+            self.overlay.draw(window)
         window.view = Mat4()
-        self._write(left, bottom, zoom)
+        self._write(self.title() if self.card > 0 else self.labels(), left, bottom, zoom)
         self._n_frames += 1
 
-    def _write(self, left: float, bottom: float, zoom: float) -> None:
-        """Write the scene's labels, and the line in the corner."""
+    def labels(self) -> list[Label]:
+        """Return all text in the window: the scene's labels, and its status."""
+        if self._n_frames % FRAMES_A_TEXT == 0:
+            self._text = self.text()
+        status = self.scene.status_label(self._text)
+        down = self.overlay.note_height(self.window) / self.zoom()
+        return [*self.scene.labels(), status._replace(y=status.y - down)]
+
+    def title(self) -> list[Label]:
+        """Return the text of the title."""
+        scene = self.scene
+        left, bottom = scene.camera()
+        x, y = left + scene.view[0] / 2, bottom + scene.view[1] / 2
+        up = 30.0 / scene.zoom
+        lines = [(scene.title, 1, 64.0, scene.palette.second), (scene.help, -1, 18.0, WHITE)]
+        return [
+            Label(text, x, y + rows * up, size, colour, "center")
+            for text, rows, size, colour in lines
+        ]
+
+    def _write(self, labels: list[Label], left: float, bottom: float, zoom: float) -> None:
+        """Write labels, with a shadow each."""
         import pyglet
 
-        labels = self.scene.labels()
-        while len(self._labels) < len(labels):
-            self._labels.append(pyglet.text.Label(""))
-        for drawn, (text, x, y, size, colour) in zip(self._labels, labels, strict=False):
-            now = (text, round((x - left) * zoom), round((y - bottom) * zoom))
-            if (drawn.text, drawn.x, drawn.y) != now:
-                drawn.text, drawn.x, drawn.y = now
-            if (drawn.font_size, drawn.color) != (0.75 * size, (*colour, 255)):
-                drawn.font_size, drawn.color = 0.75 * size, (*colour, 255)  # in points
-            drawn.draw()
-        if self._n_frames % FRAMES_A_TEXT == 0:
-            text = self.text()
-            for label in self._status:
-                label.text = text
-        top = self.window.height - self.overlay.note_height(self.window) - 23
-        for down, label in enumerate(self._status):
-            label.y = top + down
-        for label in self._status:
-            label.draw()
+        scale = 0.75 * zoom / self.scene.zoom  # points for each pixel of a label's size
+        self._n_shown = len(labels)
+        while len(self._texts) < len(labels):
+            self._texts.append((pyglet.text.Label(""), pyglet.text.Label("")))
+        for texts, label in zip(self._texts, labels, strict=False):
+            x, y = round((label.x - left) * zoom), round((label.y - bottom) * zoom)
+            for drawn, by, colour in ((texts[0], 1, SHADOW), (texts[1], 0, label.colour)):
+                now = (label.text, x + by, y - by, label.size * scale, label.anchor)
+                if (drawn.text, drawn.x, drawn.y, drawn.font_size, drawn.anchor_x) != now:
+                    drawn.text, drawn.x, drawn.y, drawn.font_size, drawn.anchor_x = now
+                if drawn.color != (*colour, 255):
+                    drawn.color = (*colour, 255)
+                drawn.draw()
+
+    def text_boxes(self) -> list[TextBox]:
+        """Return each line of text drawn last, with its left, top, right, bottom, downwards."""
+        found = []
+        for _, drawn in self._texts[: self._n_shown]:
+            letters = drawn.document.get_font().get_glyphs(drawn.text)
+            glyphs = letters[0] if isinstance(letters, tuple) else letters
+            base = self.window.height - drawn.y
+            top = base - max((glyph.vertices[3] for glyph in glyphs), default=0)
+            bottom = base - min((glyph.vertices[1] for glyph in glyphs), default=0)
+            found.append((drawn.text, (drawn.left, top, drawn.right, bottom)))
+        return found
+
+    def keys_in_words(self) -> str:
+        """Return what the keys do, which the title of the window says."""
+        return "   ".join(filter(None, [self.scene.help, HELP]))
 
     def text(self) -> str:
         """Return the line in the window's corner."""
-        return "   ".join(filter(None, [self.scene.status(), self.scene.help, HELP]))
+        return self.scene.status()
 
     def press(self, symbol: int, modifiers: int) -> None:
-        """Give the keys to the bot, or take them back, when B is pressed."""
+        """Handle a key: B gives the keys to the bot or takes them back, M switches sounds."""
         from pyglet.window import key
 
+        self.card = 0.0
         if symbol == key.B:
             self.scene.keys.bot = not self.scene.keys.bot
+        elif symbol == key.M:
+            self.speaker.is_on = not self.speaker.is_on
 
     def read_keys(self) -> None:
         """Pass the keys that are down to the scene."""
@@ -165,6 +206,9 @@ class Screen:
 
         def advance(dt: float) -> None:
             nonlocal due
+            self.card -= dt
+            if self.card > 0:
+                return
             self.read_keys()
             due = min(due + dt, MAX_STEPS * DT)
             while due >= DT:
@@ -172,6 +216,7 @@ class Screen:
                 if not self.overlay.may_step():
                     continue
                 (step or self.scene.step)()
+                self.speaker.play(self.scene.effects.sounds)
                 if recorder is not None:
                     recorder.take()
             if end is not None and perf_counter() >= end:

@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 import esper
 
 import ecs_collide as ec
-from demos.app.scene import WHITE, Keys, Look
+from demos.app.boxes import WHITE
+from demos.app.scene import Keys, Look
 from ecs_collide.character import Character
 
 if TYPE_CHECKING:

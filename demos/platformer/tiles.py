@@ -8,7 +8,8 @@ from typing import Any
 import esper
 
 import ecs_collide as ec
-from demos.app.scene import WHITE, Boxes, Scene, looks
+from demos.app.boxes import WHITE, Boxes
+from demos.app.scene import Scene, looks
 from demos.platformer.referee import Referee
 from ecs_collide.levels.tiled import Level, tile_number
 

@@ -14,7 +14,7 @@ from demos.app.scene import Scene
 from tests.demos.conftest import need
 from tests.volume import Volume
 
-DEAR = ("arena", "gas", "boxes3d", "tree", "platformer")  # where the kernels run as Python
+DEAR = ("arena", "boxes3d", "tree", "platformer")  # where the kernels run as Python
 GALLERY = runner.names()
 LONGEST = 200  # lines of a demo that is one file
 
@@ -97,7 +97,7 @@ def test_picture_is_written_and_not_blank(
     with Image.open(written[0]) as picture:
         seen = np.asarray(picture.convert("RGB"))
     assert seen.shape[1] >= 800
-    sky = np.linspace(*np.array(scene.sky), len(seen))[:, None]
+    sky = np.linspace(*np.array(scene.palette[:2]), len(seen))[:, None]
     far = (np.abs(seen - sky) > 60).any(axis=2).mean()  # of another colour than the sky
     assert 0.005 < far < 0.9
 
@@ -131,27 +131,8 @@ def test_claim_that_is_broken_fails_the_run(
     assert said.err.count("responses: does not hold: every velocity") == 1
 
 
-def test_boxes_across_the_seam_are_drawn_on_both_sides() -> None:
-    from demos.app.parts import plain
-    from demos.app.scene import RED
-
-    box = plain([(95.0, -3.0, 105.0, 5.0), (40.0, 20.0, 50.0, 30.0)], RED)
-
-    drawn = box.around(100.0, 60.0)
-
-    assert sorted(map(tuple, drawn.rects.tolist())) == [
-        (-5.0, -3.0, 5.0, 5.0),
-        (-5.0, 57.0, 5.0, 65.0),
-        (40.0, 20.0, 50.0, 30.0),
-        (95.0, -3.0, 105.0, 5.0),
-        (95.0, 57.0, 105.0, 65.0),
-    ]
-    assert len(drawn.tiles) == len(drawn.colours) == 5
-
-
 def test_outlines_lie_inside_of_their_boxes() -> None:
-    from demos.app.parts import outlines
-    from demos.app.scene import RED
+    from demos.app.boxes import RED, outlines
 
     drawn = outlines(np.array([(0.0, 0.0, 10.0, 6.0)]), RED, 2.0)
 

@@ -10,8 +10,9 @@ import pytest
 
 import ecs_collide as ec
 from demos import arena, responses
+from demos.app.boxes import Boxes
 from demos.app.menu import LIT, WORLD, Gallery, Menu
-from demos.app.scene import Boxes, Scene
+from demos.app.scene import Scene
 from demos.app.window import NoScreenError
 from tests.demos.screens import give_up, need_screen
 from tests.demos.test_window import pixels
@@ -92,7 +93,9 @@ def test_keys_choose_a_demo_and_escape_comes_back(gallery: Gallery) -> None:
 
     assert isinstance(screen.scene, arena.Arena)
     assert esper.current_world == "demo two"
-    assert screen.window.caption == "ecs_collide: arena"
+    assert screen.window.caption.startswith("ecs_collide: arena   (")
+    assert screen.card > 0
+    press(gallery, key.UP)  # the title goes at once
     screen.run(seconds=0.2)
     # The window was closed at the end of the run; what the scene did is still there.
     assert screen.scene.n_steps >= 2

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from demos import arena
+from demos.app.scene import Scene
 from demos.app.window import NoScreenError, Screen
 from tests.demos.conftest import need
 
@@ -99,6 +100,37 @@ def test_key_b_hands_over_to_the_bot(screen: Screen) -> None:
     assert screen.scene.keys.bot
 
 
+def show(screen: Screen, scene: Scene) -> None:
+    """Show a scene, and wait until the window has its size."""
+    screen.show(scene)
+    wanted = tuple(round(side * scene.zoom) for side in scene.view[::-1])
+    end = perf_counter() + 5
+    while pixels(screen.window).shape[:2] != wanted and perf_counter() < end:
+        screen.window.dispatch_events()  # the window system takes its time
+
+
+def test_text_of_every_demo_is_whole_in_the_window(screen: Screen) -> None:
+    import esper
+
+    from tests.demos.labels import faults
+    from tests.demos.test_gallery import GALLERY, build
+
+    for name in sorted({*GALLERY} - {"netplay", "responses"}):
+        esper.switch_world(f"window {name}")
+        scene = build(name)
+        show(screen, scene)
+        screen.announce()
+        for step in range(90):
+            if step % 30 == 0:
+                screen.draw()
+                size = screen.window.width, screen.window.height
+                assert faults(screen.text_boxes(), *size) == [], f"{name}, step {step}"
+                screen.card = 0.0
+            scene.step()
+        esper.switch_world("default")
+        esper.delete_world(f"window {name}")
+
+
 def test_every_demo_looks_in_the_window_as_on_paper(screen: Screen) -> None:
     need("PIL")
     import esper
@@ -112,19 +144,18 @@ def test_every_demo_looks_in_the_window_as_on_paper(screen: Screen) -> None:
         scene = build(name)
         for _ in range(45):
             scene.step()
-        screen.show(scene)
-        wanted = tuple(round(side * scene.zoom) for side in scene.view[::-1])
-        end = perf_counter() + 5
-        while pixels(screen.window).shape[:2] != wanted and perf_counter() < end:
-            screen.window.dispatch_events()  # the window system takes its time
+        show(screen, scene)
         screen.draw()
         seen = pixels(screen.window)[::-1, :, :3].astype(int)
         paper = Painter(scene).paint().convert("RGB")
         paper = np.asarray(paper.resize(seen.shape[1::-1], Image.Resampling.NEAREST)).astype(int)
+        for _, box in (*screen.text_boxes(), *Painter(scene).text_boxes()):  # in other letters
+            left, top, right, bottom = (max(round(side), 0) for side in box)
+            seen[top : bottom + 2, left : right + 2] = paper[top : bottom + 2, left : right + 2] = 0
         esper.switch_world("default")
         esper.delete_world(f"window {name}")
 
-        far = np.abs(seen - paper).max(axis=2) > 60  # edges that are rounded, and letters
+        far = np.abs(seen - paper).max(axis=2) > 60  # edges that are rounded
         assert far.mean() < (0.05 if name == "arena" else 0.03), name  # ten thousand have many
         assert (paper.max(axis=2) > 80).mean() > far.mean(), name
 

@@ -31,4 +31,4 @@ def test_compiled_and_pure_python_play_the_same_game(
         runs.append((bits, scene.n_collisions, scene.n_contacts, scene.report()))
 
     assert runs[0] == runs[1]
-    assert len(set(runs[0][0])) > max(2, n_steps // 12)
+    assert len(set(runs[0][0])) > max(2, n_steps // 20)  # in a replay the world waits

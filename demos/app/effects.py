@@ -1,0 +1,162 @@
+"""What a hit looks and sounds like: particles, rings, flashes, shake, slow motion and sounds.
+
+Effects are drawn above the bodies and never touch them, so a game with effects plays the same
+steps as one without.  Nothing is random: the directions of particles go around by the golden
+angle, so that a recording of a game shows the same effects when it is played again.
+"""
+
+from __future__ import annotations
+
+from math import cos, sin
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from demos.app.boxes import Boxes, Colour, outlines, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+GOLDEN = 2.399963229728653  # radians
+SPREADS = (1.0, 0.45, 0.75, 0.6, 0.9)  # speeds of particles, compared with the fastest
+MOST = 2000  # particles; the oldest go first
+RINGS = 100
+CALM = 6.0  # how fast a shake fades, in one second
+DRAG = 3.0  # of particles
+
+PARTICLE = np.dtype(
+    [
+        ("place", np.float64, 2),
+        ("half", np.float64, 2),
+        ("velocity", np.float64, 2),
+        ("pull", np.float64),
+        ("age", np.float64),
+        ("life", np.float64),
+        ("shrinks", np.bool_),
+        ("colour", np.uint8, 3),
+    ]
+)
+RING = np.dtype(
+    [
+        ("place", np.float64, 2),
+        ("radius", np.float64),
+        ("age", np.float64),
+        ("life", np.float64),
+        ("colour", np.uint8, 3),
+    ]
+)
+
+
+class Effects:
+    """The effects of one scene, in its world units.
+
+    Attributes
+    ----------
+    rate : float
+        How fast the world goes: 1, or less in slow motion.
+    sounds : set of str
+        Names of the sounds that began in this step; see `demos.app.sounds`.
+    """
+
+    def __init__(self) -> None:
+        self.rate = 1.0
+        self.sounds: set[str] = set()
+        self._slow = 0.0  # seconds of slow motion that are left
+        self._shake = 0.0  # world units
+        self._n = 0  # particles so far
+        self._particles = np.zeros(0, PARTICLE)
+        self._rings = np.zeros(0, RING)
+
+    def burst(
+        self,
+        point: Sequence[float],
+        colour: Colour,
+        n: int = 10,
+        speed: float = 200.0,
+        *,
+        size: float = 8.0,
+        life: float = 0.5,
+        towards: Sequence[float] = (0.0, 0.0),
+        pull: float = 0.0,
+    ) -> None:
+        """Throw particles from a point, around a direction, such as the normal of a collision."""
+        new = np.zeros(n, PARTICLE)
+        number = self._n + np.arange(n)
+        self._n += n
+        angle, spread = number * GOLDEN, np.array(SPREADS)[number % len(SPREADS)]
+        ways = np.stack([np.cos(angle), np.sin(angle)], axis=1) + np.asarray(towards[:2])
+        new["place"], new["colour"], new["pull"], new["shrinks"] = point[:2], colour, pull, True
+        new["velocity"] = ways * speed * spread[:, None]
+        new["half"] = size / 2 * spread[:, None]
+        new["life"] = life * spread
+        self._particles = np.concatenate([self._particles, new])[-MOST:]
+
+    def flash(
+        self,
+        rect: Sequence[float],
+        colour: Colour,
+        life: float = 0.1,
+        *,
+        shrinks: bool = False,
+    ) -> None:
+        """Show a box (left, bottom, right, top) for a moment; one that shrinks leaves a trail."""
+        new = np.zeros(1, PARTICLE)
+        left, bottom, right, top = rect
+        new["place"] = (left + right) / 2, (bottom + top) / 2
+        new["half"] = (right - left) / 2, (top - bottom) / 2
+        new["colour"], new["life"], new["shrinks"] = colour, life, shrinks
+        self._particles = np.concatenate([self._particles, new])[-MOST:]
+
+    def ring(
+        self, point: Sequence[float], colour: Colour, radius: float, life: float = 0.35
+    ) -> None:
+        """Let a square outline grow around a point."""
+        new = np.zeros(1, RING)
+        new["place"], new["colour"], new["radius"], new["life"] = point[:2], colour, radius, life
+        self._rings = np.concatenate([self._rings, new])[-RINGS:]
+
+    def shake(self, strength: float) -> None:
+        """Shake the camera by so many world units, and calm down."""
+        self._shake = max(self._shake, strength)
+
+    def slow(self, rate: float, seconds: float) -> None:
+        """Let the world go slower for a while."""
+        self.rate, self._slow = rate, seconds
+
+    def play(self, sound: str) -> None:
+        """Play a sound, by its name."""
+        self.sounds.add(sound)
+
+    def step(self, dt: float) -> None:
+        """Advance by `dt` seconds of the player's time; forget the sounds of the last step."""
+        self.sounds.clear()
+        self._slow -= dt
+        if self._slow <= 0:
+            self.rate = 1.0
+        self._shake *= max(1.0 - CALM * dt, 0.0)
+        dt *= self.rate
+        moving = self._particles
+        moving["age"] += dt
+        moving["velocity"][:, 1] -= moving["pull"] * dt
+        moving["velocity"] *= 1.0 - DRAG * dt
+        moving["place"] += moving["velocity"] * dt
+        self._particles = moving[moving["age"] < moving["life"]]
+        self._rings["age"] += dt
+        self._rings = self._rings[self._rings["age"] < self._rings["life"]]
+
+    def offset(self) -> tuple[float, float]:
+        """Return how far the camera is shaken, in world units."""
+        angle = self._n * GOLDEN + self._shake * 9.0
+        return self._shake * cos(angle), self._shake * sin(angle)
+
+    def boxes(self) -> Boxes:
+        """Return the particles, flashes and rings."""
+        dots, rings = self._particles, self._rings
+        left = 1.0 - dots["age"] / dots["life"]
+        half = dots["half"] * np.where(dots["shrinks"], left, 1.0)[:, None]
+        rects = np.concatenate([dots["place"] - half, dots["place"] + half], axis=1)
+        gone = rings["age"] / rings["life"]
+        reach = (rings["radius"] * np.sqrt(gone))[:, None]
+        around = np.concatenate([rings["place"] - reach, rings["place"] + reach], axis=1)
+        thick = rings["radius"] * 0.12 * (1.0 - gone)
+        return plain(rects, dots["colour"]).joined(outlines(around, rings["colour"], thick))

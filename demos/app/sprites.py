@@ -1,0 +1,39 @@
+"""The sprites of the small demos, by name; `make_sprites.py` draws them."""
+
+from __future__ import annotations
+
+from enum import IntEnum, auto
+from pathlib import Path
+
+from demos.app.scene import Sheet
+
+SPRITES = Sheet(Path(__file__).with_name("sprites.png"), side=36)
+
+
+class Sprite(IntEnum):
+    """Numbers of tiles in `SPRITES`; some have two pictures, to walk or to fly."""
+
+    PLAIN = 0
+    HERO = auto()
+    HERO_STEP = auto()
+    BAT = auto()
+    BAT_FLAP = auto()
+    SLIME = auto()
+    SLIME_SQUASH = auto()
+    GHOST = auto()
+    GEM = auto()
+    ORB = auto()
+    HEART = auto()
+    CRATE = auto()
+    DOOR = auto()
+    DOOR_OPEN = auto()
+    KEY = auto()
+    ARROW = auto()
+    TRAP = auto()
+    WALL = auto()
+    FLOOR = auto()
+    STAR = auto()
+    BRICK = auto()
+    SHIP = auto()
+    PACKET = auto()
+    CHEST = auto()
