@@ -595,6 +595,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "pi": 6.5,
     "platformer": 17.55,
     "responses": 1.6,
+    "survivors": 7.0,
     "tree": 5.5,
     "tunnelling": 1.0,
 }

@@ -11,8 +11,9 @@ from math import cos, sin
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from demos.app.boxes import Boxes, Colour, outlines, plain
+from demos.app.boxes import Boxes, Colour, plain
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,6 +24,8 @@ MOST = 2000  # particles; the oldest go first
 RINGS = 100
 CALM = 6.0  # how fast a shake fades, in one second
 DRAG = 3.0  # of particles
+_ANGLES = np.linspace(0.0, 2 * np.pi, 72, endpoint=False)
+CIRCLE = np.stack([np.cos(_ANGLES), np.sin(_ANGLES)], axis=1)
 
 PARTICLE = np.dtype(
     [
@@ -69,14 +72,14 @@ class Effects:
 
     def burst(
         self,
-        point: Sequence[float],
+        point: ArrayLike,
         colour: Colour,
         n: int = 10,
         speed: float = 200.0,
         *,
         size: float = 8.0,
         life: float = 0.5,
-        towards: Sequence[float] = (0.0, 0.0),
+        towards: ArrayLike = (0.0, 0.0),
         pull: float = 0.0,
     ) -> None:
         """Throw particles from a point, around a direction, such as the normal of a collision."""
@@ -84,8 +87,9 @@ class Effects:
         number = self._n + np.arange(n)
         self._n += n
         angle, spread = number * GOLDEN, np.array(SPREADS)[number % len(SPREADS)]
-        ways = np.stack([np.cos(angle), np.sin(angle)], axis=1) + np.asarray(towards[:2])
-        new["place"], new["colour"], new["pull"], new["shrinks"] = point[:2], colour, pull, True
+        ways = np.stack([np.cos(angle), np.sin(angle)], axis=1) + np.asarray(towards)[:2]
+        new["place"], new["colour"] = np.asarray(point)[:2], colour
+        new["pull"], new["shrinks"] = pull, True
         new["velocity"] = ways * speed * spread[:, None]
         new["half"] = size / 2 * spread[:, None]
         new["life"] = life * spread
@@ -107,12 +111,11 @@ class Effects:
         new["colour"], new["life"], new["shrinks"] = colour, life, shrinks
         self._particles = np.concatenate([self._particles, new])[-MOST:]
 
-    def ring(
-        self, point: Sequence[float], colour: Colour, radius: float, life: float = 0.35
-    ) -> None:
-        """Let a square outline grow around a point."""
+    def ring(self, point: ArrayLike, colour: Colour, radius: float, life: float = 0.35) -> None:
+        """Let a circle grow around a point."""
         new = np.zeros(1, RING)
-        new["place"], new["colour"], new["radius"], new["life"] = point[:2], colour, radius, life
+        new["place"], new["colour"] = np.asarray(point)[:2], colour
+        new["radius"], new["life"] = radius, life
         self._rings = np.concatenate([self._rings, new])[-RINGS:]
 
     def shake(self, strength: float) -> None:
@@ -155,8 +158,10 @@ class Effects:
         left = 1.0 - dots["age"] / dots["life"]
         half = dots["half"] * np.where(dots["shrinks"], left, 1.0)[:, None]
         rects = np.concatenate([dots["place"] - half, dots["place"] + half], axis=1)
-        gone = rings["age"] / rings["life"]
-        reach = (rings["radius"] * np.sqrt(gone))[:, None]
-        around = np.concatenate([rings["place"] - reach, rings["place"] + reach], axis=1)
-        thick = rings["radius"] * 0.12 * (1.0 - gone)
-        return plain(rects, dots["colour"]).joined(outlines(around, rings["colour"], thick))
+        gone = (rings["age"] / rings["life"])[:, None, None]
+        reach = rings["radius"][:, None, None]
+        middles = (rings["place"][:, None] + reach * np.sqrt(gone) * CIRCLE).reshape(-1, 2)
+        thick = np.repeat(reach * 0.06 * (1.0 - gone), len(CIRCLE), axis=1).reshape(-1, 1)
+        around = np.concatenate([middles - thick, middles + thick], axis=1)
+        colours = np.repeat(rings["colour"], len(CIRCLE), axis=0)
+        return plain(rects, dots["colour"]).joined(plain(around, colours))

@@ -10,7 +10,13 @@ import pytest
 
 import ecs_collide as ec
 
+SIZED = ("arena", "survivors")  # demos with an option `n`, how many bodies there are
 STEPS = 600 if ec.COMPILED else 120  # of a demo, in its tests
+
+
+def few(name: str) -> dict[str, int]:
+    """Return the options of a demo with few bodies."""
+    return {"n": 60} if name in SIZED else {}
 
 
 def need(*packages: str) -> None:

@@ -11,6 +11,7 @@ import pytest
 from demos.app import sounds
 from demos.app.boxes import RED
 from demos.app.effects import Effects
+from tests.demos.conftest import few
 from tests.demos.test_gallery import GALLERY, build, track
 
 
@@ -86,7 +87,7 @@ def test_effects_change_no_step_of_a_demo(name: str, world: str) -> None:
         esper.switch_world("default")
         esper.delete_world(world)
         esper.switch_world(world)
-        scene = build(name)
+        scene = build(name, **few(name))
         if not is_drawn:
             scene.effects.boxes = lambda: pytest.fail("drawn")  # type: ignore[method-assign]
         runs.append([])

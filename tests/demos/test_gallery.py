@@ -11,10 +11,10 @@ import pytest
 from demos import __main__ as runner
 from demos.app import catalogue, headless
 from demos.app.scene import Scene
-from tests.demos.conftest import need
+from tests.demos.conftest import SIZED, need
 from tests.volume import Volume
 
-DEAR = ("arena", "boxes3d", "tree", "platformer")  # where the kernels run as Python
+DEAR = ("arena", "boxes3d", "survivors", "tree", "platformer")  # where the kernels run as Python
 GALLERY = runner.names()
 LONGEST = 200  # lines of a demo that is one file
 
@@ -28,7 +28,7 @@ def n_steps(name: str, volume: Volume) -> int:
 @pytest.fixture
 def size(name: str, volume: Volume) -> dict[str, int]:
     """Return the option of a demo that sets how many boxes it has, where there is one."""
-    return {"n": volume(1_000, 10_000, least=1_000)} if name == "arena" else {}
+    return {"n": volume(1_000, 10_000, least=200)} if name in SIZED else {}
 
 
 def build(name: str, seed: int = 0, **options: int) -> Scene:

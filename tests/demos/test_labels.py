@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from demos.app.scene import Label, Scene
-from tests.demos.conftest import need
+from tests.demos.conftest import few, need
 from tests.demos.labels import faults, too_small
 from tests.demos.test_gallery import DEAR, GALLERY, build
 from tests.volume import Volume
@@ -33,7 +33,7 @@ def test_text_of_pictures_and_recordings_is_whole_and_large(
     need("PIL")
     from demos.app.painter import FRAME_SCALE
 
-    scene = build(name)
+    scene = build(name, **few(name))
 
     for step in range(LOOKS * every):
         scene.step()

@@ -6,6 +6,7 @@ import esper
 import pytest
 
 from ecs_collide._kernel import backend
+from tests.demos.conftest import SIZED
 from tests.demos.test_gallery import DEAR, GALLERY, build, track
 from tests.volume import Volume
 
@@ -19,7 +20,7 @@ def test_compiled_and_pure_python_play_the_same_game(
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     n_steps = volume(8, 20, least=8) if name in DEAR else volume(60, 120, least=60)
-    options = {"n": volume(500, 10_000)} if name == "arena" else {}
+    options = {"n": volume(500, 10_000)} if name in SIZED else {}
     runs = []
     for kernels in implementations:
         monkeypatch.setattr(backend, "kernels", kernels)
