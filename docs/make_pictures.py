@@ -623,9 +623,11 @@ def draw_demo(name: str) -> None:
     )
     path = FOLDER / f"demo_{name}.png"
     picture.save(path, optimize=True)
-    if path.stat().st_size > MOST:
-        palette = picture.quantize(256, Image.Quantize.FASTOCTREE)
-        picture.quantize(palette=palette).save(path, optimize=True)
+    for n_colours in (256, 64, 32):
+        if path.stat().st_size > MOST:
+            palette = picture.quantize(n_colours, Image.Quantize.FASTOCTREE)
+            dither = Image.Dither.NONE
+            picture.quantize(palette=palette, dither=dither).save(path, optimize=True)
     esper.switch_world("default")
 
 

@@ -59,7 +59,7 @@ def test_ring_grows() -> None:
         effects.step(0.25)
         widths.append(effects.boxes().rects[:, 2].max())
 
-    assert widths[0] == pytest.approx(20.0)
+    assert widths[0] == pytest.approx(20.0 + 40.0 * 0.06 * 0.75)  # and half the line
     assert widths == sorted(widths)
 
 
