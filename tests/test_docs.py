@@ -20,6 +20,7 @@ PAGES = [
     README,
     ROOT / "tests" / "how_exactness_is_tested.md",
     *sorted((ROOT / "docs").glob("*.md")),
+    *sorted((ROOT / "demos").glob("*/*.md")),
 ]
 BLOCKS = [
     pytest.param(block, id=f"{page.name} block {number}")

@@ -427,7 +427,7 @@ class Disabled(Component):
     `Position`, without a sweep from its old place.
 
     Switching a body off and on costs less than deleting an entity and creating another one.  While
-    it is off, it costs a step nothing; see :doc:`pooling`.
+    it is off, it costs a step nothing; see :doc:`performance`.
 
     Examples
     --------

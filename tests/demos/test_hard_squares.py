@@ -17,7 +17,7 @@ from demos.hard_squares.virial import coefficients, free_volume, series
 from tests.system.test_compiled_and_pure import in_both_implementations
 from tests.volume import Volume
 
-PAGE = Path(__file__).parents[2] / "docs" / "hard_squares.md"
+PAGE = Path(__file__).parents[2] / "demos" / "hard_squares" / "hard_squares.md"
 SLOW = "the same bits in pure Python, and slow there"
 only_compiled = pytest.mark.skipif(not ec.COMPILED, reason=SLOW)
 
