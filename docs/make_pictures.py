@@ -11,8 +11,11 @@ animation of the README, ``python docs/make_pictures.py animation``.
 from __future__ import annotations
 
 import ast
+import contextlib
 import itertools
+import re
 import sys
+import tempfile
 from pathlib import Path
 
 import esper
@@ -566,25 +569,48 @@ def screenshot(path: Path) -> None:
     screen.window.close()
 
 
-def first_game(path: Path) -> None:
-    """Take a picture of the first program of the README; it needs a screen."""
-    import re
-
+def photograph(path: Path, program: str, keys: dict[int, tuple[str, ...]], at: int) -> None:
+    """Take a picture of a program with a window at some frame; it needs a screen."""
     import pyglet
 
     sys.path.insert(0, str(FOLDER.parents[1]))
     from tests import windows
 
-    esper.switch_world("picture of the first game")
-    readme = (FOLDER.parents[1] / "README.md").read_text("utf-8")
-    program = re.search(r"```python\n(.*?)```", readme, re.S)[1]
-
     def watch(names, frame):
-        if frame == 64:  # the player jumps over the crate
+        if frame == at:
             colours = pyglet.image.get_buffer_manager().get_color_buffer()
             colours.get_image_data().save(str(path))
 
-    windows.play(program, "README.md", {0: ("RIGHT",), 50: ("RIGHT", "SPACE")}, 65, watch)
+    esper.switch_world(f"picture {path.name}")
+    windows.play(program, path.name, keys, at + 1, watch)
+
+
+def first_game(path: Path) -> None:
+    """Take a picture of the first program of the README: the player jumps over the crate."""
+    readme = (FOLDER.parents[1] / "README.md").read_text("utf-8")
+    program = re.search(r"```python\n(.*?)```", readme, re.S)[1]
+    photograph(path, program, {0: ("RIGHT",), 50: ("RIGHT", "SPACE")}, 64)
+
+
+TUTORIAL = {  # of each step: the keys by frame, and the frame of the picture
+    1: ({}, 20),
+    2: ({20: ("RIGHT",)}, 90),
+    3: ({0: ("RIGHT", "SPACE"), 40: (), 60: ("SPACE",)}, 75),
+    4: ({0: ("X",), 5: (), 14: ("X", "SPACE")}, 27),
+    5: ({0: ("RIGHT",), 36: ("RIGHT", "SPACE")}, 58),
+    6: ({0: ("RIGHT",), 20: ("RIGHT", "X"), 24: ("RIGHT",), 28: ("RIGHT", "X", "SPACE")}, 44),
+}
+
+
+def photograph_tutorial() -> None:
+    """Take a picture of each step of the tutorial."""
+    page = (FOLDER.parent / "tutorial.md").read_text("utf-8")
+    with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+        level = re.search(r"```xml\n(.*?)```", page, re.S)[1]
+        Path("level.tmx").write_text(level, "utf-8")
+        for step, (keys, at) in TUTORIAL.items():
+            program = (FOLDER.parent / "tutorial" / f"step_{step}.py").read_text("utf-8")
+            photograph(FOLDER / f"tutorial_{step}.png", program, keys, at)
 
 
 SECONDS = {  # of each demo, until it looks as it should
@@ -683,3 +709,4 @@ if __name__ == "__main__":
         if "--screen" in sys.argv:
             screenshot(FOLDER / "overlay.png")
             first_game(FOLDER / "first_game.png")
+            photograph_tutorial()

@@ -36,6 +36,11 @@ def programs(page: str) -> list[str]:
     return [param.values[0] for param in BLOCKS if param.id.startswith(f"{page} block ")]
 
 
+def tutorial(step: int) -> str:
+    """Return the program of a step of the tutorial."""
+    return (ROOT / "docs" / "tutorial" / f"step_{step}.py").read_text("utf-8")
+
+
 LEVEL = re.search(r"```xml\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text("utf-8"), re.S)[1]
 OTHERS = {"ecs_collide.levels import tiled": "pytiled_parser", "import pymunk": "pymunk"}
 OTHERS |= {"from demos.platformer": "pytiled_parser", "from hypothesis": "hypothesis"}
@@ -133,25 +138,31 @@ def test_window_of_the_readme_has_a_player_who_jumps_pushes_and_collects():
 
 
 TUTORIAL = {  # of each step: the keys by frame, and what then holds
-    1: ({30: ("RIGHT",)}, lambda names: place(names).x > 300 and place(names).y == 60),
-    2: ({30: ("RIGHT",)}, lambda names: (round(place(names).x, 6), place(names).y) == (276, 52)),
+    1: ({30: ("RIGHT",)}, lambda names: place(names).x > 300 and place(names).y == 52),
+    2: ({30: ("RIGHT",)}, lambda names: (round(place(names).x, 6), place(names).y) == (372, 52)),
     3: ({0: ("SPACE",), 20: ("RIGHT",)}, lambda names: place(names).x > 300),
     4: (
-        {10: ("X",), 20: (), 30: ("X",), 40: (), 50: ("X",), 60: (), 70: ("X",)},
-        lambda names: len(names["esper"].get_component(names["Enemy"])) == 1,
+        {10: ("X",), 20: (), 30: ("X",), 40: ("LEFT",)},
+        lambda names: (
+            len(names["esper"].get_component(names["Enemy"])) == 1
+            and place(names).xy == (44, 52)  # at the block on the left
+        ),
     ),
     5: ({30: ("RIGHT",)}, lambda names: len(names["esper"].get_component(names["Coin"])) == 2),
     6: (
-        {10: ("F5",), 12: ("RIGHT",), 60: ("RIGHT", "R"), 70: ("F9",)},
-        lambda names: place(names).xy == (80, 60) and names["end_of_recording"] is not None,
+        {10: ("F5",), 12: ("RIGHT", "X"), 60: ("RIGHT", "R"), 70: ("F9",)},
+        lambda names: (
+            place(names).xy == (80, 52)
+            and names["end_of_recording"] is not None
+            and len(names["esper"].get_components(names["Coin"], names["Rectangle"])) == 3
+        ),
     ),
 }
 
 
 def place(names):
     """Return where the player of a program is."""
-    player = names.get("player") or names["esper"].get_component(names["Player"])[0][0]
-    return names["esper"].component_for_entity(player, names["ec"].Position)
+    return names["esper"].component_for_entity(names["player"], names["ec"].Position)
 
 
 @pytest.mark.parametrize("step", TUTORIAL)
@@ -159,9 +170,22 @@ def place(names):
 def test_steps_of_the_tutorial_do_what_they_say(step):
     keys, holds = TUTORIAL[step]
 
-    names = windows.play(programs("tutorial.md")[step - 1], f"step {step}", keys)
+    names = windows.play(tutorial(step), f"step {step}", keys)
 
     assert holds(names)
+
+
+def test_tutorial_shows_parts_of_its_programs_and_together_all_lines():
+    page = (ROOT / "docs" / "tutorial.md").read_text("utf-8")
+    steps = re.split(r"^## Step \d", page, flags=re.M)[1:]
+
+    earlier: list[str] = []
+    for number, section in enumerate(steps, 1):
+        parts = re.findall(r"```py\n(.*?)```", section, re.S)
+        earlier += [line for part in parts for line in part.splitlines()]
+        earlier += re.findall(r"`((?:from|import) [^`]*)`", section)
+        assert all(part in tutorial(number) for part in parts), f"step {number}"
+        assert {*tutorial(number).splitlines()} <= {*earlier, ""}, f"step {number}"
 
 
 @pytest.mark.parametrize("name", MODULES)
