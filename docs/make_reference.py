@@ -25,7 +25,7 @@ from ecs_collide.components.table import TABLE
 DOCS = Path(__file__).parent
 PAGE = DOCS / "reference.md"
 ORDER = ["api_components", "api_world", "api_events", "api_questions", "api_extras"]
-EXTRA = re.compile(r"ecs_collide\.(levels|character|path|debug|testing|recording)\.")
+EXTRA = re.compile(r"ecs_collide\.(levels|character|path|zone|debug|testing|recording)\.")
 NOT_OURS = {object, tuple, int, str, enum.IntEnum, enum.StrEnum, enum.IntFlag, enum.Flag, enum.Enum}
 HEAD = """# Reference
 

@@ -47,12 +47,12 @@ LAYERS = [
     {"recording"},
     {"__init__"},
     {"__main__"},
-    {"levels", "character", "path", "debug"},
+    {"levels", "character", "path", "zone", "debug"},
     {"recording.replay", "recording.rollback", "recording.__main__"},
     {"testing"},
 ]
 # Packages that a game imports by name, and that may need more than esper and numpy.
-EXTRAS = {"levels", "character", "path", "debug", "testing"}
+EXTRAS = {"levels", "character", "path", "zone", "debug", "testing"}
 EXTRAS |= {"recording.replay", "recording.__main__"}
 
 

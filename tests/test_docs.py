@@ -48,7 +48,7 @@ OTHERS |= {"many_worlds.vector_env": "gymnasium", "many_worlds.duel": "pettingzo
 OTHERS |= {"many_worlds.sweep": "joblib", "from dask.distributed": "distributed"}
 OTHERS |= {f"import {name}\n": name for name in ("arcade", "pygame")}
 # imported by themselves
-EXTRAS = ("levels", "character", "path", "debug", "testing", "recording.rollback")
+EXTRAS = ("levels", "character", "path", "zone", "debug", "testing", "recording.rollback")
 MODULES = [
     "components.basics",
     "components.dynamics",
@@ -67,6 +67,7 @@ MODULES = [
     "snapshot.snapshots",
     "character.character",
     "path.path",
+    "zone.zone",
     "queries.boxes",
     "queries.inspection",
     "debug.overlay",

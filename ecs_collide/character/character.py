@@ -24,45 +24,25 @@ through nothing, and has the same events as any body.
 from __future__ import annotations
 
 import math
-import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Self
 
-from ecs_collide.components.base import NamedText
-
-_NUMBERS = (
-    *("walk_speed", "acceleration", "deceleration", "air_control", "gravity", "jump_speed"),
-    *("fall_speed", "jump_cut", "coyote_time", "jump_buffer", "step_height", "snap_distance"),
-    *("corner", "air_jumps", "wall_slide_speed", "wall_jump_speed"),
-    *("climb_speed", "dash_speed", "dash_time", "dash_pause"),
-    *("walk", "across", "climb", "facing", "air_time", "state_time"),
+from ecs_collide.character.memory import (
+    FLAGS,
+    LIFT_SPEEDS,
+    NUMBERS,
+    CharacterState,
+    Memory,
+    pack,
+    unpack,
 )
-_SAVED_FLAGS = ("jump", "drop", "dash", "on_ground", "jumping")
-# Fields of its `Memory`.
-_KEPT_NUMBERS = ("since_press", "last_dt", "air_dt", "n_air_jumps", "since_wall", "since_dash")
-_KEPT_VECTORS = ("own", "written", "frame", "wall", "dash_way")
-_KEPT_FLAGS = ("held", "dash_held", "gone", "stepping", "rode", "climbing")
-_MAY_BE_ENDLESS = ("acceleration", "deceleration", "fall_speed", "air_jumps", "wall_slide_speed")
-_N_NUMBERS = len(_NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
-_FORM = struct.Struct(f"<bBq{_N_NUMBERS}d{len(_SAVED_FLAGS + _KEPT_FLAGS)}?")
+from ecs_collide.components.base import as_vector
+from ecs_collide.components.filters import Filter
 
-Vector3 = tuple[float, float, float]
-
-
-class CharacterState(NamedText):
-    """What a character does, for its animation."""
-
-    STANDING = "standing"
-    WALKING = "walking"
-    RISING = "rising"
-    FALLING = "falling"
-    WALL_SLIDING = "wall sliding"
-    CLIMBING = "climbing"
-    DASHING = "dashing"
-
-
-_STATES = tuple(CharacterState)
+_MAY_BE_ENDLESS = (
+    *("acceleration", "deceleration", "fall_speed", "air_jumps", "wall_slide_speed"),
+    *("hover_speed", "hover_time"),
+)
 
 
 class Ladder:
@@ -72,29 +52,6 @@ class Ladder:
     """
 
     __slots__ = ()
-
-
-@dataclass(slots=True, eq=False)
-class Memory:
-    """The state that a stride leaves for the next one; `Character.to_bytes` saves it."""
-
-    own: Vector3 = (0.0, 0.0, 0.0)  # its velocity relative to its ground
-    frame: Vector3 = (0.0, 0.0, 0.0)  # the velocity of its ground
-    written: Vector3 = (math.nan, math.nan, math.nan)  # the last `Velocity` that was written
-    since_press: float = math.inf  # seconds since a press whose jump is still due; inf if none is
-    last_dt: float = 0.0  # seconds of the last step
-    air_dt: float = 0.0  # seconds of the step in which it left the ground
-    n_air_jumps: float = 0.0  # since it was on the ground
-    since_wall: float = math.inf  # seconds since it touched a wall in the air
-    wall: Vector3 = (0.0, 0.0, 0.0)  # the normal of that wall
-    since_dash: float = math.inf  # seconds since a dash began
-    dash_way: Vector3 = (0.0, 0.0, 0.0)  # its direction
-    climbing: bool = False  # whether it holds on to a ladder
-    held: bool = False  # whether the button was down in the last step
-    dash_held: bool = False  # the same for `Character.dash`
-    gone: bool = True  # whether it left the ground by itself: there is no coyote time
-    stepping: bool = False  # whether it rises, or has risen, onto a step
-    rode: bool = False  # whether the space carried it with its ground
 
 
 class Character:
@@ -139,11 +96,32 @@ class Character:
     wall_jump_speed : float
         How fast it leaves a wall sideways if it jumps off it in the air; 0: it cannot.  It may do
         so for `coyote_time` after it has left the wall.
+    wall_jump_lock : float
+        How long after a jump off a wall it keeps its sideways speed and does not steer.
     climb_speed : float
         How fast it climbs a `Ladder`; 0: it cannot.
     dash_speed, dash_time, dash_pause : float
         A dash: its speed, 0 for none; how long it takes; and the least time from its end to the
         next one.  It does not fall meanwhile.
+    dash_through : int, str or several str
+        The categories of `Filter` through which it dashes, such as ``"enemy"``.  While it dashes,
+        they are taken out of the mask of its `Filter`; walls in other categories stop it.
+    hover_speed, hover_time : float
+        The largest speed at which it falls while `hover` is wished, and how long in all before it
+        is on the ground again.
+    ledge_reach : float
+        How far from the height of its head an edge may be on which it hangs when it falls and
+        presses against a wall; 0: it does not hang.
+    ledge_time, ledge_pause : float
+        How long it takes to pull itself up; and how long after it has let go it hangs on no edge.
+    crouch_height, crouch_speed : float
+        The height of its box while it crouches, 0 if it cannot; and how fast it crawls.
+    swim_speed : float
+        How fast it rises by a press of `jump` in a `Zone` with buoyancy; 0: it cannot swim.
+    lift_speed : str
+        The part of the speed of a lift with `Carry` that it keeps on leaving it: ``"all"``,
+        ``"upward"`` (all except for a downward part, so that a jump from a sinking lift is as high
+        as any) or ``"none"``.
     up : sequence of float, optional
         A unit vector along an axis, in 3D three numbers; by default the `Space.up`.
 
@@ -156,12 +134,17 @@ class Character:
         The wish: whether the button is down.
     climb : float
         The wish: from -1 (down) to 1, on a ladder.  A character that climbs holds on to it until it
-        jumps, is at its end, or stands on the ground.
+        jumps, is at its end, or stands on the ground.  On a ledge it pulls itself up or lets go.
     dash : bool
         The wish: whether the button for a dash is down.  It goes where `walk` and `across` say, or
         where it faces.
     drop : bool
-        The wish: whether to drop through the `OneWay` platforms that it stands on.
+        The wish: whether to drop through the `OneWay` platforms that it stands on, or to let go of
+        a ledge.
+    hover : bool
+        The wish: whether to fall slowly.  A game may set it as it sets `jump`.
+    crouch : bool
+        The wish: whether to crouch on the ground.  It stands up later, where there is room.
     on_ground : bool
         Whether it stood on ground when the last step began: on a contact, or within
         `snap_distance` of it while it walks.  It does not flicker on stairs and lifts.
@@ -189,7 +172,11 @@ class Character:
     (400.0, 800.0)
     """
 
-    __slots__ = (*_NUMBERS, *_SAVED_FLAGS, "_up", "ground", "memory", "state")
+    __slots__ = (
+        *NUMBERS,
+        *FLAGS,
+        *("_dash_through", "_lift_speed", "_up", "ground", "memory", "state"),
+    )
 
     def __init__(
         self,
@@ -210,10 +197,21 @@ class Character:
         air_jumps: int = 0,
         wall_slide_speed: float = math.inf,
         wall_jump_speed: float = 0.0,
+        wall_jump_lock: float = 0.0,
         climb_speed: float = 0.0,
         dash_speed: float = 0.0,
         dash_time: float = 0.15,
         dash_pause: float = 0.3,
+        dash_through: int | str | Iterable[str] = 0,
+        hover_speed: float = math.inf,
+        hover_time: float = math.inf,
+        ledge_reach: float = 0.0,
+        ledge_time: float = 0.3,
+        ledge_pause: float = 0.3,
+        crouch_height: float = 0.0,
+        crouch_speed: float = 120.0,
+        swim_speed: float = 0.0,
+        lift_speed: str = "all",
         up: Iterable[float] | None = None,
     ) -> None:
         height, time = _number("jump_height", jump_height), _number("time_to_top", time_to_top)
@@ -239,14 +237,25 @@ class Character:
         self.air_jumps = _number("air_jumps", air_jumps)
         self.wall_slide_speed = _number("wall_slide_speed", wall_slide_speed)
         self.wall_jump_speed = _number("wall_jump_speed", wall_jump_speed)
+        self.wall_jump_lock = _number("wall_jump_lock", wall_jump_lock)
         self.climb_speed = _number("climb_speed", climb_speed)
         self.dash_speed = _number("dash_speed", dash_speed)
         self.dash_time = _number("dash_time", dash_time)
         self.dash_pause = _number("dash_pause", dash_pause)
+        self.dash_through = dash_through  # names become bits
+        self.hover_speed = _number("hover_speed", hover_speed)
+        self.hover_time = _number("hover_time", hover_time)
+        self.ledge_reach = _number("ledge_reach", ledge_reach)
+        self.ledge_time = _number("ledge_time", ledge_time)
+        self.ledge_pause = _number("ledge_pause", ledge_pause)
+        self.crouch_height = _number("crouch_height", crouch_height)
+        self.crouch_speed = _number("crouch_speed", crouch_speed)
+        self.swim_speed = _number("swim_speed", swim_speed)
+        self.lift_speed = lift_speed
         self.up = up
 
         self.walk = self.across = self.climb = 0.0
-        self.jump = self.drop = self.dash = False
+        self.jump = self.drop = self.dash = self.hover = self.crouch = False
         self.on_ground = self.jumping = False
         self.ground: int | None = None
         self.facing = 1.0
@@ -316,6 +325,55 @@ class Character:
         axis = [abs(part) for part in numbers].index(1.0)
         self._up = axis + 1 if numbers[axis] > 0.0 else -(axis + 1)
 
+    @property
+    def dash_through(self) -> int:
+        """The categories through which it dashes, as bits; it may be set by names too."""
+        return self._dash_through
+
+    @dash_through.setter
+    def dash_through(self, value: int | str | Iterable[str]) -> None:
+        categories = Filter(value).categories if value else 0
+        if categories & 1:
+            raise ValueError(
+                f"Character(dash_through={value!r}) must not have the category default, in which "
+                "walls without a Filter are"
+            )
+        self._dash_through = categories
+
+    @property
+    def lift_speed(self) -> str:
+        """The part of the speed of a lift that it keeps: "all", "upward" or "none"."""
+        return self._lift_speed
+
+    @lift_speed.setter
+    def lift_speed(self, value: str) -> None:
+        if value not in LIFT_SPEEDS:
+            raise ValueError(f"Character(lift_speed={value!r}) must be 'all', 'upward' or 'none'")
+        self._lift_speed = value
+
+    def knock_back(self, velocity: Iterable[float], time: float = 0.3) -> None:
+        """Throw it: give it a velocity, and take its control away for a time.
+
+        From the next step on it has this velocity, and none of its wishes count for `time`.  It
+        falls, and slows down on the ground.  Climbing, hanging and dashing end.  Call it between
+        steps or in a handler.
+
+        Parameters
+        ----------
+        velocity : sequence of float
+            In world units per second, relative to its ground.
+        time : float
+            In seconds.
+
+        Examples
+        --------
+        >>> hero = Character()
+        >>> hero.knock_back((-300, 250), time=0.4)  # to the left, away from an enemy
+        """
+        self.memory.knock = as_vector(type(self), "knock_back", velocity)
+        self.memory.stunned = _number("time", time)
+        self.memory.knocked = True
+
     def __repr__(self) -> str:
         how = f"on {self.ground}" if self.on_ground else f"in the air for {self.air_time:.3g} s"
         return f"<Character {how}, walk={self.walk!r}, jump={self.jump!r}>"
@@ -324,15 +382,7 @@ class Character:
 
     def to_bytes(self) -> bytes:
         """Return the whole character as bytes, for `Space.snapshot_with` and saved games."""
-        memory = self.memory
-        numbers = [float(getattr(self, name)) for name in _NUMBERS]
-        numbers += [float(getattr(memory, name)) for name in _KEPT_NUMBERS]
-        for name in _KEPT_VECTORS:
-            numbers += getattr(memory, name)
-        flags = [bool(getattr(self, name)) for name in _SAVED_FLAGS]
-        flags += [bool(getattr(memory, name)) for name in _KEPT_FLAGS]
-        ground = -1 if self.ground is None else self.ground
-        return _FORM.pack(self._up, _STATES.index(self.state), ground, *numbers, *flags)
+        return pack(self, self._up)
 
     def set_bytes(self, data: bytes) -> None:
         """Set everything from the bytes of `to_bytes`.
@@ -342,22 +392,7 @@ class Character:
         ValueError
             `data` has another length, or names no state.
         """
-        if len(data) != _FORM.size:
-            raise ValueError(f"a Character has {_FORM.size} bytes, not {len(data)}")
-        up, state, ground, *values = _FORM.unpack(data)
-        if state >= len(_STATES):
-            raise ValueError(f"a Character has {len(_STATES)} states, and no number {state}")
-        self._up, self.state = up, _STATES[state]
-        self.ground = None if ground < 0 else ground
-        left, memory = iter(values), self.memory
-        for names, of in ((_NUMBERS, self), (_KEPT_NUMBERS, memory)):
-            for name in names:
-                setattr(of, name, next(left))
-        for name in _KEPT_VECTORS:
-            setattr(memory, name, (next(left), next(left), next(left)))
-        for flags, of in ((_SAVED_FLAGS, self), (_KEPT_FLAGS, memory)):
-            for name in flags:
-                setattr(of, name, next(left))
+        self._up = unpack(self, data)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:

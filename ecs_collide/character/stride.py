@@ -4,35 +4,35 @@ A path within a step is straight, but the way up a stair is not: up, then on.  S
 would do both, but that is a teleport.  So a character looks ahead two steps.  If it would be
 stopped in the next one, it rises in this one by exactly the missing height, and then continues as
 on a plane.  Corners of ceilings are passed in the same way, with up and aside exchanged.
-
-All velocities are relative to the ground of the character (its frame).  On a `Carry` the space
-adds the velocity of the ground; in the air or above a step of a lift, it is added here.
 """
 
 from __future__ import annotations
 
 import math
 from operator import itemgetter
-from typing import TYPE_CHECKING, TypeAlias
 
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character.character import CharacterState, Ladder
-from ecs_collide.components.surfaces import solid_side
-
-if TYPE_CHECKING:
-    from ecs_collide.character.character import Character, Vector3
-
-    Components: TypeAlias = tuple[Character, ec.Position, ec.Extents, ec.Velocity]
+from ecs_collide.character import crouch, dashes, ladders, walls
+from ecs_collide.character.character import Character
+from ecs_collide.character.figure import (
+    LENGTH_ROUNDING,
+    SAME,
+    Components,
+    Figure,
+    Vector,
+    added,
+    three,
+    times,
+)
+from ecs_collide.character.memory import NOTHING, CharacterState
 
 STEPS_AHEAD = 2.01  # steps that it looks ahead: two, and some for rounding
-SAME = 2.0**-20  # relative: closer speeds are the same
-LENGTH_ROUNDING = 2.0**-40  # relative to a length
 TREAD = 0.25  # relative to the height of a step: its least depth
 TRIES = 32  # the most bodies on a way up or past a corner
-
-Vector = tuple[float, ...]
+AT_SURFACE = 0.5  # of its box: with less in the water, it jumps instead of swimming
+NO_WISHES = Character()  # of a character that has been knocked back
 
 
 def take_stride(space: ec.Space, entity: int, components: Components, dt: float) -> None:
@@ -48,279 +48,152 @@ def take_stride(space: ec.Space, entity: int, components: Components, dt: float)
     velocity.set(*written)
     memory = character.memory
     memory.written = velocity.xyz
-    memory.own = _three(stride.own)
-    memory.frame = _three(stride.frame)
+    memory.own = three(stride.own)
+    memory.frame = three(stride.frame)
     memory.rode = stride.rides
     memory.last_dt = dt
     memory.held, memory.dash_held = bool(character.jump), bool(character.dash)
 
 
-class Stride:
+class Stride(Figure):
     """The computation of one step of one character."""
-
-    def __init__(self, space: ec.Space, entity: int, components: Components, dt: float) -> None:
-        character, place, half, _ = components
-        self.space, self.entity, self.character, self.dt = space, entity, character, dt
-        self.memory = character.memory
-        self.dim = space.dim
-        self.centre: Vector = place.xyz[: self.dim]
-        self.half: Vector = half.xyz[: self.dim]
-        upwards = character.up or space.up
-        self.up = next(k for k in range(self.dim) if upwards[k])  # the axis
-        self.sign = 1 if upwards[self.up] > 0.0 else -1  # the direction along it
-        self.level = [k for k in range(self.dim) if k != self.up]
-        self.own = [0.0] * self.dim  # its velocity relative to its ground, along the world's axes
-        self.frame = list(self.memory.frame[: self.dim])  # the velocity of its carrier, or its last
-        self.rides = False  # whether the space adds `frame` itself
-        self.touches = False  # whether it has a contact with ground
-        self.walls: list[Vector3] = []  # the normals of walls that it touches
-        self.jumps = self.dashes = False
-        scale = esper.try_component(entity, ec.GravityScale)
-        self.gravity = character.gravity * (1.0 if scale is None else scale.value)
-
-    # -- the ground --
-
-    def find_ground(self, velocity: ec.Velocity) -> None:
-        """Find its ground, and its own velocity: as planned, or as the last step changed it."""
-        c, last, moved = self.character, self.memory, velocity.xyz
-        grounds = self._grounds()
-        carrying = self._carriers_among(grounds)
-        self.rides = carrying is not None
-        landed = bool(grounds) and not last.rode and not last.stepping and any(last.frame)
-        for k in range(self.dim):
-            left = last.frame[k] if last.rode and not self.rides else 0.0
-            kept = _same(moved[k], last.written[k] + left) or _same(moved[k], last.written[k])
-            if k != self.up and (last.stepping and grounds):
-                kept = True  # only the frame has changed, not its walk
-            if kept and not (landed and k != self.up):
-                self.own[k] = last.own[k]
-            else:
-                self.own[k], self.frame[k] = moved[k], 0.0
-        if carrying is not None:
-            self.frame = list(carrying)
-        elif grounds:
-            self.frame = [0.0] * self.dim
-
-        self.touches = bool(grounds) and not self._is_thrown(grounds[0])
-        if self.walls:
-            last.wall, last.since_wall = self.walls[0], 0.0
-        self.was_on = c.on_ground
-        if self.touches:
-            c.ground = grounds[0]
-
-    def _grounds(self) -> list[int]:
-        """Return the bodies in contact below it, the oldest contact first; note the walls."""
-        self.walls = []
-        if self.entity not in self.space:  # made since the last step
-            return []
-        found = []
-        for contact in self.space.contacts(self.entity):
-            if contact.kind is not ec.ContactKind.SOLID:
-                continue
-            normal = contact.normal_for(self.entity)
-            if normal[self.up] == self.sign:
-                found.append((contact.since, contact.other(self.entity)))
-            elif normal[self.up] == 0.0:
-                self.walls.append(_three(list(normal)))
-        return [other for _, other in sorted(found) if esper.entity_exists(other)]
-
-    def _carriers_among(self, grounds: list[int]) -> Vector | None:
-        """Return the velocity with which the space will carry it, or None."""
-        carriers = [
-            (-moved[self.up] * self.sign, ground, moved)
-            for ground in grounds
-            if (moved := self._velocity_on(ground)) is not None
-        ]
-        if carriers:
-            return min(carriers)[2]
-        if self.entity not in self.space:  # made since the last step
-            return None
-        # Even if the carrier is gone: the next step adds its velocity for the last time.
-        carried = self.space.carried(self.entity)
-        return carried if any(carried) else None
-
-    def _velocity_on(self, ground: int) -> Vector | None:
-        """Return the velocity of a `Carry`, or None if the body does not carry."""
-        carry = esper.try_component(ground, ec.Carry)
-        if carry is None or (carry.normal or self.space.up)[self.up] != self.sign:
-            return None
-        moved, carried = self._velocity_of(ground), self.space.carried(ground)
-        surface = (carry.x, carry.y, carry.z)
-        return tuple(moved[k] + carried[k] + surface[k] for k in range(self.dim))
-
-    def _velocity_of(self, other: int) -> Vector3:
-        velocity = esper.try_component(other, ec.Velocity)
-        return (0.0, 0.0, 0.0) if velocity is None else velocity.xyz
-
-    def _is_thrown(self, ground: int) -> bool:
-        """Return whether it leaves its ground because a spring or a hit has set its velocity."""
-        rises = self.own[self.up] * self.sign
-        if self.rides or rises <= 0.0:
-            return rises > 0.0
-        pushed = float(self.space.velocities([ground])[0, self.up]) * self.sign
-        return not (rises <= pushed or _same(rises, pushed))
 
     # -- its actions --
 
     def keep_time(self) -> None:
-        """Count the time in the air, and the time since the button was pressed."""
-        c = self.character
-        c.air_time += self.memory.last_dt
-        c.state_time += self.memory.last_dt
-        self.memory.since_press += self.memory.last_dt
-        self.memory.since_wall += self.memory.last_dt
-        self.memory.since_dash += self.memory.last_dt
-        if c.jump and not self.memory.held:
-            self.memory.since_press = 0.0
+        """Count the times, and find whether its wishes count."""
+        c, memory, passed = self.character, self.memory, self.memory.last_dt
+        c.air_time += passed
+        c.state_time += passed
+        memory.since_press += passed
+        memory.since_wall += passed
+        memory.since_dash += passed
+        memory.since_ledge += passed
+        if c.jump and not memory.held:
+            memory.since_press = 0.0
+        if memory.locked > 0.0:
+            memory.locked = max(0.0, memory.locked - passed)
+        if memory.stunned > 0.0:
+            if not self.is_hit:
+                memory.stunned = max(0.0, memory.stunned - passed)
+            if memory.stunned > self.late:
+                self.wants = NO_WISHES
 
     def decide(self) -> None:
         """Land, drop, jump, walk and fall, without regard to obstacles."""
-        c, up = self.character, self.up
-        if c.drop and self.touches and self.space.drop_through(self.entity):
-            self.memory.since_press = math.inf
+        c, memory, up = self.character, self.memory, self.up
+        if self.wants.drop and self.touches and self.space.drop_through(self.entity):
+            memory.since_press = math.inf
             # The contacts last until the step begins, which adds the velocity of the carriers.
-            if all(esper.has_component(ground, ec.OneWay) for ground in self._grounds()):
+            if all(esper.has_component(ground, ec.OneWay) for ground in self.grounds):
                 self.touches = False
-                c.on_ground, self.memory.gone, self.was_on = False, True, False
+                c.on_ground, memory.gone, self.was_on = False, True, False
+        if c.crouch_height > 0.0 or memory.standing_height > 0.0:
+            crouch.crouch_or_stand(self)
         self.walk()
-        climbs = c.climb_speed > 0.0 and self._climbs()
-        dashes = c.dash_speed > 0.0 and self._dashes()
+        climbs = c.climb_speed > 0.0 and ladders.climbs(self)
+        may_dash = c.dash_speed > 0.0 or memory.let_through != 0
+        if (may_dash and dashes.dashes(self)) or climbs:
+            self.let_go()
+        elif c.ledge_reach > 0.0 or memory.ledge != NOTHING:
+            self.hangs = walls.hangs(self)
         keeps = not self.touches and self.was_on and self.own[up] * self.sign <= 0.0
         self.drop = self._find_drop() if keeps else None
         on_ground = self.touches or self.drop is not None
         if on_ground:
-            c.air_time, self.memory.gone, c.jumping = 0.0, False, False
-            self.memory.n_air_jumps, self.memory.since_wall = 0.0, math.inf
-            self.own[up] = 0.0
+            c.air_time, memory.gone, c.jumping = 0.0, False, False
+            memory.n_air_jumps, memory.since_wall, memory.hovered = 0.0, math.inf, 0.0
+            memory.locked = self.own[up] = 0.0
         else:
-            self.memory.stepping = False
+            memory.stepping = False
             if self.own[up] * self.sign > 0.0 and not c.jumping:
-                self.memory.gone = True  # it was thrown
+                memory.gone = True  # it was thrown
 
-        late = LENGTH_ROUNDING + SAME * self.dt
-        due = self.memory.since_press <= c.jump_buffer + late
-        if dashes:
-            self._dash()
-        elif due and climbs:
-            self._jump()
-            self.memory.climbing = False
-        elif climbs:
-            self._climb()
-        elif due and (on_ground or (not self.memory.gone and c.air_time <= c.coyote_time + late)):
-            self._jump()
-        elif due and c.wall_jump_speed > 0.0 and self.memory.since_wall <= c.coyote_time + late:
-            self._jump()
-            self._leave_wall()
-        elif due and not on_ground and self.memory.n_air_jumps < c.air_jumps:
-            self.memory.n_air_jumps += 1.0
-            self._jump()
-        elif on_ground:
-            self.memory.air_dt = 0.0
-        else:
-            self._fall()
-        c.on_ground = on_ground and not self.jumps and not self.memory.climbing
+        self._act(on_ground, climbs)
+        c.on_ground = on_ground and not self.jumps and not memory.climbing
         if not c.on_ground:
             c.ground = None
         state = self._find_state()
         if state is not c.state:
             c.state, c.state_time = state, 0.0
 
+    def _act(self, on_ground: bool, climbs: bool) -> None:
+        """Do one thing: dash, jump, hold on, stand or fall."""
+        c, memory, late = self.character, self.memory, self.late
+        due = memory.since_press <= c.jump_buffer + late and self.wants is c
+        if self.dashes:
+            dashes.dash(self)
+        elif due and climbs:
+            self.jump()
+            memory.climbing = False
+        elif climbs:
+            ladders.climb(self)
+        elif self.hangs and (not due or memory.pull > 0.0):
+            walls.hang(self)
+        elif self.hangs:
+            self.hangs = False
+            self.let_go()
+            self.jump()
+        elif due and (on_ground or (not memory.gone and c.air_time <= c.coyote_time + late)):
+            self.jump()
+        elif due and c.wall_jump_speed > 0.0 and memory.since_wall <= c.coyote_time + late:
+            self.jump()
+            walls.jump_off(self)
+        elif due and not on_ground and self._swims():
+            self._stroke()
+        elif due and not on_ground and memory.n_air_jumps < c.air_jumps:
+            memory.n_air_jumps += 1.0
+            self.jump()
+        elif on_ground:
+            memory.air_dt = 0.0
+        else:
+            self._fall()
+
     def _find_state(self) -> CharacterState:
         """Return what it does in this step."""
+        c, memory = self.character, self.memory
         if self.dashes:
             return CharacterState.DASHING
-        if self.memory.climbing:
+        if memory.climbing:
             return CharacterState.CLIMBING
-        if self.character.on_ground:
+        if self.hangs:
+            pulls = memory.pull > 0.0 or memory.ledge == NOTHING
+            return CharacterState.PULLING_UP if pulls else CharacterState.HANGING
+        if self.wants is not c:
+            return CharacterState.KNOCKED_BACK
+        if c.on_ground:
             walks = any(self.own[k] != 0.0 for k in self.level)
+            if memory.standing_height > 0.0:
+                return CharacterState.CRAWLING if walks else CharacterState.CROUCHING
             return CharacterState.WALKING if walks else CharacterState.STANDING
+        if self._swims():
+            return CharacterState.SWIMMING
         if self.own[self.up] * self.sign > 0.0:
             return CharacterState.RISING
-        slides = self.character.wall_slide_speed < math.inf and self._presses_a_wall()
+        if self.hovers:
+            return CharacterState.HOVERING
+        slides = c.wall_slide_speed < math.inf and walls.presses_any(self)
         return CharacterState.WALL_SLIDING if slides else CharacterState.FALLING
 
-    def _climbs(self) -> bool:
-        """Return whether it holds on to a ladder, from now on or still."""
-        c, memory = self.character, self.memory
-        if not memory.climbing and (c.climb == 0.0 or c.jumping):
-            return False
-        held, memory.climbing = memory.climbing, False
-        found = self.space.contacts(self.entity, filter=Ladder) if self.entity in self.space else []
-        if not found:
-            if held:  # at its upper end, or beside it
-                self.own[self.up] = 0.0
-        elif c.climb > 0.0 and not held:  # not where only its feet are still on it
-            side = 1 if self.sign > 0 else 0
-            tops = [self.space.bounds(each.other(self.entity))[side][self.up] for each in found]
-            middle = self.sign * self.centre[self.up]
-            memory.climbing = any(self.sign * top > middle for top in tops)
-        elif not self.touches or c.climb > 0.0:
-            memory.climbing = True
-        elif c.climb < 0.0:  # down through a platform, or to stand on the ground
-            memory.climbing = bool(self.space.drop_through(self.entity))
-        return memory.climbing
+    def _swims(self) -> bool:
+        """Return whether it is in water and can swim."""
+        return self.medium is not None and self.medium.afloat > 0.0 < self.character.swim_speed
 
-    def _climb(self) -> None:
-        """Go up or down, or hold on."""
-        c = self.character
-        self._leave_frame()
-        self.own[self.up] = self.sign * min(max(c.climb, -1.0), 1.0) * c.climb_speed
-        c.air_time, c.jumping = 0.0, False
-        self.memory.gone, self.memory.n_air_jumps, self.memory.air_dt = True, 0.0, 0.0
+    def _stroke(self) -> None:
+        """Rise in water, or jump out of it at its surface."""
+        if self.medium is not None and self.medium.afloat < AT_SURFACE:
+            self.jump()
+            return
+        self.leave_frame()
+        speed = self.character.swim_speed - self.gravity * self.dt / 2.0
+        self.own[self.up] = self.sign * max(speed, self.own[self.up] * self.sign)
+        self.memory.since_press, self.memory.air_dt, self.memory.gone = math.inf, self.dt, True
 
-    def _dashes(self) -> bool:
-        """Return whether a dash begins or goes on."""
-        c, memory = self.character, self.memory
-        late = LENGTH_ROUNDING + SAME * self.dt
-        if c.dash and not memory.dash_held and memory.since_dash >= c.dash_time + c.dash_pause:
-            way = [0.0, 0.0, 0.0]
-            for part, k in zip(self.wish, self.level, strict=True):
-                way[k] = part
-            length = math.sqrt(sum(part * part for part in way))
-            if length == 0.0:
-                way[self.level[0]] = length = c.facing
-                length = 1.0
-            memory.dash_way = _three([part / length for part in way])
-            memory.since_dash = 0.0
-        self.dashes = c.dash_time - memory.since_dash > late
-        if c.state is CharacterState.DASHING and not self.dashes:
-            fast = math.sqrt(sum(self.own[k] * self.own[k] for k in self.level))
-            for k in self.level:
-                self.own[k] *= min(1.0, c.walk_speed / fast) if fast > 0.0 else 1.0
-        return self.dashes
-
-    def _dash(self) -> None:
-        """Go on with a dash; in its last step only as far as it goes."""
-        c, memory = self.character, self.memory
-        share = min(1.0, (c.dash_time - memory.since_dash) / self.dt)
-        for k in self.level:
-            self.own[k] = memory.dash_way[k] * c.dash_speed * share
-        self.own[self.up] = 0.0
-        c.jumping = memory.climbing = False
-        memory.air_dt = 0.0
-
-    def _presses_a_wall(self) -> bool:
-        """Return whether it wants to go towards a wall that it touches."""
-        return any(
-            part * normal[k] < 0.0
-            for normal in self.walls
-            for part, k in zip(self.wish, self.level, strict=True)
-        )
-
-    def _leave_wall(self) -> None:
-        """Give it the speed away from the wall that it has touched."""
-        wall = self.memory.wall
-        for k in self.level:
-            if wall[k] != 0.0:
-                self.own[k] = wall[k] * self.character.wall_jump_speed
-        if wall[self.level[0]] != 0.0:
-            self.character.facing = wall[self.level[0]]
-        self.memory.since_wall = math.inf
-
-    def _jump(self) -> None:
+    def jump(self) -> None:
+        """Leave the ground, or whatever it holds on to, with the speed of a jump."""
         c = self.character
         self.own[self.up] = self.sign * (c.jump_speed - self.gravity * self.dt / 2.0)
-        self._leave_frame()
+        self.leave_frame()
         self.jumps = c.jumping = self.memory.gone = True
         self.memory.stepping = False
         self.memory.since_press = math.inf
@@ -328,44 +201,56 @@ class Stride:
 
     def _fall(self) -> None:
         """Apply gravity; the speed is taken in the middle of the step, so that paths are exact."""
-        c = self.character
-        self._leave_frame()
+        c, memory = self.character, self.memory
+        self.leave_frame()
         # The speed at the start of the step.
-        rises = self.own[self.up] * self.sign - self.gravity * self.memory.air_dt / 2.0
+        rises = self.own[self.up] * self.sign - self.gravity * memory.air_dt / 2.0
         c.jumping = c.jumping and rises > 0.0
         if c.jumping and not c.jump:
             c.jumping = False
             rises = min(rises, c.jump_cut * c.jump_speed)
-        slides = c.wall_slide_speed < c.fall_speed and self._presses_a_wall()
+        slides = c.wall_slide_speed < c.fall_speed and walls.presses_any(self)
         slowest = c.wall_slide_speed if slides else c.fall_speed
-        rises = max(rises - self.gravity * self.dt / 2.0, -slowest)
-        self.own[self.up] = self.sign * rises
-        self.memory.air_dt = self.dt
-
-    def _leave_frame(self) -> None:
-        """Add the rising speed of the ground to its own: it falls by itself from now on."""
-        if not self.rides:
-            self.own[self.up] += self.frame[self.up]
-            self.frame[self.up] = 0.0
+        rises -= self.gravity * self.dt / 2.0
+        if self.medium is not None:
+            rises = self.sign * self.medium.slowed(self.sign * rises, self.up, self.dt)
+        if self.wants.hover and c.hover_speed < slowest and rises < 0.0:
+            self.hovers = memory.hovered < c.hover_time - self.late
+            if self.hovers:
+                slowest = c.hover_speed
+                memory.hovered += self.dt
+        self.own[self.up] = self.sign * max(rises, -slowest)
+        memory.air_dt = self.dt
 
     def walk(self) -> None:
         """Accelerate its speed along the ground towards the wish."""
         c, dt = self.character, self.dt
-        wish = [c.walk, c.across][: len(self.level)]
+        wish = [self.wants.walk, self.wants.across][: len(self.level)]
         length = math.sqrt(sum(part * part for part in wish))
         if length > 1.0:
             wish = [part / length for part in wish]
         self.wish = wish
+        in_air = not self.touches and not self.was_on
+        if in_air and (self.memory.locked > self.late or self.wants is not c):
+            return
         if wish[0] != 0.0:
             c.facing = math.copysign(1.0, wish[0])
         rate = c.acceleration if length > 0.0 else c.deceleration
-        if not self.touches and not self.was_on:
+        if in_air:
             rate = rate * c.air_control if c.air_control > 0.0 else 0.0
-        gaps = [part * c.walk_speed - self.own[k] for part, k in zip(wish, self.level, strict=True)]
+        speed = c.walk_speed if self.memory.standing_height == 0.0 else c.crouch_speed
+        if self.medium is not None:
+            speed *= self.medium.walk
+        wanted = [part * speed for part in wish]
+        if self.medium is not None:
+            wanted = [
+                part + self.medium.flow[k] for part, k in zip(wanted, self.level, strict=True)
+            ]
+        gaps = [part - self.own[k] for part, k in zip(wanted, self.level, strict=True)]
         far = math.sqrt(sum(gap * gap for gap in gaps))
-        for gap, part, k in zip(gaps, wish, self.level, strict=True):
+        for gap, part, k in zip(gaps, wanted, self.level, strict=True):
             if far <= rate * dt:
-                self.own[k] = part * c.walk_speed
+                self.own[k] = part
             else:
                 self.own[k] += gap / far * (rate * dt)
 
@@ -376,6 +261,11 @@ class Stride:
         c = self.character
         out = list(self.own)
         stepping, self.memory.stepping = self.memory.stepping, False
+        if self.hangs:
+            return out
+        if self.jumps and self.rides:  # the space adds the whole velocity of the lift once more
+            for k, kept in enumerate(self._kept_of_lift()):
+                out[k] -= self.frame[k] - kept
         if c.on_ground:
             if self._step_up(out, c.step_height):
                 return out
@@ -403,12 +293,12 @@ class Stride:
         here = self._look_down(self.centre)
         if not self.memory.stepping and (here is None or here[1] == 0.0):
             return None  # no ground, or ground that does not hold it
-        found, move = [here], self._move(1.0)
+        found, move = [here], self.way(1.0)
         if any(move):
-            hit = self._cast(self.centre, _times(move, STEPS_AHEAD))
+            hit = self.cast(self.centre, times(move, STEPS_AHEAD))
             free = STEPS_AHEAD if hit is None else hit.time * STEPS_AHEAD
             ahead = (min(free, 1.0), free) if self.memory.stepping else (min(free, 1.0),)
-            found += [self._look_down(_sum(self.centre, _times(move, part))) for part in ahead]
+            found += [self._look_down(added(self.centre, times(move, part))) for part in ahead]
         return min((drop for drop in found if drop), key=itemgetter(1), default=None)
 
     def _look_down(self, centre: Vector) -> tuple[int, float] | None:
@@ -416,7 +306,7 @@ class Stride:
         far = self.character.snap_distance * (1.0 + SAME)
         if far == 0.0:
             return None
-        hit = self._cast(centre, self._upwards(-far))
+        hit = self.cast(centre, self.upwards(-far))
         if hit is None or hit.depth > 0.0:
             return None
         down = abs(centre[self.up] - hit.centre[self.up])
@@ -429,10 +319,10 @@ class Stride:
         All steps in reach count.  Each must be at most `limit` high, and at least a quarter as
         deep as it is high, or it counts to the next one: a wall of narrow ledges is no stair.
         """
-        c, move = self.character, self._move(STEPS_AHEAD)
+        c, move = self.character, self.way(STEPS_AHEAD)
         if not any(move) or limit == 0.0:
             return False
-        first = hit = self._cast(self.centre, move)
+        first = hit = self.cast(self.centre, move)
         if hit is None or first is None or hit.depth > 0.0:
             return False
         height = tread = 0.0  # above its feet, of this step and of the previous one
@@ -440,14 +330,14 @@ class Stride:
         reach = math.sqrt(sum(part * part for part in move))
         away = first.time * reach
         for _ in range(TRIES):
-            height = self._height_above_feet(hit.id)
+            height = self.height_above_feet(hit.id)
             if not 0.0 < height - tread <= limit * (1.0 + SAME):
                 break
             target = max(target, height + self._climb_of(hit.id) * self.sign * self.dt)
             needed = away + TREAD * (height - tread)
             look = max(reach, needed)
-            above = _sum(self.centre, self._upwards(height))
-            hit = self._cast(above, _times(move, look / reach))
+            above = added(self.centre, self.upwards(height))
+            hit = self.cast(above, times(move, look / reach))
             if hit is None or hit.time * look > reach >= needed:
                 rise = target
                 break
@@ -464,19 +354,13 @@ class Stride:
         c.ground = first.id
         return True
 
-    def _height_above_feet(self, other: int) -> float:
-        """Return how far above its feet the top of a body is."""
-        low, high = self.space.bounds(other)
-        feet = self.centre[self.up] - self.sign * self.half[self.up]
-        top = high[self.up] if self.sign > 0 else low[self.up]
-        return (top - feet) * self.sign
-
     def _gap_to(self, ground: int) -> float:
         """Return the gap to the ground that rounding left, or 0 if no float is nearer."""
-        gap = -self._height_above_feet(ground)
-        if gap <= 0.0:
-            return 0.0
+        gap = -self.height_above_feet(ground)
         centre, half = self.centre[self.up], self.half[self.up]
+        # A larger gap is none of rounding: the game has put one of the two elsewhere.
+        if not 0.0 < gap <= LENGTH_ROUNDING * (abs(centre) + half):
+            return 0.0
         nearer = math.nextafter(centre, -self.sign * math.inf)
         feet = centre - self.sign * half
         return gap if (nearer - self.sign * half - feet) * self.sign + gap >= 0.0 else 0.0
@@ -484,18 +368,18 @@ class Stride:
     def _climb_of(self, other: int) -> float:
         """Return the velocity of a body along the axis of up, relative to the frame."""
         carried = self.space.carried(other)[self.up]
-        return self._velocity_of(other)[self.up] + carried - self.frame[self.up]
+        return self.velocity_of(other)[self.up] + carried - self.frame[self.up]
 
     def _slip_past_corner(self, out: list[float]) -> None:
         """Move aside if the corner of a ceiling is in the way, and there is room beside it."""
         c = self.character
         if c.corner == 0.0:
             return
-        rise = self._upwards(abs(self.own[self.up]) * self.dt)
+        rise = self.upwards(abs(self.own[self.up]) * self.dt)
         if self.rides:
-            rise = _sum(rise, self._upwards(self.frame[self.up] * self.sign * self.dt))
-        move = self._move(1.0)
-        hit = self._cast(self.centre, _times(_sum(move, rise), STEPS_AHEAD))
+            rise = added(rise, self.upwards(self.frame[self.up] * self.sign * self.dt))
+        move = self.way(1.0)
+        hit = self.cast(self.centre, times(added(move, rise), STEPS_AHEAD))
         if hit is None or hit.depth > 0.0 or hit.normal[self.up] != -self.sign:
             return
         share = min(hit.time * STEPS_AHEAD, 1.0)
@@ -504,7 +388,7 @@ class Stride:
             for n, k in enumerate(self.level)
             for direction in (1, -1)
             if self.wish[n] * direction >= 0.0
-            and (aside := self._clearance_past(hit, k, direction, _times(move, share), rise))
+            and (aside := self._clearance_past(hit, k, direction, times(move, share), rise))
             is not None
         ]
         if not escapes:
@@ -533,67 +417,8 @@ class Stride:
             beside = tuple(
                 part + (direction * aside if m == k else 0.0) for m, part in enumerate(move)
             )
-            above = self._cast(_sum(self.centre, beside), _times(rise, STEPS_AHEAD))
+            above = self.cast(added(self.centre, beside), times(rise, STEPS_AHEAD))
             if above is None:
                 return aside
             other = above.id
         return None
-
-    # -- queries --
-
-    def _move(self, steps: float) -> Vector:
-        """Return the wanted displacement along the ground in a number of steps."""
-        far = steps * self.dt
-        return tuple(0.0 if k == self.up else self.own[k] * far for k in range(self.dim))
-
-    def _upwards(self, far: float) -> Vector:
-        return tuple(self.sign * far if k == self.up else 0.0 for k in range(self.dim))
-
-    def _cast(self, centre: Vector, motion: Vector) -> ec.BoxHit | None:
-        """Return the first body that would stop it on a way from a place, as in the step."""
-        if not any(motion):
-            return None
-        return self.space.cast_box(
-            centre,
-            self.half,
-            motion,
-            exclude=self.entity,
-            filter=lambda other: self._is_stopped_by(other, centre, motion),
-        )
-
-    def _is_stopped_by(self, other: int, centre: Vector, motion: Vector) -> bool:
-        if not esper.entity_exists(other) or esper.has_component(other, ec.Sensor):
-            return False
-        if self.entity in self.space and not self.space.may_meet(self.entity, other):
-            return False
-        one_way = esper.try_component(other, ec.OneWay)
-        if one_way is None:
-            return True
-        low, high = self.space.bounds(other)
-        normal = solid_side(one_way, self.space.up)
-        for k in range(self.dim):
-            side = normal[k]
-            if side != 0.0:
-                face = high[k] if side > 0.0 else low[k]
-                gap = (centre[k] - side * self.half[k] - face) * side
-                near = LENGTH_ROUNDING * max(abs(face), abs(centre[k]), self.half[k])
-                return motion[k] * side < 0.0 and gap >= -near
-        return True
-
-
-def _same(one: float, other: float) -> bool:
-    """Return whether two speeds are the same except for rounding."""
-    return abs(one - other) <= SAME * max(1.0, abs(one), abs(other)) * 2.0**-10
-
-
-def _sum(one: Vector, other: Vector) -> Vector:
-    return tuple(a + b for a, b in zip(one, other, strict=True))
-
-
-def _times(vector: Vector, factor: float) -> Vector:
-    return tuple(part * factor for part in vector)
-
-
-def _three(numbers: list[float]) -> Vector3:
-    x, y, z = (*numbers, 0.0)[:3]
-    return x, y, z

@@ -1012,3 +1012,15 @@ def test_after_a_jump_it_stands_on_a_lift_to_the_last_bit(speed: float) -> None:
         assert play.hero.on_ground
         feet, top = play.space.bounds(play.entity)[0][1], play.space.bounds(lift)[1][1]
         assert 0.0 <= feet - top <= math.ulp(max(abs(top), abs(play.place.y)))
+
+
+@pytest.mark.usefixtures("world")
+def test_put_elsewhere_while_it_stands_it_falls_from_there_as_from_anywhere() -> None:
+    play = Play()
+    play.box((-400, -40), (400, 0))
+    play.enter(0, 0)
+
+    play.space.teleport(play.entity, (100, 316))
+    play.step(2)
+
+    assert play.feet == pytest.approx(300 - play.hero.gravity * DT**2 / 2)

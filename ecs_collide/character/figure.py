@@ -1,0 +1,276 @@
+"""A character in one step: its box, its velocity, and its surroundings.
+
+All velocities are relative to the ground of the character (its frame).  On a `Carry` the space
+adds the velocity of the ground; in the air or above a step of a lift, the stride adds it.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import TypeAlias
+
+import esper
+
+import ecs_collide as ec
+from ecs_collide.character.character import Character
+from ecs_collide.character.memory import NOTHING, Vector3
+from ecs_collide.components.surfaces import solid_side
+from ecs_collide.zone.zone import Medium, Zone, medium_of
+
+Components: TypeAlias = tuple[Character, ec.Position, ec.Extents, ec.Velocity]
+Vector = tuple[float, ...]
+
+SAME = 2.0**-20  # relative: closer speeds are the same
+LENGTH_ROUNDING = 2.0**-40  # relative to a length
+
+
+class Figure:
+    """A character in one step; the modules of moves ask and change it."""
+
+    def __init__(self, space: ec.Space, entity: int, components: Components, dt: float) -> None:
+        character, self._place, self._extents, _ = components
+        self.space, self.entity, self.character, self.dt = space, entity, character, dt
+        self.memory, self.wants = character.memory, character
+        self.late = LENGTH_ROUNDING + SAME * dt  # rounding of a sum of steps, in seconds
+        self.dim = space.dim
+        self.centre: Vector
+        self.half: Vector
+        self.read_box()
+        upwards = character.up or space.up
+        self.up = next(k for k in range(self.dim) if upwards[k])  # the axis
+        self.sign = 1 if upwards[self.up] > 0.0 else -1  # the direction along it
+        self.level = [k for k in range(self.dim) if k != self.up]
+        self.own = [0.0] * self.dim  # its velocity relative to its ground, along the world's axes
+        self.frame = list(self.memory.frame[: self.dim])  # the velocity of its carrier, or its last
+        self.rides = False  # whether the space adds `frame` itself
+        self.touches = False  # whether it has a contact with ground
+        self.grounds: list[int] = []  # the bodies in contact below it, the oldest contact first
+        self.walls: list[tuple[Vector3, int]] = []  # normal and entity of walls that it touches
+        self.wish: list[float] = []  # along `level`, of length 1 at most
+        self.medium: Medium | None = None  # the effect of the zones in which it is
+        self.jumps = self.dashes = self.hangs = self.hovers = self.is_hit = False
+        scale = esper.try_component(entity, ec.GravityScale)
+        self.gravity = character.gravity * (1.0 if scale is None else scale.value)
+
+    def read_box(self) -> None:
+        """Read its box from its components."""
+        self.centre = self._place.xyz[: self.dim]
+        self.half = self._extents.xyz[: self.dim]
+
+    # -- the ground --
+
+    def find_ground(self, velocity: ec.Velocity) -> None:
+        """Find its ground, and its own velocity: as planned, or as the last step changed it."""
+        c, last, moved = self.character, self.memory, velocity.xyz
+        grounds = self.grounds = self._find_contacts()
+        carrying = self._carriers_among(grounds)
+        self.rides = carrying is not None
+        landed = bool(grounds) and not last.rode and not last.stepping and any(last.frame)
+        for k in range(self.dim):
+            left = last.frame[k] if last.rode and not self.rides else 0.0
+            kept = _same(moved[k], last.written[k] + left) or _same(moved[k], last.written[k])
+            if k != self.up and (last.stepping and grounds):
+                kept = True  # only the frame has changed, not its walk
+            if kept and not (landed and k != self.up):
+                self.own[k] = last.own[k]
+            else:
+                self.own[k], self.frame[k] = moved[k], 0.0
+        if carrying is not None:
+            self.frame = list(carrying)
+        elif grounds:
+            self.frame = [0.0] * self.dim
+        elif last.rode:
+            self.frame = self._kept_of_lift()
+
+        if last.knocked:
+            self._take_knock()
+        self.touches = bool(grounds) and not self._is_thrown(grounds[0])
+        if self.walls and last.ledge < 0:
+            last.wall, last.since_wall = self.walls[0][0], 0.0
+        self.was_on = c.on_ground and (self.touches or not self.is_hit)
+        if self.medium is not None and self.gravity < 0.0:  # it floats up
+            self.touches = self.was_on = False
+        if self.touches:
+            c.ground = grounds[0]
+
+    def _find_contacts(self) -> list[int]:
+        """Return the bodies in contact below it, the oldest contact first.
+
+        Note the walls and the zones that it touches.
+        """
+        if self.entity not in self.space:  # made since the last step
+            return []
+        found, zones = [], []
+        for contact in self.space.contacts(self.entity):
+            other = contact.other(self.entity)
+            if contact.kind is not ec.ContactKind.SOLID:
+                if esper.entity_exists(other) and esper.has_component(other, Zone):
+                    zones.append(other)
+                continue
+            normal = contact.normal_for(self.entity)
+            if normal[self.up] == self.sign:
+                found.append((contact.since, other))
+            elif normal[self.up] == 0.0:
+                self.walls.append((three(list(normal)), other))
+        if zones:
+            self._enter(zones)
+        return [other for _, other in sorted(found) if esper.entity_exists(other)]
+
+    def _enter(self, zones: list[int]) -> None:
+        """Find the effect of the zones in which it is."""
+        known = [esper.component_for_entity(zone, Zone) for zone in zones]
+        for entity, zone in zip(zones, known, strict=True):
+            zone.require_sense(f"entity {entity}: Zone")
+        bounds = [self.space.bounds(zone) for zone in zones]
+        box = self.space.bounds(self.entity)
+        self.medium = medium_of(box, zip(known, bounds, strict=True), self.space.wrap)
+        self.gravity *= self.medium.gravity
+
+    def _kept_of_lift(self) -> list[float]:
+        """Return the part of the velocity of its frame that it keeps after it has left it."""
+        frame, keeps = list(self.frame), self.character.lift_speed
+        if keeps == "none":
+            return [0.0] * self.dim
+        if keeps == "upward" and frame[self.up] * self.sign < 0.0:
+            frame[self.up] = 0.0
+        return frame
+
+    def _take_knock(self) -> None:
+        """Begin a knock-back, which ends what it holds on to."""
+        c, memory = self.character, self.memory
+        self.own = list(memory.knock[: self.dim])
+        memory.knocked = memory.climbing = c.jumping = False
+        self.is_hit = True
+        memory.air_dt = memory.locked = 0.0
+        memory.since_press = math.inf
+        memory.since_dash = max(memory.since_dash, c.dash_time)
+        self.let_go()
+
+    def follow(self, other: int) -> None:
+        """Take the velocity of a body on which it hangs as its frame."""
+        moved, carried = self.velocity_of(other), self.space.carried(other)
+        self.frame = [moved[k] + carried[k] for k in range(self.dim)]
+
+    def _carriers_among(self, grounds: list[int]) -> Vector | None:
+        """Return the velocity with which the space will carry it, or None."""
+        carriers = [
+            (-moved[self.up] * self.sign, ground, moved)
+            for ground in grounds
+            if (moved := self._velocity_on(ground)) is not None
+        ]
+        if carriers:
+            return min(carriers)[2]
+        if self.entity not in self.space:  # made since the last step
+            return None
+        # Even if the carrier is gone: the next step adds its velocity for the last time.
+        carried = self.space.carried(self.entity)
+        return carried if any(carried) else None
+
+    def _velocity_on(self, ground: int) -> Vector | None:
+        """Return the velocity of a `Carry`, or None if the body does not carry."""
+        carry = esper.try_component(ground, ec.Carry)
+        if carry is None or (carry.normal or self.space.up)[self.up] != self.sign:
+            return None
+        moved, carried = self.velocity_of(ground), self.space.carried(ground)
+        surface = (carry.x, carry.y, carry.z)
+        return tuple(moved[k] + carried[k] + surface[k] for k in range(self.dim))
+
+    def velocity_of(self, other: int) -> Vector3:
+        """Return the velocity of a body; zeros without one."""
+        velocity = esper.try_component(other, ec.Velocity)
+        return (0.0, 0.0, 0.0) if velocity is None else velocity.xyz
+
+    def _is_thrown(self, ground: int) -> bool:
+        """Return whether it leaves its ground because a spring or a hit has set its velocity."""
+        rises = self.own[self.up] * self.sign
+        if self.rides or rises <= 0.0:
+            return rises > 0.0
+        pushed = float(self.space.velocities([ground])[0, self.up]) * self.sign
+        return not (rises <= pushed or _same(rises, pushed))
+
+    def leave_frame(self) -> None:
+        """Add the rising speed of the ground to its own: it falls by itself from now on."""
+        if not self.rides:
+            self.own[self.up] += self.frame[self.up]
+            self.frame[self.up] = 0.0
+
+    def let_go(self) -> None:
+        """Hang on no ledge any longer."""
+        if self.memory.ledge != NOTHING:
+            self.memory.ledge, self.memory.pull = NOTHING, 0.0
+            self.memory.since_ledge = 0.0
+
+    # -- queries --
+
+    def height_above_feet(self, other: int) -> float:
+        """Return how far above its feet the top of a body is."""
+        low, high = self.space.bounds(other)
+        feet = self.centre[self.up] - self.sign * self.half[self.up]
+        top = high[self.up] if self.sign > 0 else low[self.up]
+        return (top - feet) * self.sign
+
+    def way(self, steps: float) -> Vector:
+        """Return the wanted displacement along the ground in a number of steps."""
+        far = steps * self.dt
+        return tuple(0.0 if k == self.up else self.own[k] * far for k in range(self.dim))
+
+    def upwards(self, far: float) -> Vector:
+        """Return a displacement along up."""
+        return tuple(self.sign * far if k == self.up else 0.0 for k in range(self.dim))
+
+    def is_free(self, centre: Vector, motion: Vector, half: Vector | None = None) -> bool:
+        """Return whether nothing would stop it, or a box of another size, on a way from a place."""
+        return self.cast(centre, motion, half) is None
+
+    def cast(self, centre: Vector, motion: Vector, half: Vector | None = None) -> ec.BoxHit | None:
+        """Return the first body that would stop it on a way from a place, as in the step."""
+        if not any(motion):
+            return None
+        size = half or self.half
+        return self.space.cast_box(
+            centre,
+            size,
+            motion,
+            exclude=self.entity,
+            filter=lambda other: self._is_stopped_by(other, centre, size, motion),
+        )
+
+    def _is_stopped_by(self, other: int, centre: Vector, half: Vector, motion: Vector) -> bool:
+        if not esper.entity_exists(other) or esper.has_component(other, ec.Sensor):
+            return False
+        if self.entity in self.space and not self.space.may_meet(self.entity, other):
+            return False
+        one_way = esper.try_component(other, ec.OneWay)
+        if one_way is None:
+            return True
+        low, high = self.space.bounds(other)
+        normal = solid_side(one_way, self.space.up)
+        for k in range(self.dim):
+            side = normal[k]
+            if side != 0.0:
+                face = high[k] if side > 0.0 else low[k]
+                gap = (centre[k] - side * half[k] - face) * side
+                near = LENGTH_ROUNDING * max(abs(face), abs(centre[k]), half[k])
+                return motion[k] * side < 0.0 and gap >= -near
+        return True
+
+
+def _same(one: float, other: float) -> bool:
+    """Return whether two speeds are the same except for rounding."""
+    return abs(one - other) <= SAME * max(1.0, abs(one), abs(other)) * 2.0**-10
+
+
+def added(one: Vector, other: Vector) -> Vector:
+    """Return the sum of two vectors."""
+    return tuple(a + b for a, b in zip(one, other, strict=True))
+
+
+def times(vector: Vector, factor: float) -> Vector:
+    """Return a multiple of a vector."""
+    return tuple(part * factor for part in vector)
+
+
+def three(numbers: list[float]) -> Vector3:
+    """Return two or three numbers as three."""
+    x, y, z = (*numbers, 0.0)[:3]
+    return x, y, z

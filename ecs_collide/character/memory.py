@@ -1,0 +1,134 @@
+"""The state that a character keeps from step to step, and the form in which it is saved."""
+
+from __future__ import annotations
+
+import math
+import struct
+from dataclasses import dataclass
+from typing import Any
+
+from ecs_collide.components.base import NamedText
+
+Vector3 = tuple[float, float, float]
+
+NOTHING = -1  # where the id of an entity is saved
+
+
+class CharacterState(NamedText):
+    """What a character does, for its animation."""
+
+    STANDING = "standing"
+    WALKING = "walking"
+    RISING = "rising"
+    FALLING = "falling"
+    WALL_SLIDING = "wall sliding"
+    CLIMBING = "climbing"
+    DASHING = "dashing"
+    HOVERING = "hovering"
+    HANGING = "hanging"
+    PULLING_UP = "pulling up"
+    CROUCHING = "crouching"
+    CRAWLING = "crawling"
+    SWIMMING = "swimming"
+    KNOCKED_BACK = "knocked back"
+
+
+@dataclass(slots=True, eq=False)
+class Memory:
+    """The state that a stride leaves for the next one; `Character.to_bytes` saves it."""
+
+    own: Vector3 = (0.0, 0.0, 0.0)  # its velocity relative to its ground
+    frame: Vector3 = (0.0, 0.0, 0.0)  # the velocity of its ground
+    written: Vector3 = (math.nan, math.nan, math.nan)  # the last `Velocity` that was written
+    since_press: float = math.inf  # seconds since a press whose jump is still due; inf if none is
+    last_dt: float = 0.0  # seconds of the last step
+    air_dt: float = 0.0  # seconds of the step in which it left the ground
+    n_air_jumps: float = 0.0  # since it was on the ground
+    since_wall: float = math.inf  # seconds since it touched a wall in the air
+    wall: Vector3 = (0.0, 0.0, 0.0)  # the normal of that wall, or of the one it hangs on
+    since_dash: float = math.inf  # seconds since a dash began
+    dash_way: Vector3 = (0.0, 0.0, 0.0)  # its direction
+    climbing: bool = False  # whether it holds on to a ladder
+    held: bool = False  # whether the button was down in the last step
+    dash_held: bool = False  # the same for `Character.dash`
+    gone: bool = True  # whether it left the ground by itself: there is no coyote time
+    stepping: bool = False  # whether it rises, or has risen, onto a step
+    rode: bool = False  # whether the space carried it with its ground
+    hovered: float = 0.0  # seconds that it has hovered since it was on the ground
+    locked: float = 0.0  # seconds that are left of a wall jump in which it does not steer
+    stunned: float = 0.0  # seconds that are left of a knock-back
+    knock: Vector3 = (0.0, 0.0, 0.0)  # the velocity of a knock-back that has not begun
+    knocked: bool = False  # whether there is one
+    ledge: int = NOTHING  # the entity on whose edge it hangs
+    since_ledge: float = math.inf  # seconds since it let go of a ledge
+    pull: float = 0.0  # how far it still goes inwards when it pulls itself up; 0: it does not
+    standing_height: float = 0.0  # of its box before it crouched; 0: it does not crouch
+    let_through: int = 0  # the categories that a dash has taken out of the mask of its `Filter`
+
+
+# Fields of a `Character`, and of its `Memory`.
+NUMBERS = (
+    *("walk_speed", "acceleration", "deceleration", "air_control", "gravity", "jump_speed"),
+    *("fall_speed", "jump_cut", "coyote_time", "jump_buffer", "step_height", "snap_distance"),
+    *("corner", "air_jumps", "wall_slide_speed", "wall_jump_speed", "wall_jump_lock"),
+    *("climb_speed", "dash_speed", "dash_time", "dash_pause", "hover_speed", "hover_time"),
+    *("ledge_reach", "ledge_time", "ledge_pause", "crouch_height", "crouch_speed", "swim_speed"),
+    *("walk", "across", "climb", "facing", "air_time", "state_time"),
+)
+FLAGS = ("jump", "drop", "dash", "hover", "crouch", "on_ground", "jumping")
+_KEPT_NUMBERS = (
+    *("since_press", "last_dt", "air_dt", "n_air_jumps", "since_wall", "since_dash", "hovered"),
+    *("locked", "stunned", "since_ledge", "pull", "standing_height"),
+)
+_KEPT_VECTORS = ("own", "written", "frame", "wall", "dash_way", "knock")
+_KEPT_FLAGS = ("held", "dash_held", "gone", "stepping", "rode", "climbing", "knocked")
+_KEPT_INTS = ("ledge", "let_through")
+_N_NUMBERS = len(NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
+# Axis of up, state, lift speed; ground, categories, integers; numbers; flags.
+_FORM = struct.Struct(f"<bBB{2 + len(_KEPT_INTS)}q{_N_NUMBERS}d{len(FLAGS + _KEPT_FLAGS)}?")
+_STATES = tuple(CharacterState)
+LIFT_SPEEDS = ("all", "upward", "none")
+
+
+def pack(character: Any, up: int) -> bytes:
+    """Return a character as bytes."""
+    memory = character.memory
+    numbers = [float(getattr(character, name)) for name in NUMBERS]
+    numbers += [float(getattr(memory, name)) for name in _KEPT_NUMBERS]
+    for name in _KEPT_VECTORS:
+        numbers += getattr(memory, name)
+    flags = [bool(getattr(character, name)) for name in FLAGS]
+    flags += [bool(getattr(memory, name)) for name in _KEPT_FLAGS]
+    codes = up, _STATES.index(character.state), LIFT_SPEEDS.index(character.lift_speed)
+    ground = NOTHING if character.ground is None else character.ground
+    ints = ground, character.dash_through, *(getattr(memory, name) for name in _KEPT_INTS)
+    return _FORM.pack(*codes, *ints, *numbers, *flags)
+
+
+def unpack(character: Any, data: bytes) -> int:
+    """Set a character from the bytes of `pack`, and return its axis of up.
+
+    Raises
+    ------
+    ValueError
+        `data` has another length, or names no state.
+    """
+    if len(data) != _FORM.size:
+        raise ValueError(f"a Character has {_FORM.size} bytes, not {len(data)}")
+    up, state, lift_speed, ground, categories, *values = _FORM.unpack(data)
+    if state >= len(_STATES):
+        raise ValueError(f"a Character has {len(_STATES)} states, and no number {state}")
+    if lift_speed >= len(LIFT_SPEEDS):
+        raise ValueError(f"a Character has no lift_speed of number {lift_speed}")
+    character.state, character.lift_speed = _STATES[state], LIFT_SPEEDS[lift_speed]
+    character.ground = None if ground < 0 else ground
+    character.dash_through = categories
+    left, memory = iter(values), character.memory
+    for names, of in (
+        *((_KEPT_INTS, memory), (NUMBERS, character), (_KEPT_NUMBERS, memory)),
+        *((_KEPT_VECTORS, memory), (FLAGS, character), (_KEPT_FLAGS, memory)),
+    ):
+        for name in names:
+            is_vector = names is _KEPT_VECTORS
+            setattr(of, name, (next(left), next(left), next(left)) if is_vector else next(left))
+    return int(up)

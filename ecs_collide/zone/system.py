@@ -1,0 +1,125 @@
+"""The system by which zones act on bodies, and `install_zones`, which adds it to a world."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Any
+
+import esper
+
+import ecs_collide as ec
+from ecs_collide.character.character import Character
+from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
+from ecs_collide.esper_world import require_order
+from ecs_collide.zone.zone import Zone, medium_of
+
+
+class ZoneSystem(esper.Processor):
+    """The system that changes the velocities of the bodies in zones, before each step.
+
+    It acts on dynamic bodies: those with a `Velocity`, a response and a finite mass.  The
+    `CharacterSystem` does the same for characters.  What is inside is decided by the boxes at the
+    end of the last step.
+    """
+
+    def __init__(self, space: ec.Space) -> None:
+        if not isinstance(space, ec.Space):
+            raise TypeError(f"ZoneSystem(space={space!r}) must be given a Space")
+        if space.motion != "velocity":
+            raise ValueError(
+                f"ZoneSystem(space={space!r}) writes velocities, and this space is moved by "
+                "positions: make it with install(motion='velocity'), the default"
+            )
+        self.space = space
+
+    def process(self, *args: Any, **kwargs: Any) -> None:
+        """Change the velocities of the bodies in zones for the step that follows.
+
+        Raises
+        ------
+        ValueError
+            A number of a zone is not finite, or `drag` or `walk` is below 0.
+        """
+        dt = self.space.step_time.before_step(args, kwargs)
+        if not dt > 0.0:
+            return
+        space = self.space
+        inside: dict[int, list[tuple[Zone, Any]]] = {}
+        for entity, zone in sorted(esper.get_component(Zone), key=lambda found: found[0]):
+            zone.require_sense(f"entity {entity}: Zone")
+            if entity not in space:  # made since the last step
+                continue
+            bounds = space.bounds(entity)
+            for contact in space.contacts(entity):
+                inside.setdefault(contact.other(entity), []).append((zone, bounds))
+        found = [entity for entity in sorted(inside) if esper.entity_exists(entity)]
+        kinds = space.body_kinds(found) & (ec.BodyKind.DYNAMIC | ec.BodyKind.SENSOR)
+        for entity, kind in zip(found, kinds.tolist(), strict=True):
+            if kind == ec.BodyKind.DYNAMIC and not esper.has_component(entity, Character):
+                self._act(entity, inside[entity], dt)
+
+    def _act(self, entity: int, zones: list[tuple[Zone, Any]], dt: float) -> None:
+        """Change the velocity of one body."""
+        space = self.space
+        velocity = esper.component_for_entity(entity, ec.Velocity)
+        scale = esper.try_component(entity, ec.GravityScale)
+        medium = medium_of(space.bounds(entity), zones, space.wrap)
+        now = list(velocity.xyz)
+        for k, gravity in enumerate(space.gravity):
+            # Drag acts on the mean velocity of the step, which has half of its fall.
+            falls = gravity * (1.0 if scale is None else scale.value) * dt
+            lifted = now[k] + (medium.gravity - 1.0) * falls
+            now[k] = medium.slowed(lifted + falls / 2.0, k, dt) - falls / 2.0
+        if tuple(now) != velocity.xyz:
+            velocity.set(*now)
+
+
+def install_zones(space: ec.Space) -> ZoneSystem:
+    """Add a `ZoneSystem` to the current world.
+
+    Call it after `ecs_collide.install`.  It runs before the systems of the space: its priority is
+    one higher than that of the first of them, 131 after a plain `install()`.  Calling it again
+    changes nothing.  Characters need no `ZoneSystem`: their own system knows zones.
+
+    Raises
+    ------
+    RuntimeError
+        The space is not installed in this world, or the call is in a processor that runs after
+        the system that it would add.
+    """
+    first: Any = esper.get_processor(ec.BroadphaseSystem)
+    if first is None or first.space is not space:
+        raise RuntimeError(
+            f"install_zones({space!r}) in the world {esper.current_world!r}, where that space "
+            "is not installed: call install() first"
+        )
+    known: Any = esper.get_processor(ZoneSystem)
+    if known is not None and known.space is space:
+        found: ZoneSystem = known
+        return found
+    require_order("install_zones()", first.priority + 1)
+    system = ZoneSystem(space)  # first: it refuses a space that is moved by positions
+    register(space)
+    esper.add_processor(system, priority=first.priority + 1)
+    return system
+
+
+def register(space: ec.Space) -> None:
+    """Add zones to the snapshots of a space, also for a program that begins with a saved game."""
+    space.snapshot_with(Zone)
+
+
+def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:
+    """Yield the findings about an entity with a `Zone`, for `Space.doctor`."""
+    found = partial(finding_about, entity)
+    needed = (ec.Position, ec.Extents, ec.Sensor)
+    missing = [kind.__name__ for kind in needed if kind not in e.of(entity)]
+    if missing:
+        yield found(
+            "no_zone",
+            f"has Zone but no {' and no '.join(missing)}: nothing can be inside it",
+        )
+
+
+EXAMINERS[Zone] = odd_about_zone

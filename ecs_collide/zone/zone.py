@@ -1,0 +1,146 @@
+"""Zones: water, wind and low gravity, and their effect on a box that is inside in part."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from ecs_collide.events import Vector
+
+
+@dataclass(slots=True)
+class Zone:
+    """What is different inside a body: water, wind, a place with low gravity.
+
+    Give it `Position`, `Extents` and `Sensor`.  It acts on each body by the part of its box that is
+    inside, and zones that overlap add up.  So a pool may be made of tiles, and a crate floats
+    where its weight and its lift are equal.  `install_characters` makes it act on characters, and
+    `install_zones` on all other dynamic bodies.
+
+    Attributes
+    ----------
+    gravity : float
+        The part of its gravity that a body has inside: 1 for all of it, 0 for none.
+    buoyancy : float
+        The lift on a body that is wholly inside, in multiples of its gravity: with 1.5 it floats
+        with 2/3 of its box inside.  Characters swim where it is above 0.
+    drag : float
+        How fast the velocity of a body goes over into that of the flow, per second.  A body that
+        sinks has a final speed of its gravity inside divided by this.
+    flow_x, flow_y, flow_z : float
+        The velocity of the water or of the wind, in world units per second.  Characters walk
+        relative to it; other bodies, and characters that fall, take it on by `drag`.
+    walk : float
+        The part of its `walk_speed` that a character has inside.
+
+    Examples
+    --------
+    >>> water = Zone(buoyancy=1.5, drag=4, walk=0.5)
+    >>> moon = Zone(gravity=0.2)
+    >>> wind = Zone(flow_x=-120, drag=1)
+    """
+
+    gravity: float = 1.0
+    buoyancy: float = 0.0
+    drag: float = 0.0
+    flow_x: float = 0.0
+    flow_y: float = 0.0
+    flow_z: float = 0.0
+    walk: float = 1.0
+
+    def __post_init__(self) -> None:
+        """Check the numbers.
+
+        Raises
+        ------
+        ValueError
+            One is not finite, or `drag` or `walk` is below 0.
+        """
+        self.require_sense("Zone")
+
+    def require_sense(self, who: str) -> None:
+        """Raise ValueError, about `who`, if a number that the game may set makes no sense."""
+        for name in self.__slots__:
+            least = 0.0 if name in ("drag", "walk") else -math.inf
+            value = getattr(self, name)
+            if not (least <= value < math.inf and value > -math.inf):
+                rule = "finite" if least else "finite, and 0 or more"
+                raise ValueError(f"{who}({name}={value!r}) must be {rule}")
+
+
+class Medium(NamedTuple):
+    """The effect of all zones on one box.
+
+    Attributes
+    ----------
+    gravity : float
+        The factor of its gravity, below 0 if it is lifted.
+    drag : float
+        Per second.
+    flow : tuple of three floats
+        In world units per second.
+    walk : float
+        The factor of the speed at which a character walks.
+    afloat : float
+        The part of it that is in zones with buoyancy, from 0 to 1.
+    """
+
+    gravity: float = 1.0
+    drag: float = 0.0
+    flow: tuple[float, float, float] = (0.0, 0.0, 0.0)
+    walk: float = 1.0
+    afloat: float = 0.0
+
+    def slowed(self, speed: float, axis: int, dt: float) -> float:
+        """Return a speed along an axis after `dt` seconds of drag; stable for any `dt`."""
+        return (speed + dt * self.drag * self.flow[axis]) / (1.0 + dt * self.drag)
+
+
+def medium_of(
+    box: tuple[Vector, Vector],
+    zones: Iterable[tuple[Zone, tuple[Vector, Vector]]],
+    wrap: Sequence[float | None] | None = None,
+) -> Medium:
+    """Return the effect of zones on a box.
+
+    Parameters
+    ----------
+    box : two vectors
+        Its min and max corners.
+    zones : iterable of (Zone, (min, max))
+        The sum has rounding, so give them in one order, such as that of their ids.
+    wrap : sequence of float or None, optional
+        As `Space.wrap`.
+    """
+    gravity, drag, walk, afloat = 1.0, 0.0, 1.0, 0.0
+    flow = [0.0, 0.0, 0.0]
+    for zone, bounds in zones:
+        part = _part_inside(box, bounds, wrap)
+        gravity += part * (zone.gravity - 1.0 - zone.buoyancy)
+        drag += part * zone.drag
+        walk += part * (zone.walk - 1.0)
+        for k, speed in enumerate((zone.flow_x, zone.flow_y, zone.flow_z)):
+            flow[k] += part * speed
+        if zone.buoyancy > 0.0:
+            afloat += part
+    return Medium(gravity, drag, (flow[0], flow[1], flow[2]), max(walk, 0.0), min(afloat, 1.0))
+
+
+def _part_inside(
+    box: tuple[Vector, Vector],
+    zone: tuple[Vector, Vector],
+    wrap: Sequence[float | None] | None,
+) -> float:
+    """Return the part of a box that is inside another one; a box without width is a point."""
+    part = 1.0
+    for k, (low, high, start, end) in enumerate(zip(*box, *zone, strict=True)):
+        shift = 0.0
+        if wrap is not None and (width := wrap[k]) is not None:  # to the nearest image
+            shift = width * round(((low + high) - (start + end)) / 2.0 / width)
+        shared = min(high, end + shift) - max(low, start + shift)
+        if shared < 0.0:
+            return 0.0
+        part *= shared / (high - low) if high > low else 1.0
+    return part

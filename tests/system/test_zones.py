@@ -1,0 +1,330 @@
+"""Zones: water carries crates and swimmers, wind pushes, and things fall slowly on the moon."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide.character import Character, CharacterState, install_characters
+from ecs_collide.zone import Medium, Zone, ZoneSystem, install_zones, medium_of
+
+DT = 1 / 64
+
+
+def zone(low, high, *more, **settings):
+    centre = [(a + b) / 2 for a, b in zip(low, high, strict=True)]
+    half = [(b - a) / 2 for a, b in zip(low, high, strict=True)]
+    body = ec.Position(*centre), ec.Extents(*half), ec.Sensor(), Zone(**settings)
+    return esper.create_entity(*body, *more)
+
+
+def crate(x, y, *more, half=(10, 10)):
+    body = ec.Position(x, y), ec.Extents(*half), ec.Velocity(0, 0), ec.Slide()
+    return esper.create_entity(*body, *more)
+
+
+def run(n):
+    for _ in range(n):
+        esper.process(DT)
+
+
+def velocity_of(entity):
+    return esper.component_for_entity(entity, ec.Velocity)
+
+
+@pytest.fixture
+def space(world):
+    space = ec.install(gravity=(0, -512))
+    install_zones(space)
+    return space
+
+
+# -- what is inside --
+
+
+def test_effect_of_zones_is_by_the_part_of_the_box_and_adds_up():
+    box = (0.0, 0.0), (4.0, 4.0)
+    pool = Zone(buoyancy=2.0, drag=4.0, walk=0.5)
+    wind = Zone(flow_x=8.0)
+
+    medium = medium_of(box, [(pool, ((-9.0, -9.0), (9.0, 1.0))), (wind, ((2.0, 0.0), (9.0, 9.0)))])
+
+    assert medium == Medium(0.5, 1.0, (4.0, 0.0, 0.0), 0.875, 0.25)
+
+
+def test_pool_of_tiles_is_as_one_of_a_piece():
+    box = (3.0, 3.0), (13.0, 13.0)
+    water = Zone(buoyancy=1.5, drag=4.0)
+    tiles = [((8.0 * i, 8.0 * j), (8.0 * i + 8, 8.0 * j + 8)) for i in range(2) for j in range(1)]
+
+    whole = medium_of(box, [(water, ((0.0, 0.0), (16.0, 8.0)))])
+    parts = medium_of(box, [(water, tile) for tile in tiles])
+
+    assert parts.gravity == pytest.approx(whole.gravity)
+    assert parts.drag == pytest.approx(whole.drag)
+    assert whole.afloat == pytest.approx(0.5)
+
+
+def test_zone_across_the_edge_of_a_world_that_wraps():
+    box = (98.0, 0.0), (102.0, 4.0)
+
+    medium = medium_of(box, [(Zone(gravity=0.0), ((-3.0, 0.0), (2.0, 9.0)))], wrap=(100.0, None))
+
+    assert medium.gravity == 0.0
+
+
+def test_point_is_inside_or_not():
+    water = Zone(gravity=0.0), ((0.0, 0.0), (4.0, 4.0))
+    assert medium_of(((1.0, 1.0), (1.0, 1.0)), [water]).gravity == 0.0
+    assert medium_of(((5.0, 1.0), (5.0, 1.0)), [water]).gravity == 1.0
+
+
+# -- other bodies --
+
+
+@pytest.mark.parametrize("buoyancy", [1.25, 1.5, 2.0, 4.0])
+def test_crate_floats_where_its_weight_and_its_lift_are_equal(space, buoyancy):
+    zone((-200, -100), (200, 0), buoyancy=buoyancy, drag=5.0)
+    box = crate(0, 40)
+
+    run(900)
+
+    inside = 20 / buoyancy
+    assert space.position_of(box)[1] == pytest.approx(10 - inside, abs=0.01)
+
+
+def test_body_that_sinks_has_a_final_speed(space):
+    zone((-200, -2000), (200, 0), gravity=0.5, drag=4.0)
+    box = crate(0, -20)
+
+    run(300)
+
+    mean = velocity_of(box).y + 512 * DT / 2  # of the last step
+    assert mean == pytest.approx(-512 * 0.5 / 4.0)
+
+
+@pytest.mark.parametrize("scale", [0.5, 1.0, 2.0])
+def test_moon_lets_things_fall_slowly(space, scale):
+    zone((-200, -2000), (200, 300), gravity=0.25)
+    box = crate(0, 0, ec.GravityScale(scale))
+    run(1)  # from now on its zone is known
+    start = space.position_of(box)[1]
+    before = velocity_of(box).y
+
+    run(64)
+
+    fallen = space.position_of(box)[1] - start
+    # As if the change of velocity came at the beginning of each step.
+    exact = before - 512 * scale * 0.25 / 2
+    assert fallen == pytest.approx(exact, abs=512 * scale * DT)
+
+
+def test_wind_carries_by_its_drag(space):
+    zone((-200, -100), (2000, 100), flow_x=64.0, drag=2.0, gravity=0.0)
+    box = crate(0, 0)
+
+    run(300)
+
+    assert velocity_of(box).x == pytest.approx(64.0, abs=0.01)
+
+
+def test_zone_leaves_alone_what_gravity_leaves_alone(space):
+    zone((-200, -100), (200, 100), flow_x=64.0, drag=2.0, gravity=0.0)
+    lift = esper.create_entity(ec.Position(0, 0), ec.Extents(5, 5), ec.Velocity(0, 8))
+    coin = esper.create_entity(
+        ec.Position(50, 0), ec.Extents(5, 5), ec.Velocity(0, 8), ec.Slide(), ec.Sensor()
+    )
+
+    run(8)
+
+    assert velocity_of(lift).xy == velocity_of(coin).xy == (0, 8)
+
+
+def test_zone_that_is_switched_off_or_left_acts_no_longer(space):
+    wind = zone((-200, -100), (200, 100), flow_x=64.0, drag=2.0, gravity=0.0)
+    box = crate(0, 0)
+    run(8)
+    assert velocity_of(box).x > 0
+
+    esper.add_component(wind, ec.Disabled())
+    run(1)
+    speed = velocity_of(box).x
+    run(8)
+    assert velocity_of(box).x == speed
+
+
+def test_world_with_zones_is_restored_and_goes_on_with_the_same_bits(space):
+    zone((-200, -100), (200, 0), buoyancy=1.7, drag=3.0, flow_x=20.0)
+    box = crate(-50, 40)
+    run(70)
+    saved = space.snapshot()
+
+    def play():
+        found = []
+        for _ in range(60):
+            run(1)
+            found.append((space.position_of(box), space.state_hash()))
+        return found
+
+    once = play()
+    for entity, _ in esper.get_component(Zone):
+        esper.delete_entity(entity, immediate=True)
+    space.restore(saved)
+    assert play() == once
+
+
+def test_zone_refuses_what_makes_no_sense(space):
+    for settings in ({"drag": -1}, {"walk": -0.5}, {"gravity": math.nan}, {"flow_y": math.inf}):
+        with pytest.raises(ValueError, match=next(iter(settings))):
+            Zone(**settings)
+    entity = zone((0, 0), (1, 1))
+    esper.component_for_entity(entity, Zone).drag = -1.0
+    with pytest.raises(ValueError, match=rf"entity {entity}: Zone\(drag=-1.0\)"):
+        run(1)
+
+
+def test_zone_that_is_no_sensor_is_found_by_the_doctor(space):
+    esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Zone())
+
+    assert "has Zone but no Sensor" in str(space.doctor())
+
+
+def test_zones_need_the_space_of_their_world(world):
+    with pytest.raises(RuntimeError, match="call install"):
+        install_zones(ec.Space())
+    with pytest.raises(ValueError, match="motion='velocity'"):
+        ZoneSystem(ec.Space(motion="swept"))
+    space = ec.install()
+    assert install_zones(space) is install_zones(space)
+
+
+# -- characters --
+
+
+@pytest.fixture
+def swimmer(world):
+    """Return a function that puts a character over a floor, and zones around it."""
+
+    def make(x, y, **settings):
+        given = {"walk_speed": 128, "acceleration": math.inf, "deceleration": math.inf}
+        hero = Character(**{**given, **settings})
+        esper.create_entity(ec.Position(0, -416), ec.Extents(900, 16))
+        body = ec.Position(x, y), ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero
+        entity = esper.create_entity(*body)
+        space = ec.install()
+        install_characters(space)
+        run(1)
+        return space, entity, hero
+
+    return make
+
+
+def test_character_floats_and_walks_slowly_in_water(swimmer):
+    zone((-500, -400), (500, 0), buoyancy=2.0, drag=5.0, walk=0.5)
+    space, entity, hero = swimmer(0, -20, swim_speed=100)
+    run(600)
+    assert space.position_of(entity)[1] == pytest.approx(0, abs=0.01)  # half of it is inside
+    assert hero.state is CharacterState.SWIMMING
+
+    hero.walk = 1.0
+    run(1)
+    assert velocity_of(entity).x == pytest.approx(128 * 0.75, abs=1e-3)
+
+
+def test_character_rises_from_the_bottom_of_deep_water(swimmer):
+    zone((-500, -400), (500, 0), buoyancy=1.5, drag=5.0)
+    space, entity, _ = swimmer(0, -384)
+
+    run(600)
+
+    assert space.position_of(entity)[1] == pytest.approx(16 - 32 / 1.5, abs=0.01)
+
+
+def test_swimmer_rises_by_each_press_and_jumps_out_at_the_surface(swimmer):
+    zone((-500, -400), (500, 0), buoyancy=0.9, drag=2.0)
+    space, entity, hero = swimmer(0, -300, swim_speed=100, jump_height=60, time_to_top=0.3)
+    run(20)
+
+    start = space.position_of(entity)[1]
+    hero.jump = True
+    run(1)
+    assert velocity_of(entity).y == pytest.approx(100, abs=3)
+    run(30)
+    assert space.position_of(entity)[1] > start
+    strokes = 1
+    while space.position_of(entity)[1] < -4:
+        hero.jump = False
+        run(10)
+        hero.jump = True
+        run(1)
+        strokes += 1
+        assert strokes < 60
+    hero.jump = False
+    run(1)
+    while space.position_of(entity)[1] < 4:  # until most of it is out of the water
+        hero.jump = not hero.jump
+        run(1)
+    hero.jump = False
+    run(1)
+    hero.jump = True
+    run(1)
+    assert hero.state is not CharacterState.SWIMMING or velocity_of(entity).y > 300
+
+
+def test_character_that_cannot_swim_does_not_jump_in_water(swimmer):
+    zone((-500, -400), (500, 0), buoyancy=0.9, drag=2.0)
+    _, entity, hero = swimmer(0, -200)
+    run(20)
+
+    hero.jump = True
+    run(2)
+
+    assert velocity_of(entity).y < 0
+
+
+def test_character_walks_relative_to_the_wind(swimmer):
+    zone((-500, -400), (500, 0), flow_x=-48.0)
+    _, entity, hero = swimmer(0, -384)
+    run(2)
+
+    for wish, speed in ((1.0, 80), (0.0, -48), (-1.0, -176)):
+        hero.walk = wish
+        run(1)
+        assert velocity_of(entity).x == speed
+
+
+def test_character_jumps_higher_on_the_moon(swimmer):
+    zone((-500, -400), (500, 600), gravity=0.25)
+    space, entity, hero = swimmer(0, -384, jump_height=50, time_to_top=0.25)
+    run(2)
+
+    hero.jump = True
+    tops = []
+    for _ in range(100):
+        run(1)
+        tops.append(space.position_of(entity)[1])
+
+    assert max(tops) + 384 == pytest.approx(200, abs=0.1)
+
+
+def test_draught_lifts_a_character(swimmer):
+    zone((-50, -400), (50, 600), gravity=0.0, drag=8.0, flow_y=100.0)
+    space, entity, _ = swimmer(0, -200)
+
+    run(200)
+
+    assert velocity_of(entity).y == pytest.approx(100.0)
+    assert space.position_of(entity)[1] > 0
+
+
+def test_zone_acts_on_a_character_once_though_both_systems_run(swimmer):
+    zone((-500, -400), (500, 0), buoyancy=2.0, drag=5.0)
+    space, entity, _ = swimmer(0, -20)
+    install_zones(space)
+
+    run(600)
+
+    assert space.position_of(entity)[1] == pytest.approx(0, abs=0.01)
