@@ -614,7 +614,6 @@ def photograph_tutorial() -> None:
 
 
 SECONDS = {  # of each demo, until it looks as it should
-    "arena": 4.0,
     "boxes3d": 3.0,
     "breakout": 8.0,
     "netplay": 6.0,
@@ -622,12 +621,12 @@ SECONDS = {  # of each demo, until it looks as it should
     "platformer": 17.55,
     "responses": 1.6,
     "survivors": 7.0,
+    "ten_thousand": 1.2,
     "tree": 5.5,
     "tunnelling": 1.0,
 }
 WIDTH = 440  # pixels of a demo's picture
 MOST = 58_000  # bytes
-OPTIONS = {"arena": {"n": 1200}}  # fewer boxes, that can be seen in a small picture
 
 
 def draw_demo(name: str) -> None:
@@ -639,7 +638,7 @@ def draw_demo(name: str) -> None:
     from demos.app.painter import Painter
 
     esper.switch_world(f"picture of {name}")
-    scene = catalogue.load(name).build(seed=2, **OPTIONS.get(name, {}))
+    scene = catalogue.load(name).build(seed=2)
     scene.keys.bot = True
     for _ in range(round(60 * SECONDS[name])):
         scene.step()

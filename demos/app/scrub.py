@@ -27,9 +27,9 @@ class ReplayScreen(Screen):
     """
 
     def __init__(self, player: Player, visible: bool = True) -> None:
-        super().__init__(player.scene, visible)
         self.player = player
         self.is_playing = False
+        super().__init__(player.scene, visible)
         self._n_held = 0
 
     def seek(self, position: int) -> None:
@@ -47,8 +47,13 @@ class ReplayScreen(Screen):
         return f"step {player.position} of {player.n_steps}{state}: {player.verdict()}"
 
     def keys_in_words(self) -> str:
-        """Return the keys of a replay."""
-        return KEYS
+        """Return the position, and the keys of a replay, for the title of the window."""
+        return f"{self.text()}   {KEYS}"
+
+    def draw(self) -> None:
+        """Draw the scene, and say in the title of the window which step it is."""
+        super().draw()
+        self.announce_keys()
 
     def press(self, symbol: int, modifiers: int) -> None:
         """Handle a key: go to another step, or play."""

@@ -76,7 +76,7 @@ class Screen:
 
     def _capture(self, scene: Scene) -> None:
         self.scene = scene
-        self.window.set_caption(f"ecs_collide: {scene.title}   ({self.keys_in_words()})")
+        self.announce_keys()
         self.overlay.detach()
         self.overlay = DebugDraw(scene.space, visible=self.overlay.visible)
         self.overlay.attach(self.window, draws=False)
@@ -113,7 +113,7 @@ class Screen:
     def labels(self) -> list[Label]:
         """Return all text in the window: the scene's labels, and its status."""
         if self._n_frames % FRAMES_A_TEXT == 0:
-            self._text = self.text()
+            self._text = self.scene.status()
         status = self.scene.status_label(self._text)
         down = self.overlay.note_height(self.window) / self.zoom()
         return [*self.scene.labels(), status._replace(y=status.y - down)]
@@ -160,13 +160,15 @@ class Screen:
             found.append((drawn.text, (drawn.left, top, drawn.right, bottom)))
         return found
 
+    def announce_keys(self) -> None:
+        """Show the keys in the title of the window."""
+        caption = f"ecs_collide: {self.scene.title}   ({self.keys_in_words()})"
+        if self.window.caption != caption:
+            self.window.set_caption(caption)
+
     def keys_in_words(self) -> str:
         """Return what the keys do, which the title of the window says."""
         return "   ".join(filter(None, [self.scene.help, HELP]))
-
-    def text(self) -> str:
-        """Return the line in the window's corner."""
-        return self.scene.status()
 
     def press(self, symbol: int, modifiers: int) -> None:
         """Handle a key: B gives the keys to the bot or takes them back, M switches sounds."""

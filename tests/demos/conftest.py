@@ -10,7 +10,7 @@ import pytest
 
 import ecs_collide as ec
 
-SIZED = ("arena", "survivors")  # demos with an option `n`, how many bodies there are
+SIZED = ("ten_thousand", "survivors")  # demos with an option `n`, how many bodies there are
 STEPS = 600 if ec.COMPILED else 120  # of a demo, in its tests
 
 

@@ -14,7 +14,13 @@ from demos.app.scene import Scene
 from tests.demos.conftest import SIZED, need
 from tests.volume import Volume
 
-DEAR = ("arena", "boxes3d", "survivors", "tree", "platformer")  # where the kernels run as Python
+DEAR = (
+    "ten_thousand",
+    "boxes3d",
+    "survivors",
+    "tree",
+    "platformer",
+)  # where the kernels run as Python
 GALLERY = runner.names()
 LONGEST = 200  # lines of a demo that is one file
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from demos import arena, responses
+from demos import responses, ten_thousand
 from demos.app.boxes import Boxes
 from demos.app.menu import LIT, WORLD, Gallery, Menu
 from demos.app.scene import Scene
@@ -23,7 +23,7 @@ LINES = {"one": "Shows one thing.", "two": "Shows two.", "three": "Cannot be sho
 def build(name: str) -> Scene:
     if name == "three":
         raise ImportError("it needs more than there is")
-    return responses.build() if name == "one" else arena.build(n=30)
+    return responses.build() if name == "one" else ten_thousand.build(n=30)
 
 
 def test_arrows_go_round(world: str) -> None:
@@ -91,9 +91,9 @@ def test_keys_choose_a_demo_and_escape_comes_back(gallery: Gallery) -> None:
     press(gallery, key.DOWN)
     press(gallery, key.ENTER)
 
-    assert isinstance(screen.scene, arena.Arena)
+    assert isinstance(screen.scene, ten_thousand.TenThousand)
     assert esper.current_world == "demo two"
-    assert screen.window.caption.startswith("ecs_collide: arena   (")
+    assert screen.window.caption.startswith("ecs_collide: ten thousand   (")
     assert screen.card > 0
     press(gallery, key.UP)  # the title goes at once
     screen.run(seconds=0.2)
@@ -131,7 +131,7 @@ def test_menu_is_seen_and_a_click_opens(gallery: Gallery) -> None:
     (_, low), (_, high) = menu.space.bounds(menu.rows[1])
     send(gallery, "on_mouse_press", 300, int((low + high) / 2), 1, 0)
 
-    assert isinstance(screen.scene, arena.Arena)
+    assert isinstance(screen.scene, ten_thousand.TenThousand)
 
 
 @pytest.mark.parametrize("row", [0, 1])
@@ -168,12 +168,12 @@ def test_demo_that_fails_is_named_and_the_menu_is_back(
 ) -> None:
     from pyglet.window import key
 
-    class Late(arena.Arena):
+    class Late(ten_thousand.TenThousand):
         def backdrop(self) -> Boxes:
             raise ZeroDivisionError("of nothing\nat all")
 
     def fail(name: str) -> Scene:
-        scene = arena.build(n=3)
+        scene = ten_thousand.build(n=3)
         if not late:
             raise ZeroDivisionError("of nothing\nat all")
         scene.__class__ = Late

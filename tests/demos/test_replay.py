@@ -17,7 +17,7 @@ import pytest
 
 import ecs_collide as ec
 from demos import __main__ as runner
-from demos import arena, tree
+from demos import ten_thousand, tree
 from demos.app import catalogue, replay
 from demos.app.replay import Memory, Player, Recording, RecordingError, Tape
 from demos.app.scene import Scene
@@ -32,11 +32,11 @@ def steps(volume: Volume) -> int:
     return volume(140, 400, least=130)
 
 
-def record_arena(n_steps: int = 30, n: int = 40, seed: int = 3) -> Recording:
-    """Record some steps of an arena in the current world."""
+def record_boxes(n_steps: int = 30, n: int = 40, seed: int = 3) -> Recording:
+    """Record some steps of the boxes in the current world."""
     options = {"seed": seed, "n": n}
-    scene = arena.build(**options)
-    tape = Tape(scene, "arena", options)
+    scene = ten_thousand.build(**options)
+    tape = Tape(scene, "ten_thousand", options)
     for _ in range(n_steps):
         tape.step()
     return tape.recording()
@@ -63,7 +63,7 @@ def record_platformer(n_steps: int) -> Recording:
 
 @pytest.fixture
 def recording(world: str) -> Recording:
-    return record_arena()
+    return record_boxes()
 
 
 def play(recording: Recording) -> Player:
@@ -104,7 +104,7 @@ def test_first_step_that_differs_is_named(recording: Recording) -> None:
 
 
 def test_difference_is_named_that_is_found_after_going_back(world: str) -> None:
-    recording = record_arena(100)
+    recording = record_boxes(100)
     hashes = recording.hashes.copy()
     hashes[75] ^= 1
     player = Player(replace(recording, hashes=hashes))
@@ -143,7 +143,7 @@ def test_file_holds_the_recording(recording: Recording, tmp_path: Path) -> None:
     found = Recording.load(path)
 
     assert (found.name, found.options, found.names) == (
-        "arena",
+        "ten_thousand",
         {"seed": 3, "n": 40},
         recording.names,
     )
@@ -262,18 +262,18 @@ def test_replay_of_a_forged_recording_ends_with_one_line(
 
 
 def test_recordings_of_strange_demos_and_keys_are_refused(recording: Recording) -> None:
-    for name in ("tetris", "app", "window", "os.path", "../arena"):
+    for name in ("tetris", "app", "window", "os.path", "../ten_thousand"):
         with pytest.raises(RecordingError, match="which does not exist"):
             Player(replace(recording, name=name))
     with pytest.raises(RecordingError, match="keys that no demo knows: fly"):
         Player(replace(recording, names=("fly",)))
 
 
-@pytest.mark.parametrize("name", ["arena", "platformer"])
+@pytest.mark.parametrize("name", ["ten_thousand", "platformer"])
 def test_going_to_and_fro_never_needs_a_new_start(
     world: str, name: str, monkeypatch: pytest.MonkeyPatch, steps: int
 ) -> None:
-    recording = record_arena(steps) if name == "arena" else record_platformer(steps)
+    recording = record_boxes(steps) if name == "ten_thousand" else record_platformer(steps)
     player = Player(recording)
     assert player.verify() is None
     starts: list[int] = []
@@ -508,13 +508,13 @@ def test_memory_puts_things_right_in_place(world: str) -> None:
 def test_command_records_replays_and_finds_a_difference(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    run = ["arena", "--headless", "--seconds", "0.5", "--n", "30", "--seed", "9"]
+    run = ["ten_thousand", "--headless", "--seconds", "0.5", "--n", "30", "--seed", "9"]
     assert runner.main([*run, "--save", "made/run.npz"]) == 0
     said = capsys.readouterr().out
     assert "wrote made/run.npz: python -m demos replay made/run.npz" in said.replace("\\", "/")
 
     assert runner.main(["replay", "made/run.npz", "--headless"]) == 0
-    assert "arena (seed 9, n 30), 30 steps: as recorded" in capsys.readouterr().out
+    assert "ten_thousand (seed 9, n 30), 30 steps: as recorded" in capsys.readouterr().out
 
     recording = Recording.load(Path("made/run.npz"))
     recording.hashes = recording.hashes.copy()
@@ -529,25 +529,27 @@ def test_command_records_replays_and_finds_a_difference(
     assert runner.main(["replay", "text.npz"]) == 2
     assert "text.npz is no recording of a demo" in capsys.readouterr().err
     with pytest.raises(SystemExit):
-        runner.main(["arena", "--save", "run.txt"])
+        runner.main(["ten_thousand", "--save", "run.txt"])
     assert "run.txt must end in .npz" in capsys.readouterr().err
     esper.switch_world("default")
-    esper.delete_world("demo arena")
+    esper.delete_world("demo ten_thousand")
 
 
 def test_run_that_fails_is_saved_up_to_there(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    step = arena.Arena.step
+    step = ten_thousand.TenThousand.step
 
-    def fail(scene: arena.Arena) -> None:
+    def fail(scene: ten_thousand.TenThousand) -> None:
         if scene.n_steps == 11:
             raise ZeroDivisionError
         step(scene)
 
-    monkeypatch.setattr(arena.Arena, "step", fail)
+    monkeypatch.setattr(ten_thousand.TenThousand, "step", fail)
     with pytest.raises(ZeroDivisionError):
-        runner.main(["arena", "--headless", "--seconds", "1", "--n", "9", "--save", "run.npz"])
+        runner.main(
+            ["ten_thousand", "--headless", "--seconds", "1", "--n", "9", "--save", "run.npz"]
+        )
 
     recording = Recording.load(Path("run.npz"))
     assert recording.n_steps == 11
@@ -555,7 +557,7 @@ def test_run_that_fails_is_saved_up_to_there(
     assert player.first_difference is None
     player.close()
     esper.switch_world("default")
-    esper.delete_world("demo arena")
+    esper.delete_world("demo ten_thousand")
 
 
 @pytest.mark.skipif(not ec.COMPILED, reason="the other life is the one that runs")

@@ -14,7 +14,7 @@ import pytest
 
 import ecs_collide
 from demos import __main__ as runner
-from demos import arena
+from demos import ten_thousand
 from demos.app import headless
 from demos.app.replay import Recording
 from tests.demos.conftest import need
@@ -45,9 +45,9 @@ def test_list_names_all_demos_with_what_they_show(capsys: pytest.CaptureFixture[
 
     said = capsys.readouterr().out
     for name in runner.names():
-        assert f"  {name:11} {runner.summary(name)}\n" in said
-    assert "platformer  Run, jump" in said
-    assert "arena       Ten thousand boxes" in said
+        assert f"  {name:13} {runner.summary(name)}\n" in said
+    assert "platformer    Run, jump" in said
+    assert "ten_thousand  Ten thousand boxes" in said
     assert "python -m demos NAME" in said
 
 
@@ -68,7 +68,7 @@ def test_unknown_demo_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
 
     said = capsys.readouterr().err
     assert said == f"there is no demo 'tetris'; there are: {', '.join(runner.names())}\n"
-    assert "arena, " in said
+    assert "ten_thousand" in said
 
 
 @pytest.mark.parametrize(
@@ -91,14 +91,14 @@ def test_wrong_options_are_refused(
     arguments: list[str], word: str, folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     with pytest.raises(SystemExit) as stop:
-        runner.main(["arena", "--headless", "--n", "9", *arguments])
+        runner.main(["ten_thousand", "--headless", "--n", "9", *arguments])
 
     assert stop.value.code == 2
     assert word in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(
-    ("name", "own"), [("arena", ["--n", "200"]), ("platformer", ["--one-body-per-tile"])]
+    ("name", "own"), [("ten_thousand", ["--n", "200"]), ("platformer", ["--one-body-per-tile"])]
 )
 def test_headless_run_leaves_a_picture_and_an_animation(
     name: str, own: list[str], folder: Path
@@ -126,11 +126,11 @@ def test_without_a_screen_it_says_so_and_runs_all_the_same(folder: Path) -> None
     if sys.platform != "linux":
         pytest.skip("only X11 can be taken away by a variable")
 
-    done = demos("arena", "--seconds", "0.1", "--n", "20", folder=folder)
+    done = demos("ten_thousand", "--seconds", "0.1", "--n", "20", folder=folder)
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("no window (NoSuchDisplayException")
-    assert "arena: 6 steps" in done.stdout
+    assert "ten_thousand: 6 steps" in done.stdout
 
 
 def test_no_name_and_no_screen_lists_the_demos(folder: Path) -> None:
@@ -142,7 +142,7 @@ def test_no_name_and_no_screen_lists_the_demos(folder: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("no window (NoSuchDisplayException")
-    assert "\ndemos of ecs_collide:\n  arena" in done.stdout
+    assert "\ndemos of ecs_collide:\n  boxes3d" in done.stdout
 
 
 def test_no_name_and_no_pyglet_lists_the_demos(folder: Path) -> None:
@@ -150,7 +150,7 @@ def test_no_name_and_no_pyglet_lists_the_demos(folder: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert 'no window (a window needs pyglet: pip install "ecs_collide[demos]")' in done.stdout
-    assert "\n  platformer  Run, jump" in done.stdout
+    assert "\n  platformer    Run, jump" in done.stdout
 
 
 @pytest.mark.parametrize(
@@ -162,11 +162,11 @@ def test_no_name_and_no_pyglet_lists_the_demos(folder: Path) -> None:
     ],
 )
 def test_what_is_missing_is_named_and_the_run_goes_on(hidden: str, line: str, folder: Path) -> None:
-    done = demos("arena", "--seconds", "0.1", "--n", "20", hide=hidden, folder=folder)
+    done = demos("ten_thousand", "--seconds", "0.1", "--n", "20", hide=hidden, folder=folder)
 
     assert done.returncode == 0, done.stderr
     assert line in done.stdout
-    assert "arena: 6 steps" in done.stdout
+    assert "ten_thousand: 6 steps" in done.stdout
 
 
 def test_platformer_without_the_parser_names_the_extra(folder: Path) -> None:
@@ -193,10 +193,10 @@ def test_replay_of_the_platformer_without_the_parser_names_the_extra(folder: Pat
 
 def test_recording_without_pillow_is_refused_before_the_run(folder: Path) -> None:
     options = ["--headless", "--n", "20", "--record", "a.gif"]
-    done = demos("arena", *options, hide="PIL", folder=folder)
+    done = demos("ten_thousand", *options, hide="PIL", folder=folder)
 
     assert done.returncode == 1
-    assert done.stderr == 'arena: pictures need Pillow: pip install "ecs_collide[demos]"\n'
+    assert done.stderr == 'ten_thousand: pictures need Pillow: pip install "ecs_collide[demos]"\n'
     assert done.stdout == ""
 
 
@@ -222,7 +222,7 @@ def test_file_that_cannot_be_written_is_refused_before_the_run(
     Path(f"folder{ending}").mkdir()
 
     with pytest.raises(SystemExit) as stop:
-        runner.main(["arena", "--headless", "--n", "9", option, place + ending])
+        runner.main(["ten_thousand", "--headless", "--n", "9", option, place + ending])
 
     said = capsys.readouterr()
     assert stop.value.code == 2
@@ -241,16 +241,16 @@ def test_looking_whether_a_file_can_be_written_leaves_it_as_it_is(folder: Path) 
     assert not new.exists()
 
 
-def run_arena(*options: str) -> int:
-    """Run half a second of a small arena that records and saves, and tidy up."""
+def run_boxes(*options: str) -> int:
+    """Run half a second of a few boxes that records and saves, and tidy up."""
     files = ["--save", "run.npz", "--record", "run.gif"]
     try:
         return runner.main(
-            ["arena", "--headless", "--seconds", "0.5", "--n", "9", *files, *options]
+            ["ten_thousand", "--headless", "--seconds", "0.5", "--n", "9", *files, *options]
         )
     finally:
         esper.switch_world("default")
-        esper.delete_world("demo arena")
+        esper.delete_world("demo ten_thousand")
 
 
 def test_run_that_cannot_be_saved_after_all_still_leaves_its_picture(
@@ -263,8 +263,8 @@ def test_run_that_cannot_be_saved_after_all_still_leaves_its_picture(
 
     monkeypatch.setattr(Recording, "save", fail)
 
-    assert run_arena() == 1
-    assert "arena: run.npz could not be written: no space left\n" in capsys.readouterr().err
+    assert run_boxes() == 1
+    assert "ten_thousand: run.npz could not be written: no space left\n" in capsys.readouterr().err
     assert Path("run.gif").stat().st_size > 0
 
 
@@ -274,16 +274,16 @@ def test_run_that_is_broken_off_leaves_both_files(
     need("PIL")
     from PIL import Image, ImageSequence
 
-    step = arena.Arena.step
+    step = ten_thousand.TenThousand.step
 
-    def break_off(scene: arena.Arena) -> None:
+    def break_off(scene: ten_thousand.TenThousand) -> None:
         if scene.n_steps == 11:
             raise KeyboardInterrupt
         step(scene)
 
-    monkeypatch.setattr(arena.Arena, "step", break_off)
+    monkeypatch.setattr(ten_thousand.TenThousand, "step", break_off)
 
-    assert run_arena() == 130
+    assert run_boxes() == 130
     assert Recording.load(Path("run.npz")).n_steps == 11
     with Image.open("run.gif") as animation:
         assert len(list(ImageSequence.Iterator(animation))) == 2  # steps 5 and 10
@@ -294,9 +294,9 @@ def test_recording_that_would_begin_after_the_end_is_refused(
 ) -> None:
     need("PIL")
 
-    assert run_arena("--record-from", "0.5") == 2
+    assert run_boxes("--record-from", "0.5") == 2
 
-    assert capsys.readouterr().err == "arena: --record-from 0.5: the run lasts 0.5 seconds\n"
+    assert capsys.readouterr().err == "ten_thousand: --record-from 0.5: the run lasts 0.5 seconds\n"
     assert list(folder.iterdir()) == []
 
 
@@ -310,9 +310,9 @@ def test_run_that_ends_before_the_recording_begins_leaves_none(
 
     monkeypatch.setattr(headless, "run", end_early)
 
-    assert run_arena("--record-from", "0.4") == 1
+    assert run_boxes("--record-from", "0.4") == 1
     said = capsys.readouterr().err
-    assert said == "arena: no run.gif: the run ended before 0.4 seconds\n"
+    assert said == "ten_thousand: no run.gif: the run ended before 0.4 seconds\n"
     assert [path.name for path in folder.iterdir()] == ["run.npz"]
 
 
@@ -322,7 +322,7 @@ def test_file_in_place_of_the_folder_for_pictures_is_told(
     need("PIL")
     Path("out").write_text("in the way")
 
-    assert headless.run(arena.build(n=9), "arena", 0.1) == []
+    assert headless.run(ten_thousand.build(n=9), "ten_thousand", 0.1) == []
 
     assert "no picture of the last frame: " in capsys.readouterr().out
 
@@ -333,12 +333,12 @@ def test_recording_may_begin_late(world: str, folder: Path) -> None:
 
     from demos.app.painter import Recorder
 
-    scene = arena.build(n=20)
+    scene = ten_thousand.build(n=20)
     recorder = Recorder(scene, start=0.5)
 
-    written = headless.run(scene, "arena", 1.0, recorder=recorder, out=Path("pictures"))
+    written = headless.run(scene, "ten_thousand", 1.0, recorder=recorder, out=Path("pictures"))
     recorder.save(Path("late.gif"))
 
-    assert written == [Path("pictures/arena.png")]
+    assert written == [Path("pictures/ten_thousand.png")]
     with Image.open("late.gif") as animation:
         assert len(list(ImageSequence.Iterator(animation))) == 7  # steps 30, 35 ... 60

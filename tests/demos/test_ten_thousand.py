@@ -1,16 +1,16 @@
-"""The arena keeps every box inside and every bit of its energy."""
+"""The ten thousand boxes: the arena keeps every box inside and every bit of its energy."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from demos import arena
+from demos import ten_thousand
 from tests.demos.conftest import STEPS
 
 
 def test_no_box_leaves_and_no_energy_is_lost(world: str) -> None:
-    scene = arena.build(seed=1, n=300)
+    scene = ten_thousand.build(seed=1, n=300)
 
     for _ in range(STEPS):
         scene.step()
@@ -22,7 +22,7 @@ def test_no_box_leaves_and_no_energy_is_lost(world: str) -> None:
 
 
 def test_check_of_the_walls_can_fail(world: str) -> None:
-    scene = arena.build(n=2)
+    scene = ten_thousand.build(n=2)
     scene.space.set_positions(scene.ids[:1], [(-1.0, 5.0)])
 
     scene.step()
@@ -31,7 +31,7 @@ def test_check_of_the_walls_can_fail(world: str) -> None:
 
 
 def test_energy_that_changes_breaks_the_claims(world: str) -> None:
-    scene = arena.build(n=20)
+    scene = ten_thousand.build(n=20)
     assert all(holds for _, holds in scene.claims())
 
     scene.space.set_velocities(scene.ids[:1], [(1.0, 2.0)])
@@ -43,27 +43,27 @@ def test_energy_that_changes_breaks_the_claims(world: str) -> None:
 def test_same_seed_gives_the_same_run(world: str) -> None:
     runs = []
     for _ in range(2):
-        scene = new_arena(world, seed=5)
+        scene = new_scene(world, seed=5)
         for _ in range(60):
             scene.step()
         runs.append((scene.n_collisions, scene.space.positions(scene.ids).tobytes()))
 
     assert runs[0] == runs[1]
-    other = new_arena(world, seed=6)
+    other = new_scene(world, seed=6)
     assert other.space.positions(other.ids).tobytes() != runs[0][1]
 
 
-def new_arena(world: str, seed: int) -> arena.Arena:
+def new_scene(world: str, seed: int) -> ten_thousand.TenThousand:
     import esper
 
     esper.switch_world("default")
     esper.delete_world(world)
     esper.switch_world(world)
-    return arena.build(seed=seed, n=80)
+    return ten_thousand.build(seed=seed, n=80)
 
 
 def test_boxes_are_drawn_where_they_are(world: str) -> None:
-    scene = arena.build(n=50)
+    scene = ten_thousand.build(n=50)
     scene.step()
 
     drawn = scene.boxes()
@@ -72,6 +72,6 @@ def test_boxes_are_drawn_where_they_are(world: str) -> None:
     assert (*low, *high) in set(map(tuple, drawn.rects.tolist()))
 
 
-def test_an_arena_without_boxes_is_refused(world: str) -> None:
+def test_arena_without_boxes_is_refused(world: str) -> None:
     with pytest.raises(ValueError, match="n=0 must be at least 1"):
-        arena.build(n=0)
+        ten_thousand.build(n=0)
