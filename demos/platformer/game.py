@@ -12,6 +12,7 @@ from pathlib import Path
 import esper
 
 import ecs_collide as ec
+from demos.app.boxes import ORANGE, YELLOW
 from demos.app.scene import DT, Look
 from demos.platformer.bot import Bot
 from demos.platformer.machines import (
@@ -27,11 +28,12 @@ from demos.platformer.machines import (
     hero,
 )
 from demos.platformer.tiles import COIN, LevelScene, create_fence
-from ecs_collide.character import install_characters
+from ecs_collide.character import Character, install_characters
 from ecs_collide.levels import tiled
 
 LEVEL = Path(__file__).parent.with_name("levels") / "meadow.tmx"
 RESPAWN = 0.7  # seconds
+DUST, GOLD, WOOD, FIRE = (222, 208, 170), YELLOW, (150, 104, 60), ORANGE  # of particles
 GRIP = 0.6  # friction of crates
 PLANKS, CRATE, LIFT, GUN, FLAG, TARGET = 11, 12, 16, 17, 21, 28  # tiles
 
@@ -124,20 +126,39 @@ class Platformer(LevelScene):
         self.start = self.respawn = self.look_at
         self.wait = 0.0  # seconds until the next player comes
         self.player = 0
+        self.was_on_ground = True
 
     def step(self) -> None:
         """Create the player if it is missing, and advance the world."""
         self.wait -= DT
         if not esper.entity_exists(self.player) and self.wait <= 0:
             self.player = esper.create_entity(ec.Position(*self.respawn), *hero())
+        self.dust()
         super().step()
         if esper.entity_exists(self.player):
             self.look_at = esper.component_for_entity(self.player, ec.Position).xy
+
+    def dust(self) -> None:
+        """Show where the player has left the ground, landed, or shot."""
+        if not esper.entity_exists(self.player):
+            return
+        x, y = esper.component_for_entity(self.player, ec.Position).xy
+        character = esper.component_for_entity(self.player, Character)
+        if character.on_ground != self.was_on_ground:
+            self.was_on_ground = character.on_ground
+            rises = esper.component_for_entity(self.player, ec.Velocity).y > 0
+            self.effects.burst((x, y - 14), DUST, 10, 150.0, towards=(0.0, 0.3), life=0.4)
+            self.effects.play("jump" if rises else "land")
+        if self.n_steps % 6 == 0 and character.on_ground and character.walk:
+            self.effects.burst((x, y - 14), DUST, 1, 40.0, size=6.0, life=0.4)
 
     def collect(self, event: ec.Collision) -> None:
         """Take a coin."""
         esper.delete_entity(event.other(self.player))
         self.coins += 1
+        self.effects.burst(event.point, GOLD, 12, 240.0, towards=(0.0, 0.6))
+        self.effects.ring(event.point, GOLD, 26.0)
+        self.effects.play("coin")
 
     def save(self, event: ec.Collision) -> None:
         """Store the place where the next player starts."""
@@ -166,6 +187,8 @@ class Platformer(LevelScene):
         others = [entity for entity in pair if esper.has_component(entity, ec.Mass)]
         for entity in others:
             esper.delete_entity(entity)
+            self.effects.burst(event.position_of(entity), WOOD, 16, 260.0, size=12.0, pull=900.0)
+            self.effects.play("break")
         return len(others)
 
     def strike(self, event: ec.Collision) -> None:
@@ -178,18 +201,32 @@ class Platformer(LevelScene):
             esper.delete_entity(entity)
             self.bullets += 1
             self.flash(bullet.start[0], place[0], place[1])
+            self.effects.burst(event.point, GOLD, 10, 320.0, towards=event.normal_for(entity))
+            self.effects.burst(bullet.start, GOLD, 4, 120.0, life=0.2)
+            self.effects.play("shoot")
             hit = event.other(entity)
             if hit == self.player:
                 self.end_life(dead=True)
             elif bullet.friendly and esper.has_component(hit, Target):
                 esper.delete_entity(hit)
                 self.hits += 1
+                self.effects.burst(event.position_of(hit), FIRE, 30, 420.0, size=12.0, life=0.7)
+                self.effects.ring(event.position_of(hit), FIRE, 90.0)
+                self.effects.shake(9.0)
+                self.effects.play("boom")
 
     def end_life(self, dead: bool = False) -> None:
         """Remove the player, once."""
         if esper.entity_exists(self.player):
             self.deaths += dead
             self.wait = RESPAWN
+            place, colour = self.look_at, FIRE if dead else GOLD
+            self.effects.burst(place, colour, 40, 380.0, size=12.0, life=0.9, pull=600.0)
+            self.effects.ring(place, colour, 120.0, 0.5)
+            self.effects.play("lose" if dead else "win")
+            if dead:
+                self.effects.shake(12.0)
+                self.effects.slow(0.3, 0.4)
             esper.delete_entity(self.player)
 
     def status(self) -> str:

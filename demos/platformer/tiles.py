@@ -9,7 +9,7 @@ import esper
 
 import ecs_collide as ec
 from demos.app.boxes import WHITE, Boxes
-from demos.app.scene import Scene, looks
+from demos.app.scene import Palette, Scene, looks
 from demos.platformer.referee import Referee
 from ecs_collide.levels.tiled import Level, tile_number
 
@@ -54,7 +54,7 @@ def _tiles(layers: Iterable[Any]) -> Iterable[tuple[int, int, int]]:
 class LevelScene(Scene):
     """A scene in a level: the camera follows a point, coins turn, bullets leave a ray."""
 
-    sky = ((104, 174, 236), (216, 240, 250))
+    palette = Palette((104, 174, 236), (216, 240, 250))
 
     def __init__(self, space: ec.Space, level: Level) -> None:
         super().__init__(space, level.size, (960.0, 544.0))
