@@ -9,8 +9,9 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from demos import boxes3d, breakout, responses, tree
+from demos import boxes3d, responses, tree
 from demos import pi as blocks
+from demos.breakout import game as breakout
 from tests.demos.conftest import STEPS
 
 
@@ -108,9 +109,51 @@ def test_star_makes_the_ball_fast_and_closes_the_field(world: str) -> None:
     assert game.n_outside == 0
 
 
+def test_ball_waits_on_the_paddle_for_the_start_key(world: str) -> None:
+    game = breakout.build(seed=0)
+    game.keys.right = True
+    for _ in range(20):
+        game.step()
+
+    ball, paddle = (
+        esper.component_for_entity(body, ec.Position).x for body in (game.ball, game.paddle)
+    )
+    assert paddle > breakout.WIDTH / 2 + 100
+    assert abs(ball - paddle) <= breakout.SPEED / 60 + 1e-9
+    assert "press space" in [label.text for label in game.labels()]
+
+    game.keys.right, game.keys.jump = False, True
+    for _ in range(10):
+        game.step()
+
+    assert esper.component_for_entity(game.ball, ec.Position).y > breakout.FLOOR + 60
+    assert "press space" not in [label.text for label in game.labels()]
+
+
+def test_paddle_that_moves_gives_the_ball_a_spin(world: str) -> None:
+    ways = []
+    for right in (False, True):
+        esper.switch_world("default")
+        esper.delete_world(world)
+        esper.switch_world(world)
+        game = breakout.build(seed=0)
+        run(game, 1)
+        game.keys.bot, game.keys.right = False, right
+        x = esper.component_for_entity(game.paddle, ec.Position).x
+        low = breakout.FLOOR + breakout.HALF[1] + breakout.BALL
+        esper.component_for_entity(game.ball, ec.Position).set(x, low + 0.5)
+        esper.component_for_entity(game.ball, ec.Velocity).set(0.0, -500.0)
+        game.step()
+        ways.append(esper.component_for_entity(game.ball, ec.Velocity).x)
+
+    assert ways[1] - ways[0] > 0.9 * breakout.SPIN * breakout.SPEED
+
+
 def test_lost_ball_is_served_again(world: str) -> None:
     game = breakout.build(seed=0)
+    run(game, 1)
     esper.component_for_entity(game.ball, ec.Position).set(100.0, 0.0)
+    esper.component_for_entity(game.ball, ec.Velocity).set(0.0, -500.0)
     first = game.ball
 
     for _ in range(10):

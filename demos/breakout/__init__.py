@@ -1,0 +1,1 @@
+"""Breakout: its rules, and its paddle."""
