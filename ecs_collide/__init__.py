@@ -71,6 +71,7 @@ from ecs_collide.random_numbers import Random
 from ecs_collide.recording.recorder import Recorder, record
 from ecs_collide.recording.recording import Recording
 from ecs_collide.response.rules import DEFAULT
+from ecs_collide.snapshot.saved_state import SavedState
 from ecs_collide.space import Space
 from ecs_collide.step.coming import ComingImpact, impact_dtype
 from ecs_collide.step.handlers import Handler
@@ -179,6 +180,7 @@ __all__ = [
     "Report",
     "ResponseSystem",
     "Restitution",
+    "SavedState",
     "Sensor",
     "Separate",
     "Slide",

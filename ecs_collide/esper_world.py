@@ -320,9 +320,11 @@ class World:
 
     def next_entity(self) -> int:
         """Return the id of the next new entity."""
-        self.require_known()
+        counter = getattr(esper, "_entity_count", None)
+        if type(counter) is not itertools.count:
+            self.require_known()
         # Only the repr of a count, as in "count(5)", shows its value without advancing it.
-        return int(repr(vars(esper)["_entity_count"])[len("count(") : -1])
+        return int(repr(counter)[len("count(") : -1])
 
     def begin_entities_at(self, entity: int) -> None:
         """Give new entities ids from this one on."""

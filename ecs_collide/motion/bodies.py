@@ -527,6 +527,31 @@ class Bodies:
         if self.n_woken:
             self.finish_step(self.woken[: self.n_woken])
 
+    def find_misplaced(self, rows: cython.longlong[::1], boxes: cython.double[:, :, ::1]) -> list:
+        """Return which still bodies of `rows` have other seen boxes than some saved ones.
+
+        Parameters
+        ----------
+        rows : int64 (n,)
+        boxes : float64 (2, n_rows, dim)
+            Centres and half sizes, by row.
+        """
+        found: list = []
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(rows.shape[0]):
+            i: cython.Py_ssize_t = rows[n]
+            if self.moves[i] or self.quarantined[i]:
+                continue
+            differs: cython.bint = i >= boxes.shape[1]
+            for k in range(0 if differs else self.dim):
+                differs |= self.seen_centre[i, k] != boxes[0, i, k]
+                differs |= self.seen_half[i, k] != boxes[1, i, k]
+            if differs:
+                found.append(i)
+        return found
+
     @cython.ccall
     @may_raise
     def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]) -> cython.void:

@@ -3,12 +3,51 @@
 from __future__ import annotations
 
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.motion.columns import views_of
+from ecs_collide.motion.columns import APART, FIRST_SEEN, FLAGS, N_TAKEN, VECTORS, views_of
+
+CHANGED_FLAGS = slice(FLAGS.index("news"), FLAGS.index("touched") + 1)
+"""The flags of bodies that the game has changed since the last step."""
+
+_QUARANTINED = FLAGS.index("quarantined")
+_REST = slice(FLAGS.index("rest_count"), FLAGS.index("interrupted") + 1)
+
+
+def is_zero(flags: NDArray[np.int8]) -> bool:
+    """Return whether all bytes are 0; `any` takes four times as long for a few of them."""
+    return not flags.tobytes().strip(b"\0")
+
+
+class SavedColumns(NamedTuple):
+    """Copies of the seen columns and of the flags, (n_columns, n_rows, ...) each."""
+
+    vectors: NDArray[np.float64]
+    scalars: NDArray[np.float64]  # `mass`
+    singles: NDArray[np.float64]
+    flags: NDArray[np.int8]
+
+    def seen(self, name: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the values of bodies in a seen column, float64 (n, width)."""
+        found: NDArray[np.float64]
+        if name == "seen_mass":
+            found = self.scalars[0, rows].reshape(-1, 1)
+        elif name == "seen_restitution":
+            found = self.singles[0, rows]
+        else:
+            place = VECTORS.index(name) - FIRST_SEEN
+            if place >= len(self.vectors):  # it has no column of its own
+                place = VECTORS.index(APART[name]) - FIRST_SEEN
+            found = self.vectors[place, rows]
+        return found
+
+    def flag(self, name: str) -> NDArray[np.int8]:
+        """Return a column of flags, int8 (n_rows,)."""
+        column: NDArray[np.int8] = self.flags[FLAGS.index(name)]
+        return column
 
 
 class BodyTable:
@@ -36,6 +75,9 @@ class BodyTable:
         self._free: list[int] = []
         self._freed: list[int] = []
         self._cleared: list[NDArray[Any]] = []
+        self._saved: tuple[NDArray[Any], ...] = ()
+        self._taken: NDArray[Any] = np.zeros(0)
+        self._rest: NDArray[Any] = np.zeros(0)
         self.bind()
 
     def __getattr__(self, name: str) -> NDArray[Any]:
@@ -48,6 +90,10 @@ class BodyTable:
         new = views_of(blocks, memory)
         capacity = len(new["ids"])
         new["views"] = SimpleNamespace(**{name: view.data for name, view in new.items()})
+        vectors, scalars, singles, flags = memory[: len(SavedColumns._fields)]
+        new["_saved"] = vectors[FIRST_SEEN:], scalars[:1], singles, flags
+        new["_taken"] = vectors[:N_TAKEN]
+        new["_rest"] = flags[_REST]
         new["_cleared"] = [
             columns for block, columns in zip(blocks, memory, strict=True) if block.is_cleared
         ]
@@ -77,6 +123,29 @@ class BodyTable:
         """Reset the columns of bodies to the values last seen in their components."""
         self.centre[rows], self.half[rows] = self.seen_centre[rows], self.seen_half[rows]
         self.velocity[rows], self.growth[rows] = self.seen_velocity[rows], self.seen_growth[rows]
+
+    def save(self, n_rows: int) -> SavedColumns:
+        """Return copies of the first rows of the seen columns and of the flags."""
+        vectors, scalars, singles, flags = self._saved
+        return SavedColumns(
+            vectors[:, :n_rows].copy(), scalars[:, :n_rows].copy(), singles[:, :n_rows].copy(),
+            flags[:, :n_rows].copy(),
+        )  # fmt: skip
+
+    def has_same_exclusions(self, saved: SavedColumns) -> bool:
+        """Return whether no row has news, and the same bodies are skipped as in saved columns."""
+        flags, n_rows = self._saved[-1], saved.flags.shape[1]
+        now, then = flags[_QUARANTINED, :n_rows], saved.flags[_QUARANTINED]
+        return is_zero(flags[CHANGED_FLAGS, :n_rows]) and now.tobytes() == then.tobytes()
+
+    def put_back(self, saved: SavedColumns) -> None:
+        """Set seen columns, the columns that follow from them, and the steps at rest."""
+        n_rows = saved.flags.shape[1]
+        vectors, scalars, singles, _ = self._saved
+        vectors[:, :n_rows], scalars[:, :n_rows] = saved.vectors, saved.scalars
+        singles[:, :n_rows] = saved.singles
+        self._taken[:, :n_rows] = saved.vectors[:N_TAKEN]
+        self._rest[:, :n_rows] = saved.flags[_REST]
 
     def free(self, rows: list[int]) -> None:
         """Free the rows of deleted bodies, from the next step on."""

@@ -40,13 +40,20 @@ _VECTOR_COLUMNS = (
     "seen_growth",  # 0 without a `Growth`
     "seen_offset",  # offset of `Attached`
 )
-_APART_COLUMNS = {
+APART = {
     "place": "centre",
     "seen_place": "seen_centre",
     "size": "half",
     "seen_size": "seen_half",
 }
 """Values in components, with columns of their own only if they are not centres and half sizes."""
+
+VECTORS = *_VECTOR_COLUMNS, *APART
+N_TAKEN = 4
+"""Number of the first vectors, which are those of the first seen ones at the start of a step."""
+
+FIRST_SEEN = VECTORS.index("seen_centre")
+"""Index of the first seen vector; a snapshot holds those from there on."""
 
 _SCALARS = (
     "mass",  # value of `Mass`, 1 without one; also the column `seen_mass`
@@ -55,7 +62,7 @@ _SCALARS = (
     "turned_at",  # last instant at which a marked body turned, or -1
 )
 _SINGLES = ("seen_restitution", "seen_owner")  # `Deflect` and `Attached`, as vectors of one number
-_FLAGS = (
+FLAGS = (
     "has",  # bits of `Has`: its components when it was filed
     "news",  # bits of `News`, until the next step has handled them
     "touched",  # bits of `Touched`, until the step has written its bodies
@@ -249,12 +256,12 @@ class Block(NamedTuple):
 
 
 def blocks_of(dim: int, apart: bool) -> list[Block]:
-    """Return the columns of the table in blocks; with `apart`, including `_APART_COLUMNS`."""
+    """Return the columns of the table in blocks; with `apart`, including `APART`."""
     return [
-        Block((*_VECTOR_COLUMNS, *(_APART_COLUMNS if apart else ())), DOUBLE, (dim,), "bodies"),
+        Block((*_VECTOR_COLUMNS, *(APART if apart else ())), DOUBLE, (dim,), "bodies"),
         Block(_SCALARS, DOUBLE, (), "bodies"),
         Block(_SINGLES, DOUBLE, (1,), "bodies"),
-        Block(_FLAGS, BYTE, (), "bodies"),
+        Block(FLAGS, BYTE, (), "bodies"),
         Block(_WIDE_FLAGS, SHORT, (), "bodies"),
         Block(_LONGS, LONG, (), "bodies"),
         Block(_LISTS, LONG, (), "bodies", False),
@@ -291,7 +298,7 @@ def views_of(blocks: list[Block], memory: Memory) -> Views:
     views: Views = {}
     for block, columns in zip(blocks, memory, strict=True):
         views.update(zip(block.names, columns, strict=True))
-    for name, twin in _APART_COLUMNS.items():
+    for name, twin in APART.items():
         views.setdefault(name, views[twin])
     views["seen_mass"] = views["mass"].reshape(-1, 1)
     views["path"] = views["path"].reshape(-1)

@@ -38,6 +38,7 @@ from ecs_collide.recording.checked import (
 )
 from ecs_collide.recording.frames import Frame, as_floats, compare_frames, plain, read_frame, same
 from ecs_collide.recording.recording import Divergence
+from ecs_collide.snapshot.saved_state import SavedState
 from ecs_collide.space import Space
 
 _VERSION = 2  # packet format
@@ -171,7 +172,7 @@ class Session:
         ]
         self._n_known = [delay] * n_players  # number of known inputs, including dropped ones
         self._used: dict[int, list[Any]] = {}
-        self._saves: dict[int, bytes] = {}
+        self._saves: dict[int, SavedState] = {}
         self._checks: dict[int, Frame] = {}
         self._digests: dict[int, str] = {}  # of the frames in `_checks`
         self._pieces: dict[int, list[str]] = {}  # pieces of requested frames of `_checks`
@@ -293,7 +294,7 @@ class Session:
                 del inputs[frame]
 
     def _simulate(self, frame: int) -> None:
-        self._saves[frame] = self.space.snapshot()
+        self._saves[frame] = self.space.save_state()
         self._used[frame] = [self._input(n, frame) for n in range(len(self._inputs))]
         self._step(list(self._used[frame]))
         if (frame + 1) % self._check_every == 0:

@@ -6,9 +6,10 @@ that still exist are restored in place.  Others are added and removed through th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container, Iterable, Iterator, Mapping
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from operator import mul
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,6 +42,10 @@ KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 
 
+Change: TypeAlias = "tuple[Own | Plain, int, Any, Any]"
+"""A custom component to set: its setter, its entity, itself and its new value."""
+
+
 @dataclass(slots=True)
 class WorldContents:
     """The components of each entity, valid while the world's mark is the same."""
@@ -50,12 +55,23 @@ class WorldContents:
     ids: Longs  # as in `SnapshotData`, like `masks` and `others`, for all types
     masks: NDArray[np.uint64]
     others: Longs
+    own: tuple[str, ...]
     plain: list[Plain]  # the dataclasses of numbers that entities have, sorted by name
     saved_masks: NDArray[np.uint64]  # without the dataclasses that no entity has
+    sizes: list[int]  # the number of components of each type of the library
+    n_numbers: int  # in all of these components
 
     def holders(self, n: int) -> Longs:
         """Return the entities that have the n-th type of component."""
         return holders(self.ids, self.masks, n)
+
+    def split(self, numbers: Doubles) -> list[Doubles]:
+        """Return the numbers of each type of the library, as views (n, width) of all of them."""
+        found, start = [], 0
+        for size, width in zip(self.sizes, WIDTHS.values(), strict=True):
+            found.append(numbers[start : start + size * width].reshape(size, width))
+            start += size * width
+        return found
 
 
 @dataclass(slots=True)
@@ -63,8 +79,7 @@ class Loaded:
     """The custom components of a state, loaded before any of them is set."""
 
     fresh: dict[tuple[int, type], Any]  # new components, by entity and type
-    # The setter, the entity, the component and its new values.
-    updates: list[tuple[Own | Plain, int, Any, Any]]
+    updates: list[Change]
 
 
 @dataclass(slots=True)
@@ -73,7 +88,7 @@ class Before:
 
     next_entity: int
     # By library type: numbers (n, width), or the fields of all components if one is not a number.
-    numbers: list[Doubles | list[list[Any]]]
+    numbers: Sequence[Doubles | list[list[Any]]]
     structure: Structure | None = None  # None if no entity or component changes
     overwritten: list[tuple[Own | Plain, Any, Any]] = field(default_factory=list)
 
@@ -94,7 +109,8 @@ class SnapshotSchema:
         self._n_changes = self.types.n_changes
         # In the order of the bits of a mask.
         self.kinds = [*FIELDS, *self.types.kinds()]
-        records = backend.kernels.records.ComponentRecords
+        self._kernel = backend.kernels.records
+        records = self._kernel.ComponentRecords
         self._records = [
             records(kind, FIELDS.get(kind, ()), _WHOLE.get(kind, ())) for kind in self.kinds
         ]
@@ -117,10 +133,14 @@ class SnapshotSchema:
 
     def inspect(self, world: World) -> WorldContents:
         """Return the components of each entity, and collect them in the records."""
-        mark, dead = world.mark(), frozenset(world.dead())
-        self._name_kinds()
         last = self._last
-        if last is None or last.mark is not mark or last.dead != dead:
+        if (
+            last is None
+            or self._n_changes != self.types.n_changes
+            or not world.is_as(last.mark, len(last.dead))
+            or (last.dead and last.dead != world.dead())
+        ):
+            mark, dead = world.mark(), frozenset(world.dead())
             self._discover(world.kinds())
             ids, masks, others = self._file(world.entities(self.kinds), dead)
             first = len(FIELDS) + len(self.types.own)
@@ -128,7 +148,12 @@ class SnapshotSchema:
             places = {n: place for place, n in enumerate((*range(first), *held))}
             saved = rearrange(masks, [*map(places.get, range(len(self.kinds)))], len(places))
             plain = [self.types.plain[n - first] for n in held]
-            last = self._last = WorldContents(mark, dead, ids, masks, others, plain, saved)
+            sizes = [len(records.items) for records in self._records[: len(FIELDS)]]
+            n_numbers = sum(map(mul, sizes, WIDTHS.values()))
+            last = self._last = WorldContents(
+                mark, dead, ids, masks, others, tuple(own.name for own in self.types.own), plain,
+                saved, sizes, n_numbers,
+            )  # fmt: skip
         return last
 
     def _file(
@@ -138,8 +163,7 @@ class SnapshotSchema:
 
         Entities that have only empty classes are among the others.
         """
-        file = backend.kernels.records.file_components
-        ids, masks, rest = file(entities, dead, self._records)
+        ids, masks, rest = self._kernel.file_components(entities, dead, self._records)
         masks = masks.reshape(-1, words_of(len(self.kinds)))
         others = ~self._marks()
         words = [others >> 64 * n & 2**64 - 1 for n in range(masks.shape[1])]
@@ -179,19 +203,22 @@ class SnapshotSchema:
                     found[plain.kind] = contents.holders(n)[filled].tolist()
         return found
 
-    def read(self, contents: WorldContents) -> list[Doubles]:
-        """Return the numbers of the library's components; raise TypeError if a field is no number."""
-        taken: list[Doubles] = []
-        for n, names in enumerate(FIELDS.values()):
-            records = self._records[n]
-            numbers = np.zeros((len(records.items), len(names)))
-            taken.append(numbers)
-            wrong = records.read(numbers.data) if numbers.size else -1
-            if wrong >= 0:
-                raise _no_number(
-                    int(contents.holders(n)[wrong]), self.kinds[n], records.items[wrong]
-                )
-        return taken
+    def read(self, contents: WorldContents) -> Doubles:
+        """Return the numbers of the library's components, one type after the other.
+
+        Raise TypeError if a field is no number.
+        """
+        numbers = np.zeros(contents.n_numbers)
+        n, wrong = self._kernel.read_all(self._records[: len(FIELDS)], numbers.data)
+        if n >= 0:
+            raise _no_number(
+                int(contents.holders(n)[wrong]), self.kinds[n], self._records[n].items[wrong]
+            )
+        return numbers
+
+    def put(self, numbers: Doubles) -> None:
+        """Write numbers, in the order of `read`, into the components that were inspected last."""
+        self._kernel.put_all(self._records[: len(FIELDS)], numbers.data)
 
     def save(self, contents: WorldContents) -> list[list[bytes]]:
         """Return the custom components as the bytes of their save functions."""
@@ -274,10 +301,10 @@ class SnapshotSchema:
             if name in plain:
                 entities = state.holders(n_held + len(state.own) + n).tolist()
                 rows = plain[name].as_declared(table).rows(len(entities))
-                _load(world, plain[name], entities, rows, loaded)
+                _load_all(world, plain[name], entities, rows, loaded)
         for n, (name, blobs) in enumerate(zip(state.own, state.blobs, strict=True)):
             if name in by_name:
-                _load(world, by_name[name], state.holders(n_held + n).tolist(), blobs, loaded)
+                _load_all(world, by_name[name], state.holders(n_held + n).tolist(), blobs, loaded)
         return loaded
 
     def save_state(self, world: World) -> Before:
@@ -286,7 +313,7 @@ class SnapshotSchema:
         numbers: list[Doubles | list[list[Any]]] = []
         for records, names in zip(self._records, FIELDS.values(), strict=False):
             array = np.zeros((len(records.items), len(names)))
-            if array.size and records.read(array.data) >= 0:
+            if array.size and records.read(array.reshape(-1).data, 0) >= 0:
                 numbers.append([[getattr(x, name, None) for name in names] for x in records.items])
             else:
                 numbers.append(array)
@@ -306,7 +333,7 @@ class SnapshotSchema:
                     for name, value in zip(names, values, strict=True):
                         _try(setattr, item, name, value)
             elif numbers.size:
-                _try(records.put, records.items, numbers.data)
+                _try(records.put, records.items, numbers.reshape(-1).data, 0)
         for how, component, value in reversed(before.overwritten):
             _try(how.put_back, component, value)
 
@@ -340,18 +367,49 @@ class SnapshotSchema:
                 world.note(before.structure, entity)
                 world.add(entity, kind, component)
             contents = self.inspect(world)
-        ends = [*contents.ids[-1:].tolist(), *contents.others[-1:].tolist(), *contents.dead]
-        world.begin_entities_at(max(state.next_entity, *(last + 1 for last in ends), 1))
+        self.begin_entities(world, contents, state.next_entity)
         for numbers, bit in zip(state.numbers, bits, strict=False):
             if numbers.size and bit is not None:
-                self._records[bit].put(self._records[bit].items, numbers.data)
-        for how, entity, component, value in loaded.updates:
+                self._records[bit].put(self._records[bit].items, numbers.reshape(-1).data, 0)
+        self.update(loaded.updates, before)
+
+    def begin_entities(self, world: World, contents: WorldContents, next_entity: int) -> None:
+        """Give new entities ids from one on, beyond all that the world has."""
+        ends = [*contents.ids[-1:].tolist(), *contents.others[-1:].tolist(), *contents.dead]
+        world.begin_entities_at(max(next_entity, *(last + 1 for last in ends), 1))
+
+    def update(self, changes: list[Change], before: Before) -> None:
+        """Set custom components to their new values."""
+        for how, entity, component, value in changes:
             try:
                 before.overwritten.append((how, component, how.now(component)))
                 how.write(component, value)
             except Exception as error:
                 _add_note(error, how, entity)
                 raise
+
+    def changes_in_place(
+        self, contents: WorldContents, blobs: list[list[bytes]], tables: list[Table]
+    ) -> list[Change] | None:
+        """Return what sets the custom components that were inspected last to saved values.
+
+        None if one must be replaced by a new component.
+        """
+        loaded = Loaded({}, [])
+        saved: Iterable[tuple[Own | Plain, Any]] = (
+            *zip(self.types.own, blobs, strict=True),
+            *zip(contents.plain, tables, strict=True),
+        )
+        for how, given in saved:
+            if isinstance(how, Plain) and how.is_mark:
+                continue
+            n = self.kinds.index(how.kind)
+            entities, items = contents.holders(n).tolist(), self._records[n].items
+            values = given.rows(len(items)) if isinstance(given, Table) else given
+            for entity, item, value in zip(entities, items, values, strict=True):
+                if not _load(how, entity, item, value, loaded):
+                    return None
+        return loaded.updates
 
     def _apply_entities(
         self,
@@ -410,22 +468,30 @@ class SnapshotSchema:
                 world.remove(entity, kind)
 
 
-def _load(
+def _load_all(
     world: World, how: Own | Plain, entities: list[int], values: list[Any], loaded: Loaded
 ) -> None:
     """Prepare the changes that restore the components of one type."""
     for entity, value in zip(entities, values, strict=True):
         there = world.component(entity, how.kind)
         try:
-            if there is not None and how.holds(there, value):
-                continue
-            if there is None or how.is_frozen:
+            if not _load(how, entity, there, value, loaded):
                 loaded.fresh[entity, how.kind] = how.make(value)
-            else:
-                loaded.updates.append((how, entity, there, value))
         except Exception as error:
             _add_note(error, how, entity)
             raise
+
+
+def _load(how: Own | Plain, entity: int, there: Any, value: Any, loaded: Loaded) -> bool:
+    """Prepare the change of a component; return False if it must be a new one."""
+    if there is None:
+        return False
+    if how.holds(there, value):
+        return True
+    if how.is_frozen:
+        return False
+    loaded.updates.append((how, entity, there, value))
+    return True
 
 
 def _add_note(error: Exception, how: Own | Plain, entity: int) -> None:

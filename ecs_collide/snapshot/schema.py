@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -89,24 +89,35 @@ class SnapshotData:
 
     def find_seen(self) -> list[Doubles]:
         """Return the numbers last read of all bodies, in the order of `SEEN`."""
-        columns = []
-        for n, (kind, _, default) in enumerate(SEEN):
-            k = self.kinds.index(kind)
-            numbers = self.numbers[k]
-            width = self.dim if numbers.shape[1] > 1 else 1
-            holders = self.holders(k)
-            if len(holders) == len(self.bodies) and (holders == self.bodies).all():
-                # The usual case; the shortcut saves a quarter of a restore.
-                column = np.array(numbers[:, :width], order="C")
-            else:
-                column = np.full((len(self.bodies), width), default)
-                places, here = find_in(self.bodies, holders)
-                column[places[here]] = numbers[here, :width]
-            if len(self.mismatches):
-                some = self.mismatches[self.mismatches["column"] == n]
-                column[some["body"], some["axis"]] = some["value"]
-            columns.append(column)
+        columns = find_seen(self.dim, self.kinds, self.numbers, self.holders, self.bodies)
+        for n in set(self.mismatches["column"].tolist()):
+            some = self.mismatches[self.mismatches["column"] == n]
+            columns[n][some["body"], some["axis"]] = some["value"]
         return columns
+
+
+def find_seen(
+    dim: int,
+    kinds: Sequence[str],
+    numbers: Sequence[Doubles],
+    holders_of: Callable[[int], Longs],
+    bodies: Longs,
+) -> list[Doubles]:
+    """Return the numbers that components have for all bodies, in the order of `SEEN`."""
+    columns = []
+    for kind, _, default in SEEN:
+        k = kinds.index(kind)
+        width = dim if numbers[k].shape[1] > 1 else 1
+        having = holders_of(k)
+        if len(having) == len(bodies) and (having == bodies).all():
+            # The usual case; the shortcut saves a quarter of a restore.
+            column = np.array(numbers[k][:, :width], order="C")
+        else:
+            column = np.full((len(bodies), width), default)
+            places, here = find_in(bodies, having)
+            column[places[here]] = numbers[k][here, :width]
+        columns.append(column)
+    return columns
 
 
 def find_in(rising: Longs, some: Longs) -> tuple[Longs, NDArray[np.bool_]]:

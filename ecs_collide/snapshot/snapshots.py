@@ -16,7 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import Exclusion, Has, News, Touched
+from ecs_collide._kernel.constants import Exclusion, News, Touched
+from ecs_collide.components.attributes import ROUNDED
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.filters import NAMES as CATEGORY_NAMES
 from ecs_collide.esper_world import World
@@ -29,17 +30,17 @@ from ecs_collide.snapshot.capture import (
     WorldContents,
 )
 from ecs_collide.snapshot.own_types import Load, Own, Save, Update
-from ecs_collide.snapshot.rounding import RoundedNumbers
+from ecs_collide.snapshot.rounding import ROUNDED_NUMBER, RoundedNumbers
+from ecs_collide.snapshot.saved_state import CONTACT_CODES, SavedState
 from ecs_collide.snapshot.schema import (
-    CONTACT_RECORD,
     MISMATCH_RECORD,
     PENDING_RECORD,
     RIDE_RECORD,
-    Doubles,
     Longs,
     SnapshotData,
+    find_seen,
 )
-from ecs_collide.step.events_of_step import StepEvents, contact_order
+from ecs_collide.step.events_of_step import StepEvents, no_events
 from ecs_collide.step.handlers import Subscribers
 from ecs_collide.step.pipeline import Pipeline
 from ecs_collide.step.registrations import require_component_type
@@ -59,20 +60,27 @@ from ecs_collide.sync.seen import (
     TOUCHED,
     UNSEEN,
     none_of,
-    saved_rests,
 )
 
 _USUAL = Components()
-_NO_CONTENTS: dict[str, Any] = {
-    "next_entity": 0, "kinds": (), "own": (), "plain": (), "ids": NO_ROWS, "others": NO_ROWS,
-    "masks": np.zeros((0, 1), np.uint64), "numbers": [], "blobs": [], "tables": [],
-}  # fmt: skip
-_CONTACT_CODES = ("first", "second", "kind", "axis", "sign")  # the columns of a contact's row
 _COUNTS = Stats._fields[:-3]  # without the ones computed on access
 # Counts that depend on trees, which are built again.
 _OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
 # The format has room for the other four of these, which it stores as 0.
 _SAVED = tuple(name for name in _COUNTS if name not in ("reinsertions", "rebuilds"))
+# The place of each count in the other form, -1 for one that is 0.
+_TO_SAVED = [-1 if name in _OF_COST else _COUNTS.index(name) for name in _SAVED]
+_FROM_SAVED = [_SAVED.index(name) if name in _SAVED else -1 for name in _COUNTS]
+_NO_CONTENTS: dict[str, Any] = {
+    "next_entity": 0, "kinds": (), "own": (), "plain": (), "ids": NO_ROWS, "others": NO_ROWS,
+    "masks": np.zeros((0, 1), np.uint64), "numbers": [], "blobs": [], "tables": [],
+    "mismatches": none_of(MISMATCH_RECORD),
+}  # fmt: skip
+_NO_VECTORS = np.zeros((0, 3)).data
+_NO_CONTACTS = np.zeros((0, 5), np.int64).data, np.zeros(0).data, NO_ROWS.data
+_NONE_PENDING, _NO_RIDES, _NONE_ROUNDED = map(
+    none_of, (PENDING_RECORD, RIDE_RECORD, ROUNDED_NUMBER)
+)
 
 
 class _Before(NamedTuple):
@@ -80,7 +88,7 @@ class _Before(NamedTuple):
 
     world: World
     components: Before
-    state: SnapshotData | None  # the space; None if it could not be read
+    state: SavedState | None  # None if it could not be read
     category_names: list[str]
 
 
@@ -100,17 +108,19 @@ class Snapshots:
         self._lock = shared.lock
         self._domain = shared.domain
         self._wrap = None if shared.domain is None else shared.domain.wrap
+        self._is_usual = shared.registry.components == _USUAL
         self._pipeline = pipeline
         self._schema = schema
         self._subscribers = subscribers
         self._rounded = RoundedNumbers(self._registry.components, self._state.dim)
         # The state before the current restore, or before one that was interrupted.
         self._before: _Before | None = None
-        self._decoded: tuple[bytes, SnapshotData] | None = None  # the last snapshot restored
+        self._decoded: tuple[object, SnapshotData] | None = None  # the last snapshot restored
         self.is_used = False  # whether the game has asked for a snapshot
         self._compared: WorldContents | None = None  # the contents at the last warning
         self._warned_of: set[type] = set()
         self._holder_rows: tuple[WorldContents, Longs, list[Longs]] | None = None
+        self._n_rows: tuple[Longs, int] = NO_ROWS, 0  # rows, and how many the columns need
 
     def snapshot_with(
         self,
@@ -142,7 +152,15 @@ class Snapshots:
     def snapshot(self) -> bytes:
         """Return the state that the next steps depend on, as bytes."""
         with self._lock:
-            return self._snapshot()
+            saved = self._save("snapshot")
+            if self._is_usual and saved.is_plain and self._agrees_with_table(saved):
+                saved.mismatches = none_of(MISMATCH_RECORD)
+            return self.encode(saved)
+
+    def save_state(self) -> SavedState:
+        """Return the state that the next steps depend on, in memory."""
+        with self._lock:
+            return self._save("save_state")
 
     def warn_of_not_held(self) -> None:
         """Warn once about each component type of entities that snapshots do not hold."""
@@ -170,77 +188,119 @@ class Snapshots:
         }
         return filled | {kind: entities for kind, entities in holders.items() if entities}
 
-    def _snapshot(self) -> bytes:
-        step, world = self._state, self._link.world
+    def _save(self, caller: str) -> SavedState:
+        world = self._link.world
         world.require_current()
-        if step.is_stepping or self._lock.is_changing:
+        if self._state.is_stepping or self._lock.is_changing:
             raise RuntimeError(
-                "snapshot() was called within a step, or after one that was never finished: "
+                f"{caller}() was called within a step, or after one that was never finished: "
                 "call it between steps, or in a handler of their events"
             )
-        self._schema.require_all(self._registry.components)
-        contents = self._schema.inspect(world)
-        numbers = self._schema.read(contents)
-        state = SnapshotData(
-            **self._state_of_space(world),
-            next_entity=world.next_entity(),
+        if not self._is_usual:
+            self._schema.require_all(self._registry.components)
+        saved = self._state_of_space(world)
+        self._add_numbers(saved, world)
+        saved.blobs = self._schema.save(saved.contents)
+        saved.tables = self._schema.tables(saved.contents)
+        return saved
+
+    def _add_numbers(self, saved: SavedState, world: World) -> None:
+        """Add the components of the library to a saved state."""
+        saved.contents = self._schema.inspect(world)
+        saved.next_entity = world.next_entity()
+        saved.numbers = self._schema.read(saved.contents)
+
+    def _state_of_space(self, world: World) -> SavedState:
+        """Return the state except for the contents of the world."""
+        step, registry, saved = self._state, self._registry, SavedState()
+        rows = registry.rows
+        saved.owner = self
+        saved.step, saved.time = step.step, step.time
+        saved.rest_speed, saved.pair_limit = self._pipeline.rest_speed, self._pipeline.pair_limit
+        saved.gravity = step.gravity
+        counts = step.counts or [0] * len(_COUNTS)
+        saved.counts = tuple(map([*counts, 0].__getitem__, _TO_SAVED))
+        saved.reports, saved.new_reports = tuple(step.reports), step.new_reports
+        saved.n_reports, saved.was_crowded = step.n_reports, step.is_crowded
+        saved.category_names = tuple(CATEGORY_NAMES.names)
+        saved.altered = self._subscribers.altered(world)
+        saved.events = step.events.copy() if step.log is not None else step.known_events
+        if self._n_rows[0] is not rows:
+            self._n_rows = rows, int(rows.max(initial=-1)) + 1
+        saved.entities, saved.rows = registry.entities, rows
+        saved.columns = registry.table.save(self._n_rows[1])
+        is_quiet = registry.is_quiet(world, saved.columns)
+        saved.flags = None if is_quiet else self._flags(world)
+        saved.filters = registry.seen.filters(rows)
+        saved.mismatches = None
+        saved.sleepers, saved.stirred = registry.sleep.sleeping_rows(
+            rows, registry.kinematic_targets.put
+        )
+        contacts = step.timeline.contacts.rows
+        saved.contacts = contacts.arrays() if contacts.n else None
+        saved.rides = self._ride_rows()
+        saved.pending = self._pending_events()
+        saved.rounded = self._rounded.rows(world) if ROUNDED else _NONE_ROUNDED
+        saved.is_plain = is_quiet and not len(saved.pending) and not ROUNDED
+        return saved
+
+    def encode(self, saved: SavedState) -> bytes:
+        """Return a saved state as bytes."""
+        return codec.encode(self._describe(saved))
+
+    def _describe(self, saved: SavedState) -> SnapshotData:
+        """Return a saved state in the form of a snapshot."""
+        contents = saved.contents
+        if saved.mismatches is None:
+            saved.mismatches = self._find_mismatches(saved)
+        return SnapshotData(
+            **self._describe_space(saved),
+            next_entity=saved.next_entity,
             kinds=KIND_NAMES,
-            own=tuple(own.name for own in self._schema.types.own),
+            own=contents.own,
             plain=tuple(plain.name for plain in contents.plain),
             ids=contents.ids,
             masks=contents.saved_masks,
             others=contents.others,
-            numbers=numbers,
-            blobs=self._schema.save(contents),
-            tables=self._schema.tables(contents),
-            mismatches=none_of(MISMATCH_RECORD),
+            numbers=contents.split(saved.numbers),
+            blobs=saved.blobs,
+            tables=saved.tables,
+            mismatches=saved.mismatches,
         )
-        is_up_to_date = self._registry.index.is_up_to_date(world)
-        if not is_up_to_date or not self._agrees_with_table(contents, numbers):
-            state.mismatches = self._find_mismatches(state)
-        return codec.encode(state)
 
-    def _state_of_space(self, world: World) -> dict[str, Any]:
+    def _describe_space(self, saved: SavedState) -> dict[str, Any]:
         """Return the fields of `SnapshotData` except for the contents of the world."""
-        step = self._state
-        c, rows = self._registry.table, self._registry.rows
-        sleepers, stirred = self._registry.sleep.sleeping_rows(
-            rows, self._registry.kinematic_targets.put
-        )
-        contacts, images = self._contact_rows()
-        flags = self._flags(world)
-        # The next step restarts the count of a body with other components.  A restored space has
-        # already read those components.
-        rests = (flags & (UNSEEN | CHANGED | REPLACED) == 0) & (c.quarantined[rows] == 0)
-        rests &= c.has[rows] & Has.FIXED == 0
+        dim, flags = self._state.dim, saved.flags_of_bodies()
+        contacts, images = saved.contact_records(self._domain is not None)
+        events = saved.events or no_events(dim)
         return {
-            "dim": step.dim,
-            "step": step.step,
-            "time": step.time,
-            "rest_speed": self._pipeline.rest_speed,
-            "pair_limit": self._pipeline.pair_limit,
-            "gravity": (*step.gravity, 0.0, 0.0)[:3],
-            "counts": self._results_in_numbers(),
-            "reports": list(step.reports),
-            "new_reports": step.new_reports,
-            "n_reports": step.n_reports,
-            "bodies": self._registry.entities,
+            "dim": dim,
+            "step": saved.step,
+            "time": saved.time,
+            "rest_speed": saved.rest_speed,
+            "pair_limit": saved.pair_limit,
+            "gravity": (*saved.gravity, 0.0, 0.0)[:3],
+            "counts": saved.counts,
+            "reports": list(saved.reports),
+            "new_reports": saved.new_reports,
+            "n_reports": saved.n_reports,
+            "bodies": saved.entities,
             "flags": flags,
-            "filters": self._registry.seen.filters(rows),
-            "rest_count": np.where(rests, saved_rests(c.rest_count[rows], c.interrupted[rows]), 0),
-            "sleepers": sleepers,
-            "stirred": stirred,
+            "filters": saved.filters,
+            "rest_count": saved.rests(flags),
+            "sleepers": saved.sleepers,
+            "stirred": saved.stirred,
             "contacts": contacts,
-            "rides": self._ride_rows(),
-            "category_names": tuple(CATEGORY_NAMES.names),
-            "was_crowded": step.is_crowded,
-            "altered": self._subscribers.altered(world),
+            "rides": saved.rides,
+            "category_names": saved.category_names,
+            "was_crowded": saved.was_crowded,
+            "altered": saved.altered,
             "wrap": self._wrap,
             "images": images,
-            "rounded": self._rounded.rows(world),
-            "pending": self._pending_events(),
-            "collisions": step.events.collision_array,
-            "contact_events": step.events.contact_array,
+            "rounded": saved.rounded,
+            "pending": saved.pending,
+            "collisions": events.collision_array,
+            "contact_events": events.contact_array,
         }
 
     def _flags(self, world: World) -> NDArray[np.uint8]:
@@ -266,22 +326,16 @@ class Snapshots:
             flags[are_among(rows, altered) & is_known] |= ALTERED
         return flags
 
-    def _results_in_numbers(self) -> tuple[int, ...]:
-        """Return the numbers of the last step, 0 for its costs."""
-        counts = dict(zip(_COUNTS, self._state.counts or [0] * len(_COUNTS), strict=True))
-        return tuple(0 if name in _OF_COST else int(counts[name]) for name in _SAVED)
-
-    def _agrees_with_table(self, contents: WorldContents, numbers: list[Doubles]) -> bool:
+    def _agrees_with_table(self, saved: SavedState) -> bool:
         """Return whether components still have the numbers last read of them, bit by bit."""
-        if self._registry.components != _USUAL:  # custom ones may store other numbers
-            return False
-        registry, known = self._registry, self._holder_rows
+        registry, known, contents = self._registry, self._holder_rows, saved.contents
         if known is None or known[0] is not contents or known[1] is not registry.rows:
             rows = [
                 registry.index.rows_of(contents.holders(KIND_NAMES.index(kind)))
                 for kind, _, _ in SEEN[:N_OF_STEPS]
             ]
             known = self._holder_rows = contents, registry.rows, rows
+        numbers = contents.split(saved.numbers)
         return all(
             len(rows) == 0
             or self._schema.agrees(n, numbers[n], rows, getattr(registry.table.views, column))
@@ -289,11 +343,16 @@ class Snapshots:
             for n in (KIND_NAMES.index(kind),)
         )
 
-    def _find_mismatches(self, state: SnapshotData) -> NDArray[np.void]:
+    def _find_mismatches(self, saved: SavedState) -> NDArray[np.void]:
         """Return the numbers last read that components no longer have."""
-        found = []
-        for n, expected in enumerate(state.find_seen()):
-            seen = getattr(self._registry.table, SEEN[n][1])[self._registry.rows]
+        contents, found = saved.contents, []
+        expected_columns = find_seen(
+            self._state.dim, KIND_NAMES, contents.split(saved.numbers), contents.holders,
+            saved.entities,
+        )  # fmt: skip
+        for n, (expected, seen) in enumerate(
+            zip(expected_columns, saved.seen(len(SEEN)), strict=True)
+        ):
             bodies, axes = np.nonzero(expected.view(np.int64) != seen.view(np.int64))
             mismatches = none_of(MISMATCH_RECORD, len(bodies))
             mismatches["column"], mismatches["axis"], mismatches["body"] = n, axes, bodies
@@ -301,28 +360,11 @@ class Snapshots:
             found.append(mismatches)
         return np.concatenate(found)
 
-    def _contact_rows(self) -> tuple[NDArray[np.void], Longs]:
-        """Return the contacts, and in a world that wraps the image of each."""
-        ids = self._registry.table.ids
-        rows, since, image = map(np.asarray, self._state.timeline.contacts.rows.arrays())
-        contacts, images = none_of(CONTACT_RECORD, len(rows)), np.zeros(0, np.int64)
-        if len(rows):
-            first, second, *codes = rows.T
-            for name, column in zip(_CONTACT_CODES, (ids[first], ids[second], *codes), strict=True):
-                contacts[name] = column
-            contacts["since"] = since
-            # Their present order depends on the trees.
-            order = contact_order(rows, image, ids)
-            contacts = contacts[order]
-            if self._domain is not None:
-                images = image[order]
-        return contacts, images
-
     def _ride_rows(self) -> NDArray[np.void]:
         dim, timeline = self._state.dim, self._state.timeline
         ride = timeline.carriers.now
         if not ride.n:
-            return none_of(RIDE_RECORD)
+            return _NO_RIDES
         rows = np.sort(np.asarray(ride.riders)[: ride.n])
         # A failed step has recorded that some were moved and lose their carrier.
         lost = are_among(rows, timeline.contacts.forgotten)
@@ -336,7 +378,7 @@ class Snapshots:
     def _pending_events(self) -> NDArray[np.void]:
         buffer = self._state.timeline.event_buffer
         n = buffer.n_contacts
-        pending = none_of(PENDING_RECORD, n)
+        pending = none_of(PENDING_RECORD, n) if n else _NONE_PENDING
         if n:
             pending["first"], pending["second"] = np.asarray(buffer.contact_bodies)[:n].T
             pending["time"] = np.asarray(buffer.contact_time)[:n]
@@ -347,8 +389,8 @@ class Snapshots:
 
     # -- restoring --
 
-    def restore(self, data: bytes) -> None:
-        """Restore the state that `snapshot` saved, or change nothing."""
+    def restore(self, data: object) -> None:
+        """Restore the state that `snapshot` or `save_state` returned, or change nothing."""
         with self._lock:
             try:
                 self._restore(data)
@@ -358,7 +400,7 @@ class Snapshots:
                         self._lock.repair()
                 raise
 
-    def _restore(self, data: bytes) -> None:
+    def _restore(self, data: object) -> None:
         world = self._link.world
         world.require_current()
         if self._lock.is_changing:
@@ -366,22 +408,25 @@ class Snapshots:
                 "restore() was called in a response, in the middle of a step: "
                 "call it between steps, or in a handler of their events"
             )
+        if isinstance(data, SavedState):
+            if data.owner is not self:
+                raise ValueError(
+                    f"restore({data!r}) got the state of another space: give it to the space whose "
+                    "save_state() returned it, or restore(bytes(state)) into this one"
+                )
+            if self._restore_numbers(world, data):
+                return
         state = self._decode(data)
-        if state.wrap != self._wrap:
-            raise ValueError(
-                f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
-                f"wrap={self._wrap!r}: restore it into Space(wrap={state.wrap!r})"
-            )
-        if not self._registry.sweeps and state.seen[2][state.sleepers["body"]].any():
-            raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
         world.require_known()
         loaded = self._schema.load(world, state)
         if self._state.before is not None:  # a step was never finished
             self._lock.is_changing = True
             self._lock.repair()
-        before = self._save(world)
+        components, space = self._schema.save_state(world), None
+        with suppress(Exception):  # raised by a component, which the restore may replace
+            space = self._state_of_space(world)
         self._lock.is_changing = True
-        self._before = before
+        before = self._before = _Before(world, components, space, list(CATEGORY_NAMES.names))
         CATEGORY_NAMES.adopt(state.category_names)
         self._schema.apply(world, state, loaded, before.components)
         self._rounded.resume(world, state.rounded)
@@ -389,34 +434,83 @@ class Snapshots:
         self._before = None  # the restore is complete
         self._lock.is_changing = False
 
-    def _decode(self, data: bytes) -> SnapshotData:
-        """Return the state that bytes hold; a search restores the same ones again and again."""
-        if self._decoded is None or self._decoded[0] is not data or type(data) is not bytes:
-            self._decoded = None  # one state of a large world is enough
-            self._decoded = data, codec.decode(data, self._state.dim, WIDTHS)
-        return self._decoded[1]
+    def _restore_numbers(self, world: World, saved: SavedState) -> bool:
+        """Restore a state from which only numbers differ; return False, unchanged, if more does."""
+        registry, step, timeline = self._registry, self._state, self._state.timeline
+        if (
+            not saved.is_plain
+            or step.before is not None
+            or self._schema.inspect(world) is not saved.contents
+            or not registry.is_as(world, saved.rows, saved.columns)
+        ):
+            return False
+        try:
+            changes = self._schema.changes_in_place(saved.contents, saved.blobs, saved.tables)
+            now = self._state_of_space(world)
+            self._add_numbers(now, world)
+        except Exception:  # raised by a component
+            return False
+        if changes is None:
+            return False
+        components = Before(now.next_entity, ())
+        self._lock.is_changing = True
+        self._before = _Before(world, components, now, list(CATEGORY_NAMES.names))
+        CATEGORY_NAMES.adopt(saved.category_names)
+        if now.next_entity != saved.next_entity:
+            self._schema.begin_entities(world, saved.contents, saved.next_entity)
+        self._schema.put(saved.numbers)
+        self._schema.update(changes, components)
+        if step.gravity != saved.gravity:
+            self._pipeline.set_gravity(saved.gravity)
+        registry.put_back(saved.columns)
+        timeline.contacts.recover(*(saved.contacts or _NO_CONTACTS))
+        self._recover_rides(saved.rides)
+        timeline.event_buffer.clear()
+        self._resume_step(saved, saved.events)
+        if len(saved.sleepers) or len(saved.stirred):
+            step.n_asleep = registry.resume_sleep(saved.sleepers, saved.stirred)
+        self._subscribers.resume(world, saved.altered)
+        self._before = None  # the restore is complete
+        self._lock.is_changing = False
+        return True
 
-    def _save(self, world: World) -> _Before:
-        """Return the state from which `take_back` undoes a restore."""
-        components = self._schema.save_state(world)
-        state = None
-        with suppress(Exception):  # raised by a component, which the restore may replace
-            state = SnapshotData(
-                **self._state_of_space(world), **_NO_CONTENTS, mismatches=none_of(MISMATCH_RECORD)
+    def _decode(self, data: object) -> SnapshotData:
+        """Return the state that bytes hold; a search restores the same ones again and again."""
+        known = self._decoded
+        if known is None or known[0] is not data or type(data) not in (bytes, SavedState):
+            self._decoded = None  # one state of a large world is enough
+            if isinstance(data, SavedState):
+                state = self._describe(data)
+                state.seen = data.seen(len(SEEN))
+            else:
+                state = codec.decode(data, self._state.dim, WIDTHS)
+                self._require_fitting(state)
+            self._decoded = known = data, state
+        return known[1]
+
+    def _require_fitting(self, state: SnapshotData) -> None:
+        """Raise ValueError for the state of a space with other settings."""
+        if state.wrap != self._wrap:
+            raise ValueError(
+                f"the snapshot is of a space with wrap={state.wrap!r} and this one has "
+                f"wrap={self._wrap!r}: restore it into Space(wrap={state.wrap!r})"
             )
-            used = SEEN if self._registry.table.is_apart else SEEN[:N_OF_STEPS]
-            rows = self._registry.rows
-            columns = (getattr(self._registry.table, name) for _, name, _ in used)
-            state.seen = [column.take(rows, axis=0) for column in columns]
-        return _Before(world, components, state, list(CATEGORY_NAMES.names))
+        if not self._registry.sweeps and state.seen[2][state.sleepers["body"]].any():
+            raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
 
     def take_back(self) -> None:
         """Undo a restore that failed or was interrupted; if this is interrupted, call it again."""
         if self._before is None:
             return
-        world, components, state, category_names = self._before
+        world, components, saved, category_names = self._before
         world.require_current()
         CATEGORY_NAMES.names[:] = category_names
+        state = None
+        if saved is not None:
+            state = SnapshotData(**self._describe_space(saved), **_NO_CONTENTS)
+            state.seen = saved.seen(len(SEEN))
+            if not components.numbers:
+                components.numbers = saved.contents.split(saved.numbers)
         self._schema.put_back(world, components)
         self._start_over()
         if state is not None:
@@ -455,18 +549,14 @@ class Snapshots:
                     f"and its {position.__name__} has no numbers"
                 ) from error
         registry.seen.resume_filters(registry.rows, state.filters)
-        first, second, *codes = (state.contacts[name] for name in _CONTACT_CODES)
+        first, second, *codes = (state.contacts[name] for name in CONTACT_CODES)
         rows = registry.index.rows_of(first), registry.index.rows_of(second)
         timeline.contacts.recover(
             np.stack([*rows, *codes], axis=1).data,
             np.array(state.contacts["since"], np.float64).data,
             state.images.data,
         )
-        timeline.carriers.recover(
-            registry.index.rows_of(state.rides["entity"]).data,
-            np.array(state.rides["carrier_velocity"][:, : step.dim], np.float64).data,
-            np.array(state.rides["taken_off"][:, : step.dim], np.float64).data,
-        )
+        self._recover_rides(state.rides)
         if self._domain is not None:
             timeline.event_buffer.image = 0  # pending events keep their order
         bodies = np.stack([state.pending["first"], state.pending["second"]], axis=1)
@@ -475,20 +565,39 @@ class Snapshots:
             bodies.data,
             np.array(state.pending["codes"], np.int8).data,
         )
-        step.log = None
-        step.known_events = StepEvents.of_arrays(state.collisions, state.contact_events)
-        step.reports[:] = state.reports[-N_KEPT:]
-        step.n_reports = state.n_reports
-        saved = dict(zip(_SAVED, state.counts, strict=True))
-        counts = [saved.get(name, 0) for name in _COUNTS]
-        step.drop_step(state.step, state.time, counts, list(state.new_reports))
-        self._pipeline.rest_speed = state.rest_speed
-        self._pipeline.pair_limit = state.pair_limit
-        step.is_crowded = state.was_crowded
+        self._resume_step(state, StepEvents.of_arrays(state.collisions, state.contact_events))
         step.n_asleep = registry.resume_sleep(state.sleepers, state.stirred)
         known = {*zip(first.tolist(), second.tolist(), strict=True), *map(tuple, bodies.tolist())}
         altered = [each for each in state.altered if each[2:4] in known]  # the others never end
         self._subscribers.resume(world, altered)
+
+    def _recover_rides(self, rides: NDArray[np.void]) -> None:
+        dim, carriers = self._state.dim, self._state.timeline.carriers
+        if not len(rides):
+            carriers.recover(NO_ROWS.data, _NO_VECTORS, _NO_VECTORS)
+            return
+        carriers.recover(
+            self._registry.index.rows_of(rides["entity"]).data,
+            np.array(rides["carrier_velocity"][:, :dim], np.float64).data,
+            np.array(rides["taken_off"][:, :dim], np.float64).data,
+        )
+
+    def _resume_step(self, state: SnapshotData | SavedState, events: StepEvents | None) -> None:
+        """Restore the results of the last step, and the settings."""
+        step = self._state
+        step.log = None
+        step.known_events = events
+        step.reports[:] = state.reports[-N_KEPT:]
+        step.n_reports = state.n_reports
+        step.drop_step(
+            state.step,
+            state.time,
+            [*map((*state.counts, 0).__getitem__, _FROM_SAVED)],
+            [*state.new_reports],
+        )
+        self._pipeline.rest_speed = state.rest_speed
+        self._pipeline.pair_limit = state.pair_limit
+        step.is_crowded = state.was_crowded
 
 
 def not_held_message(kind: type, entities: list[int]) -> str:

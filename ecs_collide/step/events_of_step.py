@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import compress
 from typing import Any
@@ -24,10 +25,25 @@ from ecs_collide.events import (
 
 _OF_CODE: dict[int, Any] = {BEGAN: ContactBegan, ENDED: ContactEnded}
 
+_CONTACT_COLUMNS = ("contact_time", "contact_bodies", "contact_codes", "contact_images")
 _HIDDEN = len(ContactKind)
 # By the kernel's kinds of contacts: SOLID, CROSSING, PASSING, LEAVING, UNTIL_APART.
 _REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
 SHOWN_KINDS = (*(ContactKind(kind) if kind < _HIDDEN else None for kind in _REPORTED_KINDS),)
+
+
+@dataclass(slots=True)
+class CopiedEvents:
+    """Copies of the columns of an `EventBuffer`, which later steps do not write."""
+
+    n_collisions: int
+    n_contacts: int
+    numbers: Any = None
+    codes: Any = None
+    contact_time: Any = None
+    contact_bodies: Any = None
+    contact_codes: Any = None
+    contact_images: Any = None
 
 
 class StepEvents:
@@ -35,8 +51,8 @@ class StepEvents:
 
     Attributes
     ----------
-    log : EventBuffer
-        What the arrays are made from.  The second step after this one writes it anew.
+    log : EventBuffer or CopiedEvents
+        What the arrays are made from.  The second step after this one writes a buffer anew.
     """
 
     def __init__(self, dim: int, log: Any) -> None:
@@ -51,6 +67,19 @@ class StepEvents:
             collision_array=_read_only(collisions), contact_array=_read_only(contacts)
         )
         return events
+
+    def copy(self) -> StepEvents:
+        """Return events that do not change; the events of a snapshot are their own copy."""
+        log = self.log
+        if log is None:
+            return self
+        n, m = log.n_collisions, log.n_contacts
+        copied = CopiedEvents(n, m)
+        for name in ("numbers", "codes") if n else ():
+            setattr(copied, name, np.asarray(getattr(log, name))[:n].copy())
+        for name in _CONTACT_COLUMNS if m else ():
+            setattr(copied, name, np.asarray(getattr(log, name))[:m].copy())
+        return StepEvents(self._dim, copied)
 
     @cached_property
     def collision_array(self) -> NDArray[np.void]:

@@ -116,7 +116,7 @@ class EntityRows:
 
     def is_up_to_date(self, world: World) -> bool:
         """Return whether the world has the same entities and components as at the last comparison."""
-        return world.mark() is self.mark and frozenset(world.dead()) == self.dead
+        return self.is_current(world) and (not self.dead or self.dead == world.dead())
 
     def compare(self, world: World) -> Changes:
         """Return the differences between the entities of a world and the entities with rows."""

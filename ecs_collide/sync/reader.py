@@ -295,8 +295,9 @@ class ComponentReader:
         n: cython.Py_ssize_t
 
         for kind in self.kinds:
-            for n in range(rows.shape[0]):
-                kind.forget(rows[n])
+            if kind.items:
+                for n in range(rows.shape[0]):
+                    kind.forget(rows[n])
 
     # -- rollback --
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_collide._kernel import ReadOnly, cython
+from ecs_collide._kernel import ReadOnly, cython, may_raise
 from ecs_collide.components.attributes import read_number, write_number
 from ecs_collide.sync.slots import (
     Slots,
@@ -47,13 +47,16 @@ class ComponentRecords:
         if cython.compiled:
             slots_free(self.slots)
 
-    def read(self, numbers: cython.double[:, ::1]) -> int:
+    @cython.ccall
+    @may_raise
+    def read(self, numbers: cython.double[::1], start: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Read the numbers of all components.
 
         Parameters
         ----------
-        numbers : float64 (len(items), width)
-            Written.
+        numbers : float64 (start + len(items) * width or more,)
+            Written from `start` on, one component after the other.
+        start : int
 
         Returns
         -------
@@ -62,33 +65,49 @@ class ComponentRecords:
         """
         i: cython.Py_ssize_t
         k: cython.Py_ssize_t
+        at: cython.Py_ssize_t = start
 
+        _require_room(numbers, start, len(self.items) * self.width)
+        if self.width == 0:
+            return -1
         for i in range(len(self.items)):
             item = self.items[i]
-            if cython.compiled and fields_read(self.slots, item, cython.address(numbers[i, START])):
-                continue
-            try:
-                for k in range(self.width):
-                    value = read_number(item, self.names[k])
-                    if isinstance(value, (str, bytes, bytearray)):
-                        return i
-                    numbers[i, k] = float(value)
-            except (AttributeError, TypeError, ValueError, OverflowError):
-                return i
+            if not cython.compiled or not fields_read(
+                self.slots, item, cython.address(numbers[at])
+            ):
+                try:
+                    for k in range(self.width):
+                        value = read_number(item, self.names[k])
+                        if isinstance(value, (str, bytes, bytearray)):
+                            return i
+                        numbers[at + k] = float(value)
+                except (AttributeError, TypeError, ValueError, OverflowError):
+                    return i
+            at += self.width
         return -1
 
-    def put(self, items: list, numbers: cython.double[:, ::1]):
-        """Write numbers, float64 (len(items), width), into those components that differ."""
+    @cython.ccall
+    @may_raise
+    def put(
+        self, items: list, numbers: cython.double[::1], start: cython.Py_ssize_t
+    ) -> cython.void:
+        """Write numbers, laid out as in `read`, into those components that differ."""
         i: cython.Py_ssize_t
+        at: cython.Py_ssize_t = start
 
+        _require_room(numbers, start, len(items) * self.width)
+        if self.width == 0:
+            return
         for i in range(len(items)):
             item = items[i]
             if (
                 self.whole
                 or not cython.compiled
-                or not fields_write(self.slots, item, cython.address(numbers[i, START]))
+                or not fields_write(self.slots, item, cython.address(numbers[at]))
             ):
-                _put_by_name(item, self.names, self.whole, np.asarray(numbers)[i])
+                some = np.asarray(numbers)[at : at + self.width]
+                _put_by_name(item, self.names, self.whole, some)
+            at += self.width
 
     def agree(
         self,
@@ -116,6 +135,49 @@ class ComponentRecords:
             ):
                 return False
         return True
+
+
+@may_raise
+def _require_room(
+    numbers: cython.double[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t
+) -> cython.void:
+    """Raise IndexError unless an array has n numbers from `start` on."""
+    if start < 0 or start + n > numbers.shape[0]:
+        raise IndexError(f"{n} numbers from {start} on, and there are {numbers.shape[0]}")
+
+
+def read_all(all_records: list, numbers: cython.double[::1]) -> tuple:
+    """Read the numbers of all components of some types, one type after the other.
+
+    Returns
+    -------
+    tuple of int
+        Which type has a component with a field that is not a number, and the index of that
+        component; -1 and -1 if there is none.
+    """
+    record: ComponentRecords
+    n: cython.Py_ssize_t
+    start: cython.Py_ssize_t = 0
+
+    for n in range(len(all_records)):
+        record = all_records[n]
+        if record.items:
+            wrong: cython.Py_ssize_t = record.read(numbers, start)
+            if wrong >= 0:
+                return n, wrong
+            start += len(record.items) * record.width
+    return -1, -1
+
+
+def put_all(all_records: list, numbers: cython.double[::1]):
+    """Write numbers, laid out as in `read_all`, into the components."""
+    record: ComponentRecords
+    start: cython.Py_ssize_t = 0
+
+    for record in all_records:
+        if record.items:
+            record.put(record.items, numbers, start)
+            start += len(record.items) * record.width
 
 
 def _put_by_name(item, names, whole, numbers):

@@ -27,7 +27,7 @@ from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.table import entries
 from ecs_collide.esper_world import World
 from ecs_collide.events import EndReason, Vector
-from ecs_collide.motion.body_table import BodyTable
+from ecs_collide.motion.body_table import CHANGED_FLAGS, BodyTable, SavedColumns, is_zero
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.body_lists import BodyLists
@@ -633,22 +633,73 @@ class BodyRegistry:
         c.take_seen(rows)
         placed = (c.quarantined[rows] == 0) & (c.news[rows] & News.NEW == 0)
         self._part()
-        self._put_in_trees(rows[placed], rows[placed])
+        moves = c.moves[rows] != 0
+        self._put_in_trees(rows[placed & moves].data, rows[placed & ~moves])
         self.reader.find_faces(rows.data)
 
-    def _put_in_trees(self, rows: RowArray, misplaced: RowArray) -> None:
-        """Put the moving bodies of `rows` and the still ones of `misplaced` into their trees."""
+    def _put_in_trees(self, moving: memoryview, stills: RowArray) -> None:
+        """Put moving bodies and misplaced still ones into their trees."""
         c, t = self.table, self._timeline
-        self.moving = self.active = rows[c.moves[rows] != 0]
-        stills = misplaced[c.moves[misplaced] == 0]
-        c.motion[stills] = 0.0
+        self.lists.moving = self.lists.active = moving
         t.reset()
-        t.bodies.begin_step(self.moving.data, 0.0)
-        t.bodies.place_still(stills.data)
-        t.broadphase.place_still(stills.data)
-        t.broadphase.place_moving(self.moving.data)
+        t.bodies.begin_step(moving, 0.0)
+        if len(stills):
+            c.motion[stills] = 0.0
+            t.bodies.place_still(stills.data)
+            t.broadphase.place_still(stills.data)
+        t.broadphase.place_moving(moving)
 
     # -- snapshots --
+
+    def is_quiet(self, world: World, saved: SavedColumns) -> bool:
+        """Return whether the last step knows all of the world but numbers of common components.
+
+        `saved` are the columns as they are now.
+        """
+        lists, rows = self.lists, self.rows
+        if lists.newcomers or lists.switched_off or lists.put or lists.moves or lists.n_out:
+            return False
+        if not self.index.is_up_to_date(world) or not is_zero(saved.flags[CHANGED_FLAGS]):
+            return False
+        quarantined = saved.flag("quarantined")
+        if not is_zero(quarantined) and (quarantined[rows] == Exclusion.INVALID).any():
+            return False
+        return not self.reader.altered_among(rows.data)
+
+    def is_as(self, world: World, rows: RowArray, saved: SavedColumns) -> bool:
+        """Return whether the world has the same bodies in the same rows as when columns were saved.
+
+        They also have the same components, and the same bodies are disabled.
+        """
+        return (
+            self.index.is_up_to_date(world)
+            and self.rows is rows
+            and not self.lists.switched_off
+            and self.table.has_same_exclusions(saved)
+        )
+
+    def put_back(self, saved: SavedColumns) -> None:
+        """Set the known values of bodies for which `is_as` is true, and place them."""
+        c, lists, rows = self.table, self.lists, self.rows
+        lists.forget_start()
+        self.wake_all()
+        moving, stills = lists.movers, NO_ROWS
+        if len(self.attached.rows):
+            moving = rows[(c.moves[rows] != 0) & (c.quarantined[rows] == 0)].data
+        misplaced = c.bodies.find_misplaced(rows.data, saved.vectors[:2].data)
+        if misplaced:
+            stills = np.array(misplaced, np.int64)
+        c.put_back(saved)
+        self.reader.forget(rows.data)
+        self.reader.recognize(rows.data)
+        self._put_in_trees(moving, stills)
+        self._forget_pending()
+        if len(self._unfixed) < len(rows):
+            lists.unread = rows[c.has[rows] & Has.FIXED != 0]
+        lists.requested.clear()
+        lists.moves = {}
+        lists.is_reported = True
+        self.reader.find_faces(rows.data)
 
     def recall(self, world: World, bodies: RowArray) -> None:
         """Set the bodies, by rising id; the caller sets the contacts afterwards.
@@ -680,7 +731,8 @@ class BodyRegistry:
             self.index.mark = object()
         for row in rows[out].tolist():
             self._timeline.broadphase.remove(row)
-        self._put_in_trees(rows[~out], rows[~out & misplaced])
+        moves = c.moves[rows] != 0
+        self._put_in_trees(rows[~out & moves].data, rows[~out & misplaced & ~moves])
         self._forget_pending()
         self.lists.unread = rows[c.has[rows] & Has.FIXED != 0]
         self.lists.requested.clear()

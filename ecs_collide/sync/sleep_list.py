@@ -30,6 +30,8 @@ from ecs_collide.sync.seen import (
 RowArray = NDArray[np.int64]
 
 
+_NO_SLEEPERS, _NONE_STIRRED = none_of(SLEEPER), none_of(STIRRED)
+
 STEPS_TO_SLEEP = 8  # steps at rest after which a body may fall asleep
 EVERY = 8  # bodies fall asleep in every 8th step: inserting many boxes at once is faster
 
@@ -177,6 +179,8 @@ class Sleep:
 
         `put` are rows of bodies that `Space.teleport` or `Space.move` has placed.
         """
+        if self.n == 0 and not put:
+            return _NO_SLEEPERS, _NONE_STIRRED
         c = self._table
         places = np.flatnonzero(c.asleep[rows])
         sleeping, why = none_of(SLEEPER, len(places)), np.zeros(len(rows), np.uint8)

@@ -80,4 +80,4 @@ class Units:
 
     def set_velocities(self, components: Sequence[Any], velocities: Doubles) -> None:
         """Set the numbers of many velocity components from `velocities`, (n, dim)."""
-        self._velocities.put(list(components), np.ascontiguousarray(velocities).data)
+        self._velocities.put(list(components), np.ravel(velocities).data, 0)

@@ -1,6 +1,6 @@
 """Save a whole game and restore it: its bodies, and its state in Python objects.
 
-`Space.snapshot` holds the state of the library.  The state of the game, such as the score, the
+`Space.save_state` holds the state of the library.  The state of the game, such as the score, the
 wait of a gun or the dice of a bot, is found by following every reference from the game, its
 processors and its components.  If that leads to an object that cannot be restored, nothing is
 saved.
@@ -22,7 +22,8 @@ import numpy as np
 
 from ecs_collide.clocks import FixedStep
 from ecs_collide.recording.frames import LIBRARY
-from ecs_collide.space import Space, take_snapshot
+from ecs_collide.snapshot.saved_state import SavedState
+from ecs_collide.space import Space, take_state
 from ecs_collide.testing.watch import processors
 
 # Types whose objects never change, or whose contents are visited separately.
@@ -63,7 +64,7 @@ class Memory:
         self._components: list[Any] = []  # as snapshots number them
         self._numbers: dict[int, int] = {}
         self.kinds: set[type] = set()  # of custom components so far
-        self._moments: dict[int, tuple[bytes, list[tuple[Any, Any]]]] = {}
+        self._moments: dict[int, tuple[SavedState, list[tuple[Any, Any]]]] = {}
 
     @property
     def steps(self) -> list[int]:
@@ -93,7 +94,7 @@ class Memory:
         except _StrangeError as strange:
             self.obstacle = strange.kind
             return
-        self._moments[step] = take_snapshot(self._space), contents
+        self._moments[step] = take_state(self._space), contents
 
     def require(self, step: int, caller: str) -> None:
         """Save everything as it is now; raise AssertionError, for a caller, if that fails."""

@@ -794,6 +794,43 @@ def test_a_restore_that_is_interrupted_at_any_line_has_happened_or_has_not(
 
 
 @pytest.mark.slow_in_python
+def test_a_state_of_which_the_restore_is_interrupted_has_come_back_or_has_not(
+    implementation, world, volume
+):
+    space = ec.install(gravity=(0, -10))
+    box((0, -1), (40, 1))
+    ball = mover((0, 5), (1, 1), (3, 0), ec.Deflect(0.5), ec.Filter(2))
+    mover((9, 1), (1, 1), (0, 0), ec.Slide())
+    score = Score(0, 0.0)
+    esper.add_component(ball, score)
+    for _ in range(2):
+        esper.process(DT)
+    ends = {}
+    for n in [*some_of(600, volume(30, 200, 600, least=10)), 10**6]:
+        state, data = space.save_state(), space.snapshot()
+        score.points += 1
+        esper.component_for_entity(ball, ec.Velocity).x = n
+        esper.process(DT)
+        later = space.snapshot()
+        assert state.is_plain
+        fuse = Fuse(n)
+        with contextlib.suppress(InterruptError), fuse:
+            space.restore(state)
+        space.check()
+        now = space.snapshot()
+        assert now in (data, later), fuse.where
+        ends[now == data] = True
+        space.restore(state)
+        assert space.snapshot() == data
+        esper.component_for_entity(ball, ec.Velocity).x = n
+        esper.process(DT)
+        score.points += 1
+        assert space.snapshot() == later, fuse.where
+
+    assert ends == {True: True, False: True}
+
+
+@pytest.mark.slow_in_python
 @pytest.mark.filterwarnings("ignore:entity")
 def test_a_restore_that_is_interrupted_leaves_no_entity_half_changed(implementation, world, volume):
     space = ec.install(gravity=(0, -10))
