@@ -14,6 +14,7 @@ from sphinx.addnodes import pending_xref
 import ecs_collide
 
 sys.path.append(str(Path(__file__).parent))
+from make_llms import make_full, make_list
 from make_reference import expand
 
 project = "ecs_collide"
@@ -146,6 +147,16 @@ def describe(app, page, template, context, doctree) -> None:
         )
 
 
+def write_for_programs(app, exception) -> None:
+    """Write llms.txt and llms-full.txt beside the pages."""
+    if exception is None and app.builder.format == "html":
+        out = Path(app.outdir)
+        includes = app.env.toctree_includes["index"]
+        pages = [page for page in includes if page not in ("changelog", "contributing")]
+        (out / "llms.txt").write_text(make_list(pages), "utf-8")
+        (out / "llms-full.txt").write_text(make_full(), "utf-8")
+
+
 def setup(app) -> None:
     """Tell Sphinx what to mend while it reads."""
 
@@ -173,3 +184,4 @@ def setup(app) -> None:
     app.connect("doctree-read", link_names)
     app.connect("doctree-read", open_large)
     app.connect("html-page-context", describe)
+    app.connect("build-finished", write_for_programs)

@@ -12,6 +12,7 @@ import pytest
 
 import ecs_collide
 from ecs_collide.components.filters import NAMES
+from ecs_collide.components.table import TABLE
 from tests import windows
 
 ROOT = Path(__file__).parent.parent
@@ -348,3 +349,18 @@ def test_every_demo_has_a_small_picture_and_stands_on_the_page_of_demos():
         picture = ROOT / "docs" / "pictures" / f"demo_{demo}.png"
         assert 1_000 < picture.stat().st_size < 60_000, picture.name
         assert f"](pictures/{picture.name}) `{demo}`: " in page, demo
+
+
+def test_file_for_programs_is_short_and_has_all_components_and_recipes():
+    full = script("make_llms").make_full()
+
+    assert len(full.split()) < 20_000
+    assert all(f"`{kind.kind.__name__}(" in full for kind in TABLE)
+    assert set(programs("cookbook.md")) <= set(re.findall(r"```python\n(.*?)```", full, re.S))
+    assert "](" not in re.sub(r"\]\(https://|```.*?```", "", full, flags=re.S)
+
+
+def test_list_for_programs_says_what_each_page_is_about():
+    listed = script("make_llms").make_list(["tutorial", "queries"])
+
+    assert "- [Queries](queries.html): Between steps a space answers where its bodies are" in listed
