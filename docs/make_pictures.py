@@ -619,7 +619,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "netplay": 6.0,
     "pi": 6.5,
     "platformer": 17.55,
-    "responses": 1.6,
+    "responses": 1.75,
     "survivors": 7.0,
     "ten_thousand": 0.6,
     "tree": 5.5,

@@ -167,5 +167,6 @@ def test_recording_keeps_the_colours(world: str, folder: Path) -> None:
     with Image.open("responses.gif") as animation:
         frames = [np.asarray(f.convert("RGB")) for f in ImageSequence.Iterator(animation)]
     assert len(frames) == 12
-    seen = set(map(tuple, frames[-1].reshape(-1, 3).tolist()))
-    assert {way[3] for way in responses.WAYS} <= seen
+    seen = np.unique(frames[-1].reshape(-1, 3), axis=0).astype(int)
+    for name, _, _, colour in responses.WAYS:
+        assert np.abs(seen - colour).max(axis=1).min() <= 4, name

@@ -173,8 +173,24 @@ def test_all_responses_are_seen_in_one_round(world: str) -> None:
     run(scene, responses.ROUND - 1)
 
     assert scene.after == {number: way[2] for number, way in enumerate(responses.WAYS)}
+    balls = list(scene.balls)
     run(scene, 2)
-    assert [len(trail) for trail in scene.trail] == [0] * len(responses.WAYS)
+    assert not set(balls) & set(scene.balls)  # dropped again
+
+
+def test_arrows_point_where_the_balls_fly(world: str) -> None:
+    scene = responses.build()
+    run(scene, responses.ROUND - 1)
+
+    corners = scene.quads().corners
+
+    moving = [way[2] for way in responses.WAYS if way[2] != (0.0, 0.0)]
+    assert len(corners) == 2 * len(moving)  # a shaft and a head each
+    for shaft, head, way in zip(corners[::2], corners[1::2], moving, strict=True):
+        arrow = head[2] - shaft[:2].mean(axis=0)
+        beside = np.hypot(*arrow) - responses.HALF
+        assert beside == pytest.approx(responses.ARROW * np.hypot(*way))
+        assert arrow[0] * way[1] - arrow[1] * way[0] == pytest.approx(0.0, abs=1e-9)
 
 
 def test_tree_is_drawn_with_its_branches(world: str) -> None:
