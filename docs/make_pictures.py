@@ -588,7 +588,7 @@ def photograph(path: Path, program: str, keys: dict[int, tuple[str, ...]], at: i
 def first_game(path: Path) -> None:
     """Take a picture of the first program of the README: the player jumps over the crate."""
     readme = (FOLDER.parents[1] / "README.md").read_text("utf-8")
-    program = re.search(r"```python\n(.*?)```", readme, re.S)[1]
+    program = re.findall(r"```python\n(.*?)```", readme, re.S)[1]
     photograph(path, program, {0: ("RIGHT",), 50: ("RIGHT", "SPACE")}, 64)
 
 

@@ -129,7 +129,7 @@ def test_window_of_the_readme_has_a_player_who_jumps_pushes_and_collects():
         seen.append((place.x, place.y, crate.x, len(esper.get_component(names["Coin"]))))
 
     keys = {20: ("SPACE",), 24: (), 90: ("RIGHT",)}
-    windows.play(programs("README.md")[0], "README.md", keys, 500, watch)
+    windows.play(programs("README.md")[1], "README.md", keys, 500, watch)
 
     x, y, crate, _ = seen[15]
     assert (x, y, crate) == (80, 60, 260)  # on the floor
