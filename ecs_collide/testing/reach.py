@@ -4,13 +4,18 @@ The search saves the game at each *moment* that differs from all earlier ones, a
 there with each of the inputs, held for some steps.  It is A* (Hart, Nilsson and Raphael, "A Formal
 Basis for the Heuristic Determination of Minimum Cost Paths", 1968): it prefers the moments from
 which the goal may be reached in the fewest steps, at the highest speed that it has seen.
+
+A player that must wait for a lift can be in thousands of other moments meanwhile, and A* tries them
+all before the shortest tape is known.  So a first search finds some tape: it prefers the moments
+that are nearest to the goal (Pohl, "Heuristic Search Viewed as Path Finding in a Graph", 1970).  A
+second one looks for shorter tapes, within a limit.
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import esper
 import numpy as np
@@ -28,6 +33,8 @@ Boxes = tuple[NDArray[np.float64], NDArray[np.float64]]  # min and max corners, 
 Doubles = NDArray[np.float64]
 
 LONGEST = 20  # times `hold`: how long an input is held while the player does not leave its cell
+HASTE = 30.0  # the weight of a step to the goal in the first search; of one taken it is 1
+SHORTER = 250  # moments in which the second search looks for a shorter tape
 ABOVE = 8  # times the player's size: how far above the level it is followed; elsewhere once
 
 
@@ -41,6 +48,9 @@ class Reach:
         The inputs that lead to the goal, a script for `Sim.play`; None if it was not reached.
     places : array (n, dim)
         Where the player has stood on something: its centre, once for each cell.
+    is_shortest : bool
+        Whether no shorter tape exists, to within `hold` steps, among those that the cells tell
+        apart.  False if that would have taken more than 250 moments to find out.
     is_complete : bool
         Whether the search ended with the goal, or because there was nothing more to try.
     n_moments : int
@@ -51,6 +61,7 @@ class Reach:
 
     tape: list[tuple[str, int]] | None
     places: NDArray[np.float64]
+    is_shortest: bool
     is_complete: bool
     n_moments: int
     nearest: float
@@ -117,7 +128,7 @@ def reach(
     Returns
     -------
     Reach
-        Its tape is the shortest to within `hold` steps, among those that the cells tell apart.
+        Its tape is the shortest if that takes at most 250 moments to find out.
 
     Raises
     ------
@@ -149,12 +160,28 @@ def reach(
     memory.require(0, "reach()")
     search = _Search(sim, player, goal, list(dict.fromkeys(("", *inputs))), hold, key, memory)
     search.measure(found[0], cell, bounds)
-    try:
-        if start is not None:
-            sim.space.teleport(found[0], start)
-        return search.run(at_most)
-    finally:
-        memory.bring_back(0)
+
+    def run(at_most: int, haste: float, bound: float) -> Reach:
+        try:
+            if start is not None:
+                sim.space.teleport(found[0], start)
+            return search.run(at_most, haste, bound)
+        finally:
+            memory.bring_back(0)
+
+    if search.boxes is None:
+        return run(at_most, 1.0, np.inf)
+    first = run(at_most, HASTE, np.inf)
+    if not first.tape:
+        return first
+    second = run(SHORTER, 1.0, sum(n for _, n in first.tape))
+    return replace(
+        second,
+        tape=first.tape if second.tape is None else second.tape,
+        is_complete=True,
+        n_moments=first.n_moments + second.n_moments,
+        nearest=first.nearest,
+    )
 
 
 @dataclass(slots=True)
@@ -164,7 +191,7 @@ class _Moment:
     before: int  # the number of the moment before it; 0 for the first one
     names: str  # the inputs that were held
     n_steps: int  # from the beginning
-    gap: Doubles  # between the player and the goal, on each axis
+    gap: Doubles  # from the player to the goal, on each axis: negative to the left and down
     place: tuple[float, ...]  # of the player
     key: Hashable
 
@@ -195,11 +222,9 @@ class _Search:
             low, high = (np.array([corner], np.float64) for corner in goal)
             self.boxes = lambda: (low, high)
         self.more = key or self._others
-        self.moments: list[_Moment] = []
-        self.known: set[Hashable] = set()
         self.places: dict[Hashable, tuple[float, ...]] = {}
-        self.waiting: list[tuple[float, int]] = []  # a heap, by the estimated steps to the goal
-        self.fastest = np.full(self.space.dim, 2.0**-100)  # of the player, in units per step
+        # Of the player, in units per step: to the left and down, to the right and up.
+        self.fastest = np.full((2, self.space.dim), 2.0**-100)
         self.nearest = np.inf
 
     def measure(self, entity: int, cell: float | None, bounds: Box | None) -> None:
@@ -215,18 +240,30 @@ class _Search:
             bounds = lowest, highest
         self.low, self.high = (np.asarray(corner, np.float64) for corner in bounds)
 
-    def run(self, at_most: int) -> Reach:
-        """Search from the present moment until the goal is reached."""
+    def run(self, at_most: int, haste: float, bound: float) -> Reach:
+        """Search from the present moment until the goal is reached, in less steps than `bound`.
+
+        `haste` is the weight of the steps to the goal; with 1 the tape is the shortest.
+        """
+        self.haste = haste
+        self.moments: list[_Moment] = []
+        self.known: set[Hashable] = set()
+        self.waiting: list[tuple[float, int]] = []  # a heap, by the estimated steps to the goal
         n_tried = 0
         is_there = self._keep(0, "", 0)
         while self.waiting and not is_there and n_tried < at_most:
-            _, n = heapq.heappop(self.waiting)
+            estimate, n = heapq.heappop(self.waiting)
+            if estimate >= bound:
+                self.waiting.clear()
+                break
             n_tried += 1
             is_there = any(self._hold(n, names) for names in self.inputs)
             self.memory.forget(n)
+        is_shorter = is_there and self.moments[-1].n_steps < bound
         return Reach(
-            self._tape() if is_there else None,
+            self._tape() if is_shorter else None,
             np.array([*self.places.values()]).reshape(-1, self.space.dim),
+            haste == 1.0 and (is_there or not self.waiting),
             is_there or not self.waiting,
             n_tried,
             self.nearest,
@@ -260,7 +297,7 @@ class _Search:
         gap, place, key = self._gap(entity), self._place_of(entity), self._key(entity)
         moment = _Moment(before, names, n_steps, gap, place, key)
         if self.boxes is not None:
-            self.nearest = min(self.nearest, float(gap.max()))
+            self.nearest = min(self.nearest, float(np.abs(gap).max()))
         if self._is_there(gap):
             self.moments.append(moment)
             return True
@@ -271,7 +308,7 @@ class _Search:
             self.places.setdefault(tuple(part // self.cell for part in place), place)
         self.moments.append(moment)
         self.memory.take(len(self.moments))
-        self._queue(len(self.moments), np.abs(self.space.velocities([entity])[0]) * self.sim.dt)
+        self._queue(len(self.moments), self.space.velocities([entity])[0] * self.sim.dt)
         return False
 
     def _place_of(self, entity: int) -> tuple[float, ...]:
@@ -290,15 +327,22 @@ class _Search:
     def _queue(self, n: int, speed: Doubles) -> None:
         """Continue from a moment later on, the earlier the sooner it may reach the goal."""
         heapq.heappush(self.waiting, (self._estimate(n), n))
-        if (speed > self.fastest).any():
-            self.fastest = np.maximum(self.fastest, speed)
-            self.waiting = [(self._estimate(n), n) for _, n in self.waiting]
-            heapq.heapify(self.waiting)
+        speeds = np.array([-speed, speed])
+        if (speeds > self.fastest).any():
+            self.fastest = np.maximum(self.fastest, speeds)
+            self._sort()
+
+    def _sort(self) -> None:
+        """Estimate all moments again."""
+        self.waiting = [(self._estimate(n), n) for _, n in self.waiting]
+        heapq.heapify(self.waiting)
 
     def _estimate(self, n: int) -> float:
         """Return in how many steps from the beginning a moment may reach the goal."""
         moment = self.moments[n - 1]
-        return moment.n_steps + float((moment.gap / self.fastest).max())
+        left, right = self.fastest
+        n_left = float(np.maximum(-moment.gap / left, moment.gap / right).max())
+        return moment.n_steps + self.haste * n_left
 
     def _find_player(self) -> int:
         """Return the entity of the player, or -1 if there is none within the area."""
@@ -315,13 +359,16 @@ class _Search:
         return [body for body in sorted(bodies) if body in self.space]
 
     def _gap(self, entity: int) -> Doubles:
-        """Return how far the player is from the goal on each axis; 0 if the goal is no box."""
+        """Return the way from the player to the goal on each axis; 0 if the goal is no box."""
         if self.boxes is None:
             return np.zeros(self.space.dim)
         low, high = self.boxes()
         near, far = map(np.array, self.space.bounds(entity))
-        gaps = np.maximum(np.maximum(low - far, near - high), 0.0)
-        return gaps[gaps.max(axis=1).argmin()] if len(gaps) else np.full(len(near), np.inf)
+        gaps = np.maximum(low - far, 0.0) - np.maximum(near - high, 0.0)
+        if not len(gaps):
+            return np.full(len(near), np.inf)
+        nearest: Doubles = gaps[np.abs(gaps).max(axis=1).argmin()]
+        return nearest
 
     def _is_there(self, gap: Doubles) -> bool:
         """Return whether the player, with this gap, is at the goal."""
