@@ -12,16 +12,19 @@ and their name is the `iid`, so that references lead to them.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.level import Level, LevelObject, SolidBox
+from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.properties import check_names, checked_categories, is_solid, traits_of
-from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage, solid_boxes
+from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
+from ecs_collide.levels.things import LevelObject, SolidBox
 
-__all__ = ["Level", "LevelObject", "SolidBox", "load"]
+__all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "load"]
 
 _PROJECT = "project that LDtk"
 
@@ -113,7 +116,8 @@ def load(
         if name:
             raw = json.loads(files.read(own_file))
         _check_pictures(raw, files)
-        return _read(raw, values, cells, merge, categories)
+        key = f"{file.name} {raw['identifier']}"
+        return _read(raw, values, cells, merge, categories, key)
 
 
 def _check_pictures(raw: dict[str, Any], files: LevelFiles) -> None:
@@ -139,25 +143,25 @@ def _read(
     cells: Mapping[str, Mapping[str, Any]],
     merge: bool,
     categories: Mapping[str, int],
+    key: str,
 ) -> Level:
     """Return a level of a project; `values` names the cells of each layer."""
     width, height = raw["pxWid"], raw["pxHei"]
     check_numbers("the level", width=width, height=height)
-    solids: list[SolidBox] = []
+    layers: list[TileLayer] = []
     objects: list[LevelObject] = []
     for layer in reversed(raw["layerInstances"]):  # the file begins with the front layer
         x, y, grid = layer["__pxTotalOffsetX"], layer["__pxTotalOffsetY"], layer["__gridSize"]
         where = f"layer {layer['__identifier']!r}"
         check_numbers(where, x=x, y=y, width=grid)
-        for name, taken in _cells_by_value(layer, values, where).items():
-            properties = dict(cells.get(name, {}))
-            owner = f"cell {name!r} in {where}"
-            if is_solid(properties, owner) is False:
-                continue
-            properties.pop("solid", None)
-            traits = traits_of(properties, owner, categories)
-            what = name, properties, traits
-            solids += solid_boxes(taken, merge, (grid, grid), (x, y), height, *what)
+        tiles = _rows(layer, values, where)
+        if tiles:
+            kind = _kinds(layer, values, cells, categories, where)
+            block = Block(0, 0, tiles)
+            corner, size = (float(x), float(y)), (float(grid), float(grid))
+            layers.append(
+                TileLayer(layer["__identifier"], len(layers), corner, size, [block], kind)
+            )
         for thing in layer["entityInstances"]:
             fields = {
                 field["__identifier"]: _value_of(field, (x, y), grid, height)
@@ -181,7 +185,13 @@ def _read(
             check_place(found)
             objects.append(found)
     stated = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
-    return Level((float(width), float(height)), tuple(solids), tuple(objects), stated, raw)
+    field_of_tiles = Grid(tuple(layers), float(height), merge)
+    n_cells = sum(len(row) for layer in layers for block in layer.blocks for row in block.rows)
+    solids, places = field_of_tiles.solids(n_cells)
+    return Level(
+        (float(width), float(height)), solids, tuple(objects), stated, raw,
+        key=key, _grid=field_of_tiles, _places=places,
+    )  # fmt: skip
 
 
 def _value_of(
@@ -201,10 +211,8 @@ def _value_of(
     return value
 
 
-def _cells_by_value(
-    layer: dict[str, Any], values: _Values, where: str
-) -> dict[str, set[tuple[int, int]]]:
-    """Return the columns and rows of a layer's cells by the names of their values."""
+def _rows(layer: dict[str, Any], values: _Values, where: str) -> list[list[int]]:
+    """Return the values of a layer's cells, row by row; none if it is no IntGrid."""
     grid, n_columns, n_rows = layer["intGridCsv"], layer["__cWid"], layer["__cHei"]
     # Layers of other kinds have none.
     if len(grid) != n_columns * n_rows and (grid or layer.get("__type") == "IntGrid"):
@@ -217,9 +225,29 @@ def _cells_by_value(
     uid = layer["layerDefUid"]
     if any(grid) and uid not in values:
         raise ValueError(f"{where} is made after a layer {uid}, which the project does not define")
-    taken: dict[str, set[tuple[int, int]]] = {}
-    for place, value in enumerate(grid):
-        if value:
-            row, column = divmod(place, n_columns)
-            taken.setdefault(_name(values, uid, value), set()).add((column, row))
-    return taken
+    return [grid[start : start + n_columns] for start in range(0, len(grid), n_columns or 1)]
+
+
+def _kinds(
+    layer: dict[str, Any],
+    values: _Values,
+    cells: Mapping[str, Mapping[str, Any]],
+    categories: Mapping[str, int],
+    where: str,
+) -> Callable[[int], Kind]:
+    """Return a function that returns what a value is in a layer."""
+    uid = layer["layerDefUid"]
+
+    @cache
+    def kind(number: int) -> Kind:
+        name = _name(values, uid, number)
+        properties = dict(cells.get(name, {}))
+        owner = f"cell {name!r} in {where}"
+        if is_solid(properties, owner) is False:
+            return Kind(name, properties)
+        properties.pop("solid", None)
+        part = Part((name, ""))
+        made = name, properties, traits_of(properties, owner, categories)
+        return Kind(name, properties, (part,), {part: made})
+
+    return kind

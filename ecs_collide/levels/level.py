@@ -5,107 +5,68 @@ A level counts upwards from its bottom-left corner, one unit a pixel.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from types import GeneratorType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import esper
 
 from ecs_collide.components.basics import Extents, Fixed, Position
-from ecs_collide.levels.properties import Factory
+from ecs_collide.levels.cells import Grid, Place
+from ecs_collide.levels.changes import (
+    Changes,
+    corner_of,
+    find_cells,
+    forget_cells,
+    layer_named,
+    register_here,
+)
+from ecs_collide.levels.things import Entry, LevelObject, SolidBox, Thing, made_by
 
-Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
-"""The entry of a table for a type: see `Level.create`."""
-
-
-@dataclass(frozen=True, slots=True)
-class SolidBox:
-    """One box of tiles that are bodies.
-
-    Attributes
-    ----------
-    centre, half : tuple of 2 floats
-        In world units (pixels, upwards).
-    type : str
-        The type of its tiles; empty if they have none.
-    properties : mapping
-        The custom properties that its tiles share, and the properties that their layers hand down.
-    traits : tuple of callables
-        Functions that make the components for the properties.
-    """
-
-    centre: tuple[float, float]
-    half: tuple[float, float]
-    type: str = ""
-    properties: Mapping[str, Any] = field(default_factory=dict)
-    traits: tuple[Factory, ...] = ()
-
-    def components(self) -> tuple[object, ...]:
-        """Return new components for an entity that fills the box and has its properties."""
-        return Position(*self.centre), Extents(*self.half), *(make() for make in self.traits)
-
-    def __str__(self) -> str:
-        return f"the box of tiles around {self.centre}"
+_FLIPS = 0xF0000000  # the four highest bits of a number say how Tiled flips the tile
+# How far a point may lie beside the border of a tile, in cells: nothing is tried first.
+_AROUND = ((0.0, 0.0), *((x, y) for x in (-1e-6, 1e-6) for y in (-1e-6, 1e-6)))
 
 
-@dataclass(frozen=True, slots=True)
-class LevelObject:
-    """One object of an object layer: a rectangle, a point, a text, a tile or a line.
+class Tile(NamedTuple):
+    """A tile of a level, as it is now.
 
     Attributes
     ----------
-    id : int
-        The editor's number for the object; never used twice in a map.
-    name, type : str
-        As written in the editor; empty if nothing is written there.  A tile object
-        without a type has the type of its tile.  (Tiled 1.9 calls it *class*.)
     layer : str
         The name of its layer.
-    centre, half : tuple of 2 floats
-        In world units (pixels, upwards).  A point has half sizes of zero.
+    column, row : int
+        Its cell, as the editor counts: to the right and downwards.
+    number : int
+        Its number in the map, without the bits for flips; in LDtk the value of the cell.
+    type : str
     properties : mapping
-        Custom properties by name; the object's own precede the properties of its tile.
-    tile : int
-        The tile's number in the map (see `tile_number`), 0 if it is no tile.
-    traits : tuple of callables
-        Functions that make the components for its properties, its tile's and its layer's.
-    solid : bool
-        Whether these properties make it a body.
-    points : tuple of tuples of 2 floats
-        The points of a line, which a `Path` may lead through; empty for all other objects.
+        Its own, and those that its layer hands down.
+    centre : tuple of 2 floats
+        Of its cell, in world units.
     """
 
-    id: int
-    name: str
-    type: str
     layer: str
-    centre: tuple[float, float]
-    half: tuple[float, float]
+    column: int
+    row: int
+    number: int
+    type: str
     properties: Mapping[str, Any]
-    tile: int = 0
-    traits: tuple[Factory, ...] = ()
-    solid: bool = False
-    points: tuple[tuple[float, float], ...] = ()
+    centre: tuple[float, float]
 
-    @property
-    def is_point(self) -> bool:
-        """Whether it has no size: a place or a line, and no box."""
-        return self.half == (0.0, 0.0)
 
-    def components(self) -> tuple[object, ...]:
-        """Return new components for an entity that fills the object and has its properties.
+class Skipped(NamedTuple):
+    """An object, or a shape of a tile, that is no box: a sentence, and the points of its outline.
 
-        For a point there are no `Extents` among them: the game gives them.
-        """
-        size = () if self.is_point else (Extents(*self.half),)
-        return Position(*self.centre), *size, *(make() for make in self.traits)
+    The points are in world units.  Those of a tile's shape are in pixels from the top left corner
+    of the tile, downwards.  An ellipse has the corners of the rectangle around it.
+    """
+
+    reason: str
+    points: tuple[tuple[float, float], ...]
 
     def __str__(self) -> str:
-        return f"object {self.id} ({self.name or 'no name'}) in layer {self.layer!r}"
-
-
-Thing = SolidBox | LevelObject
+        return self.reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +86,10 @@ class Level:
         The map's own custom properties.
     map : object
         The parsed file: layers, pictures, colours.
-    skipped : tuple of str
-        The objects that were skipped because they are not boxes, a sentence for each.
+    skipped : tuple of Skipped
+        The objects, and the shapes of tiles, that were skipped because they are not boxes.
+    key : str
+        Its file, and its name in an LDtk project: tells levels of one world apart.
     """
 
     size: tuple[float, float]
@@ -134,7 +97,11 @@ class Level:
     objects: tuple[LevelObject, ...]
     properties: Mapping[str, Any]
     map: Any
-    skipped: tuple[str, ...] = ()
+    skipped: tuple[Skipped, ...] = ()
+    key: str = ""
+    _grid: Grid = field(default_factory=Grid, repr=False, compare=False)
+    _places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
+    _tables: dict[str, Mapping[str, Entry]] = field(default_factory=dict, repr=False, compare=False)
 
     def _things(self) -> Iterator[Thing]:
         yield from self.solids
@@ -173,6 +140,133 @@ class Level:
         """Return the world point of a point given in the map's pixels, downwards."""
         return x, self.size[1] - y
 
+    def to_cell(self, x: float, y: float, layer: str | None = None) -> tuple[int, int]:
+        """Return the column and the row of the cell at a point of the world.
+
+        Columns count to the right, and rows downwards, as the editor counts them.  `layer` is
+        needed if the level has several tile layers.
+        """
+        ours = self._grid.layers[layer_named(self._grid, layer)]
+        column, row = corner_of(self._grid, ours, x, y)
+        return int(column // 1), int(row // 1)
+
+    def tile_at(self, where: int | tuple[float, float], layer: str | None = None) -> Tile | None:
+        """Return the tile at a point of the world, or at the `Position` of an entity, or None.
+
+        The topmost layer with a tile there counts, with bodies or without.  A point on the border
+        of a cell, such as the contact point of a collision, is in the tile on either side, if only
+        one is there.
+
+        Parameters
+        ----------
+        where : int, or tuple of 2 floats
+            An entity, or a point.
+        layer : str, optional
+            The only layer to search.
+        """
+        x, y = esper.component_for_entity(where, Position).xy if isinstance(where, int) else where
+        grid = self._grid
+        found = find_cells(self.key)
+        changed = {} if found is None else found.changes
+        one = None if layer is None else layer_named(grid, layer)
+        numbers = range(len(grid.layers))[::-1] if one is None else (one,)
+        for dx, dy in _AROUND:
+            for n in numbers:
+                ours = grid.layers[n]
+                column, row = corner_of(grid, ours, x, y)
+                at = int((column + dx) // 1), int((row + dy) // 1)
+                number = changed.get((n, *at))
+                number = ours.number(*at) if number is None else number
+                if number:
+                    kind = ours.kind(number)
+                    centre = self.to_world(
+                        ours.corner[0] + (at[0] + 0.5) * ours.cell[0],
+                        ours.corner[1] + (at[1] + 0.5) * ours.cell[1],
+                    )
+                    plain = number & ~_FLIPS
+                    return Tile(ours.name, *at, plain, kind.type, kind.properties, centre)
+        return None
+
+    def set_cell(self, column: int, row: int, number: int = 0, layer: str | None = None) -> None:
+        """Put a tile into a cell, or clear it; see `set_cells`."""
+        self.set_cells([(column, row)], number, layer)
+
+    def set_cells(
+        self, cells: Iterable[tuple[int, int]], number: int = 0, layer: str | None = None
+    ) -> None:
+        """Put the same tile into some cells, or clear them, in the current world.
+
+        Only the boxes that have these cells, and their neighbours, are made again, with new
+        entities; bodies beside the others keep their contacts.  The new entities get what the table
+        of `create` has for the type.  The old ones are deleted, with what the game added to them.
+        Nothing is done about bodies in the way of a new tile: `Space.query` finds them.
+
+        Snapshots hold the change, if the space was installed before it, and `tile_at` knows it.
+        `solids` and `map` stay as the file has them.
+
+        Parameters
+        ----------
+        cells : iterable of (int, int)
+            Columns and rows, as from `to_cell` and in `Tile`.  They may lie outside of the map.
+        number : int
+            Of the tile, as in `Tile`; 0 clears the cells.
+        layer : str
+            The name of a tile layer; optional if there is only one.
+
+        Raises
+        ------
+        ValueError
+            There is no such layer, or no such tile.
+        """
+        n = layer_named(self._grid, layer)
+        cells = [(int(column), int(row)) for column, row in cells]
+        self._changes().put(n, cells, int(number))
+
+    def stream(
+        self,
+        min: tuple[float, float],
+        max: tuple[float, float],
+        table: Mapping[str, Entry] | None = None,
+        *,
+        chunk: int = 16,
+        at_most: int = 1,
+    ) -> int:
+        """Have bodies for the tiles in a region, and for no others: call it in each frame.
+
+        Tiles are created and deleted in chunks, nearest first, in place of `create_solids`.
+        Changed tiles stay as they are.  ``create(table, tiles=False)`` creates the objects.
+
+        Parameters
+        ----------
+        min, max : tuple of 2 floats
+            The corners of the region, such as the camera's with some margin.
+        table : mapping, optional
+            As in `create`, for the types of tiles.
+        chunk : int
+            The sides of a chunk, in cells.
+        at_most : int
+            How many chunks one call creates and deletes.
+
+        Returns
+        -------
+        int
+            How many chunks wait for the next call.
+
+        Raises
+        ------
+        ValueError
+            The world has all tiles of the level already, or chunks of another size; or `chunk` or
+            `at_most` is below 1.
+        """
+        if chunk < 1 or at_most < 1:
+            raise ValueError(f"stream(chunk={chunk!r}, at_most={at_most!r}) must be 1 or more")
+        self._tables[esper.current_world] = {} if table is None else table
+        return self._changes().stream(min, max, chunk, at_most)
+
+    def _changes(self) -> Changes:
+        table = self._tables.get(esper.current_world, {})
+        return Changes(self.key, self._grid, zip(self.solids, self._places, strict=True), table)
+
     def create_solids(self) -> list[int]:
         """Create an entity for each box of `solids`, with the components for its properties.
 
@@ -180,13 +274,21 @@ class Level:
         read once.  Use the returned ids to add components.  Remove `Fixed` from boxes that the
         game moves or changes.
         """
+        self._begin({})
         return [esper.create_entity(*box.components(), Fixed()) for box in self.solids]
+
+    def _begin(self, table: Mapping[str, Entry]) -> None:
+        """Prepare to create the tiles as the file has them."""
+        self._tables[esper.current_world] = table
+        forget_cells(self.key)
+        register_here()
 
     def create(
         self,
         table: Mapping[str, Entry] | None = None,
         *,
         unknown: Literal["refuse", "skip"] = "refuse",
+        tiles: bool = True,
     ) -> list[tuple[SolidBox | LevelObject, int]]:
         """Create the entities of the whole level: its tiles, and its objects by their types.
 
@@ -208,6 +310,8 @@ class Level:
             without a type, unless the table has `""`, is a plain body if its properties or its
             layer's include `solid`, `one_way`, `sensor` or `carry`; otherwise it is ignored.
             Tiles need no entry in the table: without one they are `Fixed`.
+        tiles : bool
+            Whether to create the tiles too, or only the objects.
 
         Returns
         -------
@@ -233,10 +337,10 @@ class Level:
         if not isinstance(table, Mapping):
             raise TypeError(f"table={table!r} must map types to classes and functions")
         plan: list[tuple[Thing, list[object]]] = []
-        for thing in self._things():
+        for thing in self._things() if tiles else self.objects:
             more: list[object] | None
             if thing.type in table:
-                more = _made_by(table[thing.type], thing)
+                more = made_by(table[thing.type], thing)
             elif isinstance(thing, SolidBox):
                 more = [Fixed()]
             elif thing.type and unknown == "refuse":
@@ -255,34 +359,6 @@ class Level:
                     f"give {thing.type!r} Extents"
                 )
             plan.append((thing, parts))
+        if tiles:
+            self._begin(table)
         return [(thing, esper.create_entity(*parts)) for thing, parts in plan]
-
-
-def _made_by(entry: Entry, thing: Thing) -> list[object] | None:
-    """Return the components that an entry of a table makes, or None for no entity."""
-    if entry is None:
-        return None
-    what = f"the component of the table for {thing.type!r}, for {thing},"
-    made: list[object] = []
-    makers = tuple(entry) if isinstance(entry, (tuple, list)) else (entry,)
-    for make in makers:
-        if not callable(make):
-            raise TypeError(
-                f"the table has {make!r} for {thing.type!r}; it must have classes and functions, "
-                "because each entity gets its own components: lambda thing: Component(...)"
-            )
-        try:
-            parts = make() if isinstance(make, type) else make(thing)
-            if isinstance(parts, GeneratorType):
-                parts = list(parts)
-        except Exception as error:
-            error.add_note(f"{what} cannot be made")
-            raise
-        if parts is None:
-            return None
-        # Exactly these: a component may be a named tuple.
-        made += parts if type(parts) in (tuple, list) else (parts,)
-    for part in made:
-        if isinstance(part, type) or type(part).__module__ == "builtins":
-            raise TypeError(f"{what} is {part!r}, which is no component; return Coin(), not Coin")
-    return made

@@ -11,16 +11,20 @@ parsed file.
 
 from __future__ import annotations
 
-import warnings
+import math
 from bisect import bisect_right
+from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.level import Level, LevelObject, SolidBox
+from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.properties import checked_categories, handed_down, is_solid, traits_of
-from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage, solid_boxes
+from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
+from ecs_collide.levels.things import LevelObject, SolidBox
 
 try:
     import pytiled_parser
@@ -33,7 +37,7 @@ except ImportError as error:
         name="pytiled_parser",
     ) from error
 
-__all__ = ["Level", "LevelObject", "SolidBox", "load", "tile_number"]
+__all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "load", "tile_number"]
 
 # Where a tile object's coordinates lie in its box, as shares of its width and height from the
 # top-left corner.
@@ -49,12 +53,7 @@ _ANCHORS = {
     "bottomright": (1.0, 1.0),
 }
 
-_NO_BOX = {
-    shapes.Ellipse: "an ellipse",
-    shapes.Polygon: "a polygon",
-}
 _BOXES = "; only rectangles, points, texts and tiles are boxes"
-
 
 MAX_TILES = 2**20
 """How many tiles the layers of a map may have together, unless a game says otherwise.
@@ -66,10 +65,8 @@ The worst map with this number of tiles takes about 5 seconds and 320 MB.
 # layer and of a tile is written out, and a small map can have very many.
 _LARGEST_KINDS = 2**26
 
-_MAX_NAMED = 20  # tiles, in a warning
-
-# Tiles of the same type and properties are of one kind: they merge.
-_Kind = tuple[str, str]
+# The bits of a tile number that say how the tile is flipped: by its diagonal first.
+_FLIP_X, _FLIP_Y, _FLIP_DIAGONALLY = 1 << 31, 1 << 30, 1 << 29
 
 
 def load(
@@ -95,9 +92,10 @@ def load(
     ============  ==========================================
 
     A solid tile fills its cell of the map's grid, even if its picture is larger or smaller.
-    Shapes from Tiled's tile collision editor are ignored, with a warning.  Hidden layers and
-    objects count like all others.  An object made from a template is read as Tiled shows it: the
-    template, with the object's changes.
+    A tile with shapes from Tiled's tile collision editor has these as bodies instead, and need not
+    be `solid`: rectangles, and polygons that are rectangles, flipped with the tile.  Their own
+    properties precede the tile's.  Hidden layers and objects count like all others.  An object
+    made from a template is read as Tiled shows it: the template, with the object's changes.
 
     A map may come from a stranger: `root` and `max_tiles` bound the files that it can open and
     the data that it can unpack and repeat.  Reading takes time and memory in proportion to them
@@ -130,8 +128,9 @@ def load(
         Join tiles of the same type and properties into as few boxes as a greedy search finds;
         if false, each is a box.  In both cases the same points are solid.
     no_box : "refuse" or "skip"
-        Whether to raise for an object that is not an upright box (rotated, an ellipse, a capsule,
-        a polygon or a solid line), or to skip it and report it in `Level.skipped`.
+        Whether to raise for an object, or a shape of a tile in a layer of bodies, that is not an
+        upright box (rotated, an ellipse, a capsule, a solid line, or a polygon that is no upright
+        rectangle), or to skip it and report it in `Level.skipped`.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path
@@ -140,13 +139,8 @@ def load(
         templates are opened here, and must be regular files.  Pictures are opened by the game, if
         at all, and need not exist.
     max_tiles : int
-        How many tiles all layers and chunks may have together, with empty cells.
-
-    Warns
-    -----
-    UserWarning
-        Tiles have shapes from the tile collision editor.  The message names the tileset and the
-        tiles.
+        How many tiles all layers and chunks may have together, with empty cells, and how many
+        shapes all tiles.
 
     Raises
     ------
@@ -174,11 +168,8 @@ def load(
             f"{path} is {parsed.orientation}; only the cells of an orthogonal map are boxes"
         )
     with refuse_damage(path, "map that Tiled"):  # the parser passes on any value of JSON
-        level = _Reader(parsed, capsules, merge, no_box == "skip", categories).read()
-        dropped = list(_shapes_skipped(parsed))
-    for what in dropped:
-        warnings.warn(f"{path}: {what}", stacklevel=2)
-    return level
+        reader = _Reader(parsed, capsules, merge, no_box == "skip", categories)
+        return reader.read(path.name, max_tiles)
 
 
 def tile_number(gid: int) -> int:
@@ -214,36 +205,37 @@ class _Reader:
                 known[id(tileset.tiles)] = n_places(tileset)
             self.n_places[first] = known[id(tileset.tiles)]
         self.height = parsed.map_size.height * self.cell[1]
-        self.skipped: list[str] = []
+        self.skipped: list[Skipped] = []
         self.n_written = 0  # characters of kinds
-        self.known: dict[str, dict[int, _Kind | None]] = {}  # by the properties of the layers
-        self.kinds: dict[_Kind, tuple[str, dict[str, Any], tuple[Any, ...]]] = {}
+        self.kinds: dict[tuple[str, int], Kind] = {}  # by the properties of the layers
 
-    def read(self) -> Level:
+    def read(self, key: str, max_tiles: int) -> Level:
         """Return the level of the map."""
-        cells: dict[tuple[tuple[float, float], _Kind], set[tuple[int, int]]] = {}
+        layers: list[TileLayer] = []
         objects: list[LevelObject] = []
         for layer, offset, stated in self.layers(self.parsed.layers):
             if isinstance(layer, pytiled_parser.TileLayer):
-                for kind, cell in self.body_cells(layer, stated):
-                    cells.setdefault((offset, kind), set()).add(cell)
+                kind = partial(self.kind, stated, _written(stated), layer.name)
+                blocks = self.blocks(layer)
+                layers.append(TileLayer(layer.name, offset, offset, self.cell, blocks, kind))
             elif isinstance(layer, pytiled_parser.ObjectLayer):
                 for thing in layer.tiled_objects:
                     found = self.object(thing, layer.name, offset, stated)
                     if found is not None:
                         objects.append(found)
-        solids: list[SolidBox] = []
-        for (corner, kind), taken in cells.items():
-            what = self.kinds[kind]
-            solids += solid_boxes(taken, self.merge, self.cell, corner, self.height, *what)
+        grid = Grid(tuple(layers), self.height, self.merge)
+        solids, places = grid.solids(max_tiles)
         size = (self.parsed.map_size.width * self.cell[0], self.height)
         return Level(
             size,
-            tuple(solids),
+            solids,
             tuple(objects),
             self.parsed.properties or {},
             self.parsed,
             tuple(self.skipped),
+            key,
+            grid,
+            places,
         )
 
     def layers(
@@ -264,26 +256,8 @@ class _Reader:
             else:
                 yield layer, place, stated
 
-    def body_cells(
-        self, layer: pytiled_parser.TileLayer, stated: dict[str, Any]
-    ) -> Iterator[tuple[_Kind, tuple[int, int]]]:
-        """Yield the kind, and the column and row, of each tile of a layer that is a body."""
-        blocks = self.blocks(layer)
-        if stated.get("solid") is False:
-            return
-        kinds = self.known.setdefault(_written(stated), {0: None})
-        for (left, top), rows in blocks:
-            for row, numbers in enumerate(rows, int(top)):
-                for column, gid in enumerate(numbers, int(left)):
-                    number = tile_number(gid)
-                    if number not in kinds:
-                        kinds[number] = self.kind(number, stated, layer.name)
-                    kind = kinds[number]
-                    if kind is not None:
-                        yield kind, (column, row)
-
-    def blocks(self, layer: pytiled_parser.TileLayer) -> list[tuple[Any, list[list[int]]]]:
-        """Return the corners and the rows of tiles of a layer, checked."""
+    def blocks(self, layer: pytiled_parser.TileLayer) -> list[Block]:
+        """Return the tiles of a layer, checked."""
         found: list[tuple[Any, Any, list[list[int]]]] = [
             (chunk.coordinates, chunk.size, chunk.data) for chunk in layer.chunks or ()
         ]
@@ -297,30 +271,95 @@ class _Reader:
                 )
             for gid in set().union(*rows) - {0}:
                 self.tile(gid, f"layer {layer.name!r}")
-        return [(corner, rows) for corner, _, rows in found]
+        return [Block(int(left), int(top), rows) for (left, top), _, rows in found]
 
-    def kind(self, number: int, stated: dict[str, Any], layer: str) -> _Kind | None:
-        """Return the kind of a tile in a layer, or None if it is no body there."""
-        _, tile = self.tile(number, f"layer {layer!r}")
+    def kind(self, stated: dict[str, Any], written: str, layer: str, gid: int) -> Kind:
+        """Return what a tile is in a layer with some properties, which are also written out."""
+        known = self.kinds.get((written, gid))
+        if known is None:
+            known = self.kinds[written, gid] = self.new_kind(stated, layer, gid)
+        return known
+
+    def new_kind(self, stated: dict[str, Any], layer: str, gid: int) -> Kind:
+        """Return what a tile is in a layer: in one that is not solid, no body."""
+        if not gid:
+            return Kind()
+        number = tile_number(gid)
+        tileset, tile = self.tile(gid, f"layer {layer!r}")
         own = (tile.properties if tile else None) or {}
+        type_ = (tile.class_ if tile else "") or ""
         owner = f"tile {number} in layer {layer!r}"
         body = is_solid(own, owner)
-        if not (is_solid(stated, owner) if body is None else body):
-            return None
-        type_ = (tile.class_ if tile else "") or ""
-        properties = {**stated, **own}
-        properties.pop("solid", None)
-        kind = (type_, _written(properties))
-        self.n_written += len(kind[1])
-        if self.n_written > _LARGEST_KINDS:
-            raise ValueError(
-                f"with tile {number} in layer {layer!r} all combinations of tiles and layers have "
-                f"more than {_LARGEST_KINDS} characters of properties; give fewer tiles such "
-                "properties, or more layers the same"
-            )
-        if kind not in self.kinds:
-            self.kinds[kind] = type_, properties, traits_of(properties, owner, self.categories)
-        return kind
+        is_off = body is False or stated.get("solid") is False
+        boxes = [] if is_off or tile is None else list(self.shapes_of(tile, tileset, gid, owner))
+        if is_off or not (boxes or body or is_solid(stated, owner)):
+            return Kind(type_, ChainMap(own, stated))
+        whole = boxes or [(None, type_, {})]
+        made: dict[Part, tuple[str, dict[str, Any], Any]] = {}
+        for shape, own_type, more in whole:
+            properties = {**stated, **own, **more}
+            properties.pop("solid", None)
+            key = (own_type or type_, _written(properties))
+            self.n_written += len(key[1])
+            if self.n_written > _LARGEST_KINDS:
+                raise ValueError(
+                    f"with {owner} all combinations of tiles and layers have more than "
+                    f"{_LARGEST_KINDS} characters of properties; give fewer tiles such "
+                    "properties, or more layers the same"
+                )
+            traits = traits_of(properties, owner, self.categories)
+            made[Part(key, shape)] = key[0], properties, traits
+        return Kind(type_, ChainMap(own, stated), tuple(made), made)
+
+    def shapes_of(
+        self, tile: Any, tileset: Any, gid: int, owner: str
+    ) -> Iterator[tuple[tuple[float, float, float, float] | None, str, dict[str, Any]]]:
+        """Yield the boxes of the tile collision editor: in the cell, with type and properties.
+
+        A box that fills the cell is None.  A right triangle would be another kind of box here.
+        """
+        size = tile.width or tileset.tile_width, tile.height or tileset.tile_height
+        for thing in getattr(tile.objects, "tiled_objects", None) or ():
+            called = f"shape {thing.id} ({thing.name or 'no name'}) of {owner}"
+            if is_solid(thing.properties, called) is False:
+                continue
+            fault = self.fault(thing, called)
+            if isinstance(thing, shapes.Polyline):
+                fault = "is a polyline" + _BOXES
+            elif not any(thing.size) and not fault and not isinstance(thing, shapes.Polygon):
+                fault = "is a point" + _BOXES
+            if fault:
+                self.skip_or_raise(called, fault, _outline(thing))
+                continue
+            left, top, right, bottom = _corners_of(thing)
+            if gid & _FLIP_DIAGONALLY:
+                left, top, right, bottom = top, left, bottom, right
+            if gid & _FLIP_X:
+                left, right = size[0] - right, size[0] - left
+            if gid & _FLIP_Y:
+                top, bottom = size[1] - bottom, size[1] - top
+            up = self.cell[1] - size[1]  # tiles stand on the lower side of their cell
+            box = (float(left), top + up, float(right), bottom + up)
+            yield (None if box == (0, 0, *self.cell) else box), thing.class_, thing.properties
+
+    def fault(self, thing: shapes.TiledObject, called: str) -> str | None:
+        """Return why an object is no upright box, or None."""
+        check_numbers(
+            called,
+            x=thing.coordinates.x,
+            y=thing.coordinates.y,
+            width=thing.size.width,
+            height=thing.size.height,
+            rotation=thing.rotation,
+        )
+        return "is a capsule" + _BOXES if str(thing.id) in self.capsules else _no_box(thing)
+
+    def skip_or_raise(self, called: str, fault: str, points: Iterable[Any]) -> None:
+        """Report an object that is no box in `skipped`, or raise a ValueError."""
+        if not self.skip:
+            raise ValueError(f"{called} {fault}; load(..., no_box='skip') skips it")
+        outline = tuple((float(x), float(y)) for x, y in points)
+        self.skipped.append(Skipped(f"{called} {fault}", outline))
 
     def tile(self, gid: int, user: str) -> tuple[Any, Any]:
         """Return the tileset that holds a tile, and its entry for the tile or None."""
@@ -344,18 +383,16 @@ class _Reader:
     ) -> LevelObject | None:
         """Return an object as a box of the world, or None to skip it."""
         called = f"object {thing.id} ({thing.name or 'no name'}) in layer {layer!r}"
-        width, height = thing.size
-        x, y = thing.coordinates
-        check_numbers(called, x=x, y=y, width=width, height=height, rotation=thing.rotation)
-        fault = "is a capsule" + _BOXES if str(thing.id) in self.capsules else _no_box(thing)
+        fault = self.fault(thing, called)
         is_line = isinstance(thing, shapes.Polyline)
         if is_line and is_solid({**stated, **thing.properties}, called):
             fault = fault or "is a polyline and solid" + _BOXES
         if fault:
-            if not self.skip:
-                raise ValueError(f"{called} {fault}; load(..., no_box='skip') skips it")
-            self.skipped.append(f"{called} {fault}")
+            outline = [(x + offset[0], self.height - (y + offset[1])) for x, y in _outline(thing)]
+            self.skip_or_raise(called, fault, outline)
             return None
+        x, y, right, bottom = _corners_of(thing)
+        width, height = right - x, bottom - y
 
         type_, properties, number = thing.class_, thing.properties, 0
         anchor = _ANCHORS["topleft"]
@@ -406,32 +443,57 @@ def _written(properties: Mapping[str, Any]) -> str:
     return repr(sorted(properties.items(), key=lambda item: item[0]))
 
 
-def _shapes_skipped(parsed: pytiled_parser.TiledMap) -> Iterator[str]:
-    """Yield a warning for each tileset whose tiles have shapes that no body gets."""
-    files = {id(tileset.tiles): tileset for tileset in parsed.tilesets.values()}
-    for tileset in files.values():
-        tiles = [
-            number
-            for number, tile in sorted((tileset.tiles or {}).items())
-            if getattr(tile.objects, "tiled_objects", None)
-        ]
-        if tiles:
-            named = ", ".join(map(str, tiles[:_MAX_NAMED]))
-            more = len(tiles) - _MAX_NAMED
-            yield (
-                f"the shapes of tileset {tileset.name!r} from the tile collision editor are "
-                f"ignored, of {'tile' if len(tiles) == 1 else 'tiles'} {named}"
-                f"{f' and {more} more' if more > 0 else ''}: a solid tile fills its cell, and "
-                "smaller boxes are drawn as objects"
-            )
+def _outline(thing: shapes.TiledObject) -> list[tuple[float, float]]:
+    """Return the corners of an object in the map's pixels, or the points of a polygon or line."""
+    x, y = thing.coordinates
+    wide, high = thing.size
+    points = [(0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high)]
+    if isinstance(thing, (shapes.Polygon, shapes.Polyline)):
+        points = [(float(right), float(down)) for right, down in thing.points]
+    for right, down in points:
+        check_numbers(f"object {thing.id}", x=right, y=down)
+    angle = math.radians(thing.rotation)
+    cos, sin = math.cos(angle), math.sin(angle)
+    return [(x + cos * dx - sin * dy, y + sin * dx + cos * dy) for dx, dy in points]
+
+
+def _corners_of(thing: shapes.TiledObject) -> tuple[float, float, float, float]:
+    """Return left, top, right and bottom of a box, in the map's pixels."""
+    x, y = thing.coordinates
+    if not isinstance(thing, shapes.Polygon):
+        return x, y, x + thing.size.width, y + thing.size.height
+    xs, ys = zip(*thing.points, strict=True)
+    return x + min(xs), y + min(ys), x + max(xs), y + max(ys)
 
 
 def _no_box(thing: shapes.TiledObject) -> str | None:
     """Return why an object is no upright box, or None."""
-    for shape, word in _NO_BOX.items():
-        if isinstance(thing, shape):
-            return f"is {word}{_BOXES}"
-    is_point = not any(thing.size) and not isinstance(thing, (shapes.Tile, shapes.Polyline))
+    if isinstance(thing, shapes.Ellipse):
+        return "is an ellipse" + _BOXES
+    if isinstance(thing, shapes.Polygon) and not _is_upright([(x, y) for x, y in thing.points]):
+        return "is a polygon" + _BOXES
+    is_point = not any(thing.size) and not isinstance(
+        thing, (shapes.Tile, shapes.Polyline, shapes.Polygon)
+    )
     if thing.rotation % 360 != 0 and not is_point:
         return f"is rotated by {thing.rotation:g} degrees; boxes stay parallel to the axes"
     return None
+
+
+def _is_upright(points: list[tuple[float, float]]) -> bool:
+    """Return whether a polygon is a rectangle that is parallel to the axes."""
+    for x, y in points:
+        check_numbers("a polygon", x=x, y=y)
+    corners = [
+        here
+        for before, here, after in zip(
+            points[-1:] + points[:-1], points, points[1:] + points[:1], strict=True
+        )
+        if not (before[0] == here[0] == after[0] or before[1] == here[1] == after[1])
+    ]
+    if len(corners) != 4:
+        return False
+    (a, b), (c, d), (e, f), (g, h) = corners
+    across = b == d and c == e and f == h and g == a
+    down = a == c and d == f and e == g and h == b
+    return (across and b != f and a != c) or (down and a != e and b != d)

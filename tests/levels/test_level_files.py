@@ -854,46 +854,6 @@ def test_box_too_far_out_for_a_body_is_refused(save: Save, layer: Any) -> None:
 # -- shapes from the tile collision editor --
 
 
-@pytest.mark.parametrize("kind", ["embedded", "TSX", "JSON", "TSX of JSON"])
-def test_shapes_of_the_tile_collision_editor_are_not_dropped_in_silence(
-    save: Save, tmp_path: Path, kind: str
-) -> None:
-    shape = '<objectgroup id="1" name=""><object id="1" x="2" y="0" height="9"/></objectgroup>'
-    tiles = "".join(f'<tile id="{k}">{shape}</tile>' for k in (3, 0)) + '<tile id="1"/>'
-    group = json_layer("objectgroup", draworder="index", objects=[{"id": 1, "x": 2, "y": 0}])
-    inside = {"firstgid": 1, "name": "bricks", "tilewidth": 9, "tileheight": 9, "tilecount": 1,
-              "spacing": 0, "margin": 0,
-              "tiles": [{"id": k, "objectgroup": group} for k in (3, 0)] + [{"id": 1}]}  # fmt: skip
-    (tmp_path / "levels" / "bricks.tsx").write_text(TILESET.format("", "bricks", tiles))
-    path = {
-        "embedded": lambda: save(tmx(TILESET.format(' firstgid="1"', "bricks", tiles))),
-        "TSX": lambda: save(tmx('<tileset firstgid="1" source="bricks.tsx"/>')),
-        "JSON": lambda: save(tmj(tilesets=[inside]), "map.tmj"),
-        "TSX of JSON": lambda: save(
-            tmj(tilesets=[{"firstgid": 1, "source": "bricks.tsx"}]), "map.tmj"
-        ),
-    }[kind]()
-
-    with pytest.warns(UserWarning, match="tile collision editor") as caught:
-        level = tiled.load(path)
-
-    (warning,) = caught
-    assert str(warning.message) == (
-        f"{path}: the shapes of tileset 'bricks' from the tile collision editor are ignored, of "
-        "tiles 0, 3: a solid tile fills its cell, and smaller boxes are drawn as objects"
-    )
-    assert warning.filename == __file__
-    assert len(level.map.tilesets[1].tiles[3].objects.tiled_objects) == 1
-
-
-def test_warning_about_shapes_names_no_more_than_twenty_tiles(save: Save) -> None:
-    shape = '<objectgroup id="1" name=""><object id="1" x="2" y="0"/></objectgroup>'
-    tiles = "".join(f'<tile id="{k}">{shape}</tile>' for k in range(50))
-
-    with pytest.warns(UserWarning, match=r"of tiles 0, 1, .*, 18, 19 and 30 more: "):
-        tiled.load(save(tmx(TILESET.format(' firstgid="1"', "bricks", tiles))))
-
-
 def test_shape_made_from_a_template_is_written_out(save: Save, tmp_path: Path) -> None:
     (tmp_path / "levels" / "in.tx").write_text((tmp_path / "out.tx").read_text())
     shape = (
@@ -906,7 +866,24 @@ def test_shape_made_from_a_template_is_written_out(save: Save, tmp_path: Path) -
         TILESET.format(' firstgid="1"', "b", tile),
         '<tileset firstgid="1" source="b.tsx"/>',
     ):
-        with pytest.warns(UserWarning, match="tile collision editor"):
-            level = tiled.load(save(tmx(part)))
+        level = tiled.load(save(tmx(part)))
         (shown,) = level.map.tilesets[1].tiles[0].objects.tiled_objects
         assert (shown.name, tuple(shown.size)) == ("t", (9, 9))
+
+
+def test_few_tiles_with_very_many_shapes_are_refused(save: Save) -> None:
+    shape = '<object id="1" x="0" y="0" width="2" height="2"/>' * 500
+    tile = f'<tile id="0"><objectgroup id="1" name="">{shape}</objectgroup></tile>'
+    layer = (
+        '<layer id="1" name="l" width="4" height="3"><data encoding="csv">1,1,1,1,1,1,1,1,1,1,1,1'
+        "</data></layer>"
+    )
+
+    level = tiled.load(save(tmx(TILESET.format(' firstgid="1"', "bricks", tile) + layer)))
+    assert len(level.solids) == 12  # equal shapes are one
+    with pytest.raises(ValueError, match="more than max_tiles=11"):
+        tiled.load(
+            level_path := save(tmx(TILESET.format(' firstgid="1"', "b", tile) + layer)),
+            max_tiles=11,
+        )
+    assert level_path

@@ -17,7 +17,6 @@ import sysconfig
 import tempfile
 import time
 import tracemalloc
-import warnings
 import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -300,11 +299,9 @@ def test_changed_level_is_read_or_refused_soon_and_opens_nothing_else(
         tracemalloc.start()
         start = time.process_time()
         try:
-            with warnings.catch_warnings():
-                warnings.filterwarnings("ignore", ".*tile collision editor")
-                if load is tiled.load:
-                    options["no_box"] = rng.choice(["refuse"] + ["skip"] * 9)
-                level = load(path, **options)
+            if load is tiled.load:
+                options["no_box"] = rng.choice(["refuse"] + ["skip"] * 9)
+            level = load(path, **options)
         except (ValueError, FileNotFoundError) as error:
             n_refused += 1
             said = str(error)
@@ -329,15 +326,8 @@ def test_changed_level_is_read_or_refused_soon_and_opens_nothing_else(
 def test_levels_that_are_changed_are_sound_before(folder: Path) -> None:
     for name in FILES:
         path = folder / LEVELS.get(name, name)
-        if path.suffix == ".ldtk":
-            level = ldtk.load(path)
-        else:
-            with (
-                pytest.warns(UserWarning, match="tile collision editor")
-                if (path.suffix == ".tmx")
-                else warnings.catch_warnings()
-            ):
-                level = tiled.load(path, no_box="skip")
+        is_ldtk = path.suffix == ".ldtk"
+        level = ldtk.load(path) if is_ldtk else tiled.load(path, no_box="skip")
         assert level.solids
         assert level.objects
         require_sound(level)

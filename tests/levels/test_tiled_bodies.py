@@ -21,6 +21,7 @@ from ecs_collide.path import install_paths  # noqa: E402
 
 Load = Callable[..., tiled.Level]
 PLAYER, ENEMY = 1, 2
+NOT_CUSTOM = ("type", "shapes")  # of a tile: its class, and what its collision editor has
 
 
 def custom(**properties: Any) -> list[dict[str, Any]]:
@@ -65,7 +66,12 @@ def load(tmp_path: Path) -> Load:
         *layers: dict[str, Any], tile: dict[int, dict[str, Any]] | None = None, **options: Any
     ) -> tiled.Level:
         ours = [
-            {"id": number - 1, "type": says.pop("type", ""), "properties": custom(**says)}
+            {
+                "id": number - 1,
+                "type": says.get("type", ""),
+                "properties": custom(**{k: v for k, v in says.items() if k not in NOT_CUSTOM}),
+                **({"objectgroup": objects(*says["shapes"])} if "shapes" in says else {}),
+            }
             for number, says in (tile or {}).items()
         ]
         tileset = {
@@ -74,8 +80,10 @@ def load(tmp_path: Path) -> Load:
             "imageheight": 10, "tiles": ours,
         }  # fmt: skip
         infinite = options.pop("infinite", False)
+        drawn = [layer for layer in layers if "width" in layer] or [{"width": 4, "height": 3}]
         level = {
-            "type": "map", "version": "1.10", "tiledversion": "1.10.2", "width": 4, "height": 3,
+            "type": "map", "version": "1.10", "tiledversion": "1.10.2",
+            "width": max(4, drawn[0]["width"]), "height": max(3, drawn[0]["height"]),
             "tilewidth": 10, "tileheight": 10, "orientation": "orthogonal", "infinite": infinite,
             "renderorder": "right-down", "nextlayerid": 9, "nextobjectid": 9,
             "layers": list(layers), "tilesets": [tileset],
@@ -451,8 +459,10 @@ def test_what_is_no_box_is_skipped_where_the_game_says_so(
     level = load(layer, no_box="skip")
 
     assert [source.id for source in level.objects] == [3]
-    (sentence,) = level.skipped
-    assert sentence.startswith(f"object 4 (rock) in layer 'things' {word}")
+    (skipped,) = level.skipped
+    assert str(skipped).startswith(f"object 4 (rock) in layer 'things' {word}")
+    assert skipped.points[0] == (0, 30)
+    assert len(skipped.points) == (2 if "poly" in word else 4)
     with pytest.raises(ValueError, match="no_box='ignore'"):
         load(layer, no_box="ignore")
 

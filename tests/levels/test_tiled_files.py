@@ -322,14 +322,13 @@ def test_flat_rectangles_keep_their_one_size(tmx: Load) -> None:
     assert ec.Extents(10, 0) in wide.components()
 
 
-def test_flat_shapes_of_tiles_do_not_matter(tmx: Load) -> None:
+def test_flat_shape_of_a_tile_is_a_flat_box(tmx: Load) -> None:
     shape = '<objectgroup><object id="1" x="0" y="0" width="10"/></objectgroup>'
     bricks = BRICKS.replace("</tile>", f"{shape}</tile>")
 
-    with pytest.warns(UserWarning, match="of tile 0: a solid tile fills its cell"):
-        level = tmx(tiles(",".join(map(str, GIDS))), tilesets=bricks)
+    level = tmx(tiles("1,1,0,0,0,0,0,0,0,0,0,0"), tilesets=bricks)
 
-    assert corners(level) == PICTURE
+    assert corners(level) == {(0, 30, 20, 30)}
 
 
 def test_tile_object_without_a_size_has_that_of_its_picture(tmx: Load) -> None:

@@ -1,0 +1,246 @@
+"""The tiles of a level as its file has them, the bodies that they make, and boxes of equal cells.
+
+Cells are counted as the editors count them: columns to the right, rows downwards, from the top left
+corner of their layer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from ecs_collide.levels.properties import Factory
+from ecs_collide.levels.reading import check_place
+from ecs_collide.levels.things import SolidBox
+
+Cell = tuple[int, int]
+"""Column and row."""
+
+Rectangle = tuple[int, int, int, int]
+"""Column and row of its top left cell, number of columns and rows."""
+
+
+class Part(NamedTuple):
+    """A body that a tile makes in its cell.
+
+    Cells whose parts are equal merge.  `key` stands for type and properties.  `shape` is the part
+    of the cell that the body takes, as left, top, right and bottom in pixels from the cell's top
+    left corner; None for all of it.
+    """
+
+    key: tuple[str, str]
+    shape: tuple[float, float, float, float] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """What a tile is in a layer: its type, its properties, and the bodies that it makes.
+
+    `traits` make the components for the properties.
+    """
+
+    type: str = ""
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    parts: tuple[Part, ...] = ()
+    traits: Mapping[Part, tuple[str, Mapping[str, Any], tuple[Factory, ...]]] = field(
+        default_factory=dict
+    )
+
+
+class Place(NamedTuple):
+    """Where a box lies: one of its tiles, by layer and number, its part of the tile, its cells."""
+
+    layer: int
+    number: int
+    part: int
+    column: int
+    row: int
+    n_columns: int
+    n_rows: int
+
+    @property
+    def where(self) -> Rectangle:
+        """The cells of the box."""
+        return self[3:]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A rectangle of tiles: a layer, or a chunk of one that is infinite."""
+
+    column: int
+    row: int
+    rows: list[list[int]]
+
+
+@dataclass(frozen=True, slots=True)
+class TileLayer:
+    """A layer of tiles as its file has it.
+
+    Attributes
+    ----------
+    name : str
+    group : hashable
+        Equal cells of layers with the same group are in the same boxes.
+    corner : tuple of 2 floats
+        The top left corner of cell (0, 0), in the map's pixels, downwards.
+    cell : tuple of 2 floats
+        The size of a cell.
+    blocks : list of Block
+        Its tiles, by the numbers that the file gives them; 0 for none.
+    kind : callable
+        Return the `Kind` of a tile by its number, or raise a ValueError.
+    """
+
+    name: str
+    group: Hashable
+    corner: tuple[float, float]
+    cell: tuple[float, float]
+    blocks: list[Block]
+    kind: Callable[[int], Kind]
+
+    def number(self, column: int, row: int) -> int:
+        """Return the number of a tile in the file, 0 if there is none."""
+        for block in self.blocks:
+            y = row - block.row
+            if 0 <= y < len(block.rows):
+                x = column - block.column
+                if 0 <= x < len(block.rows[y]):
+                    return block.rows[y][x]
+        return 0
+
+    def tiles(self) -> Iterator[tuple[Cell, int]]:
+        """Yield all tiles: column and row, and number."""
+        for block in self.blocks:
+            for row, numbers in enumerate(block.rows, block.row):
+                for column, number in enumerate(numbers, block.column):
+                    if number:
+                        yield (column, row), number
+
+    def tiles_in(self, left: int, top: int, right: int, bottom: int) -> Iterator[tuple[Cell, int]]:
+        """Yield the tiles of the columns and rows from the first two to before the last two."""
+        for block in self.blocks:
+            rows = block.rows[max(top - block.row, 0) : max(bottom - block.row, 0)]
+            for row, numbers in enumerate(rows, max(top, block.row)):
+                first = max(left - block.column, 0)
+                some = numbers[first : max(right - block.column, 0)]
+                for column, number in enumerate(some, block.column + first):
+                    if number:
+                        yield (column, row), number
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """The tile layers of a level, the lowest first, and the height of its map in pixels."""
+
+    layers: tuple[TileLayer, ...] = ()
+    height: float = 0.0
+    merge: bool = True
+
+    def box(self, layer: TileLayer, number: int, part: Part, where: Rectangle) -> SolidBox:
+        """Return the box of some equal cells, one of which has a tile of this number."""
+        column, row, n_columns, n_rows = where
+        wide, high = layer.cell
+        shape = part.shape or (0.0, 0.0, wide, high)
+        left = column * wide + shape[0]
+        right = (column + n_columns - 1) * wide + shape[2]
+        top = row * high + shape[1]
+        bottom = (row + n_rows - 1) * high + shape[3]
+        half = ((right - left) / 2, (bottom - top) / 2)
+        centre = (layer.corner[0] + left + half[0], self.height - (layer.corner[1] + top + half[1]))
+        box = SolidBox(centre, half, *layer.kind(number).traits[part])
+        check_place(box)
+        return box
+
+    def solids(self, at_most: int) -> tuple[tuple[SolidBox, ...], tuple[Place, ...]]:
+        """Return the boxes of all tiles that are bodies, and where each lies.
+
+        Raises
+        ------
+        ValueError
+            The tiles have more than `at_most` bodies before they merge.
+        """
+        n_parts = 0
+        sheets: dict[tuple[Hashable, Part], tuple[int, int, set[Cell]]] = {}
+        for n, layer in enumerate(self.layers):
+            known: dict[int, tuple[Part, ...]] = {}
+            for cell, number in layer.tiles():
+                parts = known.get(number)
+                if parts is None:
+                    parts = known[number] = layer.kind(number).parts
+                n_parts += len(parts)
+                if n_parts > at_most:
+                    raise ValueError(
+                        f"with layer {layer.name!r} its tiles have {n_parts} shapes, more than "
+                        f"max_tiles={at_most}; load(..., max_tiles=) allows another number"
+                    )
+                for part in parts:
+                    if (layer.group, part) not in sheets:
+                        sheets[layer.group, part] = n, number, set()
+                    sheets[layer.group, part][2].add(cell)
+        boxes: list[SolidBox] = []
+        places: list[Place] = []
+        for (_, part), (n, number, cells) in sheets.items():
+            layer = self.layers[n]
+            number_of_part = layer.kind(number).parts.index(part)
+            for where in self.rectangles(cells, part, layer.cell):
+                boxes.append(self.box(layer, number, part, where))
+                places.append(Place(n, number, number_of_part, *where))
+        return tuple(boxes), tuple(places)
+
+    def rectangles(
+        self, cells: set[Cell], part: Part, size: tuple[float, float]
+    ) -> Iterator[Rectangle]:
+        """Yield rectangles that cover cells with equal parts once."""
+        right, down = self.joins(part, size)
+        return rectangles(cells, right, down)
+
+    def joins(self, part: Part, size: tuple[float, float]) -> tuple[bool, bool]:
+        """Return whether neighbours in a row, and in a column, form one box."""
+        if part.shape is None or not self.merge:
+            return self.merge, self.merge
+        left, top, right, bottom = part.shape
+        return left == 0 and right == size[0], top == 0 and bottom == size[1]
+
+
+def rectangles(cells: Iterable[Cell], right: bool = True, down: bool = True) -> Iterator[Rectangle]:
+    """Yield rectangles that cover all cells once; `right` and `down` allow them to grow.
+
+    The greedy search goes through the cells row by row from the top; at each cell not yet taken it
+    takes the longest run to the right and then as many equal rows below as there are.  The cost is
+    linear in the number of cells, except for sorting them.
+    """
+    left = set(cells)
+    for row, column in sorted((row, column) for column, row in left):
+        if (column, row) not in left:
+            continue
+        n_columns = n_rows = 1
+        while right and (column + n_columns, row) in left:
+            n_columns += 1
+        run = range(column, column + n_columns)
+        while down and all((x, row + n_rows) in left for x in run):
+            n_rows += 1
+        left.difference_update((x, y) for x in run for y in range(row, row + n_rows))
+        yield column, row, n_columns, n_rows
+
+
+def cut(where: Rectangle, gone: Iterable[Cell], right: bool, down: bool) -> Iterator[Rectangle]:
+    """Yield rectangles for a rectangle without some of its cells.
+
+    Whole rows above and below these cells stay together, then whole columns beside them, so that
+    the cost is linear in the area between these cells, not in that of the rectangle.
+    """
+    column, row, n_columns, n_rows = where
+    gone = set(gone)
+    left, top = min(x for x, _ in gone), min(y for _, y in gone)
+    past, below = max(x for x, _ in gone) + 1, max(y for _, y in gone) + 1
+    bands = (
+        (column, row, n_columns, top - row),
+        (column, below, n_columns, row + n_rows - below),
+        (column, top, left - column, below - top),
+        (past, top, column + n_columns - past, below - top),
+    )
+    yield from (band for band in bands if band[2] > 0 and band[3] > 0)
+    inner = {(x, y) for x in range(left, past) for y in range(top, below)} - gone
+    yield from rectangles(inner, right, down)

@@ -1,0 +1,133 @@
+"""The boxes of tiles and the objects of a level, and the components that a game gives them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import GeneratorType
+from typing import Any
+
+from ecs_collide.components.basics import Extents, Position
+from ecs_collide.levels.properties import Factory
+
+Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
+"""The entry of a table for a type: see `Level.create`."""
+
+
+@dataclass(frozen=True, slots=True)
+class SolidBox:
+    """One box of tiles that are bodies.
+
+    Attributes
+    ----------
+    centre, half : tuple of 2 floats
+        In world units (pixels, upwards).
+    type : str
+        The type of its tiles; empty if they have none.
+    properties : mapping
+        The custom properties that its tiles share, and the properties that their layers hand down.
+    traits : tuple of callables
+        Functions that make the components for the properties.
+    """
+
+    centre: tuple[float, float]
+    half: tuple[float, float]
+    type: str = ""
+    properties: Mapping[str, Any] = field(default_factory=dict)
+    traits: tuple[Factory, ...] = ()
+
+    def components(self) -> tuple[object, ...]:
+        """Return new components for an entity that fills the box and has its properties."""
+        return Position(*self.centre), Extents(*self.half), *(make() for make in self.traits)
+
+    def __str__(self) -> str:
+        return f"the box of tiles around {self.centre}"
+
+
+@dataclass(frozen=True, slots=True)
+class LevelObject:
+    """One object of an object layer: a rectangle, a point, a text, a tile or a line.
+
+    Attributes
+    ----------
+    id : int
+        The editor's number for the object; never used twice in a map.
+    name, type : str
+        As written in the editor; empty if nothing is written there.  A tile object
+        without a type has the type of its tile.  (Tiled 1.9 calls it *class*.)
+    layer : str
+        The name of its layer.
+    centre, half : tuple of 2 floats
+        In world units (pixels, upwards).  A point has half sizes of zero.
+    properties : mapping
+        Custom properties by name; the object's own precede the properties of its tile.
+    tile : int
+        The tile's number in the map (see `tile_number`), 0 if it is no tile.
+    traits : tuple of callables
+        Functions that make the components for its properties, its tile's and its layer's.
+    solid : bool
+        Whether these properties make it a body.
+    points : tuple of tuples of 2 floats
+        The points of a line, which a `Path` may lead through; empty for all other objects.
+    """
+
+    id: int
+    name: str
+    type: str
+    layer: str
+    centre: tuple[float, float]
+    half: tuple[float, float]
+    properties: Mapping[str, Any]
+    tile: int = 0
+    traits: tuple[Factory, ...] = ()
+    solid: bool = False
+    points: tuple[tuple[float, float], ...] = ()
+
+    @property
+    def is_point(self) -> bool:
+        """Whether it has no size: a place or a line, and no box."""
+        return self.half == (0.0, 0.0)
+
+    def components(self) -> tuple[object, ...]:
+        """Return new components for an entity that fills the object and has its properties.
+
+        For a point there are no `Extents` among them: the game gives them.
+        """
+        size = () if self.is_point else (Extents(*self.half),)
+        return Position(*self.centre), *size, *(make() for make in self.traits)
+
+    def __str__(self) -> str:
+        return f"object {self.id} ({self.name or 'no name'}) in layer {self.layer!r}"
+
+
+Thing = SolidBox | LevelObject
+
+
+def made_by(entry: Entry, thing: Thing) -> list[object] | None:
+    """Return the components that an entry of a table makes, or None for no entity."""
+    if entry is None:
+        return None
+    what = f"the component of the table for {thing.type!r}, for {thing},"
+    made: list[object] = []
+    makers = tuple(entry) if isinstance(entry, (tuple, list)) else (entry,)
+    for make in makers:
+        if not callable(make):
+            raise TypeError(
+                f"the table has {make!r} for {thing.type!r}; it must have classes and functions, "
+                "because each entity gets its own components: lambda thing: Component(...)"
+            )
+        try:
+            parts = make() if isinstance(make, type) else make(thing)
+            if isinstance(parts, GeneratorType):
+                parts = list(parts)
+        except Exception as error:
+            error.add_note(f"{what} cannot be made")
+            raise
+        if parts is None:
+            return None
+        # Exactly these: a component may be a named tuple.
+        made += parts if type(parts) in (tuple, list) else (parts,)
+    for part in made:
+        if isinstance(part, type) or type(part).__module__ == "builtins":
+            raise TypeError(f"{what} is {part!r}, which is no component; return Coin(), not Coin")
+    return made
