@@ -622,7 +622,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "responses": 1.75,
     "survivors": 7.0,
     "ten_thousand": 0.6,
-    "tree": 5.5,
+    "tree": 10.6,
     "tunnelling": 1.0,
 }
 WIDTH = 440  # pixels of a demo's picture

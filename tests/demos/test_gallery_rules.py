@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from demos import boxes3d, responses, tree
+from demos import boxes3d, responses
 from demos import pi as blocks
 from demos.breakout import game as breakout
+from demos.tree import game as tree
 from tests.demos.conftest import STEPS
 
 
@@ -195,6 +196,7 @@ def test_arrows_point_where_the_balls_fly(world: str) -> None:
 
 def test_tree_is_drawn_with_its_branches(world: str) -> None:
     scene = tree.build(seed=1)
+    scene.told = tree.STORY[-1].end  # at full speed
     run(scene, 250)
 
     rects = set(map(tuple, scene.boxes().rects.tolist()))
@@ -209,6 +211,26 @@ def test_tree_is_drawn_with_its_branches(world: str) -> None:
         assert scene.tree.bounds(box) == scene.space.bounds(box)
     assert scene.n_pairs > 50
     assert len(set(map(tuple, scene.shades(depths).tolist()))) == scene.tree.depth
+
+
+def test_tree_is_explained_layer_by_layer_and_then_at_full_speed(world: str) -> None:
+    scene = tree.build(seed=1)
+    told: list[str] = []
+    n_rects = []
+    while scene.chapter is not None:
+        run(scene, 1)
+        caption = scene.labels()[0].text
+        if caption not in told:
+            told.append(caption)
+            n_rects.append(len(scene.boxes().rects))
+            assert scene.dt < 1 / 60 or scene.chapter is None
+    run(scene, 1)
+
+    assert told[:4] == [chapter.caption for chapter in tree.STORY]
+    assert n_rects[0] < n_rects[1] < n_rects[3]
+    assert "full speed" in scene.labels()[0].text
+    assert scene.dt == 1 / 60
+    assert scene.tree.n_escapes > 0
 
 
 def test_boxes_in_3d_are_drawn_from_the_far_to_the_near(world: str) -> None:

@@ -1,33 +1,51 @@
-"""Watch the broadphase's tree at work: fat bounds, escapes, and branches by depth.
+"""How the broadphase's tree works: leaves, fat bounds, escapes and branches, one after the other.
 
-What to look at: boxes are inserted one by one.  Around each are its fat bounds, longer along its
-velocity.  As long as a box stays in them it stays in its node.  When it escapes they flash and are
-renewed, and the box is reinserted, alone or in a rebuild of the whole tree.
-The coloured frames are branches: every one lies inside of the one above.
+What to look at: a few boxes in slow motion, and a caption for each idea; then many at full speed.
+Around each box are its fat bounds, longer along its velocity.  As long as a box stays in them it
+stays in its node.  When it escapes they flash and are renewed, and the box is reinserted, alone
+or in a rebuild of the whole tree.  Every branch lies inside of the one above.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from math import log2
 from operator import methodcaller
+from typing import NamedTuple
 
 import esper
 import numpy as np
 from numpy.typing import NDArray
 
 import ecs_collide as ec
-from demos.app.boxes import Boxes, outlines, plain
+from demos.app.boxes import RED, Boxes, outlines, plain
 from demos.app.parts import COLOURS, create_frame, painted
-from demos.app.scene import DT, Scene
+from demos.app.scene import DT, Label, Palette, Scene
+from demos.tree.repeated_tree import LOOKAHEAD, RepeatedTree
 
-WIDTH, HEIGHT, EDGE = 900.0, 520.0, 8.0
+WIDTH, HEIGHT, EDGE = 900.0, 470.0, 8.0
+STRIP = 50.0  # height of the caption, and of the legend
 MOST = 110  # boxes
 INSERT_EVERY = 2  # steps
 CHECK_EVERY = 10  # steps between two comparisons with all pairs
-FLASH = 8  # steps
-LOOKAHEAD = 25.0  # steps
+FLASH = 8  # steps at full speed
+FEW, SLOW = 9, 0.4  # boxes of the explanation, and how slowly they move
+BODY, FAT, GLOW = (150, 156, 178), (60, 70, 44), (250, 230, 120)
+
+
+class Chapter(NamedTuple):
+    """A part of the explanation; a layer more is drawn in each."""
+
+    end: float  # seconds
+    caption: str
+    layers: int
+
+
+STORY = (
+    Chapter(2.0, "leaves: the bounds of each box", 1),
+    Chapter(4.5, "fat bounds: a box moves, and nothing changes", 2),
+    Chapter(8.5, "escape: new fat bounds, and the leaf is reinserted", 2),
+    Chapter(11.0, "branches: bounds around bounds", 3),
+)
 BOXES, WALLS = 1, 2  # categories: boxes fly through each other
 FASTEST = 70.0  # on an axis, units per second
 
@@ -39,43 +57,16 @@ def build(seed: int = 0) -> TreeScene:
     return TreeScene(ec.install(), seed)
 
 
-class RepeatedTree(ec.AABBTree):
-    """A tree that a replay can restore: the same calls in the same order give the same tree.
-
-    It stores its calls from the first call of `remember` on.
-    """
-
-    calls: list[Callable[[ec.AABBTree], object]] | None = None
-
-    def do(self, call: Callable[[ec.AABBTree], int | None]) -> int | None:
-        """Store a call that changes the tree, and return its result."""
-        if self.calls is not None:
-            self.calls.append(call)
-        return call(self)
-
-    def remember(self) -> Callable[[], None] | None:
-        """Return a function that restores the present tree; None if it is too late."""
-        if self.calls is None and not len(self):
-            self.calls = []
-        return None if self.calls is None else partial(self.repeat, self.calls.copy())
-
-    def repeat(self, calls: list[Callable[[ec.AABBTree], object]]) -> None:
-        """Start with an empty tree, and repeat these calls."""
-        ec.AABBTree.__init__(self, lookahead=LOOKAHEAD)
-        self.calls = calls.copy()
-        for call in calls:
-            call(self)
-
-
 class TreeScene(Scene):
     """Boxes that bounce, and a separate tree that holds them."""
 
     title = "tree"
-    seconds = 10.0
-    corner = (-EDGE, -EDGE)  # all walls are seen
+    seconds = 18.0
+    corner = (-EDGE, -EDGE - STRIP)  # all walls are seen, and the legend below them
+    palette = Palette((24, 27, 42), (16, 18, 30), second=GLOW)
 
     def __init__(self, space: ec.Space, seed: int) -> None:
-        view = (WIDTH + 2 * EDGE, HEIGHT + 2 * EDGE + 26)
+        view = (WIDTH + 2 * EDGE, HEIGHT + 2 * EDGE + 2 * STRIP)
         super().__init__(space, (WIDTH, HEIGHT), view)
         self.chance = np.random.default_rng(seed)
         self.tree = RepeatedTree(lookahead=LOOKAHEAD)
@@ -84,12 +75,15 @@ class TreeScene(Scene):
         self.flash = np.zeros(0, np.int64)  # until which step
         self.n_updates = self.n_lost = self.n_outside = self.n_wrong = 0
         self.n_checks = self.n_pairs = 0
+        self.told = 0.0  # seconds of the explanation
 
     def insert(self) -> None:
         """Add a box to the world, and to the tree."""
-        half = self.chance.uniform(6.0, 18.0, 2)
+        half = self.chance.uniform(6.0, 18.0, 2) * (2.0 if self.chapter else 1.0)
         place = self.chance.uniform(half + 1, (WIDTH, HEIGHT) - half - 1)
         speed = self.chance.uniform(-FASTEST, FASTEST, 2)
+        if not self.boxes_in:  # it soon bounces off a wall
+            place, speed = np.array([half[0] + 6.0, 150.0]), np.array([-FASTEST, 20.0])
         body = (ec.Position(*place), ec.Extents(*half), ec.Velocity(*speed), ec.Deflect())
         box = esper.create_entity(*body, ec.Filter(categories=BOXES, mask=WALLS))
         self.halves = np.vstack([self.halves, half])
@@ -97,9 +91,17 @@ class TreeScene(Scene):
         self.boxes_in.append(box)
         self.flash = np.append(self.flash, self.n_steps + FLASH)
 
+    @property
+    def chapter(self) -> Chapter | None:
+        """The part of the explanation that is told now."""
+        return next((chapter for chapter in STORY if self.told < chapter.end), None)
+
     def step(self) -> None:
         """Advance the world, and update the boxes of the tree."""
-        if self.n_steps % INSERT_EVERY == 0 and len(self.boxes_in) < MOST:
+        chapter = self.chapter
+        self.told += DT
+        self.dt = DT * SLOW if chapter else DT
+        if self.n_steps % INSERT_EVERY == 0 and len(self.boxes_in) < (FEW if chapter else MOST):
             self.insert()
         super().step()
         ids = np.array(self.boxes_in)
@@ -111,7 +113,11 @@ class TreeScene(Scene):
         is_new = (self.fat_bounds() != before).any(axis=1)
         self.n_lost += int((is_out & ~is_new).sum())
         self.n_updates += len(ids)
-        self.flash[is_new] = self.n_steps + FLASH
+        self.flash[is_new] = self.n_steps + FLASH * (5 if chapter else 1)
+        if chapter is STORY[2]:
+            for rect in before[is_new]:
+                self.effects.flash(rect, (110, 44, 52), 0.8)
+                self.effects.slow(0.3, 0.7)
         if self.n_steps % CHECK_EVERY == 0:
             self.check()
 
@@ -140,31 +146,47 @@ class TreeScene(Scene):
             self.n_outside += not around.all(axis=1).any()
 
     def boxes(self) -> Boxes:
-        """Return branches below fat bounds below boxes."""
+        """Return fat bounds below boxes below branches, as many layers as are explained."""
         walls = painted()
         mins, maxs, depths, _ = self.tree.branches()
-        if not len(depths):
-            return walls
+        layers = self.chapter.layers if self.chapter else 3
         frames = outlines(np.hstack([mins, maxs]), self.shades(depths), 2.0)
         tight = np.array([np.ravel(self.tree.bounds(box)) for box in self.boxes_in])
-        left = np.maximum(self.flash - self.n_steps, 0) / FLASH
-        glow = np.array([(36, 40, 58)]) + left[:, None] * np.array([(140, 130, 60)])
-        bodies = (150, 156, 178) + left[:, None] * np.array([(105, 99, 60)])
+        left = np.clip((self.flash - self.n_steps) / FLASH, 0.0, 1.0)
+        glow = FAT + left[:, None] * np.subtract((160, 150, 70), FAT)
+        bodies = BODY + left[:, None] * np.subtract(GLOW, BODY)
         fat = self.fat_bounds()
-        drawn = plain(fat, glow).joined(outlines(fat, np.minimum(glow * 1.6, 255), 1.0))
-        return walls.joined(drawn, plain(tight, bodies), frames)
+        drawn = plain(fat, glow).joined(outlines(fat, np.minimum(glow * 1.7, 255), 2.0))
+        found = [drawn, plain(tight, bodies), frames]
+        return walls.joined(*(found if layers == 3 else found[:2] if layers == 2 else found[1:2]))
+
+    def drawn(self) -> Boxes:
+        """Return the effects below the boxes."""
+        return self.effects.boxes().joined(self.boxes(), self.legend()[0])
+
+    def legend(self) -> tuple[Boxes, list[Label]]:
+        """Return the squares and the words of the legend."""
+        words = (("box", BODY), ("fat bounds", (130, 150, 90)), ("escape", GLOW), ("branches", RED))
+        y, places = -EDGE - STRIP + 14, (20.0, 180.0, 450.0, 670.0)
+        rects = [(-99.0, -99.0, WIDTH + 99, -EDGE), (-99.0, HEIGHT + EDGE, WIDTH + 99, HEIGHT + 99)]
+        rects += [(x, y, x + 24, y + 24) for x in places]
+        labels = [
+            Label(word, x + 34, y + 4, 25.0, colour)
+            for x, (word, colour) in zip(places, words, strict=True)
+        ]
+        colours = [self.palette.bottom] * 2 + [colour for _, colour in words]
+        return plain(rects, colours), labels
+
+    def labels(self) -> list[Label]:
+        """Return the caption and the legend."""
+        tree, y = self.tree, HEIGHT + EDGE + 16
+        counts = f"{len(tree)} boxes at full speed, {tree.n_escapes} escapes"
+        text = self.chapter.caption if self.chapter else counts
+        return [Label(text, WIDTH / 2, y, 29.0, self.palette.ink, "center"), *self.legend()[1]]
 
     def shades(self, depths: NDArray[np.int64]) -> NDArray[np.uint8]:
         """Return a colour for each depth: the root's is red."""
         return np.array(COLOURS, np.uint8)[np.minimum(depths, len(COLOURS) - 1)]
-
-    def status(self) -> str:
-        """Return the size of the tree."""
-        tree = self.tree
-        return (
-            f"{len(tree)} boxes   depth {tree.depth}   {tree.n_escapes} escapes   "
-            f"{tree.n_reinsertions} reinsertions   {tree.n_rebuilds} rebuilds"
-        )
 
     def share(self) -> float:
         """Return the fraction of the moves in which a box left its fat bounds."""
