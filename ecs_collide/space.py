@@ -36,7 +36,7 @@ from ecs_collide.queries.contact_queries import ContactQueries
 from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.occupancy import Cells
-from ecs_collide.queries.queried_bodies import QueriedBodies
+from ecs_collide.queries.queried_bodies import QueriedBodies, TakeStrides
 from ecs_collide.queries.queries import Exclude, Filter, Queries
 from ecs_collide.queries.results import Branches
 from ecs_collide.settings import Settings
@@ -1299,6 +1299,14 @@ def take_snapshot(space: Space) -> bytes:
 def take_state(space: Space) -> SavedState:
     """Return the result of `save_state`, without a warning about components that it lacks."""
     return space._snapshots.save_state()
+
+
+def plain_strides(space: Space, kinds: tuple[type, ...], states: tuple[object, ...]) -> TakeStrides:
+    """Return the function that takes the plain strides of characters of a space.
+
+    Its arguments are those of `PlainStrides` and of its method `take`.
+    """
+    return space._queried.plain_strides(kinds, states)
 
 
 def find_differences(space: Space, given: Mapping[str, Any]) -> dict[str, object]:

@@ -38,6 +38,7 @@ _KERNEL_NAMES = (
     "sync.bindings",
     "step.type_marks",
     "queries.present_boxes",
+    "queries.plain_strides",
     "sync.body_lists",
     "step.lock",
     "step.state",
@@ -64,6 +65,7 @@ class Kernels(NamedTuple):
     bindings: ModuleType
     type_marks: ModuleType
     present_boxes: ModuleType
+    plain_strides: ModuleType
     body_lists: ModuleType
     lock: ModuleType
     state: ModuleType

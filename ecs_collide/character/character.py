@@ -214,6 +214,7 @@ class Character:
         lift_speed: str = "all",
         up: Iterable[float] | None = None,
     ) -> None:
+        self.memory = Memory()
         height, time = _number("jump_height", jump_height), _number("time_to_top", time_to_top)
         if not height > 0.0 or not time > 0.0:
             raise ValueError(
@@ -261,7 +262,6 @@ class Character:
         self.facing = 1.0
         self.air_time = self.state_time = 0.0
         self.state = CharacterState.STANDING
-        self.memory = Memory()
 
     @classmethod
     def with_jump_speed(cls, jump_speed: float, gravity: float, **others: Any) -> Self:
@@ -313,6 +313,7 @@ class Character:
 
     @up.setter
     def up(self, value: Iterable[float] | None) -> None:
+        self.memory.plain = 0
         if value is None:
             self._up = 0
             return
@@ -372,6 +373,7 @@ class Character:
         """
         self.memory.knock = as_vector(type(self), "knock_back", velocity)
         self.memory.stunned = _number("time", time)
+        self.memory.plain = 0
         self.memory.knocked = True
 
     def __repr__(self) -> str:

@@ -63,6 +63,8 @@ class Memory:
     since_ledge: float = math.inf  # seconds since it let go of a ledge
     pull: float = 0.0  # how far it still goes inwards when it pulls itself up; 0: it does not
     standing_height: float = 0.0  # of its box before it crouched; 0: it does not crouch
+    # (axis + 1) * sign of up if `queries.plain_strides` may take the next stride; not saved
+    plain: int = 0
     let_through: int = 0  # the categories that a dash has taken out of the mask of its `Filter`
 
 
@@ -124,6 +126,7 @@ def unpack(character: Any, data: bytes) -> int:
     character.ground = None if ground < 0 else ground
     character.dash_through = categories
     left, memory = iter(values), character.memory
+    memory.plain = 0
     for names, of in (
         *((_KEPT_INTS, memory), (NUMBERS, character), (_KEPT_NUMBERS, memory)),
         *((_KEPT_VECTORS, memory), (FLAGS, character), (_KEPT_FLAGS, memory)),

@@ -53,12 +53,25 @@ def take_stride(space: ec.Space, entity: int, components: Components, dt: float)
     memory.rode = stride.rides
     memory.last_dt = dt
     memory.held, memory.dash_held = bool(character.jump), bool(character.dash)
+    memory.plain = (stride.up + 1) * stride.sign if stride.is_plain() else 0
 
 
 class Stride(Figure):
     """The computation of one step of one character."""
 
     # -- its actions --
+
+    def is_plain(self) -> bool:
+        """Return whether it has done nothing but stand or walk on still ground."""
+        memory = self.memory
+        return (
+            self.character.state in (CharacterState.STANDING, CharacterState.WALKING)
+            and self.touches
+            and self.medium is None
+            and not (self.jumps or self.rides or memory.stepping or memory.let_through)
+            and not any(self.frame)
+            and memory.stunned == memory.standing_height == 0.0
+        )
 
     def keep_time(self) -> None:
         """Count the times, and find whether its wishes count."""

@@ -11,9 +11,12 @@ import esper
 
 import ecs_collide as ec
 from ecs_collide.character.character import Character
+from ecs_collide.character.memory import CharacterState
 from ecs_collide.character.stride import take_stride
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
 from ecs_collide.esper_world import require_order
+from ecs_collide.space import plain_strides
+from ecs_collide.zone.zone import Zone
 
 
 class CharacterSystem(esper.Processor):
@@ -34,6 +37,11 @@ class CharacterSystem(esper.Processor):
             )
         self.space = space
         space.leave_gravity_to(Character)
+        self.take_plain = plain_strides(
+            space,
+            (ec.Disabled, ec.Carry, ec.Sensor, Zone),
+            (CharacterState.STANDING, CharacterState.WALKING),
+        )
 
     def process(self, *args: Any, **kwargs: Any) -> None:
         """Write the velocities of all characters for the step that follows.
@@ -47,11 +55,14 @@ class CharacterSystem(esper.Processor):
         if not dt > 0.0:
             return
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
-        for entity, components in sorted(found, key=itemgetter(0)):
+        found = sorted(found, key=itemgetter(0))
+        n = self.take_plain(found, 0, dt)
+        while n < len(found):
+            entity, components = found[n]
             components[0].require_sense(entity, self.space.dim)
-            if esper.has_component(entity, ec.Disabled):
-                continue  # a disabled character is paused
-            take_stride(self.space, entity, components, dt)
+            if not esper.has_component(entity, ec.Disabled):  # a disabled character is paused
+                take_stride(self.space, entity, components, dt)
+            n = self.take_plain(found, n + 1, dt)
 
 
 def install_characters(space: ec.Space) -> CharacterSystem:

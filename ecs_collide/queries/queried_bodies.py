@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among
 from ecs_collide.components.basics import Sensor
 from ecs_collide.components.dynamics import Attached
@@ -18,6 +19,8 @@ from ecs_collide.queries.present import PresentBodies
 from ecs_collide.queries.queries import Allowed, Filter
 from ecs_collide.queries.wrapped import Boxes, search_of
 from ecs_collide.step.shared import SharedParts
+
+TakeStrides: TypeAlias = Callable[[list[Any], int, float], int]
 
 
 def refuse_within_step(name: str, is_stepping: bool) -> None:
@@ -74,6 +77,25 @@ class QueriedBodies:
     def present(self) -> PresentBodies | None:
         """The bodies that `update` has read, None if a step has begun since."""
         return self._updated if self._moment is self._state.moment else None
+
+    # -- characters --
+
+    def plain_strides(self, kinds: tuple[type, ...], states: tuple[object, ...]) -> TakeStrides:
+        """Return a function that takes the plain strides of characters; see `PlainStrides`."""
+        registry = self._registry
+        strides = backend.kernels.plain_strides.PlainStrides(
+            self._state, registry.row_of, registry.makers[0], kinds, states
+        )
+
+        def take(found: list[Any], n: int, dt: float) -> int:
+            self._lock.refuse_others()
+            world = self._link.world
+            world.require_current()
+            if self._domain is not None or self.present is not None:
+                return n  # the trees of the last step are not what its casts search
+            return int(strides.take(found, n, dt, self.boxes, world.entities(kinds), world.dead()))
+
+        return take
 
     # -- bodies and trees --
 

@@ -214,6 +214,31 @@ class Search:
             answers.append(self._answer(i))
         return answers
 
+    @may_raise
+    def cast(
+        self,
+        centre: cython.p_double,
+        half: cython.p_double,
+        motion: cython.p_double,
+        item: cython.Py_ssize_t,
+        boxes: tuple,
+    ) -> cython.void:
+        """Find all items but one that a moving box meets, for kernels; `best` then has them.
+
+        The numbers are finite, and half sizes 0 or more.
+        """
+        k: cython.Py_ssize_t
+
+        self.kind = QueryKind.CAST
+        for k in range(self.dim):
+            self.start[k] = centre[k] + 0.0
+            self.half[k] = half[k] + 0.0
+            self.displacement[k] = motion[k] + 0.0
+        self._set_box()
+        self._load(None, boxes)
+        self.excluded_each = item
+        self._search(0, 1.0)
+
     def search_many(self, query: tuple, excluded, boxes: tuple, rows: tuple) -> None:
         """Write the first results of each RAY, CAST or NEAR.
 

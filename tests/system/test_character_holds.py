@@ -580,10 +580,10 @@ def play_all(steps: int, save_at: int | None = None) -> tuple[list[bytes], set[C
         return struct.pack("<2d", *where) + hero.to_bytes() + play.space.state_hash()
 
     seen: set[CharacterState] = set()
-    saved = b""
+    saved: bytes | ec.SavedState = b""
     for k in range(steps):
         if k == save_at:
-            saved = play.space.snapshot()
+            saved = play.space.snapshot() if k % 2 else play.space.save_state()
         bits.append(go(k))
     if save_at is not None:
         play.space.restore(saved)
