@@ -17,12 +17,14 @@ from ecs_collide.step.handlers import Altered
 from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import (
     CHANGED,
+    FILTERED,
     LEFT_OUT,
     NO_ROWS,
     OFF,
     REPLACED,
     SEEN,
     UNSEEN,
+    filtered,
     none_of,
     saved_rests,
 )
@@ -72,7 +74,7 @@ class SavedState:
     rows: Longs
     columns: SavedColumns
     flags: NDArray[np.uint8] | None  # None: as far as `columns` tell
-    filters: NDArray[np.void]
+    filters: Longs | None  # (n_rows, 3); None if no body has had one
     mismatches: NDArray[np.void] | None  # None until they are computed
     sleepers: NDArray[np.void]
     stirred: NDArray[np.void]
@@ -114,6 +116,10 @@ class SavedState:
     def seen(self, n_columns: int) -> list[Doubles]:
         """Return the numbers last read of all bodies, in the order of `SEEN`."""
         return [self.columns.seen(name, self.rows) for _, name, _ in SEEN[:n_columns]]
+
+    def filter_records(self) -> NDArray[np.void]:
+        """Return the filters of the bodies whose filter is not the default."""
+        return none_of(FILTERED) if self.filters is None else filtered(self.filters[self.rows])
 
     def contact_records(self, wraps: bool) -> tuple[NDArray[np.void], Longs]:
         """Return the contacts, and in a world that wraps the image of each."""

@@ -231,7 +231,7 @@ class Snapshots:
         saved.columns = registry.table.save(self._n_rows[1])
         is_quiet = registry.is_quiet(world, saved.columns)
         saved.flags = None if is_quiet else self._flags(world)
-        saved.filters = registry.seen.filters(rows)
+        saved.filters = registry.seen.filters(self._n_rows[1])
         saved.mismatches = None
         saved.sleepers, saved.stirred = registry.sleep.sleeping_rows(
             rows, registry.kinematic_targets.put
@@ -246,13 +246,13 @@ class Snapshots:
 
     def encode(self, saved: SavedState) -> bytes:
         """Return a saved state as bytes."""
-        return codec.encode(self._describe(saved))
-
-    def _describe(self, saved: SavedState) -> SnapshotData:
-        """Return a saved state in the form of a snapshot."""
-        contents = saved.contents
         if saved.mismatches is None:
             saved.mismatches = self._find_mismatches(saved)
+        return codec.encode(self._describe(saved, saved.mismatches))
+
+    def _describe(self, saved: SavedState, mismatches: NDArray[np.void]) -> SnapshotData:
+        """Return a saved state in the form of a snapshot."""
+        contents = saved.contents
         return SnapshotData(
             **self._describe_space(saved),
             next_entity=saved.next_entity,
@@ -265,7 +265,7 @@ class Snapshots:
             numbers=contents.split(saved.numbers),
             blobs=saved.blobs,
             tables=saved.tables,
-            mismatches=saved.mismatches,
+            mismatches=mismatches,
         )
 
     def _describe_space(self, saved: SavedState) -> dict[str, Any]:
@@ -286,7 +286,7 @@ class Snapshots:
             "n_reports": saved.n_reports,
             "bodies": saved.entities,
             "flags": flags,
-            "filters": saved.filters,
+            "filters": saved.filter_records(),
             "rest_count": saved.rests(flags),
             "sleepers": saved.sleepers,
             "stirred": saved.stirred,
@@ -480,7 +480,7 @@ class Snapshots:
         if known is None or known[0] is not data or type(data) not in (bytes, SavedState):
             self._decoded = None  # one state of a large world is enough
             if isinstance(data, SavedState):
-                state = self._describe(data)
+                state = self._describe(data, none_of(MISMATCH_RECORD))
                 state.seen = data.seen(len(SEEN))
             else:
                 state = codec.decode(data, self._state.dim, WIDTHS)

@@ -82,6 +82,15 @@ def none_of(dtype: np.dtype[Any], n: int = 0) -> NDArray[np.void]:
 _NO_FILTER = np.array([1, ALL, 0])  # the default filter
 
 
+def filtered(numbers: NDArray[np.int64]) -> NDArray[np.void]:
+    """Return those of the filters (n, 3) of bodies that are not the default."""
+    places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
+    filters = none_of(FILTERED, len(places))
+    filters["body"] = places
+    filters["numbers"] = numbers[places]
+    return filters
+
+
 class SeenBodies:
     """The seen values of some rows, in the form of a snapshot."""
 
@@ -89,16 +98,9 @@ class SeenBodies:
         self._table = table
         self._reader = reader
 
-    def filters(self, rows: NDArray[np.int64]) -> NDArray[np.void]:
-        """Return the seen filters of the bodies whose filter is not the default."""
-        if not self._table.bodies.rare.is_used:
-            return none_of(FILTERED)
-        numbers = self._table.filters[rows]
-        places = np.flatnonzero((numbers != _NO_FILTER).any(axis=1))
-        filters = none_of(FILTERED, len(places))
-        filters["body"] = places
-        filters["numbers"] = numbers[places]
-        return filters
+    def filters(self, n_rows: int) -> NDArray[np.int64] | None:
+        """Return a copy of the seen filters in the first rows; None if no body has had one."""
+        return self._table.filters[:n_rows].copy() if self._table.bodies.rare.is_used else None
 
     def resume_filters(self, rows: NDArray[np.int64], filters: NDArray[np.void]) -> None:
         """Set the seen filters from a snapshot."""
