@@ -141,6 +141,54 @@ def test_set_positions_teleports():
     assert space.query_point((100, 1)) == [made[2]]
 
 
+@pytest.mark.parametrize("as_ids", [list, np.array])
+def test_arrays_follow_bodies_that_come_and_go_between_steps(as_ids):
+    made = [mover((10 * i, 0), (1, 1), (i, 0), ec.Slide()) for i in range(3)]
+    space = ec.install()
+    esper.process(0)
+    late = mover((30, 0), (1, 1), (9, 0), ec.Slide())
+    esper.add_component(made[1], ec.Position(11, 1))
+    esper.add_component(made[1], ec.Extents(1, 1))
+    ids = as_ids([late, made[1], made[2]])
+
+    assert space.positions(ids).tolist() == [[30, 0], [11, 1], [20, 0]]
+    assert space.velocities(ids).tolist() == [[9, 0], [1, 0], [2, 0]]
+    space.set_positions(ids, [[31, 0], [12, 0], [21, 0]])
+    space.set_velocities(ids, [[1, 0], [2, 0], [3, 0]])
+    esper.process(1)
+    assert space.positions(ids).tolist() == [[32, 0], [14, 0], [24, 0]]
+
+    esper.delete_entity(late, immediate=True)
+    esper.process(1)
+    for call in (space.positions, space.velocities):
+        with pytest.raises(KeyError, match=str(late)):
+            call(ids)
+
+
+def test_velocities_of_bodies_of_which_one_has_none_are_all_refused():
+    moves, still = mover((0, 0), (1, 1), (1, 0)), box((9, 0), (1, 1))
+    space = ec.install()
+    esper.process(0)
+
+    with pytest.raises(ValueError, match=f"entity {still} has no Velocity"):
+        space.set_velocities([moves, still], [[5, 0], [5, 0]])
+
+    assert velocity(moves) == (1, 0)
+
+
+def test_set_positions_moves_fixed_bodies_too():
+    made = [box((10 * i, 0), (1, 1), ec.Fixed()) for i in range(2)]
+    space = ec.install()
+    for _ in range(2):
+        esper.process(0)
+
+    space.set_positions(None, [[-5, 1], [12, 0]])
+    esper.process(0)
+
+    assert space.positions(made).tolist() == [[-5, 1], [12, 0]]
+    assert space.query_point((-5, 1)) == [made[0]]
+
+
 def test_stats_count_the_step():
     mover((0, 0), (1, 1), (10, 0), ec.Stop())
     box((5, 0), (1, 1))

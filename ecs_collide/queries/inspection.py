@@ -136,7 +136,9 @@ class Inspection:
 
     def positions(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the centres of bodies, float64 (n, dim)."""
-        centres = self._of_bodies(entities, "seen_centre", "centre")
+        centres = self._lookup.vectors_of_few(entities, False)
+        if centres is None:
+            centres = self._of_bodies(entities, "seen_centre", "centre")
         if (present := self._queried.present) is not None:
             places, rows = present.rows_of(self._ids(entities))
             centres[places] = present.centres[rows]
@@ -148,7 +150,10 @@ class Inspection:
 
     def velocities(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the velocities of bodies, float64 (n, dim); zeros for bodies without one."""
-        return self._of_bodies(entities, "seen_velocity", "velocity")
+        velocities = self._lookup.vectors_of_few(entities, True)
+        if velocities is None:
+            velocities = self._of_bodies(entities, "seen_velocity", "velocity")
+        return velocities
 
     def _of_bodies(self, entities: ArrayLike | None, column: str, name: str) -> Doubles:
         """Return a column of the table for bodies; for new bodies, their attribute `name`."""

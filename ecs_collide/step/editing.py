@@ -50,6 +50,8 @@ class BodyEditor:
 
     def set_positions(self, entities: ArrayLike | None, positions: ArrayLike) -> None:
         """Write centres."""
+        if self._set_by_row("positions", entities, positions):
+            return
         ids, values = self._vectors("positions", entities, positions)
         places, sizes = self._lookup.makers(ids)
         self._read_again(ids)
@@ -58,9 +60,30 @@ class BodyEditor:
 
     def set_velocities(self, entities: ArrayLike | None, velocities: ArrayLike) -> None:
         """Write velocities."""
+        if self._set_by_row("velocities", entities, velocities):
+            return
         ids, values = self._vectors("velocities", entities, velocities)
         components = self._components(ids, self._registry.components.velocity.kind)
         self._registry.units.set_velocities(components, values)
+
+    def _set_by_row(self, name: str, entities: ArrayLike | None, values: ArrayLike) -> bool:
+        """Write positions or velocities of bodies that the last step has read.
+
+        Return False, with nothing written, if there are others among them, or if the game has
+        added or removed anything since.
+        """
+        registry, are_centres = self._registry, name == "positions"
+        rows, new = self._lookup.rows(entities)
+        if new or not len(rows) or not registry.index.is_current(self._lookup.world):
+            return False
+        array = self._checked_vectors(name, len(rows), values)
+        components = registry.components
+        kind = components.position.kind if are_centres else components.velocity.kind
+        if not registry.units.set_by_row(registry.index.holders(kind), rows, array, are_centres):
+            return False
+        if are_centres:
+            registry.read_rows_again(rows)
+        return True
 
     def set_extents(self, entities: ArrayLike | None, extents: ArrayLike) -> None:
         """Write half sizes."""
@@ -247,14 +270,18 @@ class BodyEditor:
         self, name: str, entities: ArrayLike | None, values: ArrayLike
     ) -> tuple[list[int], NDArray[np.float64]]:
         """Return the entities and their vectors, (n, dim)."""
-        ids, dim = self._ids(entities), self._lookup.dim
+        ids = self._ids(entities)
+        return ids, self._checked_vectors(name, len(ids), values)
+
+    def _checked_vectors(self, name: str, n: int, values: ArrayLike) -> NDArray[np.float64]:
+        """Return n vectors, (n, dim)."""
+        dim = self._lookup.dim
         array = _checks.vectors(name, values) if np.size(values) else np.zeros((0, dim))
-        if array.shape != (len(ids), dim):
+        if array.shape != (n, dim):
             raise ValueError(
-                f"{name} has shape {array.shape} and must be {(len(ids), dim)}: "
-                "a row for each entity"
+                f"{name} has shape {array.shape} and must be {(n, dim)}: a row for each entity"
             )
-        return ids, array
+        return array
 
 
 def centre_beside(face: float, half: float, side: int) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -94,6 +94,20 @@ class BodyLookup:
         new = [(n, entity) for n, entity in new if self.row(entity) < 0]  # raises for no body
         rows[[n for n, _ in new]] = 0
         return rows, new
+
+    def vectors_of_few(self, entities: object, velocities: bool) -> NDArray[np.float64] | None:
+        """Return the seen centres or velocities of bodies that are given by a list of ids.
+
+        None if that takes more than a look at their rows.
+        """
+        world, registry = self._link.attached, self._registry
+        if type(entities) is not list or world is None:
+            return None
+        self._lock.refuse_others()
+        if not registry.index.is_current(world):
+            return None
+        found: Any = registry.lists.vectors_of(entities, registry.row_of, velocities)
+        return cast("NDArray[np.float64] | None", found)
 
     def _rows_of_few(self, entities: list[int]) -> list[int]:
         """Return the row of each body, as `row` does."""

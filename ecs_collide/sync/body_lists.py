@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, SHORT, zeros
+from ecs_collide._kernel.constants import News
 from ecs_collide.motion.bodies import Bodies
 
 
@@ -194,6 +195,30 @@ class BodyLists:
         s.reported = None
         if not self.is_reported:
             s.reported = np.array(b.touched), np.array(b.news)
+
+    def vectors_of(self, entities: list, row_of: dict, velocities: cython.bint) -> object:
+        """Return the seen centres or velocities of a few bodies, float64 (n, dim).
+
+        `row_of` has the row of each entity.  None if one of the entities is new, or no body.
+        """
+        b: Bodies = self.bodies
+        column: cython.double[:, ::1] = b.seen_velocity if velocities else b.seen_centre
+        found = np.empty((len(entities), b.dim))
+        vectors: cython.double[:, ::1] = found.data
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        for n in range(len(entities)):
+            entity = entities[n]
+            row = row_of.get(entity) if type(entity) is int else None
+            if row is None:
+                return None
+            i: cython.Py_ssize_t = row
+            if not 0 <= i < column.shape[0] or b.news[i] & News.NEW:
+                return None
+            for k in range(b.dim):
+                vectors[n, k] = column[i, k]
+        return found
 
     def list_movers(self) -> cython.void:
         """List the moving bodies of a step that finds nothing but numbers to read."""

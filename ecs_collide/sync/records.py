@@ -109,6 +109,32 @@ class ComponentRecords:
                 _put_by_name(item, self.names, self.whole, some)
             at += self.width
 
+    def put_rows(self, items: list, rows: cython.longlong[::1], numbers: cython.double[::1]) -> int:
+        """Write numbers into components by row, unless one of them is missing.
+
+        Parameters
+        ----------
+        items : list
+            The components by row, or None.
+        rows : int64 (n,)
+        numbers : float64 (n * width,)
+
+        Returns
+        -------
+        int
+            The first place in `rows` without a component; nothing is written then.  Otherwise -1.
+        """
+        n: cython.Py_ssize_t
+        there: list = []
+
+        for n in range(rows.shape[0]):
+            item = items[rows[n]] if 0 <= rows[n] < len(items) else None
+            if item is None:
+                return n
+            there.append(item)
+        self.put(there, numbers, 0)
+        return -1
+
     def agree(
         self,
         numbers: cython.double[:, ::1],

@@ -227,6 +227,11 @@ class BodyRegistry:
         if self.table.views.has[row] & Has.FIXED:
             self.lists.requested.add(row)
 
+    def read_rows_again(self, rows: RowArray) -> None:
+        """Read the components of bodies in the next step, fixed or not."""
+        if len(self._unfixed) < len(self.rows):
+            self.lists.requested.update(rows[self.table.has[rows] & Has.FIXED != 0].tolist())
+
     def are_held_fixed(self, rows: RowArray) -> NDArray[np.bool_]:
         """Return by row whether the next step does not read the components of a body."""
         held: NDArray[np.bool_] = self.table.has[rows] & Has.FIXED != 0

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel import backend
-from ecs_collide.components.attributes import read_number, write_number
+from ecs_collide.components.attributes import ROUNDED, read_number, write_number
 from ecs_collide.components.component_map import Components
 from ecs_collide.events import Vector
 
@@ -28,6 +28,8 @@ class Units:
         self.shared_size = components.shared_size(dim)  # one attribute for several axes, or ""
         make = backend.kernels.records.ComponentRecords
         self._velocities = make(components.velocity.kind, tuple(self._velocity), ())
+        self._places = make(components.position.kind, tuple(self._position), ())
+        self._are_centres = not any(self.leans)  # whether positions are centres
 
     def box_of(self, place: list[float], size: list[float]) -> tuple[list[float], list[float]]:
         """Return the centre and the half sizes of a body from its position and size."""
@@ -81,3 +83,17 @@ class Units:
     def set_velocities(self, components: Sequence[Any], velocities: Doubles) -> None:
         """Set the numbers of many velocity components from `velocities`, (n, dim)."""
         self._velocities.put(list(components), np.ravel(velocities).data, 0)
+
+    def set_by_row(
+        self, items: Sequence[Any], rows: NDArray[np.int64], vectors: Doubles, are_centres: bool
+    ) -> bool:
+        """Set the numbers of many components, given by row, from `vectors`, (n, dim).
+
+        The vectors are the centres of bodies, or velocities.  Return False, with nothing set, if a
+        component is missing, or if centres have to be converted one by one.
+        """
+        if not items or (are_centres and (ROUNDED or not self._are_centres)):
+            return False
+        records = self._places if are_centres else self._velocities
+        missing: int = records.put_rows(items, rows.data, np.ravel(vectors).data)
+        return missing < 0
