@@ -93,46 +93,51 @@ class SavedState:
     def __repr__(self) -> str:
         return f"<SavedState after step {self.step}, {len(self.rows)} bodies>"
 
-    def flags_of_bodies(self) -> NDArray[np.uint8]:
-        """Return the changes to each body since the last step, as flags."""
-        if self.flags is not None:
-            return self.flags
-        flags = np.zeros(len(self.rows), np.uint8)
-        quarantined = self.columns.flag("quarantined")[self.rows]
-        flags[quarantined != 0] |= LEFT_OUT
-        flags[quarantined == Exclusion.DISABLED] |= OFF
-        return flags
 
-    def rests(self, flags: NDArray[np.uint8]) -> NDArray[np.int8]:
-        """Return the steps at rest of all bodies, as a snapshot holds them."""
-        c, rows = self.columns, self.rows
-        # The next step restarts the count of a body with other components.  A restored space has
-        # already read those components.
-        rests = (flags & (UNSEEN | CHANGED | REPLACED) == 0) & (c.flag("quarantined")[rows] == 0)
-        rests &= c.flag("has")[rows] & Has.FIXED == 0
-        counted = saved_rests(c.flag("rest_count")[rows], c.flag("interrupted")[rows])
-        return np.where(rests, counted, 0)
+def flags_of(saved: SavedState) -> NDArray[np.uint8]:
+    """Return the changes to each body since the last step, as flags."""
+    if saved.flags is not None:
+        return saved.flags
+    flags = np.zeros(len(saved.rows), np.uint8)
+    quarantined = saved.columns.flag("quarantined")[saved.rows]
+    flags[quarantined != 0] |= LEFT_OUT
+    flags[quarantined == Exclusion.DISABLED] |= OFF
+    return flags
 
-    def seen(self, n_columns: int) -> list[Doubles]:
-        """Return the numbers last read of all bodies, in the order of `SEEN`."""
-        return [self.columns.seen(name, self.rows) for _, name, _ in SEEN[:n_columns]]
 
-    def filter_records(self) -> NDArray[np.void]:
-        """Return the filters of the bodies whose filter is not the default."""
-        return none_of(FILTERED) if self.filters is None else filtered(self.filters[self.rows])
+def rests_of(saved: SavedState, flags: NDArray[np.uint8]) -> NDArray[np.int8]:
+    """Return the steps at rest of all bodies, as a snapshot holds them."""
+    c, rows = saved.columns, saved.rows
+    # The next step restarts the count of a body with other components.  A restored space has
+    # already read those components.
+    rests = (flags & (UNSEEN | CHANGED | REPLACED) == 0) & (c.flag("quarantined")[rows] == 0)
+    rests &= c.flag("has")[rows] & Has.FIXED == 0
+    counted = saved_rests(c.flag("rest_count")[rows], c.flag("interrupted")[rows])
+    return np.where(rests, counted, 0)
 
-    def contact_records(self, wraps: bool) -> tuple[NDArray[np.void], Longs]:
-        """Return the contacts, and in a world that wraps the image of each."""
-        if self.contacts is None:
-            return none_of(CONTACT_RECORD), NO_ROWS
-        rows, since, image = map(np.asarray, self.contacts)
-        ids = np.zeros(self.columns.flags.shape[1], np.int64)
-        ids[self.rows] = self.entities
-        contacts = none_of(CONTACT_RECORD, len(rows))
-        first, second, *codes = rows.T
-        for name, column in zip(CONTACT_CODES, (ids[first], ids[second], *codes), strict=True):
-            contacts[name] = column
-        contacts["since"] = since
-        # Their present order depends on the trees.
-        order = contact_order(rows, image, ids)
-        return contacts[order], image[order] if wraps else NO_ROWS
+
+def seen_of(saved: SavedState) -> list[Doubles]:
+    """Return the numbers last read of all bodies, in the order of `SEEN`."""
+    return [saved.columns.seen(name, saved.rows) for _, name, _ in SEEN]
+
+
+def filters_of(saved: SavedState) -> NDArray[np.void]:
+    """Return the filters of the bodies whose filter is not the default."""
+    return none_of(FILTERED) if saved.filters is None else filtered(saved.filters[saved.rows])
+
+
+def contacts_of(saved: SavedState, wraps: bool) -> tuple[NDArray[np.void], Longs]:
+    """Return the contacts, and in a world that wraps the image of each."""
+    if saved.contacts is None:
+        return none_of(CONTACT_RECORD), NO_ROWS
+    rows, since, image = map(np.asarray, saved.contacts)
+    ids = np.zeros(saved.columns.flags.shape[1], np.int64)
+    ids[saved.rows] = saved.entities
+    contacts = none_of(CONTACT_RECORD, len(rows))
+    first, second, *codes = rows.T
+    for name, column in zip(CONTACT_CODES, (ids[first], ids[second], *codes), strict=True):
+        contacts[name] = column
+    contacts["since"] = since
+    # Their present order depends on the trees.
+    order = contact_order(rows, image, ids)
+    return contacts[order], image[order] if wraps else NO_ROWS

@@ -31,7 +31,15 @@ from ecs_collide.snapshot.capture import (
 )
 from ecs_collide.snapshot.own_types import Load, Own, Save, Update
 from ecs_collide.snapshot.rounding import ROUNDED_NUMBER, RoundedNumbers
-from ecs_collide.snapshot.saved_state import CONTACT_CODES, SavedState
+from ecs_collide.snapshot.saved_state import (
+    CONTACT_CODES,
+    SavedState,
+    contacts_of,
+    filters_of,
+    flags_of,
+    rests_of,
+    seen_of,
+)
 from ecs_collide.snapshot.schema import (
     MISMATCH_RECORD,
     PENDING_RECORD,
@@ -270,8 +278,8 @@ class Snapshots:
 
     def _describe_space(self, saved: SavedState) -> dict[str, Any]:
         """Return the fields of `SnapshotData` except for the contents of the world."""
-        dim, flags = self._state.dim, saved.flags_of_bodies()
-        contacts, images = saved.contact_records(self._domain is not None)
+        dim, flags = self._state.dim, flags_of(saved)
+        contacts, images = contacts_of(saved, self._domain is not None)
         events = saved.events or no_events(dim)
         return {
             "dim": dim,
@@ -286,8 +294,8 @@ class Snapshots:
             "n_reports": saved.n_reports,
             "bodies": saved.entities,
             "flags": flags,
-            "filters": saved.filter_records(),
-            "rest_count": saved.rests(flags),
+            "filters": filters_of(saved),
+            "rest_count": rests_of(saved, flags),
             "sleepers": saved.sleepers,
             "stirred": saved.stirred,
             "contacts": contacts,
@@ -350,9 +358,7 @@ class Snapshots:
             self._state.dim, KIND_NAMES, contents.split(saved.numbers), contents.holders,
             saved.entities,
         )  # fmt: skip
-        for n, (expected, seen) in enumerate(
-            zip(expected_columns, saved.seen(len(SEEN)), strict=True)
-        ):
+        for n, (expected, seen) in enumerate(zip(expected_columns, seen_of(saved), strict=True)):
             bodies, axes = np.nonzero(expected.view(np.int64) != seen.view(np.int64))
             mismatches = none_of(MISMATCH_RECORD, len(bodies))
             mismatches["column"], mismatches["axis"], mismatches["body"] = n, axes, bodies
@@ -481,7 +487,7 @@ class Snapshots:
             self._decoded = None  # one state of a large world is enough
             if isinstance(data, SavedState):
                 state = self._describe(data, none_of(MISMATCH_RECORD))
-                state.seen = data.seen(len(SEEN))
+                state.seen = seen_of(data)
             else:
                 state = codec.decode(data, self._state.dim, WIDTHS)
                 self._require_fitting(state)
@@ -508,7 +514,7 @@ class Snapshots:
         state = None
         if saved is not None:
             state = SnapshotData(**self._describe_space(saved), **_NO_CONTENTS)
-            state.seen = saved.seen(len(SEEN))
+            state.seen = seen_of(saved)
             if not components.numbers:
                 components.numbers = saved.contents.split(saved.numbers)
         self._schema.put_back(world, components)
