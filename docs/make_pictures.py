@@ -616,10 +616,10 @@ def photograph_tutorial() -> None:
 SECONDS = {  # of each demo, until it looks as it should
     "boxes3d": 3.0,
     "breakout": 2.1,
-    "netplay": 6.0,
     "pi": 6.5,
     "platformer": 17.55,
     "responses": 1.75,
+    "rollback": 0.9,
     "survivors": 7.0,
     "ten_thousand": 0.6,
     "tree": 10.6,

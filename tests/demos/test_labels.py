@@ -26,7 +26,7 @@ def painter_faults(scene: Scene, scale: float) -> list[str]:
     return faults(Painter(scene, scale).text_boxes(), width, height)
 
 
-@pytest.mark.parametrize("name", sorted({*GALLERY} - {"netplay"}))
+@pytest.mark.parametrize("name", GALLERY)
 def test_text_of_pictures_and_recordings_is_whole_and_large(
     name: str, world: str, every: int
 ) -> None:

@@ -1,0 +1,1 @@
+"""Rollback: two machines, and the line between them."""
