@@ -363,4 +363,4 @@ def test_file_for_programs_is_short_and_has_all_components_and_recipes():
 def test_list_for_programs_says_what_each_page_is_about():
     listed = script("make_llms").make_list(["tutorial", "queries"])
 
-    assert "- [Queries](queries.html): Between steps a space answers where its bodies are" in listed
+    assert "(queries.html): Between steps you can ask a space where its bodies are\n" in listed
