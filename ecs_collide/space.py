@@ -37,8 +37,9 @@ from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspectio
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.occupancy import Cells
 from ecs_collide.queries.queried_bodies import QueriedBodies, TakeStrides
-from ecs_collide.queries.queries import Exclude, Filter, Queries
-from ecs_collide.queries.results import Branches
+from ecs_collide.queries.queries import Exclude, Filter, Queries, checked_distance
+from ecs_collide.queries.results import Branches, RayHits
+from ecs_collide.queries.visibility import visible_region
 from ecs_collide.settings import Settings
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.snapshot.own_types import Load, Save, Update
@@ -980,6 +981,66 @@ class Space(BoxQueries[Filter]):
             cells.low - reach, cells.high + reach, exclude=exclude, filter=filter, solid=solid
         )
         return cells.occupied(*self.boxes(found))
+
+    def visible_region(
+        self,
+        point: VectorLike,
+        reach: float,
+        *,
+        exclude: Exclude = None,
+        filter: Filter = None,
+        solid: bool = True,
+    ) -> NDArray[np.float64]:
+        """Return the polygon that is seen from a point: the light of a torch, the view of a guard.
+
+        The region ends at the faces of bodies, and at a square around the point.
+
+        Parameters
+        ----------
+        point : sequence of float (2,)
+            It may lie on the face of a body.
+        reach : float
+            Half the side of the square, in world units.
+        exclude, filter : optional
+            As in `query`: which bodies are seen through, and which are in the way.
+        solid : bool
+            See through sensors, as is usual here.
+
+        Returns
+        -------
+        float64, shape (n, 2)
+            The corners, counter-clockwise; none if the point is inside a body.  Every triangle of
+            the point and two corners that follow each other is visible.
+
+        Raises
+        ------
+        ValueError
+            An argument is not valid, the space is 3D, or the world wraps.
+
+        Examples
+        --------
+        >>> import esper
+        >>> import ecs_collide as ec
+        >>> pillar = esper.create_entity(ec.Position(2002, 0), ec.Extents(1, 0.5))
+        >>> space = ec.install()
+        >>> esper.process(1 / 60)
+        >>> len(space.visible_region((2000, 0), 4))
+        8
+        """
+        if self.wrap is not None or self.dim != 2:
+            raise ValueError("visible_region() is for 2D worlds that do not wrap")
+        reach = checked_distance(reach, "reach")
+        if not 0.0 < reach < np.inf:
+            raise ValueError(f"visible_region(reach={reach!r}) must be above 0, and finite")
+        eye = np.array(point, np.float64)
+        found = self.query(eye - reach, eye + reach, exclude=exclude, filter=filter, solid=solid)
+        others = [exclude] if isinstance(exclude, int) else [*(exclude or ())]
+
+        def cast(ways: NDArray[np.float64], touched: list[int]) -> RayHits:
+            skipped = others + touched
+            return self.cast_rays(eye, ways, exclude=skipped, filter=filter, solid=solid)
+
+        return visible_region(eye, reach, np.array(found, np.int64), self.boxes(found), cast)
 
     def fat_bounds(
         self, entities: ArrayLike | None = None
