@@ -39,6 +39,11 @@ def refused(what: str) -> Iterator[None]:
         stated = str(cause) if isinstance(cause, ValueError) else repr(cause)
         if isinstance(cause, RecursionError):
             stated = NESTED
+        if isinstance(cause, KeyError):
+            stated = (
+                f"it has no {cause.args[0]!r}, which Tiled saves since version 1.2; open it in "
+                "Tiled and save it"
+            )
         raise PartError(f"{what}: {stated}") from error
 
 
