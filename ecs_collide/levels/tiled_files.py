@@ -25,8 +25,6 @@ from ecs_collide.levels.tiled_faults import (
     called,
     called_in,
     parse,
-    parse_map,
-    parse_part,
     refused,
 )
 from ecs_collide.levels.tiled_formats import Format, Raw, format_of
@@ -146,10 +144,10 @@ class _Mender:
         return frozenset(capsules)
 
     def parsed(self) -> pytiled_parser.TiledMap:
-        """Return the parsed map, or raise for the smallest part that the parser cannot read."""
+        """Return the parsed map."""
         external = self.parsed_external()
         with refused(self.map.fault):
-            parsed = parse_map(self.form, self.map.root, self.map.path)
+            parsed = parse(self.form, self.map.root, pytiled_parser.parse_map)
             parsed.map_file = self.map.path
             tilesets = {**parsed.tilesets, **external}
             parsed.tilesets = {first: tilesets[first] for first in sorted(tilesets)}
@@ -315,7 +313,8 @@ class _Mender:
     @cached_property
     def free(self) -> int:
         """The first tile number after all tilesets."""
-        embedded = parse_part(self.form, self.form.without_layers(self.map.root)).tilesets
+        part = self.form.without_layers(self.map.root)
+        embedded = parse(self.form, part, pytiled_parser.parse_map).tilesets
         known = {**embedded, **self.parsed_external()}
         return max((first + n_places(known[first]) for first in known), default=1)
 

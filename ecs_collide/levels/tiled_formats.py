@@ -173,16 +173,6 @@ class Xml:
         part[:] = root.findall("tileset")
         return part
 
-    def with_layers(self, root: Raw, layers: Sequence[Raw]) -> Raw:
-        """Return a copy of a map that has these layers and no tilesets."""
-        part = copy(root)
-        part[:] = layers
-        return part
-
-    def weight(self, part: Raw) -> int:
-        """Return about how long a layer or an object is in a file, in characters."""
-        return sum(1 + len(element.text or "") for element in part.iter())
-
 
 class Json:
     """A reader and writer like `Xml`, for TMJ, TSJ and TJ files."""
@@ -297,12 +287,6 @@ class Json:
 
     def without_layers(self, root: Raw) -> Raw:
         return {**root, "layers": []}
-
-    def with_layers(self, root: Raw, layers: Sequence[Raw]) -> Raw:
-        return {**root, "layers": list(layers), "tilesets": []}
-
-    def weight(self, part: Raw) -> int:
-        return len(json.dumps(part))
 
 
 Format = Xml | Json
