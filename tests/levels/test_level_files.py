@@ -23,10 +23,8 @@ from tests.demos.conftest import need
 
 need("pytiled_parser")
 
-import pytiled_parser  # noqa: E402
 
 from ecs_collide.levels import tile_data, tiled  # noqa: E402
-from tests.volume import further  # noqa: E402
 
 HEAD = {
     "version": "1.10", "tiledversion": "1.11.0", "orientation": "orthogonal", "width": 4,
@@ -694,58 +692,6 @@ def test_values_that_are_nested_almost_too_deep_raise_nothing_else(save: Save, d
         path = save(text, name)
         with suppress(ValueError):
             assert load(path).size
-
-
-@pytest.fixture
-def parsed_bytes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Return a list that gets the size of each file that the parser is given."""
-    sizes: list[int] = []
-    parse_map = pytiled_parser.parse_map
-
-    def parse(path: Path) -> Any:
-        sizes.append(path.stat().st_size)
-        return parse_map(path)
-
-    monkeypatch.setattr(pytiled_parser, "parse_map", parse)
-    return sizes
-
-
-@pytest.mark.parametrize("broken", [1234, *further(0, 1, 4999)])
-@pytest.mark.parametrize("kind", ["objects", "layers", "heavy layers"])
-def test_broken_part_among_very_many_is_found_in_linear_time(
-    save: Save, parsed_bytes: list[int], kind: str, broken: int
-) -> None:
-    faults = ["x" if k == broken else str(k) for k in range(5000)]
-    if kind == "objects":
-        objects = "".join(f"<object id='{k}' x='{x}' y='0'/>" for k, x in enumerate(faults))
-        text = tmx(f"<objectgroup id='2' name='things'>{objects}</objectgroup>")
-        said = rf"object {broken} \(no name\) in layer 'things' cannot be read: .*'x'"
-    else:
-        layers = [f"<objectgroup name='l{k}' parallaxx='{x}'/>" for k, x in enumerate(faults)]
-        if kind == "heavy layers":
-            sound = "<object id='1' x='0' y='0'/>" * 5000
-            for k in (0, 2000, 4998):
-                layers[k] = layers[k].replace("/>", f">{sound}</objectgroup>")
-        text = tmx(*layers)
-        said = rf"layer 'l{broken}' cannot be read: .*'x'"
-    path = save(text)
-
-    with pytest.raises(ValueError, match=said):
-        tiled.load(path)
-
-    assert sum(parsed_bytes) < 10 * path.stat().st_size
-    assert len(parsed_bytes) < 50  # not one for each
-
-
-def test_first_of_several_faults_is_named(save: Save) -> None:
-    objects = "".join(
-        f'<object id="{k}" x="{"a" if k in (3, 4, 7) else k}" y="0"/>' for k in range(9)
-    )
-    group = f"<objectgroup id='2' name='{{}}'>{objects}</objectgroup>"
-    sound = "<objectgroup id='1' name='sound'/>"
-
-    with pytest.raises(ValueError, match=r"object 3 \(no name\) in layer 'one' cannot be read"):
-        tiled.load(save(tmx(sound, group.format("one"), sound, group.format("two"))))
 
 
 def test_small_map_cannot_copy_a_large_template_without_limit(save: Save, tmp_path: Path) -> None:
