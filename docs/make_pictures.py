@@ -620,6 +620,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "platformer": 17.55,
     "responses": 1.75,
     "rollback": 0.9,
+    "rooms": 4.68,
     "survivors": 7.0,
     "ten_thousand": 0.6,
     "tree": 10.6,

@@ -1,0 +1,1 @@
+"""Rooms: a dungeon seen from above, its map, and the bot that finds the chest."""
