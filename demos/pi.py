@@ -1,9 +1,8 @@
 """Two blocks and a wall count the digits of pi: 3141 clacks, all in order, most in one step.
 
 What to look at: the right block weighs a million times the left one.  The more it closes in, the
-faster the left one goes back and forth, and in the end they have met 3141 times.  The dots are
-the two speeds, each times the root of its mass: they stay on a circle, which is why it is pi.
-(G. Galperin, "Playing pool with pi", 2003.)
+faster the left one goes back and forth, and in the end they have met 3141 times: the first digits
+of pi.  (G. Galperin, "Playing pool with pi", 2003, proves why.)
 """
 
 from __future__ import annotations
@@ -12,10 +11,9 @@ import argparse
 from math import floor, pi, sqrt
 
 import esper
-import numpy as np
 
 import ecs_collide as ec
-from demos.app.boxes import BLUE, ORANGE, YELLOW, Boxes, plain
+from demos.app.boxes import BLUE, ORANGE, YELLOW
 from demos.app.parts import Paint, PaintedScene, create_wall
 from demos.app.scene import DT, Label
 
@@ -23,8 +21,6 @@ SMALL, LARGE = 12.0, 45.0  # half sizes
 START = (130.0, 300.0)  # of the middles; the wall is at 0
 SPEED = -160.0  # of the large block, units per second
 WIDTH, HEIGHT = 900.0, 420.0
-CIRCLE, RADIUS = (650.0, 230.0), 140.0
-MAX_DOTS = 4000
 
 
 def build(seed: int = 0, digits: int = 4) -> Pi:
@@ -71,16 +67,11 @@ class Pi(PaintedScene):
         self.n_disorders = self.n_outside = 0
         self.last = 0.0  # time of the last clack, in seconds
         self.last_pair: tuple[int, int] = (0, 0)
-        self.dots: list[tuple[float, float]] = [self.state(SPEED, 0.0)]
         self.energy_at_start = self.energy()
 
     def camera(self) -> tuple[float, float]:
         """Return a corner from which the wall and the ground are seen."""
         return -20.0, -16.0
-
-    def state(self, large: float, small: float) -> tuple[float, float]:
-        """Return a point of the circle, of radius 1."""
-        return large / abs(SPEED), small / abs(SPEED) / sqrt(self.mass)
 
     def velocities(self) -> tuple[float, float]:
         """Return the speeds of the small and of the large block."""
@@ -117,13 +108,11 @@ class Pi(PaintedScene):
             # The small block meets the large one, the wall, the large one: never one twice.
             self.n_disorders += when < self.last or (first, second) == self.last_pair
             self.last, self.last_pair = when, (first, second)
-        for row in rows[:: max(1, len(rows) // 40)]:
-            by_id = {int(row["first"]): row["velocity_first"][0]}
-            by_id[int(row["second"])] = row["velocity_second"][0]
-            if self.blocks[0] in by_id and self.blocks[1] in by_id:
-                speeds = by_id[self.blocks[1]], by_id[self.blocks[0]]
-                self.dots.append(self.state(*speeds))
-                self.dots.append(self.state(speeds[0], -speeds[1]))  # as before the wall
+        if len(rows):
+            small, _ = (esper.component_for_entity(b, ec.Position).x for b in self.blocks)
+            n = min(len(rows), 12)
+            self.effects.burst((small, SMALL), YELLOW, n, 260.0, towards=(0.0, 1.5), pull=500.0)
+            self.effects.play("bounce")
         small, large = (esper.component_for_entity(b, ec.Position).x for b in self.blocks)
         self.n_outside += small < SMALL or large < small + SMALL + LARGE - 1e-9
 
@@ -138,24 +127,17 @@ class Pi(PaintedScene):
         small, large = self.velocities()
         return 0.0 <= small <= large
 
-    def boxes(self) -> Boxes:
-        """Return the blocks, and the circle of their speeds."""
-        points = np.array([*self.dots[-MAX_DOTS:], self.state(*self.velocities()[::-1])])
-        x, y = (points * RADIUS + CIRCLE).T
-        dots = plain(np.stack([x - 2, y - 2, x + 2, y + 2], axis=1), YELLOW)
-        angle = np.linspace(0, 2 * pi, 240)
-        x, y = CIRCLE[0] + RADIUS * np.cos(angle), CIRCLE[1] + RADIUS * np.sin(angle)
-        ring = plain(np.stack([x - 1, y - 1, x + 1, y + 1], axis=1), (60, 66, 88))
-        return ring.joined(dots, super().boxes())
-
     def labels(self) -> list[Label]:
-        """Return the count."""
-        return [Label(f"{self.n_clacks}", 40, HEIGHT - 90, 64.0)]
-
-    def status(self) -> str:
-        """Return how slow the motion is."""
-        slow = f"{DT / self.dt:.0f} times slower" if self.dt < DT else "full speed"
-        return f"{slow}   {self.mass:g} : 1   most in a step {self.most}"
+        """Return the count, and what it means."""
+        middle, digits = WIDTH / 2 + 60, str(self.expected)
+        text = f"{digits[0]}.{digits[1:]}: the digits of pi" if self.is_over else "collisions"
+        slow = f", {DT / self.dt:.0f} times slower" if self.dt < DT / 2 else ""
+        heavy = f"the orange block weighs {self.mass:,.0f} times as much{slow}"
+        return [
+            Label(f"{self.n_clacks}", middle, 230, 170.0, YELLOW, "center"),
+            Label(text, middle, 170, 36.0, anchor="center"),
+            Label(heavy, WIDTH / 2, HEIGHT + 4, 25.0, self.palette.dim, "center"),
+        ]
 
     def report(self) -> list[str]:
         """Return the count."""

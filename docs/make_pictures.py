@@ -616,7 +616,7 @@ def photograph_tutorial() -> None:
 SECONDS = {  # of each demo, until it looks as it should
     "boxes3d": 3.0,
     "breakout": 2.1,
-    "pi": 6.5,
+    "pi": 6.0,
     "platformer": 17.55,
     "responses": 1.75,
     "rollback": 0.9,
