@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
 PAGES = [
     README,
+    ROOT / "ecs_collide" / "GLOSSARY.md",
     ROOT / "tests" / "how_exactness_is_tested.md",
     *sorted((ROOT / "docs").glob("*.md")),
     *sorted((ROOT / "demos").glob("*/*.md")),
@@ -312,7 +313,7 @@ def script(name):
 
 def test_words_of_the_glossary_are_used_in_the_modules_that_it_names():
     rows = re.findall(
-        r"^\| (\*.*?) \|.*\| (`.*?) \|$", (ROOT / "docs" / "glossary.md").read_text(), re.M
+        r"^\| (\*.*?) \|.*\| (`.*?) \|$", (ROOT / "ecs_collide" / "GLOSSARY.md").read_text(), re.M
     )
     assert len(rows) > 25
     for words, modules in rows:
