@@ -657,6 +657,32 @@ def draw_demo(name: str) -> None:
     esper.switch_world("default")
 
 
+THUMBNAIL = 160  # pixels of a side: the menu shows it wider
+
+
+def draw_thumbnails() -> None:
+    """Write the pictures of the menu, one square for each demo after a plain one."""
+    from PIL import Image
+
+    sys.path.insert(0, str(FOLDER.parents[1]))
+    from demos.app import catalogue
+    from demos.app.menu import THUMBNAILS
+
+    names = catalogue.names()
+    n_rows = -(-(len(names) + 1) // THUMBNAILS.columns)
+    pitch = THUMBNAIL + THUMBNAILS.spacing
+    sheet = Image.new("RGB", (THUMBNAILS.columns * pitch, n_rows * pitch), "white")
+    for tile, name in enumerate(names, start=1):
+        with Image.open(FOLDER / f"demo_{name}.png") as picture:
+            width, height = picture.width, min(picture.height, round(picture.width * 9 / 16))
+            top = (picture.height - height) // 2
+            part = picture.convert("RGB").crop((0, top, width, top + height))
+        small = part.resize((THUMBNAIL, THUMBNAIL), Image.Resampling.LANCZOS)
+        sheet.paste(small, THUMBNAILS.corner(tile))
+    colours = sheet.quantize(128, dither=Image.Dither.NONE)
+    colours.save(THUMBNAILS.path, optimize=True)
+
+
 CLIPS = [  # seconds of the platformer: the shot through the castle, the lift, the crates, and on
     (21.2, 21.88),
     (16.2, 16.84),
@@ -703,6 +729,7 @@ if __name__ == "__main__":
     elif sys.argv[1:2] == ["demos"]:
         for name in sys.argv[2:] or SECONDS:
             draw_demo(name)
+        draw_thumbnails()
     else:
         for name, draw in PICTURES.items():
             (FOLDER / name).write_text(str(draw()), "utf-8")

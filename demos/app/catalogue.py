@@ -8,12 +8,25 @@ from pathlib import Path
 from types import ModuleType
 
 FOLDER = Path(__file__).parent.parent
+SHOWN = (  # the best first
+    "survivors",
+    "tunnelling",
+    "platformer",
+    "rooms",
+    "rollback",
+    "ten_thousand",
+    "breakout",
+    "boxes3d",
+)
+EXPLAINED = ("tree", "responses", "pi")  # under the title "How it works"
 
 
 def names() -> list[str]:
-    """Return the names of all demos."""
-    files = (path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_"))
-    return sorted([*files, *(path.parent.name for path in FOLDER.glob("*/game.py"))])
+    """Return the names of all demos, in the order of the menu; new ones come last."""
+    files = {path.stem for path in FOLDER.glob("*.py") if not path.stem.startswith("_")}
+    files |= {path.parent.name for path in FOLDER.glob("*/game.py")}
+    order = (*SHOWN, *EXPLAINED)
+    return [*(name for name in order if name in files), *sorted(files - {*order})]
 
 
 def source(name: str) -> Path:

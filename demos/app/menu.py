@@ -1,24 +1,27 @@
 """The menu of the demos, and the window in which one is chosen after the other.
 
-The menu is a scene like any other: its rows are bodies, and a query finds the row under the mouse.
+The menu is a scene like any other: its cards are bodies, and a query finds the one under the mouse.
 """
 
 from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Mapping
+from pathlib import Path
 
 import esper
 
 import ecs_collide as ec
-from demos.app.boxes import YELLOW, Boxes, Colour
-from demos.app.scene import Label, Scene
+from demos.app.boxes import WHITE, YELLOW, Boxes, Colour
+from demos.app.catalogue import EXPLAINED, names
+from demos.app.scene import Label, Scene, Sheet
 from demos.app.window import Screen
 
-ROW = 36.0  # height, in world units, which are pixels here
-WIDTH = 960.0
-HEAD, FOOT = 92.0, 44.0  # height above and below the rows
-INSET = 24.0
+COLUMNS = 4
+CARD, PICTURE = (236.0, 178.0), (224.0, 126.0)  # in world units, which are pixels here
+GAP, INSET = 8.0, 24.0
+HEAD, TITLE, FOOT = 74.0, 52.0, 50.0  # height above, between and below the cards
+THUMBNAILS = Sheet(Path(__file__).with_name("thumbnails.png"), side=160)
 GREY: Colour = (178, 184, 204)
 LIT: Colour = (58, 84, 178)
 DARK: Colour = (28, 31, 46)
@@ -26,7 +29,7 @@ WORLD = "menu of the demos"
 
 
 class Menu(Scene):
-    """The demos by name, one of them lit.
+    """The demos by picture and name, one of them lit.
 
     Parameters
     ----------
@@ -35,61 +38,76 @@ class Menu(Scene):
     """
 
     title = "demos"
-    help = "up, down or the mouse: choose   Enter: play   Escape: back here, or leave"
+    help = "arrows or the mouse: choose   Enter: play   Escape: back here, or leave"
+    sheet = THUMBNAILS
 
     def __init__(self, demos: Mapping[str, str]) -> None:
-        size = (WIDTH, HEAD + FOOT + ROW * len(demos))
-        super().__init__(ec.install(), size, size)
         self.names = list(demos)
         self.lines = dict(demos)
         self.chosen = 0
         self.trouble = ""
-        self.rows = [
-            esper.create_entity(
-                ec.Position(WIDTH / 2, size[1] - HEAD - ROW * (number + 0.5)),
-                ec.Extents(WIDTH / 2 - INSET, ROW / 2 - 2),
-            )
+        # "How it works" is a section of its own.
+        first = next((n for n, name in enumerate(demos) if name in EXPLAINED), len(demos))
+        self.first = first if first % COLUMNS == 0 else len(demos)
+        n_rows = -(-len(demos) // COLUMNS)
+        width = 2 * INSET + COLUMNS * CARD[0] + (COLUMNS - 1) * GAP
+        title = TITLE if self.first < len(demos) else 0.0
+        size = (width, HEAD + n_rows * (CARD[1] + GAP) + title + FOOT)
+        super().__init__(ec.install(), size, size)
+        self.cards = [
+            esper.create_entity(ec.Position(*self.middle(number)), ec.Extents.from_size(*CARD))
             for number in range(len(demos))
         ]
-        esper.process(0.0)  # nothing moves, but the space now knows the rows
+        esper.process(0.0)  # nothing moves, but the space now knows the cards
+
+    def middle(self, number: int) -> tuple[float, float]:
+        """Return the middle of a card."""
+        row, column = divmod(number, COLUMNS)
+        title = TITLE if number >= self.first else 0.0
+        x = INSET + CARD[0] / 2 + column * (CARD[0] + GAP)
+        return x, self.size[1] - HEAD - title - CARD[1] / 2 - row * (CARD[1] + GAP)
 
     @property
     def name(self) -> str:
         """The name of the demo that is lit."""
         return self.names[self.chosen]
 
-    def move(self, rows: int) -> None:
-        """Select the demo that is this number of rows further down."""
-        self.chosen = (self.chosen + rows) % len(self.rows)
+    def move(self, number: int) -> None:
+        """Select the demo that is so many cards further."""
+        self.chosen = (self.chosen + number) % len(self.cards)
 
     def point(self, place: tuple[float, float]) -> bool:
         """Light the demo at a point of the world; return whether there is one."""
-        for row in self.space.query_point(place):
-            self.chosen = self.rows.index(row)
+        for card in self.space.query_point(place):
+            self.chosen = self.cards.index(card)
             return True
         return False
 
     def boxes(self) -> Boxes:
-        """Return the rows."""
-        bounds = [self.space.bounds(row) for row in self.rows]
-        return Boxes.of(
-            [
-                ((low[0], low[1], high[0], high[1]), 0, LIT if number == self.chosen else DARK)
-                for number, (low, high) in enumerate(bounds)
-            ]
-        )
+        """Return the cards, each with its picture."""
+        rows, known = [], names()
+        for number, name in enumerate(self.names):
+            (left, bottom), (right, top) = self.space.bounds(self.cards[number])
+            colour = LIT if number == self.chosen else DARK
+            rows.append(((left, bottom, right, top), 0, colour))
+            x, edge = (left + right) / 2, (CARD[0] - PICTURE[0]) / 2
+            rect = x - PICTURE[0] / 2, top - edge - PICTURE[1], x + PICTURE[0] / 2, top - edge
+            if name in known:
+                rows.append((rect, 1 + known.index(name), WHITE))
+        return Boxes.of(rows)
 
     def labels(self) -> list[Label]:
-        """Return the names and the summaries of the demos."""
-        top = self.size[1]
-        found = [Label("ecs_collide", INSET, top - 62, 28.0)]
-        if self.trouble:
-            found.append(Label(self.trouble, INSET, 14, 13.0, YELLOW))
-        for row, name in zip(self.rows, self.names, strict=True):
-            (_, low), _ = self.space.bounds(row)
-            found.append(Label(name, INSET + 12, low + 10, 15.0))
-            found.append(Label(self.lines[name], INSET + 140, low + 10, 12.0, GREY))
-        return found
+        """Return the names, and the summary of the demo that is lit."""
+        found = [Label("ecs_collide", INSET, self.size[1] - 52, 34.0)]
+        if self.first < len(self.names):
+            y = self.size[1] - HEAD - self.first // COLUMNS * (CARD[1] + GAP) - TITLE + 16
+            found.append(Label("How it works", INSET, y, 28.0))
+        for card, name in zip(self.cards, self.names, strict=True):
+            (left, bottom), _ = self.space.bounds(card)
+            text = name.replace("_", " ")
+            found.append(Label(text, left + CARD[0] / 2, bottom + 14, 23.0, anchor="center"))
+        text, colour = (self.trouble, YELLOW) if self.trouble else (self.lines[self.name], GREY)
+        return [*found, Label(text, INSET, 18, 16.0, colour)]
 
 
 class Gallery:
@@ -169,15 +187,16 @@ class Gallery:
                 self.close()
                 return True
             return False
-        if symbol in (key.UP, key.DOWN):
-            self.menu.move(1 if symbol == key.DOWN else -1)
+        ways = {key.LEFT: -1, key.RIGHT: 1, key.UP: -COLUMNS, key.DOWN: COLUMNS}
+        if symbol in ways:
+            self.menu.move(ways[symbol])
         elif symbol in (key.ENTER, key.RETURN, key.NUM_ENTER, key.SPACE):
             self.open()
             return True
         return False
 
     def point(self, x: float, y: float, *_: float) -> None:
-        """Light the row under the mouse."""
+        """Light the card under the mouse."""
         if self.is_open:
             self.menu.point(self.screen.place(x, y))
 

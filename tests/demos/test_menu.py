@@ -10,10 +10,12 @@ import pytest
 
 import ecs_collide as ec
 from demos import responses, ten_thousand
+from demos.app import catalogue
 from demos.app.boxes import Boxes
 from demos.app.menu import LIT, WORLD, Gallery, Menu
 from demos.app.scene import Scene
 from demos.app.window import NoScreenError
+from tests.demos.conftest import need
 from tests.demos.screens import give_up, need_screen
 from tests.demos.test_window import pixels
 
@@ -30,8 +32,8 @@ def test_arrows_go_round(world: str) -> None:
     menu = Menu(LINES)
 
     lit = []
-    for rows in (0, 1, 1, 1, -1):
-        menu.move(rows)
+    for number in (0, 1, 1, 1, -1):
+        menu.move(number)
         lit.append(menu.name)
 
     assert lit == ["one", "two", "three", "one", "three"]
@@ -39,7 +41,7 @@ def test_arrows_go_round(world: str) -> None:
 
 def test_mouse_lights_what_it_is_over(world: str) -> None:
     menu = Menu(LINES)
-    low, high = menu.space.bounds(menu.rows[1])
+    low, high = menu.space.bounds(menu.cards[1])
 
     assert menu.point(((low[0] + high[0]) / 2, (low[1] + high[1]) / 2))
     assert menu.name == "two"
@@ -47,16 +49,48 @@ def test_mouse_lights_what_it_is_over(world: str) -> None:
     assert menu.name == "two"
 
 
-def test_every_line_is_written_beside_its_name(world: str) -> None:
+def test_name_is_written_on_its_card_and_the_line_of_the_one_that_is_lit(world: str) -> None:
     menu = Menu(LINES)
+    menu.move(1)
 
     written = {label.text: label for label in menu.labels()}
 
-    for name, line in LINES.items():
-        assert written[name].y == written[line].y
-        assert written[name].x < written[line].x
+    for card, name in zip(menu.cards, LINES, strict=True):
+        low, high = menu.space.bounds(card)
+        assert low[0] < written[name].x < high[0]
+        assert low[1] < written[name].y < high[1]
+    assert [line in written for line in LINES.values()] == [False, True, False]
     boxes = menu.boxes()
-    assert (boxes.colours == LIT).all(axis=1).tolist() == [True, False, False]
+    assert (boxes.colours == LIT).all(axis=1).tolist() == [False, True, False]
+
+
+def test_menu_shows_a_picture_of_every_demo_the_best_first(world: str) -> None:
+    need("PIL")
+    from PIL import Image
+
+    from demos.app.painter import Painter
+    from tests.demos.labels import faults
+
+    menu = Menu({name: catalogue.summary(name) for name in catalogue.names()})
+
+    tiles = menu.boxes().tiles
+    assert tiles[tiles > 0].tolist() == list(range(1, len(menu.names) + 1))
+    assert menu.names[0] == "survivors"
+    assert menu.names[-3:] == list(catalogue.EXPLAINED)
+    title = next(label for label in menu.labels() if label.text == "How it works")
+    tree = menu.space.bounds(menu.cards[menu.names.index("tree")])
+    assert tree[1][1] < title.y < menu.space.bounds(menu.cards[0])[0][1]
+    with Image.open(menu.sheet.path) as sheet:
+        seen = np.asarray(sheet.convert("RGB"))
+    for tile in range(1, len(menu.names) + 1):
+        x, y = menu.sheet.corner(tile)
+        part = seen[y : y + menu.sheet.side, x : x + menu.sheet.side]
+        assert part.shape == (menu.sheet.side, menu.sheet.side, 3)
+        assert part.std() > 8, menu.names[tile - 1]
+    for chosen in range(len(menu.names)):
+        menu.chosen = chosen
+        found = Painter(menu).text_boxes()
+        assert faults(found, *menu.view) == []
 
 
 @pytest.fixture
@@ -88,7 +122,7 @@ def test_keys_choose_a_demo_and_escape_comes_back(gallery: Gallery) -> None:
     from pyglet.window import key
 
     screen = gallery.screen
-    press(gallery, key.DOWN)
+    press(gallery, key.RIGHT)
     press(gallery, key.ENTER)
 
     assert isinstance(screen.scene, ten_thousand.TenThousand)
@@ -123,20 +157,20 @@ def test_menu_is_seen_and_a_click_opens(gallery: Gallery) -> None:
     screen, menu = gallery.screen, gallery.menu
     screen.draw()
     seen = pixels(screen.window)
-    (x0, y0), (x1, y1) = menu.space.bounds(menu.rows[0])
+    (x0, y0), (x1, y1) = menu.space.bounds(menu.cards[0])
     assert tuple(seen[int(y0) + 3, int(x1) - 3, :3]) == LIT
-    letters = seen[int(y0) : int(y1), int(x0) : int(x1) // 2, :3]
+    letters = seen[int(y0) : int(y1), int(x0) : int(x1), :3]
     assert (letters.min(axis=2) > 200).sum() > 30  # white
 
-    (_, low), (_, high) = menu.space.bounds(menu.rows[1])
-    send(gallery, "on_mouse_press", 300, int((low + high) / 2), 1, 0)
+    (left, low), (right, high) = menu.space.bounds(menu.cards[1])
+    send(gallery, "on_mouse_press", int((left + right) / 2), int((low + high) / 2), 1, 0)
 
     assert isinstance(screen.scene, ten_thousand.TenThousand)
 
 
-@pytest.mark.parametrize("row", [0, 1])
-def test_window_takes_the_size_of_the_demo(gallery: Gallery, row: int) -> None:
-    gallery.menu.move(row)
+@pytest.mark.parametrize("card", [0, 1])
+def test_window_takes_the_size_of_the_demo(gallery: Gallery, card: int) -> None:
+    gallery.menu.move(card)
     gallery.open()
     screen = gallery.screen
 
@@ -152,7 +186,7 @@ def test_window_takes_the_size_of_the_demo(gallery: Gallery, row: int) -> None:
 def test_demo_that_lacks_a_package_is_named(gallery: Gallery) -> None:
     from pyglet.window import key
 
-    press(gallery, key.UP)
+    press(gallery, key.LEFT)
     press(gallery, key.ENTER)
 
     assert gallery.is_open

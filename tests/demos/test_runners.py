@@ -142,7 +142,7 @@ def test_no_name_and_no_screen_lists_the_demos(folder: Path) -> None:
 
     assert done.returncode == 0, done.stderr
     assert done.stdout.startswith("no window (NoSuchDisplayException")
-    assert "\ndemos of ecs_collide:\n  boxes3d" in done.stdout
+    assert "\ndemos of ecs_collide:\n  survivors" in done.stdout
 
 
 def test_no_name_and_no_pyglet_lists_the_demos(folder: Path) -> None:
