@@ -56,7 +56,7 @@ autodoc_type_aliases = {name: name for name in ("ArrayLike", "NDArray", "Vector"
 autosummary_generate = False  # tables of what is on the page already
 numpydoc_show_class_members = False
 
-PREVIEW = "pictures/platformer.gif"
+PREVIEW = "pictures/tour.gif"
 TEXT_WIDTH = 736  # pixels, of a page on a wide screen
 ANY, OF = r"(?:~?typing\.)?Any", r"(?:~?numpy\.)?"
 ARRAY = rf"{OF}ndarray\[tuple\[{ANY}, \.\.\.\], {OF}dtype\[([^\[\]]+)\]\]"

@@ -683,49 +683,72 @@ def draw_thumbnails() -> None:
     colours.save(THUMBNAILS.path, optimize=True)
 
 
-CLIPS = [  # seconds of the platformer: the shot through the castle, the lift, the crates, and on
-    (21.2, 21.88),
-    (16.2, 16.84),
-    (27.64, 28.32),
-    (16.84, 20.6),
+CLIPS = [  # a demo, its options, from which second to which, and a caption
+    ("survivors", {"n": 1000}, 6.2, 8.2, "a crowd of 1,000"),
+    ("platformer", {}, 21.2, 21.9, "a bullet: 400 pixels a frame"),
+    ("platformer", {}, 16.0, 16.9, "a lift that carries"),
+    ("platformer", {}, 6.2, 7.1, "a crate that falls"),
+    ("tunnelling", {}, 0.0, 1.6, "tested each frame, and swept"),
+    ("tunnelling", {}, 10.0, 11.4, "ten seconds later"),
 ]
-ANIMATION_WIDTH = 720  # pixels
-FRAMES_A_SECOND = 25
+ANIMATION = (480, 270, 34)  # pixels: width, height, and the height of the caption below
+FRAMES_A_SECOND = 12.5
+COLOURS = 80  # of a clip, chosen in each of two ways; fewer make a smaller file
 
 
 def animate(path: Path) -> None:
-    """Write the animation of the README: clips of the platformer, played by its bot."""
+    """Write the animation of the README: clips of demos, played by their bots."""
     from PIL import Image
 
     sys.path.insert(0, str(FOLDER.parents[1]))
-    from demos.app.painter import Painter
-    from demos.platformer import game as platformer
+    frames = []
+    for name, options, start, end, caption in CLIPS:
+        clip = list(film(name, options, start, end, caption))
+        strip = Image.new("RGB", (clip[0].width, clip[0].height * 3))
+        for n, frame in enumerate((clip[0], clip[len(clip) // 2], clip[-1])):
+            strip.paste(frame, (0, n * frame.height))
+        palette = Image.new("P", (1, 1))
+        ways = (Image.Quantize.MEDIANCUT, Image.Quantize.MAXCOVERAGE)  # many shades; rare colours
+        found = [strip.quantize(COLOURS, way).getpalette()[: 3 * COLOURS] for way in ways]
+        palette.putpalette(found[0] + found[1])
+        frames += [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in clip]
+    first, *others = frames
+    duration = round(1000 / FRAMES_A_SECOND)
+    first.save(path, save_all=True, append_images=others, duration=duration, loop=0, optimize=True)
 
-    esper.switch_world("animation of the platformer")
-    scene = platformer.build(seed=2)
+
+def film(name: str, options: dict, start: float, end: float, caption: str):
+    """Yield the frames of a clip, each with its caption below."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    from demos.app import catalogue
+    from demos.app.painter import Painter
+
+    width, height, foot = ANIMATION
+    esper.switch_world(f"clip {name} {start}")
+    scene = catalogue.load(name).build(seed=2, **options)
     scene.keys.bot = True
-    painter = Painter(scene, ANIMATION_WIDTH / 960)
-    palette = painter.palette()
-    wanted = [
+    painter = Painter(scene, width / scene.view[0] / scene.zoom)
+    wanted = {
         round(60 * (start + n / FRAMES_A_SECOND))
-        for start, end in CLIPS
         for n in range(round((end - start) * FRAMES_A_SECOND))
-    ]
-    painted = {}
-    while scene.n_steps < max(wanted):
-        scene.step()
+    }
+    while scene.n_steps <= max(wanted):
         if scene.n_steps in wanted:
-            frame = painter.paint()
-            painted[scene.n_steps] = frame.quantize(palette=palette, dither=Image.Dither.NONE)
-    first, *others = (painted[step] for step in wanted)
-    duration = 1000 // FRAMES_A_SECOND
-    first.save(path, save_all=True, append_images=others, duration=duration, loop=0)
+            picture = painter.paint()
+            frame = Image.new("RGB", (width, height + foot), (14, 15, 24))
+            frame.paste(picture, (0, (height - picture.height) // 2))
+            pen, font = ImageDraw.Draw(frame), ImageFont.load_default(20)
+            pen.rectangle((0, height, width, height + foot), fill=(14, 15, 24))
+            pen.text((width / 2, height + 24), caption, font=font, fill="white", anchor="ms")
+            yield frame
+        scene.step()
     esper.switch_world("default")
 
 
 if __name__ == "__main__":
     if sys.argv[1:2] == ["animation"]:
-        animate(FOLDER / "platformer.gif")
+        animate(FOLDER / "tour.gif")
     elif sys.argv[1:2] == ["demos"]:
         for name in sys.argv[2:] or SECONDS:
             draw_demo(name)

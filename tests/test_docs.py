@@ -342,6 +342,11 @@ def test_pictures_of_the_pages_are_what_the_library_answers():
         )
 
 
+def test_no_animation_is_larger_than_a_megabyte_and_a_half():
+    for animation in (ROOT / "docs" / "pictures").glob("*.gif"):
+        assert animation.stat().st_size < 1_500_000, animation.name
+
+
 def test_every_demo_has_a_small_picture_and_stands_on_the_page_of_demos():
     from demos.app.catalogue import names
 
