@@ -238,6 +238,13 @@ class World:
         """Return whether an entity is alive."""
         return esper.entity_exists(entity)
 
+    def living(self, entities: Iterable[int]) -> Set[int]:
+        """Return those of some entities that are alive."""
+        database: Any = getattr(esper, "_entities", None)
+        if type(database) is dict:
+            return (database.keys() & set(entities)).difference(self.dead())
+        return {entity for entity in entities if esper.entity_exists(entity)}
+
     def is_empty(self) -> bool:
         """Return whether the world has no entities at all."""
         return next(iter(esper.get_entities()), None) is None

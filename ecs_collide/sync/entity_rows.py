@@ -53,7 +53,8 @@ class EntityRows:
         self._position, self._extents = reader.kinds[:2]
         self._timeline = timeline
         self._allocated: list[int] = lists.allocated
-        self._filed: list[tuple[int, int, list[type], list[Any]]] = lists.refiled
+        # Rows, the number of components of each, types, and by type the component of each row.
+        self._filed: list[tuple[list[int], list[int], list[type], list[list[Any]]]] = lists.refiled
 
     @property
     def entities(self) -> RowArray:
@@ -208,8 +209,9 @@ class EntityRows:
         if gone and world.is_empty():
             reasons = [EndReason.WORLD_CLEARED] * len(gone)
         else:
+            living = world.living(gone)
             reasons = [
-                EndReason.COMPONENT_REMOVED if world.exists(entity) else EndReason.ENTITY_DELETED
+                EndReason.COMPONENT_REMOVED if entity in living else EndReason.ENTITY_DELETED
                 for entity in gone
             ]
         self.release(gone, reasons)
@@ -237,15 +239,18 @@ class EntityRows:
 
     def update_order(self, newcomers: list[int], gone: list[int]) -> None:
         """Update `entities` and `rows`, in the order of the ids."""
+        entities, rows = self.entities, self.rows
         if gone:
-            places = np.searchsorted(self.entities, gone)
-            self._lists.entities = np.delete(self.entities, places)
-            self._lists.rows = np.delete(self.rows, places)
+            is_left = np.ones(len(entities), np.bool_)
+            is_left[np.searchsorted(entities, gone)] = False
+            entities, rows = entities[is_left], rows[is_left]
         if newcomers:
-            places = np.searchsorted(self.entities, newcomers)
             new_rows = [self.row_of[entity] for entity in newcomers]
-            self._lists.entities = np.insert(self.entities, places, newcomers)
-            self._lists.rows = np.insert(self.rows, places, new_rows)
+            entities, rows = np.append(entities, newcomers), np.append(rows, new_rows)
+            if newcomers[0] < entities[len(entities) - len(newcomers) - 1]:  # an id was used again
+                order = np.argsort(entities, kind="stable")
+                entities, rows = entities[order], rows[order]
+        self._lists.entities, self._lists.rows = entities, rows
 
     def end_contacts(self, rows: list[int], reasons: list[EndReason]) -> None:
         """End the contacts of bodies, each body's for its reason, in one pass over the contacts."""
@@ -270,18 +275,18 @@ class EntityRows:
         """Save the components that are filed for bodies, before others are filed."""
         used = [kind for kind in self._reader.kinds if kind.items]
         types, columns = [kind.type for kind in used], [kind.items for kind in used]
-        n_filed = self.table.views.n_filed
-        self._filed += [
-            (row, n_filed[row], types, [items[row] for items in columns]) for row in rows
-        ]
+        n_filed: list[int] = self.table.n_filed[rows].tolist()
+        filed = [[items[row] for row in rows] for items in columns]
+        self._filed.append((list(rows), n_filed, types, filed))
 
     def roll_back(self, entities: RowArray, rows: RowArray) -> None:
         """Restore the bodies and their filed components from before the step."""
         self._reader.roll_back()
-        for row, n_filed, types, items in reversed(self._filed):
-            there = zip(types, items, strict=True)
-            self._reader.file(row, {kind: item for kind, item in there if item is not None})
-            self.table.n_filed[row] = n_filed
+        for rows_filed, n_filed, types, columns in reversed(self._filed):
+            for n, row in enumerate(rows_filed):
+                there = ((kind, items[n]) for kind, items in zip(types, columns, strict=True))
+                self._reader.file(row, {kind: item for kind, item in there if item is not None})
+            self.table.n_filed[rows_filed] = n_filed
         self._clear(self._allocated)
         self._set(entities, rows)
 
