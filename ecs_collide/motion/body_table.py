@@ -73,6 +73,7 @@ class BodyTable:
         self.capacity = 0
         self.views = SimpleNamespace()
         self._free: list[int] = []
+        self._n_used = 0  # the first row from which on no row was ever given out
         self._freed: list[int] = []
         self._cleared: list[NDArray[Any]] = []
         self._saved: tuple[NDArray[Any], ...] = ()
@@ -113,8 +114,12 @@ class BodyTable:
     def allocate(self, entities: list[int]) -> list[int]:
         """Return cleared rows for new bodies."""
         rows = [self._free.pop() for _ in entities]
-        for columns in self._cleared:
-            columns[:, rows] = 0
+        used = [row for row in rows if row < self._n_used]
+        for columns in self._cleared if used else ():
+            columns[:, used] = (
+                0  # the other rows are zero, and take no memory until they are written
+            )
+        self._n_used = max(self._n_used, max(rows, default=-1) + 1)
         self.ids[rows] = entities
         self.mass[rows] = 1.0
         return rows

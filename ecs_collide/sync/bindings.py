@@ -11,7 +11,7 @@ An attribute that is not a slot may round a value that is written into it.
 
 from __future__ import annotations
 
-from math import floor
+from math import copysign, floor
 from typing import Any
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
@@ -43,6 +43,8 @@ from ecs_collide.sync.slots import (
 # The seen columns of a component with a number and a code for a rule.
 VALUE = 0
 CODE = 1
+
+LARGE: cython.Py_ssize_t = 64  # rows of stored values for which there is always room
 
 
 @cython.final
@@ -78,6 +80,7 @@ class ComponentBinding:
     overwritten_rows: cython.longlong[::1]
     overwritten: cython.double[:, ::1]
     n_overwritten: ReadOnly[cython.Py_ssize_t]
+    n_before: cython.Py_ssize_t  # the same of the last step
     written: cython.double[:, ::1]
     n_written: cython.Py_ssize_t
     aimed_row: cython.Py_ssize_t
@@ -111,7 +114,7 @@ class ComponentBinding:
         self.counts = 1  # 0 if another kind of the same type comes before it
         self.n_rows = 0
         self.slots = slots_new(type, names)
-        self.n_overwritten = self.n_written = 0
+        self.n_overwritten = self.n_before = self.n_written = 0
         self.overwritten_rows = zeros(LONG, 8)
         self.overwritten = zeros(DOUBLE, 8, max(1, self.width))
         self.written = zeros(DOUBLE, 0, self.width)
@@ -413,16 +416,28 @@ class ComponentBinding:
     def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.int:
         """Set the seen values of a body without such a component to a number."""
         k: cython.Py_ssize_t
+        differs: cython.bint = False
 
-        self.store(i, False)
         for k in range(self.width):
-            self.seen[i, k] = number
+            there: cython.double = self.seen[i, k]
+            differs |= there != number or copysign(1.0, there) != copysign(1.0, number)
+        if differs:  # else no page of the column is written for a component that nobody has
+            self.store(i, False)
+            for k in range(self.width):
+                self.seen[i, k] = number
         return 0
 
     @cython.ccall
     @may_raise
     def forget_overwritten(self) -> cython.int:
-        """Discard the stored values."""
+        """Discard the stored values, and room for them that two steps did not need."""
+        room: cython.Py_ssize_t = self.overwritten_rows.shape[0]
+
+        if room > LARGE and 8 * max(self.n_overwritten, self.n_before) < room:
+            self.n_overwritten = 0
+            self.overwritten_rows = zeros(LONG, 8)  # first, as its length tells how much room
+            self.overwritten = zeros(DOUBLE, 8, max(1, self.width))
+        self.n_before = self.n_overwritten
         self.n_overwritten = self.n_written = 0
         self.aimed_row = -1
         return 0
