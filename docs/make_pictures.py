@@ -531,7 +531,50 @@ def imports() -> Picture:
     return picture
 
 
+def slopes() -> Picture:
+    """Draw the kinds of slopes, and a box that the library has moved down one."""
+    picture = Picture(WIDE, 330)
+
+    def triangle(corner, size, points) -> None:
+        places = " ".join(
+            f"{corner[0] + size[0] * x:.1f},{corner[1] + size[1] * (1 - y):.1f}" for x, y in points
+        )
+        picture.parts.append(
+            f'<polygon points="{places}" fill="{SECOND}" fill-opacity="0.25" stroke="{SECOND}" '
+            'stroke-width="1.5"/>'
+        )
+
+    kinds = (
+        ((20, 30), 'Slope("right")', [(0, 0), (1, 1), (1, 0)]),
+        ((130, 30), 'Slope("left")', [(0, 0), (0, 1), (1, 0)]),
+        ((270, 30), "high=0.5", [(0, 0), (1, 0.5), (1, 0)]),
+        ((350, 30), "low=0.5", [(0, 0), (0, 0.5), (1, 1), (1, 0)]),
+        ((480, 30), "ceiling=True", [(0, 0), (0, 1), (1, 1)]),
+    )
+    for corner, words, points in kinds:
+        picture.rectangle(corner, (80, 80), FAINT, 0.0, "4 4")
+        triangle(corner, (80, 80), points)
+        picture.text((corner[0] + 40, 132), words, INK, 13)
+
+    esper.switch_world("picture of slopes")
+    ramp = (ec.Position(150, 60), ec.Extents(150, 60), ec.Slope("right"))
+    esper.create_entity(*ramp)
+    place = ec.Position(230, 130)
+    esper.create_entity(place, ec.Extents(25, 20), ec.Velocity(0, 0), ec.Slide())
+    ec.install(gravity=(0, -900))
+    triangle((150, 180), (300, 120), [(0, 0), (1, 1), (1, 0)])
+    for step in range(31):
+        if step % 10 == 0:
+            corner = (150 + place.x - 25, 300 - place.y - 20)
+            fill, dash = (0.25, "") if step == 30 else (0.08, "5 3")
+            picture.rectangle(corner, (50, 40), FIRST, fill, dash)
+        esper.process(1 / 60)
+    esper.switch_world("default")
+    return picture
+
+
 PICTURES = {
+    "slopes.svg": slopes,
     "icon.svg": icon,
     "imports.svg": imports,
     "hard_squares.svg": hard_squares,

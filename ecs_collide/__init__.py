@@ -44,7 +44,14 @@ from ecs_collide.components.dynamics import (
     Separate,
 )
 from ecs_collide.components.filters import Filter, name_categories
-from ecs_collide.components.surfaces import Carry, CombineRule, Friction, OneWay, Restitution
+from ecs_collide.components.surfaces import (
+    Carry,
+    CombineRule,
+    Friction,
+    OneWay,
+    Restitution,
+    Slope,
+)
 from ecs_collide.diagnostics.explain import Explanation, Verdict
 from ecs_collide.diagnostics.findings import Finding, Findings
 from ecs_collide.events import (
@@ -184,6 +191,7 @@ __all__ = [
     "Sensor",
     "Separate",
     "Slide",
+    "Slope",
     "Space",
     "StageTimes",
     "Stats",

@@ -76,6 +76,47 @@ class Oracle:
         self._soft, self._one_way = self._has(ec.Separate), self._has(ec.OneWay)
         self.stays = yields & ~sensor & ~self._has(ec.Filter, ec.OneWay)  # not all meet walls
         self._dynamic, self._sensor, self._moves = yields, sensor, moves
+        self._find_slopes()
+
+    def _find_slopes(self) -> None:
+        """Find the slopes: static and kinematic ones are no boxes, unless they grow."""
+        self._slopes = {}
+        for row in np.flatnonzero(
+            self._has(ec.Slope) & ~self._dynamic & ~self._has(ec.Attached)
+        ).tolist():
+            self._slopes[row] = esper.component_for_entity(self.entities[row], ec.Slope)
+        self._is_slope = np.zeros(len(self.entities), bool)
+        self._is_slope[list(self._slopes)] = True
+        self._resizes = self._has(ec.Growth)
+
+    def lines(self, low: np.ndarray, high: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray:
+        """Return how far each pair is apart at the line of its slope, in slops of its coordinates.
+
+        The distance is along the normal.  -inf for boxes, and nan for what may be a box or not.
+        """
+        found = np.full(len(i), -np.inf)
+        up = next(k for k in range(self.dim) if self.space.up[k])
+        for n in np.flatnonzero(self._is_slope[i] != self._is_slope[j]).tolist():
+            s, box = (i[n], j[n]) if self._is_slope[i[n]] else (j[n], i[n])
+            slope = self._slopes[s]
+            run = next(k for k in range(3) if slope.rise[k])
+            if run == up or not (high[s] > low[s]).all():
+                continue
+            forth, out, at_low, at_high = slope.rise[run], self.space.up[up], slope.low, slope.high
+            if slope.ceiling:
+                forth, out, at_low, at_high = -forth, -out, 1 - slope.high, 1 - slope.low
+            width, height = high[s] - low[s], high[s][up] - low[s][up]
+            end = low[s][run] if forth > 0 else high[s][run]
+            base = low[s][up] if out > 0 else high[s][up]
+            front = high[box][run] if forth > 0 else low[box][run]
+            corner = low[box][up] if out > 0 else high[box][up]
+            tan = height * (at_high - at_low) / width[run]
+            above = out * (corner - base)
+            gap = (above - height * at_low - tan * forth * (front - end)) / math.hypot(1.0, tan)
+            gap = max(gap, above - height * at_high)
+            reach = max(abs(corner), abs(base)) + tan * max(abs(front), abs(end))
+            found[n] = np.nan if self._resizes[s] else gap / (SLOP * reach)
+        return found
 
     def _has(self, *kinds: type) -> np.ndarray:
         return np.array(
@@ -133,8 +174,12 @@ class Oracle:
         gaps = gaps_of(low, high, i, j)
         soft = self._soft[i] & self._soft[j]
         solid, passing = self.solid_pairs(i, j)
-        deep = solid & ~passing & (gaps < -self.slops * slop).all(axis=1)
-        new = deep & ~(gaps_of(old_low, old_high, i, j) < -self.slops * slop).all(axis=1)
+        lines = self.lines(low, high, i, j)
+        deep = solid & ~passing & (gaps < -self.slops * slop).all(axis=1) & (lines < -self.slops)
+        new = deep & ~(
+            (gaps_of(old_low, old_high, i, j) < -self.slops * slop).all(axis=1)
+            & (self.lines(old_low, old_high, i, j) < -self.slops)
+        )
         self.check_depth(i[new], j[new], gaps[new])
         if self.room is not None:
             self.check_capacity(old_low, old_high, low, high, np.concatenate([i[deep], j[deep]]))
@@ -146,7 +191,7 @@ class Oracle:
             )
             # Members of a soft crowd are together if they overlap by a part of their sizes.
             least = soft[:, None] * SOFT_DEPTH * ((high - low)[i] + (high - low)[j])
-            self.check_contacts(i, j, solid, passing, least, gaps, SLOP * reach, slop)
+            self.check_contacts(i, j, solid, passing, least, gaps, SLOP * reach, slop, lines)
 
     def check_events(self) -> None:
         """Events come in time order and say what events may say."""
@@ -155,7 +200,7 @@ class Oracle:
         assert ((times >= 0) & (times < 1)).all()
         assert (np.diff(times) >= 0).all()
         assert (array["first"] < array["second"]).all()
-        assert (np.abs(array["normal"]).sum(axis=1) == 1).all()
+        assert (np.abs((array["normal"] ** 2).sum(axis=1) - 1) < 1e-15).all()
         assert (array["closing_speed"] >= 0).all()
         assert (np.diff(self.space.contact_array["time"]) >= 0).all()
 
@@ -216,6 +261,7 @@ class Oracle:
         gaps: np.ndarray,
         least_slop: np.ndarray,
         slop: np.ndarray,
+        lines: np.ndarray,
     ) -> None:
         """The contacts are those that the boxes show, and those that began and have not ended."""
         clearly_inside = (gaps < -WITHIN * slop - soft_depth).all(axis=1)
@@ -223,6 +269,11 @@ class Oracle:
         maybe_near = (gaps <= WITHIN * slop + HAIR).all(axis=1)
         deep_axes = (gaps < -WITHIN * slop).sum(axis=1)
         maybe_deep_axes = (gaps < -least_slop / 4).sum(axis=1)
+        # At the ends of a line a body may touch the slope with a corner only.
+        at_end = (lines > -2 * WITHIN) & (deep_axes < self.dim)
+        clearly_inside &= lines < -WITHIN
+        near &= (lines <= 0.25) & ~at_end
+        maybe_near &= ~(lines > 2 * WITHIN)
         sure = ~passing & np.where(solid, near & (deep_axes >= self.dim - 1), clearly_inside)
         maybe = np.where(solid, maybe_near & (maybe_deep_axes >= self.dim - 1), maybe_near)
         known = {(contact.first, contact.second): contact for contact in self.space.contacts()}

@@ -222,6 +222,15 @@ TABLE: dict[type, Chance] = {
     ),
     ec.OneWay: Chance(0.1, lambda draw: ec.OneWay(draw.pick(None, draw.axis()))),
     ec.Carry: Chance(0.15, lambda draw: ec.Carry(draw.vector(5.0), draw.pick(None, draw.axis()))),
+    ec.Slope: Chance(
+        0.15,
+        lambda draw: ec.Slope(
+            draw.pick("right", "left", draw.axis()),
+            draw.pick(0.0, 0.0, 0.25),
+            draw.pick(0.5, 1.0),
+            draw.pick(False, True),
+        ),
+    ),
 }
 
 # Components that `Draw.change` leaves alone: without them an entity is no body.

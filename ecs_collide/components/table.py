@@ -173,6 +173,8 @@ TABLE = (
     Declaration(basics.Disabled, mark=Mark.DISABLED),
     Declaration(dynamics.Attached, _part("x y z", _PLACE, seen="seen_offset")
                 + _part("owner", _OWNER, seen="seen_owner"), mark=Mark.ATTACHED),
+    Declaration(surfaces.Slope, _part("x y z", _NORMAL)
+                + _part("low high ceiling", _SHARE, _SHARE, _LOCK), trait=Trait.OTHER),
 )  # fmt: skip
 """All components of the library."""
 

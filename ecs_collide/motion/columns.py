@@ -103,7 +103,13 @@ _RARE_FLAGS = (
     "one_way",  # the side that is solid, a code of `RareColumns`, or 0
     "carries",  # the side that carries, or 0
     "translation_side",  # within a step: the side to which it is pushed out, or 0
+    "slope",  # the side on which its slope is thicker, or 0
+    "slope_top",  # the open side of its slope, along `Space.up`
 )
+_SLOPE_HEIGHTS = (
+    "slope_low",
+    "slope_high",
+)  # thickness of a slope at its ends, as parts of the box
 _RARE_ROWS = ("owner",)  # within a step: the row of the body it is attached to, or -1
 _CONTROL_FLAGS = (
     "lock",  # 1 << axis for each locked axis
@@ -171,6 +177,8 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     **dict.fromkeys(("has", "attached"), ("sync.entity_rows", "sync.reader")),
     "traits": ("sync.rare_reader",),
     **dict.fromkeys(("one_way", "carries", "surface"), ("motion.rare_columns", "sync.rare_reader")),
+    "slope": ("motion.rare_columns", "sync.rare_reader"),
+    **dict.fromkeys(("slope_top", "slope_low", "slope_high"), ("sync.rare_reader",)),
     "gravity_scale": ("sync.rare_reader",),  # 0 for a body that does not fall
     "filters": ("motion.rare_columns", "sync.seen", "sync.rare_reader"),
     **dict.fromkeys(
@@ -271,7 +279,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         Block(("saved_motion",), DOUBLE, (2 * dim,), "bodies", False),
         Block(("filters",), LONG, (3,), "rare", False),  # categories, mask, group
         Block(_RARE_VECTORS, DOUBLE, (dim,), "rare", False),
-        Block(_numbers_of("rare"), DOUBLE, (), "rare", False),
+        Block((*_numbers_of("rare"), *_SLOPE_HEIGHTS), DOUBLE, (), "rare", False),
         Block(_RARE_FLAGS, BYTE, (), "rare", False),
         Block(_RARE_ROWS, LONG, (), "rare", False, -1),
         Block(_numbers_of("controls"), DOUBLE, (), "controls", False),

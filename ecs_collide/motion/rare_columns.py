@@ -33,6 +33,7 @@ class RareColumns:
     any_separator: Public[cython.bint]  # whether any body was ever a member of a soft crowd
     any_damping: Public[cython.bint]  # whether the motion of any body was ever damped
     any_owner: Public[cython.bint]  # whether any body was ever attached to another
+    any_slope: Public[cython.bint]  # whether any body ever had a `Slope`
     filters: Public[cython.longlong[:, ::1]]
     surface: Public[cython.double[:, ::1]]
     # the columns of floats that `components.table` declares
@@ -44,6 +45,10 @@ class RareColumns:
     one_way: Public[cython.schar[::1]]
     carries: Public[cython.schar[::1]]
     translation_side: Public[cython.schar[::1]]
+    slope: Public[cython.schar[::1]]
+    slope_top: Public[cython.schar[::1]]
+    slope_low: Public[cython.double[::1]]
+    slope_high: Public[cython.double[::1]]
     owner: Public[cython.longlong[::1]]
     bits: cython.short[::1]  # (capacity,): the column `traits`
 
@@ -51,7 +56,7 @@ class RareColumns:
         self.dim = dim
         self.controls = Controls(dim)
         self.is_used = self.any_carrier = self.any_pusher = self.any_separator = False
-        self.any_damping = self.any_owner = False
+        self.any_damping = self.any_owner = self.any_slope = False
 
     def __getattr__(self, name):  # mypy does not see that `Bodies.bind` sets the columns
         raise AttributeError(name)
@@ -72,10 +77,10 @@ class RareColumns:
         self.filters[i, GROUP] = 0
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
-        """Make a body solid on all sides, without a carrying face."""
+        """Make a body a box that is solid on all sides, without a carrying face."""
         k: cython.int
 
-        self.one_way[i] = self.carries[i] = 0
+        self.one_way[i] = self.carries[i] = self.slope[i] = 0
         for k in range(self.dim):
             self.surface[i, k] = 0.0
 

@@ -13,6 +13,7 @@ from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import AT_START, EventBuffer
+from ecs_collide.narrowphase.slopes import is_slanted, slope_normal
 
 # `ContactRow.kind`.  Snapshots contain these numbers.
 #
@@ -149,7 +150,7 @@ class ContactRows:
 
     def face(self, n: cython.Py_ssize_t) -> cython.int:
         """Return (axis + 1) * sign of the normal of a contact."""
-        return (self.at[n].axis + 1) * self.at[n].sign
+        return (self.at[n].axis + 1) * (1 if self.at[n].sign > 0 else -1)
 
     def find(self, row: cython.Py_ssize_t) -> list:
         """Return the numbers of the contacts of a body."""
@@ -418,6 +419,8 @@ class Contacts:
             kind = SOLID
         elif kind == UNTIL_APART:
             kind = CROSSING
+        if is_slanted(rows.at[n].sign):
+            self.event_buffer.slant(slope_normal(self.bodies, rows.at[n].first, rows.at[n].second))
         self.event_buffer.add_contact(
             ENDED, phase, time,
             self.bodies.ids[rows.at[n].first], self.bodies.ids[rows.at[n].second],
@@ -425,6 +428,10 @@ class Contacts:
         )  # fmt: skip
 
     # -- for other modules --
+
+    def slope_normal(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> tuple:
+        """Return the unit normal of a contact at a slope between two rows."""
+        return slope_normal(self.bodies, i, j)
 
     def until_apart(self) -> set:
         """Return pairs of rows that cross until they separate, each pair in both orders."""
@@ -474,7 +481,7 @@ class Contacts:
             what = f"contact {n} of {key}: {kind=} {axis=} {sign=} {since=}"
             assert SOLID <= kind <= UNTIL_APART, what
             assert 0 <= axis < self.bodies.dim, what
-            assert sign in (-1, 1), what
+            assert sign in (-2, -1, 1, 2), what  # 2 at a slope
             assert since == since, what
             assert key not in seen, f"contact {n} is there twice: {key}"
             assert (key[1], key[0], -key[2]) not in seen, f"contact {n} is there twice: {key}"

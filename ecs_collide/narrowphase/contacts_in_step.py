@@ -55,6 +55,7 @@ from ecs_collide.narrowphase.placement import (
     PositionCorrection,
     soft_overlap,
 )
+from ecs_collide.narrowphase.slopes import is_slanted, slope_normal
 
 # Codes of events.END_REASONS.
 SEPARATED = 0
@@ -303,6 +304,8 @@ class ContactsInStep:
         clear: cython.double = b.clear_gap()
         rest: cython.double = INF
 
+        if b.rare.any_slope and self.correction.slopes.find(i, j):
+            return self.correction.slopes.time_to_parting(now, self.pairs, p)
         for k in range(b.dim):
             centre1: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
             centre2: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
@@ -343,11 +346,21 @@ class ContactsInStep:
         """Log that the contact of a solid pair began, or ended for `reason`."""
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
+        self._slant(p, sign)
         self.event_buffer.add_contact(
             event, phase, time,
             self.bodies.ids[self.pairs.at[p].first], self.bodies.ids[self.pairs.at[p].second],
             axis, sign, SOLID, reason,
         )  # fmt: skip
+
+    @may_raise
+    def _slant(self, p: cython.Py_ssize_t, sign: cython.int) -> cython.int:
+        """Note the normal of a pair's slope for the next contact event, if its sign demands it."""
+        if is_slanted(sign):
+            self.event_buffer.slant(
+                slope_normal(self.bodies, self.pairs.at[p].first, self.pairs.at[p].second)
+            )
+        return 0
 
     @may_raise
     def _log_end(
@@ -553,6 +566,7 @@ class ContactsInStep:
             self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
             self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
         elif self.pairs.at[p].contact >= BEGUN:
+            self._slant(p, sign)
             self.event_buffer.add_contact(
                 ENDED, AT_END, 1.0,
                 b.ids[self.pairs.at[p].first], b.ids[self.pairs.at[p].second],

@@ -48,6 +48,7 @@ class EventBuffer:
     # (n,): the image of the second body; see `broadphase.images`
     contact_images: Public[cython.longlong[::1]]
     image: Public[cython.longlong]  # of the next contact events
+    normals: Public[dict]  # the normals of contact events at slopes, by row
 
     def __init__(self, dim: cython.int):
         self.dim = dim
@@ -61,6 +62,7 @@ class EventBuffer:
         self.contact_codes = zeros(BYTE, 16, 6)
         self.contact_images = zeros(LONG, 16)
         self.image = 0
+        self.normals = {}
 
     @cython.ccall
     @may_raise
@@ -68,6 +70,8 @@ class EventBuffer:
         """Remove all events."""
         self.n_collisions = 0
         self.n_contacts = 0
+        if self.normals:
+            self.normals = {}
 
     def _name_columns(self):
         self.time, self.exit, *_, self.impulse, _, _ = interleaved(self.numbers)
@@ -93,6 +97,8 @@ class EventBuffer:
         self.contact_bodies, other.contact_bodies = other.contact_bodies, self.contact_bodies
         self.contact_codes, other.contact_codes = other.contact_codes, self.contact_codes
         self.contact_images, other.contact_images = other.contact_images, self.contact_images
+        if self.normals or other.normals:
+            self.normals, other.normals = other.normals, {}
 
     @may_raise
     def add_collision(self) -> cython.Py_ssize_t:
@@ -142,6 +148,12 @@ class EventBuffer:
         self.contact_codes[n, EVENT_SIGN] = sign
         self.contact_codes[n, CONTACT_KIND] = kind
         self.contact_codes[n, REASON] = reason
+
+    @may_raise
+    def slant(self, normal: tuple) -> cython.int:
+        """Note that the next contact event is at a slope, with a normal that is no axis."""
+        self.normals[self.n_contacts] = normal
+        return 0
 
     # -- for handlers, who want objects at once: arrays would cost more than a few events --
 
@@ -195,18 +207,24 @@ class EventBuffer:
             rows[k] = (
                 self.contact_codes[n, CHANGE], self.contact_bodies[n, FIRST],
                 self.contact_bodies[n, SECOND],
-                self._normal(self.contact_codes[n, EVENT_AXIS], self.contact_codes[n, EVENT_SIGN]),
+                self._normal(n),
                 self.contact_time[n], self.contact_codes[n, CONTACT_KIND],
                 self.contact_codes[n, REASON],
             )  # fmt: skip
         return rows
 
     @cython.cfunc
-    def _normal(self, axis: cython.int, sign: cython.int) -> tuple:
-        """Return the unit vector of an axis and a direction."""
-        x: cython.double = sign if axis == 0 else 0.0
-        y: cython.double = sign if axis == 1 else 0.0
-        z: cython.double = sign if axis == 2 else 0.0
+    def _normal(self, n: cython.Py_ssize_t) -> tuple:
+        """Return the normal of a contact event."""
+        axis: cython.int = self.contact_codes[n, EVENT_AXIS]
+        sign: cython.int = self.contact_codes[n, EVENT_SIGN]
+
+        if abs(sign) == 2 and n in self.normals:
+            return self.normals[n]
+        unit: cython.double = 1.0 if sign > 0 else -1.0
+        x: cython.double = unit if axis == 0 else 0.0
+        y: cython.double = unit if axis == 1 else 0.0
+        z: cython.double = unit if axis == 2 else 0.0
 
         if self.dim == 2:
             return (x, y)
@@ -219,6 +237,7 @@ class EventBuffer:
             grown(self.contact_time, n, 0, n),
             grown(self.contact_bodies, n, 0, n),
             grown(self.contact_codes, n, 0, n),
+            dict(self.normals),
         )
 
     def recover(
@@ -226,11 +245,13 @@ class EventBuffer:
         times: cython.double[::1],
         bodies: cython.longlong[:, ::1],
         codes: cython.schar[:, ::1],
+        normals: dict,
     ):
         """Replace all events by contact events, given as columns."""
         n: cython.Py_ssize_t
 
         self.clear()
+        self.normals = normals
         for n in range(times.shape[0]):
             self.add_contact(
                 codes[n, CHANGE], codes[n, PHASE], times[n], bodies[n, FIRST], bodies[n, SECOND],

@@ -29,6 +29,7 @@ from ecs_collide.broadphase.pair_table import (
 )
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.slopes import Slopes, is_slanted, slope_normal
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
 
@@ -87,6 +88,7 @@ class Narrowphase:
     sweeper: Public[Sweeper]
     # number of sweeps in this step; pairs that pass far from each other need none
     n_sweeps: Public[cython.longlong]
+    normals: Public[dict]  # the normals of the slopes in the last `impacts_into`, by row
 
     def __init__(self, step: Step, shared: SharedMotion):
         self.step = step
@@ -96,6 +98,7 @@ class Narrowphase:
         self.shared = shared
         self.sweeper = Sweeper(step.bodies.dim)
         self.n_sweeps = 0
+        self.normals = {}
 
     @cython.ccall
     @may_raise
@@ -227,6 +230,8 @@ class Narrowphase:
                 self._settle(p, k, one, two)
             one += 4
             two += 4
+        if b.rare.any_slope:
+            self.step.slopes.aim(self.sweeper, self.step.now, self.pairs, p)
 
     def _settle(
         self,
@@ -276,6 +281,8 @@ class Narrowphase:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
+        if b.rare.any_slope and self.step.slopes.find(i, j):
+            return False
         if b.wraps or b.any_resize or not self.sweeper.press(
             b.flat_path, b.n_path * i, b.n_path * j,
             self.step.now - b.base[i], self.step.now - b.base[j], b.clear_gap(),
@@ -305,13 +312,15 @@ class Narrowphase:
                 )  # the normal points from second to first
                 if not s.turn_to(k, sign):
                     s.kind = SEPARATE
-            if self.bodies.rare.is_passable(i, j, s.axis, s.sign):
+            if self.bodies.rare.is_passable(i, j, s.axis, 1 if s.sign > 0 else -1):
                 s.kind = SEPARATE  # both are one-way, and their solid faces are not opposite
         elif s.kind == OVERLAP:
             s.kind = SEPARATE
 
     def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return the closing speed of the faces on the pair's contact side, in units per second."""
+        if is_slanted(self.pairs.impact[p].sign):
+            return self._closing_at_slope(p, False)
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -326,6 +335,22 @@ class Narrowphase:
             one -= sign * b.growth[i, k]
         speed: cython.double = (two - one) * sign
         return max(speed, 0.0) + 0.0  # 0 for faces that close by rounding alone
+
+    def _closing_at_slope(self, p: cython.Py_ssize_t, of_paths: cython.bint) -> cython.double:
+        """Return the closing speed along a slope's normal, in units per second or per step."""
+        s: Slopes = self.step.slopes
+        b: Bodies = self.bodies
+        k: cython.int
+        speed: cython.double = 0.0
+
+        if not s.find(self.pairs.at[p].first, self.pairs.at[p].second):
+            return 0.0
+        for k in range(b.dim):
+            closing: cython.double = b.velocity[s.slope, k] - b.velocity[s.body, k]
+            if of_paths:
+                closing = b.motion_of(s.slope, k) - b.motion_of(s.body, k)
+            speed += closing * s.normal_on(k)
+        return max(speed, 0.0) + 0.0
 
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Store the contact side that the sweeper found as the impact of the pair."""
@@ -420,7 +445,8 @@ class Narrowphase:
         if s.kind == OVERLAP:
             k: cython.int = s.axis
             if (
-                not b.rare.any_pusher
+                not is_slanted(s.sign)
+                and not b.rare.any_pusher
                 and b.resize_of(self.pairs.at[p].first, k) == 0.0
                 and b.resize_of(self.pairs.at[p].second, k) == 0.0
                 and s.is_shallowest_alone()
@@ -531,6 +557,7 @@ class Narrowphase:
         k: cython.int
         n: cython.Py_ssize_t = 0
 
+        self.normals = {}
         for p in range(self.pairs.n):
             if not self.queue.holds(p) or (
                 self.pairs.at[p].state >= CROSS and self.pairs.at[p].contact >= BEGUN
@@ -558,6 +585,8 @@ class Narrowphase:
             codes[n, IMPACT_KIND] = self.pairs.impact[p].kind
             codes[n, IMPACT_AXIS] = self.pairs.impact[p].axis
             codes[n, IMPACT_SIGN] = self.pairs.impact[p].sign
+            if is_slanted(self.pairs.impact[p].sign):
+                self.normals[n] = slope_normal(b, i, j)
             codes[n, IMPACT_CROSSES] = self.pairs.at[p].state >= CROSS
             n += 1
         return n
@@ -579,7 +608,8 @@ class Narrowphase:
         closing: cython.double = self.sweeper.closing_rate(self.sweeper.axis, self.sweeper.sign)
         if kind == OVERLAP:
             return closing > 0.0 and not self.sweeper.finds_way_out()
-        if self.sweeper.enter * closing > self.sweeper.near[self.sweeper.axis]:
+        side: cython.int = self.sweeper.side_of(self.sweeper.axis, self.sweeper.sign)
+        if self.sweeper.enter * closing > self.sweeper.near[side >> 1]:
             return False
         return not self.is_apart()
 
@@ -587,7 +617,7 @@ class Narrowphase:
         """Return whether the aimed boxes are farther apart now than by rounding."""
         side: cython.int
 
-        for side in range(2 * self.bodies.dim):
+        for side in range(self.sweeper.n_sides):
             if self.sweeper.gap[side] > self.sweeper.near[side >> 1]:
                 return True
         return False
@@ -609,6 +639,8 @@ class Narrowphase:
 
         if self.pairs.impact[p].kind != IMPACT or self.pairs.at[p].state >= CROSS:
             return True
+        if is_slanted(self.pairs.impact[p].sign):
+            return self._closing_at_slope(p, True) > 0.0
         closing: cython.double = self.bodies.motion_of(self.pairs.at[p].second, k)
         closing -= self.bodies.motion_of(self.pairs.at[p].first, k)
         if self.pairs.impact[p].sign < 0:
@@ -645,10 +677,11 @@ class Narrowphase:
         closing: cython.double = self.sweeper.closing_rate(
             self.pairs.impact[p].axis, self.pairs.impact[p].sign
         )
-        # Not 0: only a closing side is queued, and a pair with a turned body was swept again.
-        until: cython.double = (
-            self.step.now + self.sweeper.slop[self.pairs.impact[p].axis] / closing
+        side: cython.int = self.sweeper.side_of(
+            self.pairs.impact[p].axis, self.pairs.impact[p].sign
         )
+        # Not 0: only a closing side is queued, and a pair with a turned body was swept again.
+        until: cython.double = self.step.now + self.sweeper.slop[side >> 1] / closing
         for n in range(2):
             row: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
             if not self.bodies.dynamic[row]:

@@ -16,6 +16,7 @@ from ecs_collide._kernel.constants import APART_AT_LEAST, INF
 from ecs_collide.broadphase.pair_table import CROSS, SOLID, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 
 NO_LEVEL: cython.longlong = (
     1 << 40
@@ -176,6 +177,7 @@ class PositionCorrection:
     bodies: Bodies
     pairs: PairTable
     queue: ImpactQueue
+    slopes: Slopes
     level: cython.longlong[:, ::1]
     # (n_near_pairs or more,): pairs that penetrate; with `any_static` also pairs that touch
     near: cython.longlong[::1]
@@ -205,6 +207,7 @@ class PositionCorrection:
         self.bodies = bodies
         self.pairs = pairs
         self.queue = queue
+        self.slopes = Slopes(bodies)
         self.level = zeros(LONG, 1, bodies.dim)
         self.near = zeros(LONG, 1)
         self.relations = zeros(LONG, 1)
@@ -250,7 +253,9 @@ class PositionCorrection:
             or not self.bodies.rare.is_one_way(i, j)
         ):
             return relation
-        if relation == OVERLAPPING or self.bodies.rare.is_passable(i, j, self.axis, self.sign):
+        if relation == OVERLAPPING or self.bodies.rare.is_passable(
+            i, j, self.axis, 1 if self.sign > 0 else -1
+        ):
             return APART
         return relation
 
@@ -297,6 +302,8 @@ class PositionCorrection:
         sign: cython.int = 1
         n_near: cython.int = 0
 
+        if b.rare.any_slope and self.slopes.find(i, j):
+            return self._place_at_slope(p)
         for k in range(b.dim):
             if wraps:
                 shift = self.pairs.offset[p, k]
@@ -338,6 +345,32 @@ class PositionCorrection:
             return PENETRATING
         return TOUCHING if n_near == 1 else APART
 
+    def _place_at_slope(self, p: cython.Py_ssize_t) -> cython.int:
+        """Return as `relative_placement` the placement of a pair whose slope was found."""
+        relation: cython.int = self.slopes.place_of(self.pairs, p)
+
+        self.axis = self.slopes.near_axis
+        self.sign = self.slopes.near_sign
+        self.gap = self.slopes.near_gap
+        self.n_near = self.slopes.n_near
+        return relation
+
+    def _snap_pair(
+        self, p: cython.Py_ssize_t, k: cython.int, first_moves: cython.bint
+    ) -> cython.void:
+        """Put one body of a pair flush against the other on the side of `axis` and `sign`."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        shift: cython.double = self.pairs.offset_of(p, k)
+
+        if b.rare.any_slope and self.slopes.find(i, j) and self.slopes.is_open(k, self.sign):
+            self.slopes.snap(self.pairs, p, is_slanted(self.sign))
+        elif first_moves:
+            _snap(b, i, j, k, self.sign < 0, 0.0, shift)
+        else:
+            _snap(b, j, i, k, self.sign > 0, shift, 0.0)
+
     def seat(self, p: cython.Py_ssize_t, side: cython.int, first_moves: cython.bint) -> cython.bint:
         """Close a gap by rounding between touching bodies; return whether the body has moved."""
         b: Bodies = self.bodies
@@ -349,14 +382,10 @@ class PositionCorrection:
             return False
         if self.gap <= 0.0 or self.axis != k or (self.sign > 0) != ((side > 0) == first_moves):
             return False
-        shift: cython.double = self.pairs.offset_of(p, k)
-        if first_moves:
-            before: cython.double = b.centre_of(i, k)
-            _snap(b, i, j, k, self.sign < 0, 0.0, shift)
-            return b.centre_of(i, k) != before
-        before = b.centre_of(j, k)
-        _snap(b, j, i, k, self.sign > 0, shift, 0.0)
-        return b.centre_of(j, k) != before
+        mover: cython.Py_ssize_t = i if first_moves else j
+        before: cython.double = b.centre_of(mover, k)
+        self._snap_pair(p, k, first_moves)
+        return b.centre_of(mover, k) != before
 
     @cython.cfunc
     @cython.inline
@@ -405,12 +434,8 @@ class PositionCorrection:
                 else:
                     first_moves = b.is_lighter(i, j)
                 self._note_moved(i if first_moves else j)
-                if first_moves:
-                    b.advance(i, 1.0)  # a sleeping body is still at the start of the step
-                    _snap(b, i, j, k, self.sign < 0, 0.0, self.pairs.offset_of(p, k))
-                else:
-                    b.advance(j, 1.0)
-                    _snap(b, j, i, k, self.sign > 0, self.pairs.offset_of(p, k), 0.0)
+                b.advance(i if first_moves else j, 1.0)  # a sleeping body is still at the start
+                self._snap_pair(p, k, first_moves)
 
     def _part_planes(self) -> cython.void:
         """Separate bodies without thickness whose paths end in one plane.

@@ -9,6 +9,7 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.slopes import Slopes
 
 
 @cython.final
@@ -25,6 +26,7 @@ class Step:
     pairs: ReadOnly[PairTable]
     queue: ReadOnly[ImpactQueue]
     event_buffer: ReadOnly[EventBuffer]
+    slopes: ReadOnly[Slopes]
     now: ReadOnly[cython.double]  # the time within the step, as a fraction of it
     instant_tick: cython.longlong  # the tick at the start of this instant
     # impacts that close more slowly than this, in units per second, do not bounce
@@ -38,6 +40,7 @@ class Step:
         self.pairs = PairTable()
         self.queue = ImpactQueue()
         self.event_buffer = EventBuffer(bodies.dim)
+        self.slopes = Slopes(bodies)
         self.now = 0.0
         self.instant_tick = 0
         self.rest_speed = 0.0

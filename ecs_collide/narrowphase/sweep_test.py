@@ -14,6 +14,10 @@ two faces, grazing a corner and moving apart are never impacts.
 Sides are numbered 2 * axis for minus and 2 * axis + 1 for plus.  Times are
 fractions of the step; `rest` is the remaining part of the step.
 
+A slope has one more side, its line.  Its gap is the distance of one corner of the box from the
+line, which is a straight line in time as well.  `narrowphase/slopes.py` aims it; its number is
+2 * dim, and its slop and `near` have the index dim.
+
 Notes
 -----
 The slab test by first and last time per axis is Gomez, "Simple Intersection
@@ -54,13 +58,16 @@ class Sweeper:
     """A test of a pair of boxes: aimed axis by axis, then solved."""
 
     dim: Public[cython.int]
-    gap: cython.double[6]
-    rate: cython.double[6]
-    slop: cython.double[3]
-    near: cython.double[3]
+    n_sides: cython.int  # 2 * dim, and one more for a slope
+    gap: cython.double[7]
+    rate: cython.double[7]
+    slop: cython.double[4]
+    near: cython.double[4]
+    slope_axis: cython.int  # of a slope: the axis and the sign of its contacts
+    slope_sign: cython.int
     kind: Public[cython.int]  # 0 separate, 1 touch, 2 impact, 3 overlap
     # contact axis and direction of the normal, which points from second to first; -1 and 0 if
-    # there is neither impact nor overlap
+    # there is neither impact nor overlap; 2 and -2 are signs of a slope's normal
     axis: Public[cython.int]
     sign: Public[cython.int]
     corner: Public[cython.int]  # 1 if another axis closes at the same instant
@@ -75,15 +82,17 @@ class Sweeper:
 
     def __init__(self, dim: cython.int):
         self.dim = dim
+        self.n_sides = 2 * dim
+        self.slope_axis = self.slope_sign = 0
         self.kind = self.corner = self.sign = 0
         self.axis = -1
         self.enter = self.exit = self.depth = 0.0
         self.is_pressed = False
         if not cython.compiled:
-            self.gap = [0.0] * 6
-            self.rate = [0.0] * 6
-            self.slop = [0.0] * 3
-            self.near = [0.0] * 3
+            self.gap = [0.0] * 7
+            self.rate = [0.0] * 7
+            self.slop = [0.0] * 4
+            self.near = [0.0] * 4
 
     def aim(
         self,
@@ -171,7 +180,7 @@ class Sweeper:
         self.corner = 0
         self.depth = 0.0
         self.is_pressed = False
-        for side in range(2 * self.dim):
+        for side in range(self.n_sides):
             gap: cython.double = self.gap[side]
             rate: cython.double = self.rate[side]
             deepest_out = max(deepest_out, gap)
@@ -290,7 +299,26 @@ class Sweeper:
 
     def closing_rate(self, axis: cython.int, sign: cython.int) -> cython.double:
         """Return the closing rate of a side, given by its axis and the sign of its normal."""
-        return -self.rate[2 * axis + (1 if sign > 0 else 0)]
+        return -self.rate[self.side_of(axis, sign)]
+
+    @cython.cfunc
+    @cython.inline
+    def side_of(self, axis: cython.int, sign: cython.int) -> cython.int:
+        """Return the number of a side, given by its axis and the sign of its normal."""
+        if abs(sign) == 2:
+            return 2 * self.dim
+        return 2 * axis + (1 if sign > 0 else 0)
+
+    @cython.cfunc
+    @cython.inline
+    def _choose(self, side: cython.int) -> cython.void:
+        """Make a side the contact."""
+        if side == 2 * self.dim:
+            self.axis = self.slope_axis
+            self.sign = self.slope_sign
+        else:
+            self.axis = side >> 1
+            self.sign = 1 if side & 1 else -1
 
     def _find_front(self) -> cython.int:
         """Find the contact side of an impact at `enter`; return it, or -1 for none.
@@ -303,7 +331,7 @@ class Sweeper:
         axes: cython.int = 0  # one bit for each axis with a front side
         side: cython.int
 
-        for side in range(2 * self.dim):
+        for side in range(self.n_sides):
             if self.rate[side] >= 0.0:
                 continue
             k: cython.int = side >> 1
@@ -315,9 +343,10 @@ class Sweeper:
             if self._opens(side):
                 best = side
         if best >= 0:
-            self.axis = best >> 1
-            self.sign = 1 if best & 1 else -1
-            self.corner = 1 if axes != 1 << self.axis else 0
+            if axes >> self.dim and self._opens(2 * self.dim):
+                best = 2 * self.dim  # at the ends of a line the faces beside it do not count
+            self._choose(best)
+            self.corner = 1 if axes != 1 << (best >> 1) else 0
         return best
 
     def turn_to(self, k: cython.int, sign: cython.int) -> cython.bint:
@@ -327,10 +356,10 @@ class Sweeper:
         """
         side: cython.int = 2 * k + (1 if sign > 0 else 0)
 
+        if self.axis == k and (self.sign > 0) == (sign > 0):
+            return True
         if self.rate[side] >= 0.0:
             return False
-        if self.axis == k and self.sign == sign:
-            return True
         if self.gap[side] + self.rate[side] * self.enter <= -self.slop[k]:
             return False
         self.axis = k
@@ -344,14 +373,14 @@ class Sweeper:
         before: cython.double = INF
         other: cython.int = side ^ 1
 
-        if self.rate[other] > 0.0:
+        if other < self.n_sides and self.rate[other] > 0.0:
             before = _time_of_zero(self.gap[other], self.rate[other])
             if before <= after:
                 # A point that meets a plate leaves it at the same instant.
                 if before < after or self.gap[side] <= 0.0:
                     return False
                 before = INF
-        for other in range(2 * self.dim):
+        for other in range(self.n_sides):
             if other >> 1 == k:
                 continue
             gap: cython.double = self.gap[other]
@@ -372,13 +401,12 @@ class Sweeper:
         best: cython.int = 0
         side: cython.int
 
-        for side in range(1, 2 * self.dim):
+        for side in range(1, self.n_sides):
             if self.gap[side] > self.gap[best] or (
                 self.gap[side] == self.gap[best] and self.rate[side] < self.rate[best]
             ):
                 best = side
-        self.axis = best >> 1
-        self.sign = 1 if best & 1 else -1
+        self._choose(best)
         self.depth = -self.gap[best]
 
     def is_shallowest_alone(self) -> cython.bint:
@@ -386,7 +414,7 @@ class Sweeper:
         side: cython.int
         n: cython.int = 0
 
-        for side in range(2 * self.dim):
+        for side in range(self.n_sides):
             n += self.gap[side] == -self.depth
         return n == 1
 
@@ -397,7 +425,7 @@ class Sweeper:
         """
         side: cython.int
 
-        for side in range(2 * self.dim):
+        for side in range(self.n_sides):
             if self.gap[side] == -self.depth and self.rate[side] > 0.0:
                 return True
         return False

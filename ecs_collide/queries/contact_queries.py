@@ -26,6 +26,8 @@ from ecs_collide.step.pair_filters import PairFilters
 from ecs_collide.step.shared import SharedParts
 from ecs_collide.sync.quarantine import refusal
 
+_COS_45 = 0.5**0.5 - 1e-9  # less rounding
+
 
 class ContactQueries:
     """Queries about the contacts between the bodies of a space."""
@@ -61,17 +63,21 @@ class ContactQueries:
     def _contacts_at(self, numbers: Iterable[int]) -> list[Contact]:
         """Return some of the kernel's contacts, sorted by ids, and by images if the world wraps."""
         ids, dim = self._registry.table.views.ids, self._state.dim
+        slope_normal = self._state.timeline.contacts.slope_normal
         found = [
-            (ids[first], ids[second], image, axis, sign, shown, since)
+            (
+                ids[first], ids[second], image, shown, since,
+                slope_normal(first, second) if abs(sign) == 2 else axis_normal(dim, axis, sign),
+            )
             for first, second, kind, axis, sign, image, since in (
                 self._state.timeline.contacts.rows.tuples_of(numbers)
             )
             if (shown := SHOWN_KINDS[kind]) is not None
-        ]
+        ]  # fmt: skip
         found.sort(key=itemgetter(0, 1, 2))
         return [
-            Contact(first, second, axis_normal(dim, axis, sign), kind, since)
-            for first, second, _, axis, sign, kind, since in found
+            Contact(first, second, normal, kind, since)
+            for first, second, _, kind, since, normal in found
         ]
 
     def touching(self, present: Indices, begins: Indices) -> list[Contact]:
@@ -104,7 +110,7 @@ class ContactQueries:
         on = [
             contact
             for contact in self.contacts(entity)
-            if contact.kind is ContactKind.SOLID and contact.normal_for(entity) == wanted
+            if contact.kind is ContactKind.SOLID and _faces(contact.normal_for(entity), wanted)
         ]
         there = self._presence.still_there(self._link.world) if on else None
         if there is not None:
@@ -151,6 +157,11 @@ class ContactQueries:
             return filter_numbers(its)
         except (AttributeError, TypeError, ValueError, OverflowError) as error:
             raise refusal(self._registry.checks.rules, entity, components.get) or error from error
+
+
+def _faces(normal: Vector, wanted: Vector) -> bool:
+    """Return whether a normal is at most 45 degrees from an axis."""
+    return sum(one * other for one, other in zip(normal, wanted, strict=True)) > _COS_45
 
 
 def as_axis(name: str, value: VectorLike, dim: int) -> Vector:

@@ -28,6 +28,7 @@ from ecs_collide.narrowphase.step import Step
 class Depenetration:
     """The bodies that a step pushes out of others."""
 
+    step: Step
     bodies: Bodies
     broadphase: Broadphase
     n: Public[cython.Py_ssize_t]
@@ -45,6 +46,7 @@ class Depenetration:
     def __init__(self, step: Step, broadphase: Broadphase):
         bodies: Bodies = step.bodies
 
+        self.step = step
         self.bodies = bodies
         self.broadphase = broadphase
         self.n = 0
@@ -195,6 +197,8 @@ class Depenetration:
             )
             if not high - low > SLOP * max(abs(low), abs(high)):
                 return False
+        if b.rare.any_slope and self.step.slopes.find(i, j):
+            return self.step.slopes.depth(self.step.pairs) > 0.0
         return True
 
     @may_raise
@@ -229,6 +233,12 @@ class Depenetration:
                     continue
                 forth: cython.double = (b.centre_of(j, k) + b.half_of(j, k)) - self.low[k]
                 back: cython.double = self.high[k] - (b.centre_of(j, k) - b.half_of(j, k))
+                if b.rare.any_slope and self.step.slopes.find(i, j) and self.step.slopes.up == k:
+                    depth: cython.double = self.step.slopes.depth(self.step.pairs)
+                    if self.step.slopes.out > 0.0:
+                        forth = min(forth, depth)
+                    else:
+                        back = min(back, depth)
                 if sign < 0:
                     forth, back = back, forth
                 if nearest:

@@ -75,16 +75,19 @@ class Falling:
                 else:
                     b.velocity[i, k] = self.gravity.chord_of(i, k, b.velocity[i, k]) + 0.0
 
-    def split(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+    def split(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, along: cython.bint
+    ) -> cython.bint:
         """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
 
-        Includes the other axes if a resolution may change velocities along the surface.
+        Includes the other axes with `along`, and if a resolution may change velocities along the
+        surface.
         """
         axis: cython.int
-        along: cython.bint = self._turns(i) or self._turns(j)
         bends: cython.bint = False
 
         self.n_splits = 0
+        along |= self._turns(i) or self._turns(j)
         if self.bodies.rare.is_used:
             along |= self.bodies.rare.friction_between(i, j) > 0.0
         for axis in range(self.bodies.dim):

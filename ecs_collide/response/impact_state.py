@@ -52,7 +52,7 @@ class ImpactState:
         self.rows[0] = self.pairs.at[p].first
         self.rows[1] = self.pairs.at[p].second
         self.axis = self.pairs.impact[p].axis
-        self.sign = self.pairs.impact[p].sign
+        self.sign = 1 if self.pairs.impact[p].sign > 0 else -1
         self.resizes = (
             self.bodies.resize_of(self.rows[0], self.axis) != 0.0
             or self.bodies.resize_of(self.rows[1], self.axis) != 0.0

@@ -570,6 +570,7 @@ class Snapshots:
             np.array(state.pending["time"], np.float64).data,
             bodies.data,
             np.array(state.pending["codes"], np.int8).data,
+            {},
         )
         self._resume_step(state, StepEvents.of_arrays(state.collisions, state.contact_events))
         step.n_asleep = registry.resume_sleep(state.sleepers, state.stirred)

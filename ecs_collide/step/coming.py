@@ -90,7 +90,7 @@ def read_impacts(dim: int, narrowphase: Any) -> NDArray[np.void]:
     ):
         array[name] = numbers[:, 3 + k * dim : 3 + (k + 1) * dim]
     array["first"], array["second"], array["kind"] = first, second, kind
-    array["normal"] = unit_normals(axis, sign, dim)
+    array["normal"] = unit_normals(axis, sign, dim, narrowphase.normals)
     array["crosses"] = crosses
     array = array[order]
     array.setflags(write=False)

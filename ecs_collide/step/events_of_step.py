@@ -44,6 +44,7 @@ class CopiedEvents:
     contact_bodies: Any = None
     contact_codes: Any = None
     contact_images: Any = None
+    normals: Any = None
 
 
 class StepEvents:
@@ -79,6 +80,7 @@ class StepEvents:
             setattr(copied, name, np.asarray(getattr(log, name))[:n].copy())
         for name in _CONTACT_COLUMNS if m else ():
             setattr(copied, name, np.asarray(getattr(log, name))[:m].copy())
+        copied.normals = dict(log.normals)
         return StepEvents(self._dim, copied)
 
     @cached_property
@@ -174,13 +176,20 @@ def _collisions(dim: int, event_buffer: Any) -> NDArray[np.void]:
     return array
 
 
-def unit_normals(axes: NDArray[Any], signs: NDArray[Any], dim: int) -> NDArray[np.float64]:
-    """Return normals along axes, shape (n, dim).
+def unit_normals(
+    axes: NDArray[Any], signs: NDArray[Any], dim: int, slanted: dict[int, Vector]
+) -> NDArray[np.float64]:
+    """Return normals along axes, shape (n, dim), and the `slanted` ones of slopes by row.
 
     An assignment to ``normals[np.arange(n), axes]`` would crash numpy 2.4 if there is no memory for
     a cast.
     """
-    return np.where(axes[:, None] == np.arange(dim), signs[:, None], 0).astype(np.float64)
+    units = np.sign(signs)[:, None]  # at a slope they are 2
+    normals = np.where(axes[:, None] == np.arange(dim), units, 0).astype(np.float64)
+    for row, normal in slanted.items():
+        if abs(signs[row]) == 2:
+            normals[row] = normal
+    return normals
 
 
 def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
@@ -196,7 +205,7 @@ def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
     images = np.asarray(event_buffer.contact_images)[:n]  # all 0 unless the world wraps
     order = np.lexsort((images, *keys) if images.any() else keys)
     array["event"], array["first"], array["second"] = change[order], first[order], second[order]
-    array["normal"] = unit_normals(axis[order], sign[order], dim)
+    array["normal"] = unit_normals(axis, sign, dim, event_buffer.normals)[order]
     array["time"], array["kind"], array["reason"] = time[order], kind[order], reason[order]
     return array
 

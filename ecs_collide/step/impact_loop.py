@@ -54,6 +54,7 @@ from ecs_collide.narrowphase.event_buffer import (
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import place
+from ecs_collide.narrowphase.slopes import is_slanted, slope_normal
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
 from ecs_collide.response.carriers import Carriers
@@ -64,6 +65,7 @@ from ecs_collide.response.falling import Falling
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.separation import Separating
+from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
 from ecs_collide.step.sleeping import Sleeping
 
@@ -108,6 +110,7 @@ class ImpactLoop:
     carriers: ReadOnly[Carriers]
     falling: ReadOnly[Falling]
     depenetration: ReadOnly[Depenetration]
+    slopes: SlopeResponse
     # hand every impact over, whatever the columns of its bodies
     hands_all_over: Public[cython.bint]
     # of the last impact: row in the log, and row of the contact that it began, or -1
@@ -155,6 +158,7 @@ class ImpactLoop:
         self.carriers = Carriers(step, contacts, solver)
         self.falling = Falling(step, self.clusters, self.carriers)
         self.depenetration = Depenetration(step, broadphase)
+        self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
         self.hands_all_over = False
         self.event = self.began_at = self.pending = -1
         self.is_set = self.is_changed = False
@@ -441,15 +445,11 @@ class ImpactLoop:
 
         if self.pairs.impact[p].kind == IMPACT:
             self._touch(p)
-            place(
-                b,
-                i,
-                j,
-                k,
-                self.pairs.impact[p].sign,
-                self.step.now,
-                self.pairs.offset_of(p, k),
-            )
+            sign: cython.int = self.pairs.impact[p].sign
+            if not b.rare.any_slope or not self.step.slopes.place(
+                self.step.now, self.pairs, p, k, sign
+            ):
+                place(b, i, j, k, sign, self.step.now, self.pairs.offset_of(p, k))
         if b.rare.any_pusher:
             met = not self._end_pushes(p)
         if b.rare.any_separator and self._suspend(p):
@@ -461,7 +461,10 @@ class ImpactLoop:
 
     def _touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the faces of a pair touch at this instant, on the side of its impact."""
-        self.pairs.note_touch(p, KEEPS, self.pairs.impact[p].sign * (self.pairs.impact[p].axis + 1))
+        sign: cython.int = self.pairs.impact[p].sign
+
+        if not is_slanted(sign):
+            self.pairs.note_touch(p, KEEPS, sign * (self.pairs.impact[p].axis + 1))
 
     @may_raise
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -499,7 +502,9 @@ class ImpactLoop:
         """
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        bends: cython.bint = self.falling.split(i, j, self.pairs.impact[p].axis)
+        bends: cython.bint = self.falling.split(
+            i, j, self.pairs.impact[p].axis, is_slanted(self.pairs.impact[p].sign)
+        )
 
         self._find_closing_speed(p)
         return bends
@@ -508,10 +513,12 @@ class ImpactLoop:
         """Update the closing speed of a pair to this instant, with the effect of gravity."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        speed: cython.double = self.solver.closing_speed(
-            i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign
-        )
-
+        if is_slanted(self.pairs.impact[p].sign):
+            speed: cython.double = self.slopes.closing_speed(p)
+        else:
+            speed = self.solver.closing_speed(
+                i, j, self.pairs.impact[p].axis, self.pairs.impact[p].sign
+            )
         self.pairs.impact[p].speed = max(speed, 0.0) + 0.0
 
     # -- hold --
@@ -586,6 +593,7 @@ class ImpactLoop:
                 self.pairs.enter(p)
                 self.narrowphase.note_side(p, kind)
                 self.pairs.impact[p].began = 0.0
+                self._note_image(p)
                 self.event_buffer.add_contact(
                     BEGAN, WITHIN, 0.0, self.queue.at[p].low, self.queue.at[p].high,
                     self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
@@ -835,7 +843,8 @@ class ImpactLoop:
         ):
             self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
             return 0
-        if not (m.yields[0] or m.yields[1]):
+        is_slope: cython.bint = is_slanted(self.pairs.impact[p].sign)
+        if not (m.yields[0] or m.yields[1] or is_slope):
             self._crush(p, i, j)  # neither is dynamic on this axis: one is locked on it
             return 0
         self.pairs.impact[p].resolved_at = self.step.now
@@ -855,7 +864,11 @@ class ImpactLoop:
         self.solver.may_part = self.pairs.impact[p].repeats == 0
         if b.rare.any_pusher:  # the velocity along the surface may be a displacement
             normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
-        if not self.solver.resolve(restitution, normal_only):
+        if is_slope:
+            if not self.slopes.resolve(p, restitution, normal_only):
+                self._crush(p, self.slopes.slopes.slope, self.slopes.solid)
+                return 0
+        elif not self.solver.resolve(restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
             return 0
         self.event_buffer.impulse[self.event] += m.impulse
@@ -931,6 +944,9 @@ class ImpactLoop:
             else:
                 event_buffer.numbers[n, at + k + 2 * b.dim] = self._velocity_met(i, k, outcome)
                 event_buffer.numbers[n, at + k + 3 * b.dim] = self._velocity_met(j, k, outcome)
+        if is_slanted(self.pairs.impact[p].sign):
+            for k in range(b.dim):
+                event_buffer.numbers[n, 4 + k] = self.slopes.slopes.normal_of(i, j, k)
         if outcome != CROSSED:
             self.contacts.meet(p, now)
         return n
@@ -1008,10 +1024,16 @@ class ImpactLoop:
             self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
         )  # fmt: skip
 
-    def _note_image(self, p: cython.Py_ssize_t) -> cython.void:
-        """Set the image of a pair for the contact events that are logged next."""
+    @may_raise
+    def _note_image(self, p: cython.Py_ssize_t) -> cython.int:
+        """Set the image and the slope's normal of a pair for the contact events logged next."""
+        if is_slanted(self.pairs.impact[p].sign) and self.pairs.at[p].met != NOT_MET:
+            self.event_buffer.slant(
+                slope_normal(self.bodies, self.pairs.at[p].first, self.pairs.at[p].second)
+            )
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
+        return 0
 
     # -- the bodies of the pending impact --
 

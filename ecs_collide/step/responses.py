@@ -14,7 +14,6 @@ from ecs_collide.components.basics import Disabled
 from ecs_collide.esper_world import World
 from ecs_collide.events import SweepKind, Vector, VectorLike
 from ecs_collide.response.rules import DEFAULT, response_numbers
-from ecs_collide.step.events_of_step import axis_normal
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.lookup import BodyLookup, WorldLink
 from ecs_collide.step.registrations import Registration, Unsubscribe, require_component_type
@@ -236,7 +235,8 @@ class Responses:
             self._state.timeline.event_buffer,
             self._state.timeline.loop.event,
         )
-        kind, _, axis, sign, *_ = np.asarray(event_buffer.codes)[event].tolist()
+        kind = int(event_buffer.codes[event, 0])
+        numbers = np.asarray(event_buffer.numbers)[event].tolist()
         first, second = event_buffer.first[event], event_buffer.second[event]
         for entity in (first, second):
             self._registry.impact_bodies.write(self._registry.row_of[entity])
@@ -246,9 +246,9 @@ class Responses:
             event_buffer.exit[event],
             first,
             second,
-            axis_normal(self._state.dim, axis, sign),
+            tuple(numbers[4 : 4 + self._state.dim]),
             SweepKind(kind),
-            event_buffer.numbers[event, 4 + self._state.dim],
+            numbers[4 + self._state.dim],
         )
         return self._impact
 

@@ -30,6 +30,7 @@ from ecs_collide.narrowphase.contacts_between_steps import (
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
+from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
 
 
@@ -425,6 +426,8 @@ class Sleeping:
 
     def _overlap(self, n: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a contact are inside each other on its axis."""
+        if is_slanted(self.contacts.rows.at[n].sign):
+            return False  # on the line of a slope, the boxes overlap
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.contacts.rows.at[n].first
         j: cython.Py_ssize_t = self.contacts.rows.at[n].second

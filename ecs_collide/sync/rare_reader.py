@@ -6,7 +6,7 @@ from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.constants import ALL, NAN, OF_SPACE, TRAITS_SHIFT, Trait
 from ecs_collide.components.dynamics import Dominance, LockedAxes
 from ecs_collide.components.filters import Filter
-from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
+from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution, Slope
 from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.rare_columns import MASK, RareColumns, side_of
 from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
@@ -30,6 +30,8 @@ class RareReader:
     dominance: ComponentBinding
     restitution: ComponentBinding
     locked_axes: ComponentBinding
+    rise: ComponentBinding
+    heights: ComponentBinding
 
     def __init__(self, rare: RareColumns, kinds: list):
         if len(kinds) > MOST_KINDS:
@@ -45,6 +47,7 @@ class RareReader:
         self.one_way, self.normal = by_name[OneWay, "x"], by_name[Carry, "normal_x"]
         self.surface, self.dominance = by_name[Carry, "x"], by_name[Dominance, "level"]
         self.locked_axes = by_name[LockedAxes, "x"]
+        self.rise, self.heights = by_name[Slope, "x"], by_name[Slope, "low"]
         self.exempt = []  # gravity does not act on bodies with a component of one of these kinds
         self.up = 2  # the side of default normals: k + 1, or -(k + 1), for axis k
 
@@ -175,6 +178,8 @@ class RareReader:
             for k in range(t.dim):  # the part along the normal is ignored: a surface slides
                 is_along: cython.bint = abs(t.carries[i]) != k + 1
                 t.surface[i, k] = self.surface.seen[i, k] if is_along else 0.0
+        if self._has(i, self.rise):
+            self._shape(i)
         for kind in self.exempt:
             if self._has(i, kind):
                 t.gravity_scale[i] = 0.0
@@ -189,3 +194,20 @@ class RareReader:
                     c.lock[i] |= 1 << k
                     c.any_lock = True
         return fine
+
+    def _shape(self, i: cython.Py_ssize_t) -> cython.void:
+        """Fill the columns of a body with a `Slope`; it is a box if its numbers make no slope."""
+        t: RareColumns = self.rare
+
+        t.slope[i] = side_of(self.rise.seen, i)
+        t.slope_top[i] = self.up
+        t.slope_low[i] = self.heights.seen[i, 0]
+        t.slope_high[i] = self.heights.seen[i, 1]
+        if self.heights.seen[i, 2] == 1.0:  # a ceiling is a floor upside down
+            t.slope[i] = -t.slope[i]
+            t.slope_top[i] = -self.up
+            t.slope_low[i] = 1.0 - self.heights.seen[i, 1]
+            t.slope_high[i] = 1.0 - self.heights.seen[i, 0]
+        if abs(t.slope[i]) == abs(self.up) or not 0.0 <= t.slope_low[i] < t.slope_high[i] <= 1.0:
+            t.slope[i] = 0
+        t.any_slope |= t.slope[i] != 0

@@ -246,8 +246,8 @@ FAULTS = {
         "self.rate[side] <= self.rate[best]",
     ),
     "a side long past may be the contact": ("<= -self.slop[k]:", "<= -1e300:"),
-    "no corner": ("1 if axes != 1 << self.axis else 0", "0"),
-    "always a corner": ("1 if axes != 1 << self.axis else 0", "1"),
+    "no corner": ("1 if axes != 1 << (best >> 1) else 0", "0"),
+    "always a corner": ("1 if axes != 1 << (best >> 1) else 0", "1"),
     "grazing is an impact": ("return after < before", "return True"),
     "a plate is flown through": ("if before < after or self.gap[side] <= 0.0:", "if True:"),
     "what lies past a plate meets it": ("if before < after or self.gap[side] <= 0.0:", "if False:"),
@@ -266,8 +266,8 @@ FAULTS = {
     ),
     "depth with the wrong sign": ("self.depth = -self.gap[best]", "self.depth = self.gap[best]"),
     "minus for plus": (
-        "self.sign = 1 if best & 1 else -1\n        self.depth",
-        "self.sign = -1 if best & 1 else 1\n        self.depth",
+        "self._choose(best)\n        self.depth",
+        "self._choose(best ^ 1)\n        self.depth",
     ),
     "time to the end and not to the meeting": (
         "return -gap / rate + 0.0",

@@ -1,0 +1,374 @@
+"""The geometry of slopes: boxes that are cut off along a straight line.
+
+Only one corner of a box can meet the line of a slope first: on a floor that rises to the right, its
+lower right corner.  The gap is the distance of that corner from the line::
+
+          +-----+                  rise = foot + steepness * along
+          | box |     __..         gap  = (height of the corner - rise) * cos(angle)
+          +-----+__.''
+            __.''^ corner          The corner and the line move in straight lines in time, so the
+      __..''                       gap does too: the sweep has one more side.
+    +'''--------------+
+
+A ceiling is a floor upside down: heights count from its solid side, so the line of any slope rises
+to the thicker end.  The open face of the box is as high as that end, so the solid part is convex.
+All numbers are computed in the coordinates of the other body; in a world that wraps the slope is
+shifted.
+
+`Narrowphase` aims the sweep at a pair with `aim`; `PositionCorrection` and `ImpactLoop` place
+bodies with `snap` and `place`; `ContactsInStep` and the queries ask for the rest.
+
+Invariant: after `snap` the corner is not below the line, as `_measure` computes it, and a
+second `snap` changes nothing.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from ecs_collide._kernel import cython
+from ecs_collide._kernel.constants import APART_AT_LEAST, INF, SLOP
+from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.sweep_test import Sweeper
+
+LEVEL_RATE = 2.0**-48  # of the speeds of a pair: a gap that changes more slowly is constant
+
+# The relative placement of a pair; `placement` has the same codes.
+APART = 0
+TOUCHING = 1
+PENETRATING = 2
+OVERLAPPING = 3
+
+
+@cython.inline
+def is_slanted(sign: cython.int) -> cython.bint:
+    """Return whether the sign of a contact's side is that of a slope's normal."""
+    return abs(sign) == 2
+
+
+def slope_normal(b: Bodies, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> tuple:
+    """Return the unit normal of the line of two bodies' slope, from j to i."""
+    k: cython.int
+    s: Slopes = Slopes(b)
+    normal: list = []
+
+    s.find(i, j)
+    for k in range(b.dim):
+        normal.append(s.sign * s.normal_on(k) + 0.0)
+    return tuple(normal)
+
+
+@cython.final
+class Slopes:
+    """The line of one pair's slope, found by `find`, and its relation to the pair's box."""
+
+    bodies: Bodies
+    sides: Sweeper
+    slope: cython.Py_ssize_t  # the rows of the slope and of the other body
+    body: cython.Py_ssize_t
+    sign: cython.int  # 1 if the slope is the second body, so its normal is the pair's; else -1
+    run: cython.int  # the axis along which it rises, and the direction
+    forth: cython.double
+    up: cython.int  # the axis of heights, and the direction in which the slope is open
+    out: cython.double
+    steepness: cython.double  # rise for each unit along `run`
+    normal_run: cython.double  # the unit normal out of the slope
+    normal_up: cython.double
+    foot: cython.double  # the height of the line at its low end
+    drop: cython.double  # the height of the box above the high end
+    # the results of `_measure`
+    along: cython.double  # the distance of the corner from the low end
+    above: cython.double  # the height of the corner above the line
+    base: cython.double  # the place of height 0
+    reach: cython.double  # the largest coordinate, as a height: the slop is a part of it
+    # the results of `place_of`: the side on which the two are nearest, and how many are near
+    near_axis: cython.int
+    near_sign: cython.int
+    n_near: cython.int
+    near_gap: cython.double
+
+    def __init__(self, bodies: Bodies):
+        self.bodies = bodies
+        self.sides = Sweeper(bodies.dim)
+        self.slope = self.body = -1
+        self.sign = 1
+        self.run = self.up = 0
+        self.forth = self.out = 1.0
+        self.steepness = self.normal_run = self.normal_up = self.foot = self.drop = 0.0
+        self.along = self.above = self.base = self.reach = self.near_gap = 0.0
+        self.near_axis = self.near_sign = self.n_near = 0
+
+    def is_slope(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body is a slope in this step, not a box."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        if b.rare.slope[i] == 0 or b.dynamic[i]:
+            return False
+        for k in range(b.dim):  # noqa: SIM110  (a generator costs more)
+            if b.growth[i, k] != 0.0 or b.half[i, k] == 0.0:
+                return False
+        return True
+
+    def find(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Find the line of two bodies; return False if they meet as boxes: none or both slope."""
+        first: cython.bint = self.is_slope(i)
+
+        if first == self.is_slope(j):
+            return False
+        if first:
+            self.slope, self.body, self.sign = i, j, -1
+        else:
+            self.slope, self.body, self.sign = j, i, 1
+        self._shape()
+        return True
+
+    def _shape(self) -> cython.void:
+        """Find the line of `slope`."""
+        b: Bodies = self.bodies
+        s: cython.Py_ssize_t = self.slope
+
+        self.run = abs(b.rare.slope[s]) - 1
+        self.forth = 1.0 if b.rare.slope[s] > 0 else -1.0
+        self.up = abs(b.rare.slope_top[s]) - 1
+        self.out = 1.0 if b.rare.slope_top[s] > 0 else -1.0
+        height: cython.double = 2.0 * b.half[s, self.up]
+        self.steepness = (b.half[s, self.up] / b.half[s, self.run]) * (
+            b.rare.slope_high[s] - b.rare.slope_low[s]
+        )
+        length: cython.double = sqrt(1.0 + self.steepness * self.steepness)
+        self.normal_up = self.out / length
+        self.normal_run = -self.forth * self.steepness / length
+        self.foot = height * b.rare.slope_low[s]
+        self.drop = height * (1.0 - b.rare.slope_high[s])
+
+    def normal_on(self, k: cython.int) -> cython.double:
+        """Return the unit normal out of the slope on an axis."""
+        if k == self.run:
+            return self.normal_run
+        return self.normal_up if k == self.up else 0.0
+
+    def normal_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the unit normal of a pair's slope on an axis, from body j to body i."""
+        if not self.find(i, j):
+            return 0.0
+        return self.sign * self.normal_on(k) + 0.0
+
+    def _measure(self, t: cython.double, pairs: PairTable, p: cython.Py_ssize_t) -> cython.void:
+        """Find where the corner is relative to the line, at time `t`; each at its base for -1."""
+        b: Bodies = self.bodies
+        run: cython.int = self.run
+        up: cython.int = self.up
+        time: cython.double = b.base[self.slope] if t < 0.0 else t
+        end: cython.double = b.centre_at(self.slope, run, time)
+        base: cython.double = b.centre_at(self.slope, up, time)
+
+        if b.wraps and p >= 0:
+            end += self.sign * pairs.offset[p, run]
+            base += self.sign * pairs.offset[p, up]
+        time = b.base[self.body] if t < 0.0 else t
+        front: cython.double = b.centre_at(self.body, run, time)
+        corner: cython.double = b.centre_at(self.body, up, time)
+        end -= self.forth * b.half[self.slope, run]
+        base -= self.out * b.half[self.slope, up]
+        front += self.forth * b.half_at(self.body, run, time)
+        corner -= self.out * b.half_at(self.body, up, time)
+        self.base = base
+        self.along = self.forth * (front - end)
+        self.above = self.out * (corner - base) - self._rise()
+        self.reach = max(abs(corner), abs(base)) + self.steepness * max(abs(front), abs(end))
+
+    def depth(self, pairs: PairTable) -> cython.double:
+        """Return the height of the line above the corner of the pair found, at their base times.
+
+        It is 0 if it is within the slop.  The images of a world that wraps do not count.
+        """
+        self._measure(-1.0, pairs, -1)
+        return -self.above if -self.above > SLOP * self.reach else 0.0
+
+    @cython.cfunc
+    @cython.inline
+    def _rise(self) -> cython.double:
+        """Return the height of the line at the corner."""
+        return self.foot + self.steepness * self.along
+
+    def aim(
+        self,
+        sweeper: Sweeper,
+        now: cython.double,
+        pairs: PairTable,
+        p: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Add the line to a sweep from `now` to the end of the step, aimed at the boxes of a pair."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = pairs.at[p].first
+        j: cython.Py_ssize_t = pairs.at[p].second
+
+        sweeper.n_sides = 2 * b.dim
+        if not self.find(i, j):
+            return
+        self._measure(now, pairs, p)
+        rise: cython.double = (
+            b.motion_of(self.body, self.up) - self.out * b.resize_of(self.body, self.up)
+        ) - b.motion_of(self.slope, self.up)
+        way: cython.double = (
+            b.motion_of(self.body, self.run) + self.forth * b.resize_of(self.body, self.run)
+        ) - b.motion_of(self.slope, self.run)
+        speeds: cython.double = abs(b.motion_of(self.body, self.up)) + abs(
+            b.motion_of(self.slope, self.up)
+        )
+        speeds += self.steepness * (
+            abs(b.motion_of(self.body, self.run)) + abs(b.motion_of(self.slope, self.run))
+        )
+        self.add_side(sweeper, self.out * rise - self.steepness * (self.forth * way), speeds)
+
+    def add_side(self, sweeper: Sweeper, rate: cython.double, speeds: cython.double) -> cython.void:
+        """Add the measured line to an aimed sweep.
+
+        `rate` is the change of `above` over a whole step, and `speeds` the sum of all terms in it.
+        """
+        dim: cython.int = sweeper.dim
+        cos: cython.double = abs(self.normal_up)
+        top: cython.int = 2 * self.up + (1 if self.sign * self.out > 0.0 else 0)
+        near: cython.double = SLOP * self.reach * cos
+        slop: cython.double = max(SLOP * (self.reach + speeds) * cos, APART_AT_LEAST)
+        gap: cython.double = self.above * cos
+
+        if abs(rate) <= LEVEL_RATE * speeds:
+            rate = 0.0
+        if -slop <= gap < 0.0 or abs(gap) < APART_AT_LEAST:
+            gap = 0.0
+        sweeper.n_sides = 2 * dim + 1
+        sweeper.gap[2 * dim] = gap
+        sweeper.rate[2 * dim] = rate * cos
+        sweeper.near[dim] = max(near, APART_AT_LEAST)
+        sweeper.slop[dim] = slop
+        sweeper.slope_axis = self.up
+        sweeper.slope_sign = 2 if self.sign * self.out > 0.0 else -2
+        if self.drop != 0.0:
+            gap = sweeper.gap[top] + self.drop
+            sweeper.gap[top] = 0.0 if -sweeper.slop[self.up] <= gap < 0.0 else gap
+
+    def time_to_parting(
+        self, now: cython.double, pairs: PairTable, p: cython.Py_ssize_t
+    ) -> cython.double:
+        """Return the time from `now` until a gap of the pair found opens; below 0 if one is."""
+        b: Bodies = self.bodies
+        s: Sweeper = self.sides
+        i: cython.Py_ssize_t = pairs.at[p].first
+        j: cython.Py_ssize_t = pairs.at[p].second
+        k: cython.int
+        side: cython.int
+        rest: cython.double = INF
+
+        for k in range(b.dim):
+            one: cython.double = b.centre_at(i, k, now)
+            other: cython.double = b.centre_at(j, k, now) + pairs.offset_of(p, k)
+            half: cython.double = b.half_at(i, k, now)
+            half2: cython.double = b.half_at(j, k, now)
+            s.aim(
+                k, one - half, one + half, other - half2, other + half2,
+                b.motion_of(i, k), b.resize_of(i, k), b.motion_of(j, k), b.resize_of(j, k),
+                1.0 - now,
+            )  # fmt: skip
+        self.aim(s, now, pairs, p)
+        for side in range(s.n_sides):
+            if s.gap[side] > s.slop[side >> 1]:
+                return -1.0
+            if s.rate[side] > 0.0:
+                rest = min(rest, max(0.0, -s.gap[side]) / s.rate[side])
+        return rest
+
+    def place_of(self, pairs: PairTable, p: cython.Py_ssize_t) -> cython.int:
+        """Return the present relative placement of the pair found; set `near_axis` and the rest.
+
+        At the high end of the line the open face of the box counts as the line, because the slope
+        may go on behind it; at the low end the body is beside the slope.
+        """
+        b: Bodies = self.bodies
+        k: cython.int
+        largest: cython.double = -INF
+        cos: cython.double = abs(self.normal_up)
+
+        self._measure(-1.0, pairs, p)
+        slop: cython.double = SLOP * self.reach * cos
+        line: cython.double = self.above * cos
+        on_line: cython.bint = abs(line) <= slop
+        inside: cython.bint = line < 0.0
+        self.n_near = 1 if on_line else 0
+        if line > slop:
+            return APART
+        for k in range(b.dim):
+            apart: cython.double = b.centre_of(self.body, k) - b.centre_of(self.slope, k)
+            apart -= self.sign * pairs.offset_of(p, k)
+            gap: cython.double = abs(apart) - (b.half_of(self.body, k) + b.half_of(self.slope, k))
+            is_top: cython.bint = k == self.up and (apart > 0.0) == (self.out > 0.0)
+            if is_top:
+                gap += self.drop
+            slop = b.slop_between(self.body, self.slope, k)
+            if gap > slop:
+                return APART
+            inside &= gap < 0.0
+            if gap >= -slop and not (is_top and on_line):
+                self.n_near += 1
+            if gap > largest:
+                largest = gap
+                self.near_axis = k
+                self.near_sign = self.sign if apart > 0.0 else -self.sign
+        self.near_gap = largest
+        if on_line or line > largest:
+            self.near_axis = self.up
+            self.near_sign = 2 if self.sign * self.out > 0.0 else -2
+            self.near_gap = line
+        if self.n_near == 0:
+            return OVERLAPPING
+        if inside:
+            return PENETRATING
+        return TOUCHING if self.n_near == 1 else APART
+
+    def is_open(self, k: cython.int, sign: cython.int) -> cython.bint:
+        """Return whether a side of the pair found is its line, or the open face above the line."""
+        return k == self.up and (sign > 0) == (self.sign * self.out > 0.0)
+
+    def snap(self, pairs: PairTable, p: cython.Py_ssize_t, slanted: cython.bint) -> cython.void:
+        """Put the body found, at its base time, on the line, or on the open face of the slope."""
+        b: Bodies = self.bodies
+        up: cython.int = self.up
+        i: cython.Py_ssize_t = self.body
+
+        b.interrupt_rest(i)
+        self._measure(b.base[i], pairs, p)
+        height: cython.double = self._rise()
+        if not slanted:
+            height = 2.0 * b.half[self.slope, up] - self.drop
+        face: cython.double = self.base + self.out * height
+        centre: cython.double = face + self.out * b.half_of(i, up)
+        start: cython.double = centre
+        nudge: cython.double = 0.0
+        while self.out * ((centre - self.out * b.half_of(i, up)) - self.base) - height < 0.0:
+            nudge = max(2.0 * nudge, self.reach * 2.0**-53, APART_AT_LEAST)
+            centre = start + self.out * nudge
+        b.put(i, up, centre)
+
+    def place(
+        self,
+        t: cython.double,
+        pairs: PairTable,
+        p: cython.Py_ssize_t,
+        k: cython.int,
+        sign: cython.int,
+    ) -> cython.bint:
+        """Put the body of a pair on its slope at time `t`, unless it is anchored on that axis.
+
+        Returns False if the side of axis `k` and `sign` is not the open one of a slope.
+        """
+        b: Bodies = self.bodies
+
+        if not self.find(pairs.at[p].first, pairs.at[p].second) or not self.is_open(k, sign):
+            return False
+        if not b.is_anchored(self.body, self.up, t):
+            b.advance(self.body, t)
+            self.snap(pairs, p, is_slanted(sign))
+            b.anchor(self.body, self.slope, self.up, t)
+        return True

@@ -1,0 +1,321 @@
+"""The resolution of an impact with a slope, which changes velocities on two axes.
+
+`ImpactLoop` has placed the body on the line.  A slope is never dynamic, so only the body changes,
+and it leaves its clusters.  Its velocity relative to the slope has a part along the normal, which
+the restitution decides, and a part along the line, which the rule of the body decides.  If the body
+stays on the slope, gravity acts on it only along the line to the end of the step.
+
+A body between a slope and another static or kinematic body, such as in a valley, must satisfy
+both contacts at once: resolved one after the other, the two would take turns forever.
+
+The energy of the body never rises in the frame of the slope.
+"""
+
+from __future__ import annotations
+
+from math import sqrt
+
+from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel.constants import FACE_ROUNDING, ResponseCode
+from ecs_collide.broadphase.pair_table import SOLID, PairTable
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.gravity import Gravity
+from ecs_collide.narrowphase.placement import TOUCHING, PositionCorrection
+from ecs_collide.narrowphase.slopes import Slopes, is_slanted
+from ecs_collide.narrowphase.step import Step
+from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.product_sum import ProductSum
+
+PARALLEL = 2.0**-20  # one less the squared cosine of two normals: below, they cannot be told apart
+SHRINK = 1.0 - 2.0**-52
+N_SHRINKS = 8
+
+
+@cython.final
+class SlopeResponse:
+    """The resolution of the impact in `ImpactState`, if its normal is that of a slope."""
+
+    step: Step
+    bodies: Bodies
+    pairs: PairTable
+    clusters: Clusters
+    gravity: Gravity
+    correction: PositionCorrection
+    slopes: Slopes  # finds the line of the impact
+    others: Slopes  # finds the lines of other contacts
+    impact: ImpactState
+    sum: ProductSum
+    solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
+    # (3,): all relative to the slope, in units per second: the velocity of this instant before
+    # and after, and the change of velocity that gravity makes to the end of the step
+    before: cython.double[3]
+    after: cython.double[3]
+    pull: cython.double[3]
+    # (3,): the unit normals, out of the slope and out of the other body; how fast the latter moves
+    normal: cython.double[3]
+    second: cython.double[3]
+    speed: cython.double[3]
+
+    def __init__(self, step: Step, impact: ImpactState, correction: PositionCorrection):
+        self.step = step
+        self.bodies = step.bodies
+        self.pairs = step.pairs
+        self.clusters = impact.clusters
+        self.gravity = step.gravity
+        self.correction = correction
+        self.slopes = Slopes(step.bodies)
+        self.others = Slopes(step.bodies)
+        self.impact = impact
+        self.sum = ProductSum()
+        self.solid = -1
+        if not cython.compiled:
+            for name in ("before", "after", "pull", "normal", "second", "speed"):
+                setattr(self, name, [0.0] * 3)
+
+    def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
+        """Return how fast a pair closes along the normal of its slope at this instant."""
+        s: Slopes = self.slopes
+        k: cython.int
+        speed: cython.double = 0.0
+
+        if not s.find(self.pairs.at[p].first, self.pairs.at[p].second):
+            return 0.0
+        for k in range(self.bodies.dim):
+            velocity: cython.double = self.clusters.final_velocity(s.body, k)
+            velocity -= self.clusters.kick_of(s.body, k)
+            speed += (self.bodies.velocity[s.slope, k] - velocity) * s.normal_on(k)
+        return speed
+
+    @may_raise
+    def resolve(
+        self, p: cython.Py_ssize_t, restitution: cython.double, normal_only: cython.bint
+    ) -> cython.bint:
+        """Resolve the impact of a pair; return False if the body cannot leave the slope."""
+        s: Slopes = self.slopes
+        b: Bodies = self.bodies
+        m: ImpactState = self.impact
+        k: cython.int
+
+        self.solid = -1
+        m.impulse = 0.0
+        if not s.find(m.rows[0], m.rows[1]):
+            return False
+        i: cython.Py_ssize_t = s.body
+        n: cython.int = 0 if m.rows[0] == i else 1
+        for k in range(b.dim):
+            self.normal[k] = 0.0 if b.controls.locks(i, k) else s.normal_on(k)
+            self.before[k] = m.velocity_after(n, k) - b.velocity[s.slope, k]
+            self.after[k] = self.before[k]
+            self.pull[k] = 2.0 * self.clusters.kick_of(i, k)
+        free: cython.double = self._dot(self.normal, self.normal)
+        if free == 0.0:
+            return False
+        closing: cython.double = -self._dot(self.before, self.normal)
+        press: cython.double = self._dot(self.pull, self.normal)
+        apart: cython.double = restitution * max(closing, 0.0)
+        if apart + 0.5 * press <= 0.0:
+            apart = 0.0  # gravity would bring them together again within the step
+        m.impulse = b.mass[i] * (closing + apart) / sqrt(free)
+        for k in range(b.dim):
+            self.after[k] += self.normal[k] * ((closing + apart) / free)
+        if apart == 0.0 and press < 0.0:
+            m.impulse -= b.mass[i] * press / sqrt(free)
+            for k in range(b.dim):
+                self.pull[k] -= self.normal[k] * (press / free)
+        if not normal_only:
+            self._slide(i, apart, m.impulse / b.mass[i])
+        if apart == 0.0:
+            self._straighten(i)
+            if not self._fit_between(p, i):
+                return False
+        self._write(i, apart == 0.0)
+        return True
+
+    def _dot(self, one: cython.p_double, other: cython.p_double) -> cython.double:
+        """Return the product of two vectors."""
+        k: cython.int
+        total: cython.double = 0.0
+
+        for k in range(self.bodies.dim):
+            total += one[k] * other[k]
+        return total
+
+    def _slide(
+        self, i: cython.Py_ssize_t, apart: cython.double, press: cython.double
+    ) -> cython.void:
+        """Apply the rule of the body along the line; `press` is its change along the normal."""
+        b: Bodies = self.bodies
+        k: cython.int
+        scale: cython.double = 1.0
+        weak: cython.double = 1.0
+
+        if b.response[i] == ResponseCode.STOP:
+            scale = weak = 0.0
+        elif b.response[i] == ResponseCode.PUSH:
+            slide: cython.double = self._length_along(self.after, self.after, 0.0)
+            if apart == 0.0 and slide > 0.0:
+                scale = sqrt(self._dot(self.before, self.before)) / slide
+        elif b.rare.is_used:
+            friction: cython.double = b.rare.friction_between(self.slopes.slope, i)
+            slide = self._length_along(self.after, self.pull, 1.0)
+            if friction > 0.0 and slide > 0.0:
+                scale = weak = max(0.0, 1.0 - friction * press / slide)
+        if scale == 1.0:
+            return
+        for k in range(b.dim):
+            along: cython.double = self.normal[k] * apart
+            self.after[k] = along + (self.after[k] - along) * scale
+            self.pull[k] *= weak
+
+    def _length_along(
+        self, one: cython.p_double, other: cython.p_double, part: cython.double
+    ) -> cython.double:
+        """Return the length of one vector plus a part of another, less its part along the normal."""
+        k: cython.int
+        total: cython.double = 0.0
+        normal: cython.double = 0.0
+
+        for k in range(self.bodies.dim):
+            normal += (one[k] + part * other[k]) * self.normal[k]
+        for k in range(self.bodies.dim):
+            along: cython.double = one[k] + part * other[k] - normal * self.normal[k]
+            total += along * along
+        return sqrt(total)
+
+    def _straighten(self, i: cython.Py_ssize_t) -> cython.void:
+        """Give velocity and pull of a body that stays on the slope the direction of the line.
+
+        Otherwise the rounding of two numbers that cancel would leave a part along the normal.
+        """
+        s: Slopes = self.slopes
+        b: Bodies = self.bodies
+        _n: cython.int
+
+        if not (b.controls.locks(i, s.run) or b.controls.locks(i, s.up)):
+            along: cython.double = self.after[s.run] * s.normal_up - self.after[s.up] * s.normal_run
+            pull: cython.double = self.pull[s.run] * s.normal_up - self.pull[s.up] * s.normal_run
+            self.after[s.run] = along * s.normal_up
+            self.after[s.up] = -along * s.normal_run
+            self.pull[s.run] = pull * s.normal_up
+            self.pull[s.up] = -pull * s.normal_run
+        for _n in range(N_SHRINKS):
+            if not self._gains_energy():
+                return
+            self.after[s.run] *= SHRINK
+            self.after[s.up] *= SHRINK
+
+    def _gains_energy(self) -> cython.bint:
+        """Return whether the energy in the frame of the slope rises, in twice the precision."""
+        k: cython.int
+
+        self.sum.clear()
+        for k in range(self.bodies.dim):
+            self.sum.add(self.before[k], self.before[k])
+            self.sum.add(-self.after[k], self.after[k])
+        return self.sum.total() < 0.0
+
+    @may_raise
+    def _fit_between(self, p: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
+        """Satisfy also the other contacts of the body with bodies that give no way.
+
+        Returns False if there is no velocity that satisfies them.
+        """
+        q: cython.Py_ssize_t = self.pairs.head_of(i)
+
+        while q >= 0:
+            if q != p and self._presses(q, i) and not self._satisfy_both(q, i):
+                return False
+            q = self.pairs.next_of(q, i)
+        return True
+
+    @may_raise
+    def _presses(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the body closes in a touching pair with a body that gives no way."""
+        b: Bodies = self.bodies
+        c: PositionCorrection = self.correction
+        j: cython.Py_ssize_t = self.pairs.partner(q, i)
+        k: cython.int
+        towards: cython.double = 0.0
+        sizes: cython.double = 0.0
+
+        if b.dynamic[j] or self.pairs.at[q].state != SOLID or self.pairs.at[q].is_withdrawn:
+            return False
+        b.advance(i, self.step.now)
+        b.advance(j, self.step.now)
+        if c.solid_placement(q) != TOUCHING and c.n_near != 1:
+            return False
+        sign: cython.int = 1 if self.pairs.at[q].first == i else -1
+        for k in range(b.dim):
+            self.second[k] = 0.0
+            self.speed[k] = b.velocity[j, k] - b.velocity[self.slopes.slope, k]
+        if is_slanted(c.sign):
+            self.others.find(i, j)
+            for k in range(b.dim):
+                self.second[k] = self.others.normal_on(k)
+        else:
+            self.second[c.axis] = sign * (1.0 if c.sign > 0 else -1.0)
+        for k in range(b.dim):
+            if b.controls.locks(i, k):
+                self.second[k] = 0.0
+            part: cython.double = (
+                self.after[k] + 0.5 * self.pull[k] - self.speed[k]
+            ) * self.second[k]
+            towards += part
+            sizes += abs(part)
+        return towards < -FACE_ROUNDING * sizes
+
+    def _satisfy_both(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
+        """Find the velocity that follows the slope and the body of pair `q`, nearest to the one before."""
+        b: Bodies = self.bodies
+        k: cython.int
+        across: cython.double = self._dot(self.normal, self.second)
+        one: cython.double = self._dot(self.normal, self.normal)
+        other: cython.double = self._dot(self.second, self.second)
+        det: cython.double = one * other - across * across
+        is_still: cython.bint = True
+
+        self.solid = self.pairs.partner(q, i)
+        if det <= PARALLEL and across < 0.0:
+            return False
+        for k in range(b.dim):
+            is_still &= self.speed[k] == 0.0
+        first: cython.double = -self._dot(self.after, self.normal)
+        second: cython.double = self._dot(self.speed, self.second) - self._dot(
+            self.after, self.second
+        )
+        pull: cython.double = min(0.0, self._dot(self.pull, self.second))
+        if det <= PARALLEL:  # two parts of one slope, one of which moves faster
+            for k in range(b.dim):
+                self.after[k] += self.second[k] * (second / other)
+                self.pull[k] -= self.second[k] * (pull / other)
+            return True
+        for k in range(b.dim):
+            self.after[k] += self.normal[k] * ((first * other - second * across) / det)
+            self.after[k] += self.second[k] * ((second * one - first * across) / det)
+            self.pull[k] += self.normal[k] * (pull * across / det)
+            self.pull[k] -= self.second[k] * (pull * one / det)
+        if b.dim == 2:
+            for k in range(b.dim):
+                self.pull[k] = 0.0
+                if is_still:
+                    self.after[k] = 0.0
+        return True
+
+    def _write(self, i: cython.Py_ssize_t, stays: cython.bint) -> cython.void:
+        """Give the body its new path and, if it stays on the slope, its new pull."""
+        b: Bodies = self.bodies
+        k: cython.int
+
+        for k in range(b.dim):
+            if b.controls.locks(i, k):
+                continue
+            velocity: cython.double = b.velocity[self.slopes.slope, k] + (
+                self.after[k] + 0.5 * self.pull[k]
+            )
+            self.clusters.turn_alone(i, k, velocity)
+            if stays and self.gravity.acts_on(i):
+                if self.pull[k] == 0.0:
+                    self.gravity.hold(i, k)
+                else:
+                    self.gravity.pull_with(i, k, 0.5 * self.pull[k], self.step.now)

@@ -1,0 +1,640 @@
+"""Slopes: where bodies meet them, rest on them and slide over them."""
+
+from __future__ import annotations
+
+import math
+import random
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.scenes import SLOP, box, mover, position, set_velocity, velocity
+
+pytestmark = pytest.mark.usefixtures("implementation", "world")
+
+HALF = math.sqrt(0.5)
+DT = 1 / 60
+GRAVITY = -900.0
+
+
+def ramp(*how, centre=(8, 8), half=(8, 8), rise="right", **numbers):
+    """Create a slope that rises from (0, 0) to (16, 16), unless other numbers are given."""
+    return box(centre, half, ec.Slope(rise, **numbers), *how)
+
+
+def normal_of(contact, body):
+    return tuple(contact.normal_for(body))
+
+
+# -- one impact --
+
+
+#            v = (0, -20)           The lower right corner of the box, at (8, 18), meets the
+#            +---+                  line at (8, 8), half a second later.
+#            |   |
+#            +---+     __..
+#              :  __..''  :
+#         __..''          :
+#     +''-----------------+
+@pytest.mark.parametrize(
+    ("response", "after"),
+    [
+        (ec.Slide(), (-10, -10)),
+        (ec.Push(), (-20 * HALF, -20 * HALF)),
+        (ec.Stop(), (0, 0)),
+        (ec.Deflect(), (-20, 0)),
+        (ec.Deflect(0.5), (-15, -5)),
+    ],
+    ids=str,
+)
+def test_each_response_follows_the_line_or_mirrors_at_its_normal(response, after):
+    ramp()
+    body = mover((6, 20), (2, 2), (0, -20), response)
+    space = ec.install()
+
+    esper.process(0.6)
+
+    (hit,) = space.collisions
+    assert hit.time * 0.6 == pytest.approx(0.5, abs=1e-15)
+    assert hit.normal_for(body) == pytest.approx((-HALF, HALF), abs=1e-15)
+    assert hit.closing_speed == pytest.approx(20 * HALF, rel=1e-15)
+    assert hit.outcome is ec.Outcome.RESOLVED
+    assert velocity(body) == pytest.approx(after, abs=1e-14)
+    assert position(body) == pytest.approx((6 + 0.1 * after[0], 10 + 0.1 * after[1]), abs=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("rise", "ceiling", "start", "speed", "normal"),
+    [
+        ("right", False, (4, 30), (0, -30), (-HALF, HALF)),
+        ("left", False, (12, 30), (0, -30), (HALF, HALF)),
+        ("right", True, (12, -14), (0, 30), (HALF, -HALF)),
+        ("left", True, (4, -14), (0, 30), (-HALF, -HALF)),
+        ("right", False, (-14, 4), (30, 0), (-HALF, HALF)),
+    ],
+)
+def test_floors_and_ceilings_rise_to_either_side(rise, ceiling, start, speed, normal):
+    slope = ramp(rise=rise, ceiling=ceiling)
+    body = mover(start, (1, 1), speed, ec.Slide())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert {hit.first, hit.second} == {slope, body}
+    assert hit.normal_for(body) == pytest.approx(normal, abs=1e-15)
+
+
+def test_the_open_corner_of_a_slope_lets_bodies_through():
+    ramp()
+    body = mover((-10, 12), (1, 1), (20, 0), ec.Slide())  # the box of the slope is in its way
+    space = ec.install()
+
+    esper.process(0.5)
+
+    assert not len(space.collisions)
+    assert position(body) == (0, 12)
+
+
+def test_the_other_faces_of_a_slope_are_those_of_its_box():
+    ramp()
+    from_right = mover((30, 8), (1, 1), (-26, 0), ec.Slide())
+    from_below = mover((8, -10), (1, 1), (0, 18), ec.Slide())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    normals = {hit.other(1): hit.normal for hit in space.collisions}
+    assert normals == {from_right: (-1, 0), from_below: (0, 1)}
+    assert position(from_right) == (17, 8)
+    assert position(from_below) == (8, -1)
+
+
+def test_partial_heights_make_one_ramp_of_two_tiles():
+    ramp(high=0.5)
+    ramp(centre=(24, 8), low=0.5)
+    low, high = (mover((x, 30), (1, 1), (0, -20), ec.Stop()) for x in (7, 23))
+    ec.install()
+
+    for _ in range(3):
+        esper.process(1.0)
+
+    assert position(low) == pytest.approx((7, 5), abs=1e-14)
+    assert position(high) == pytest.approx((23, 13), abs=1e-14)
+
+
+def test_a_lower_top_is_the_top_of_the_solid_part():
+    ramp(high=0.5)  # the solid part ends at y = 8
+    body = mover((16.5, 30), (1, 1), (0, -30), ec.Slide())  # its corner is beyond the slope
+    space = ec.install()
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert hit.normal_for(body) == (0, 1)
+    assert position(body) == (16.5, 9)
+
+
+def test_with_y_downwards_a_floor_rises_upwards_too():
+    ramp()
+    body = mover((4, -10), (1, 1), (0, 30), ec.Slide())
+    space = ec.install(up=(0, -1))
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert hit.normal_for(body) == pytest.approx((-HALF, -HALF), abs=1e-15)
+
+
+def test_a_ramp_in_3d_rises_along_one_axis():
+    slope = box((0, 0, 0), (4, 4, 4), ec.Slope((0, 0, 1)))
+    body = mover((1, 20, 0), (1, 1, 1), (0, -30, 0), ec.Slide())
+    space = ec.install(dim=3)
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert {hit.first, hit.second} == {slope, body}
+    assert hit.normal_for(body) == pytest.approx((0, HALF, -HALF), abs=1e-15)
+    assert velocity(body, 3) == pytest.approx((0, -15, -15), abs=1e-14)
+
+
+def test_a_dynamic_body_and_a_growing_one_are_boxes():
+    dynamic = mover((8, 8), (8, 8), (0, 0), ec.Slide(), ec.Slope("right"))
+    growing = box((108, 8), (8, 8), ec.Growth(1, 0), ec.Slope("right"))
+    bodies = [mover((x, 40), (1, 1), (0, -30), ec.Slide()) for x in (4, 104)]
+    space = ec.install()
+
+    esper.process(1.0)
+
+    found = {hit.other(bodies[0]): hit.normal for hit in space.collisions_of(bodies[0])}
+    found |= {hit.other(bodies[1]): hit.normal for hit in space.collisions_of(bodies[1])}
+    assert {key: abs(normal[1]) for key, normal in found.items()} == {dynamic: 1, growing: 1}
+
+
+@pytest.mark.parametrize(
+    ("how", "message"),
+    [
+        ({"rise": "up"}, "'right', 'left' or a unit vector"),
+        ({"rise": (1, 1)}, "must point along one axis"),
+        ({"rise": "right", "low": 0.5, "high": 0.5}, "0 <= low < high <= 1"),
+        ({"rise": "right", "high": 1.5}, "0 <= low < high <= 1"),
+    ],
+)
+def test_a_slope_that_cannot_be_is_refused(how, message):
+    with pytest.raises(ValueError, match=message):
+        ec.Slope(**how)
+
+
+def test_a_slope_that_the_game_changes_is_another_in_the_next_step():
+    slope = ramp()
+    body = mover((4, 30), (1, 1), (0, -18), ec.Slide())
+    space = ec.install()
+    esper.component_for_entity(slope, ec.Slope).rise = "left"
+    esper.process(0.5)
+    esper.component_for_entity(slope, ec.Slope).rise = "right"
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert hit.normal_for(body) == pytest.approx((-HALF, HALF), abs=1e-15)
+
+
+# -- resting --
+
+
+@pytest.mark.parametrize("angle", [(8, 8), (8, 4), (4, 8), (0.7, 0.3)], ids=str)
+def test_a_body_that_friction_holds_does_not_creep(angle, volume):
+    ramp(ec.Friction(3), half=angle, centre=(0.1, 0.3))
+    body = mover((0, 12), (0.1, 0.2), (0, 0), ec.Slide())
+    space = ec.install(ec.Space(sleep=False, gravity=(0, GRAVITY)))
+    for _ in range(60):
+        esper.process(DT)
+    place = position(body)
+
+    for _ in range(volume(300, 10_000, 1_000_000)):
+        esper.process(DT)
+
+    assert position(body) == place
+    assert velocity(body) == (0, 0)
+    assert space.is_on(body) is not None or angle == (4, 8)  # too steep to be ground
+    assert [tuple(contact.normal_for(body)) for contact in space.contacts(body)] == [
+        pytest.approx((-math.sin(a := math.atan2(angle[1], angle[0])), math.cos(a)), abs=1e-15)
+    ]
+
+
+def test_a_body_without_friction_slides_down_as_on_an_inclined_plane():
+    ramp(half=(80, 80), centre=(80, 80))
+    body = mover((99, 101), (1, 1), (0, 0), ec.Slide())
+    ec.install(gravity=(0, -10))
+
+    for _ in range(60):
+        esper.process(1 / 64)
+
+    # With the acceleration g sin(45°) along the line, half of g on each axis.
+    assert velocity(body) == pytest.approx((-5 * 60 / 64, -5 * 60 / 64), rel=1e-12)
+    assert position(body)[1] - position(body)[0] == pytest.approx(2, abs=1e-12)
+    assert position(body)[0] == pytest.approx(99 - 2.5 * (60 / 64) ** 2, rel=1e-12)
+
+
+def test_friction_slows_a_body_on_a_slope_by_its_part_of_the_weight():
+    ramp(ec.Friction(0.5), half=(80, 80), centre=(80, 80))
+    body = mover((99, 101), (1, 1), (0, 0), ec.Slide())
+    ec.install(gravity=(0, -10))
+
+    for _ in range(60):
+        esper.process(1 / 64)
+
+    # g (sin - 0.5 cos) along the line: a quarter of g on each axis.
+    assert velocity(body) == pytest.approx((-2.5 * 60 / 64, -2.5 * 60 / 64), rel=1e-12)
+
+
+def test_a_body_at_rest_without_forces_stays_where_it_is():
+    ramp()
+    body = mover((4, 30), (1, 1), (0, -30), ec.Stop())
+    ec.install()
+    esper.process(1.0)
+    place = position(body)
+
+    for _ in range(100):
+        esper.process(1.0)
+
+    assert position(body) == place
+
+
+def test_a_body_comes_to_rest_in_a_valley():
+    ramp(rise="left")
+    ramp(centre=(24, 4), half=(8, 4))
+    body = mover((15, 30), (2, 2), (0, 0), ec.Slide())
+    space = ec.install(gravity=(0, -100))
+
+    for _ in range(300):
+        esper.process(DT)
+
+    assert velocity(body) == (0, 0)
+    assert len(space.contacts(body)) == 2
+    assert space.stats.held == 0
+
+
+def test_a_body_sleeps_on_a_slope_and_wakes_when_it_is_hit():
+    ramp(ec.Friction(3))
+    body = mover((6, 12), (2, 2), (0, 0), ec.Slide())
+    space = ec.install(gravity=(0, -100))
+    for _ in range(200):
+        esper.process(DT)
+    asleep = space.stats.asleep
+    place = position(body)
+    mover((-20, position(body)[1]), (1, 1), (600, 0), ec.Slide())
+
+    for _ in range(10):
+        esper.process(DT)
+
+    assert asleep == 1
+    assert position(body) != place
+
+
+def test_energy_never_rises_on_slopes(volume):
+    rng = random.Random(3)
+    for n in range(6):
+        ramp(
+            centre=(20 * n, 8), half=(8, rng.choice([2, 8, 20])), rise=rng.choice(["right", "left"])
+        )
+    responses = [ec.Slide, ec.Push, ec.Stop, ec.Deflect, lambda: ec.Deflect(0.3)]
+    bodies = [
+        mover((rng.uniform(-10, 120), 60), (1, 1), (0, 0), responses[n % 5](), ec.Filter(group=-1))
+        for n in range(20)
+    ]
+    ec.install()
+
+    for _ in range(volume(100, 1000, least=40)):
+        for body in bodies:
+            if position(body)[1] < -20 or abs(position(body)[0]) > 200 or position(body)[1] > 90:
+                esper.component_for_entity(body, ec.Position).set(rng.uniform(-10, 120), 60)
+                set_velocity(body, rng.uniform(-90, 90), rng.uniform(-90, 0))
+        before = [sum(part * part for part in map(exact, velocity(body))) for body in bodies]
+        esper.process(DT)
+        after = [sum(part * part for part in map(exact, velocity(body))) for body in bodies]
+        assert all(e <= b for e, b in zip(after, before, strict=True))
+
+
+def exact(number):
+    from fractions import Fraction
+
+    return Fraction(number)
+
+
+# -- slopes that move --
+
+
+def test_a_slope_that_moves_pushes_a_body_up_its_line():
+    slope = mover((-20, 8), (8, 8), (10, 0), ec.Slope("right"))
+    floor = box((0, -1), (100, 1))
+    body = mover((0, 2), (2, 2), (0, 0), ec.Slide())
+    space = ec.install()
+
+    esper.process(2.0)  # the foot of the slope is at -28 + 20, and its face at -12 + 20
+
+    assert {(hit.first, hit.second) for hit in space.collisions} <= {(slope, body), (floor, body)}
+    assert position(slope) == (0, 8)
+    assert velocity(body)[0] == 10  # its high face pushes
+
+
+def test_a_lift_with_a_slope_carries_what_stands_on_it():
+    lift = mover((8, 8), (8, 8), (3, 6), ec.Slope("right"), ec.Carry(), ec.Friction(3))
+    body = mover((6, 10.5), (2, 2), (0, 0), ec.Slide())
+    space = ec.install(gravity=(0, -100))
+    for _ in range(60):
+        esper.process(DT)
+    apart = [b - a for a, b in zip(position(lift), position(body), strict=True)]
+
+    for _ in range(120):
+        esper.process(DT)
+
+    now = [b - a for a, b in zip(position(lift), position(body), strict=True)]
+    assert now == pytest.approx(apart, abs=1e-9)
+    assert space.contacts(body)
+
+
+def test_a_body_between_a_slope_and_a_wall_is_crushed_and_the_step_ends():
+    mover((-30, 8), (8, 8), (60, 0), ec.Slope("right", ceiling=True))
+    box((0, -1), (100, 1))
+    box((20, 0), (1, 100))
+    body = mover((0, 2), (2, 2), (0, 0), ec.Slide())
+    space = ec.install()
+
+    for _ in range(60):
+        esper.process(DT)
+
+    assert velocity(body) != (math.nan, math.nan)
+    space.check()
+
+
+# -- one-way slopes, sensors, push-out --
+
+
+def test_a_one_way_slope_holds_from_above_and_lets_through_from_below():
+    ramp(ec.OneWay())
+    from_above = mover((4, 30), (1, 1), (0, -30), ec.Slide())
+    from_below = mover((4, -30), (1, 1), (0, 30), ec.Slide(), ec.Filter(group=-1))
+    esper.add_component(from_above, ec.Filter(group=-1))
+    space = ec.install()
+
+    for _ in range(2):
+        esper.process(1.0)
+
+    assert {hit.other(1) for hit in space.collisions} <= {from_above}
+    assert position(from_below) == (4, 30)
+    assert position(from_above)[1] < 10
+
+
+def test_a_sensor_with_a_slope_is_entered_at_its_line():
+    zone = ramp(ec.Sensor())
+    body = mover((4, 30), (1, 1), (0, -20), ec.Slide())
+    space = ec.install()
+
+    esper.process(1.5)
+
+    (hit,) = space.collisions
+    assert hit.outcome is ec.Outcome.CROSSED
+    assert hit.other(body) == zone
+    assert hit.time == pytest.approx((29 - 5) / 30, abs=1e-15)
+    (began,) = space.contacts_began
+    assert began.normal == hit.normal
+
+
+def test_push_out_moves_no_body_that_stands_on_a_slope():
+    ramp(ec.Friction(3))
+    body = mover((6, 12), (2, 2), (0, 0), ec.Slide(), ec.PushOut(100))
+    ec.install(gravity=(0, -100))
+    for _ in range(100):
+        esper.process(DT)
+    place = position(body)
+
+    for _ in range(20):
+        esper.process(DT)
+
+    assert position(body) == place
+
+
+def test_push_out_moves_a_body_out_of_a_slope():
+    ramp()
+    body = mover((6, 9), (2, 2), (0, 0), ec.Slide(), ec.PushOut(100))
+    space = ec.install()
+
+    for _ in range(20):
+        esper.process(DT)
+
+    assert position(body) == pytest.approx((6, 10), abs=1e-12)
+    assert [contact.normal_for(body) for contact in space.contacts(body)] == [
+        pytest.approx((-HALF, HALF), abs=1e-15)
+    ]
+
+
+# -- events, snapshots --
+
+
+def test_contacts_report_the_normal_of_the_line_at_begin_and_end():
+    slope = ramp()
+    body = mover((6, 20), (2, 2), (0, -20), ec.Stop())
+    space = ec.install()
+    esper.process(1.0)
+    (began,) = space.contacts_began
+    begins = [event.normal for event in space.contacts_began]
+    points = space.contact_points()
+    set_velocity(body, 0, 50)
+    esper.process(1.0)
+    (ended,) = space.contacts_ended
+
+    assert began.normal_for(body) == pytest.approx((-HALF, HALF), abs=1e-15)
+    assert ended.normal == began.normal == begins[0] == tuple(points.normals[0])
+    assert {ended.first, ended.second} == {slope, body}
+
+
+def test_a_restored_snapshot_goes_on_in_the_same_way():
+    def play(n_steps):
+        for _ in range(n_steps):
+            esper.process(DT)
+        return position(body), velocity(body), [c.normal for c in space.contacts()]
+
+    ramp(ec.Friction(0.2))
+    ramp(centre=(-8, 8), rise="left")
+    body = mover((6, 20), (2, 2), (-5, 0), ec.Slide())
+    space = ec.install(gravity=(0, -100))
+    play(40)
+    saved = space.snapshot()
+    after = play(30)
+
+    space.restore(saved)
+
+    assert play(30) == after
+
+
+def test_coming_impacts_and_explanations_report_the_line():
+    ramp()
+    body = mover((6, 20), (2, 2), (0, -20), ec.Slide())
+    space = ec.install()
+    seen = []
+
+    class Look(esper.Processor):
+        def process(self, *args):
+            seen.extend(space.impacts)
+
+    esper.add_processor(Look(), priority=ec.PRIORITY if hasattr(ec, "PRIORITY") else 97)
+    esper.process(1.0)
+
+    normals = [each.normal_for(body) for each in seen]
+    assert all(normal == pytest.approx((-HALF, HALF), abs=1e-15) for normal in normals)
+
+
+# -- seams --
+
+
+@pytest.mark.parametrize("tile", [1, 0.1, 0.3, 1 / 3, 7.7, 16])
+@pytest.mark.parametrize("rise", [1.0, 0.5, 2.0])
+def test_a_body_slides_over_a_ramp_of_tiles_as_over_one_piece(tile, rise, volume):
+    n = 40
+    for k in range(n):
+        height = tile * rise
+        box(((k + 0.5) * tile, (k + 0.5) * height), (tile / 2, height / 2), ec.Slope("right"))
+        box(((k + 0.5) * tile, (k - 0.5) * height), (tile / 2, height / 2))
+    rng = random.Random(f"{tile} {rise}")
+    space = ec.install()
+
+    for _ in range(volume(3, 40, least=1)):
+        half = (rng.uniform(0.2, 3) * tile, rng.uniform(0.2, 3) * tile)
+        front = rng.uniform(5, 30) * tile
+        body = mover((front - half[0], front * rise + half[1]), half, (0, 0), ec.Slide())
+        speed = rng.choice([1, -1]) * rng.uniform(1, 30) * tile
+        n_steps = int(min(30 * tile, (front if speed < 0 else n * tile - front)) / abs(speed) * 60)
+        for _ in range(n_steps - 2):
+            set_velocity(body, speed, speed * rise - 5 * tile)  # it presses against the ramp
+            before = position(body)[0]
+            esper.process(DT)
+            if position(body)[0] + half[0] < tile:
+                break  # at the lower end
+            right, low = position(body)[0] + half[0], position(body)[1] - half[1]
+            assert abs(low - right * rise) <= 4 * SLOP * (abs(low) + rise * abs(right))
+            turned = velocity(body)
+            assert turned[1] == pytest.approx(turned[0] * rise, rel=1e-12)
+            assert position(body)[0] - before == pytest.approx(turned[0] * DT, rel=1e-9)
+            assert all(abs(hit.normal[0]) < 1 for hit in space.collisions)
+        esper.delete_entity(body, immediate=True)
+
+
+def terrain(rng, n, tile):
+    """Lay columns whose upper ends are level or sloped; return the heights of both ends of each."""
+    height, columns = 0.0, []
+    for k in range(n):
+        step = rng.choice([0, 0, 1, -1, 0.5, -0.5, 2, -2])
+        if abs(height + step) > 6:
+            step = -step
+        low, high, base = min(height, height + step), max(height, height + step), -8
+        x = (k + 0.5) * tile
+
+        def column(bottom, top, *parts, x=x):
+            box((x, (bottom + top) / 2 * tile), (tile / 2, (top - bottom) / 2 * tile), *parts)
+
+        rise = "right" if step > 0 else "left"
+        kind = rng.randrange(3)
+        if step == 0:
+            column(base, low)
+        elif kind == 0:  # a triangle on a box
+            column(base, low)
+            column(low, high, ec.Slope(rise))
+        elif kind == 1:  # one piece
+            column(base, high, ec.Slope(rise, low=(low - base) / (high - base)))
+        else:  # a slope lower than its box
+            column(base, low)
+            column(low, high + 1, ec.Slope(rise, high=(high - low) / (high + 1 - low)))
+        columns.append((height, height + step))
+        height += step
+    return columns
+
+
+def ground_below(columns, tile, left, right):
+    """Return the highest point of the ground between two places."""
+
+    def at(x):
+        k = min(max(int(x // tile), 0), len(columns) - 1)
+        first, last = columns[k]
+        return tile * (first + (last - first) * (x / tile - k))
+
+    places = [left, right]
+    places += [k * tile for k in range(math.ceil(left / tile), math.floor(right / tile) + 1)]
+    return max(map(at, places))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_body_gets_into_any_tiling_of_boxes_and_slopes_or_stops_at_a_seam(seed, volume):
+    rng = random.Random(seed)
+    for _ in range(volume(1, 10, 60)):
+        tile = rng.choice([16, 1, 0.1, 0.3, 1 / 3, 7.7, 1000.0])
+        columns = terrain(rng, 40, tile)
+        half = (rng.uniform(0.2, 1.6) * tile, rng.uniform(0.2, 1.0) * tile)
+        top = ground_below(columns, tile, 5 * tile - half[0], 5 * tile + half[0])
+        body = mover((5 * tile, top + 1.01 * half[1]), half, (0, 0), ec.Slide())
+        space = ec.install()
+        speed = rng.uniform(1, 12) * tile
+        for _ in range(volume(150, 3000, 30_000)):
+            x = position(body)[0]
+            speed = -abs(speed) if x > 35 * tile else abs(speed) if x < 5 * tile else speed
+            set_velocity(body, speed, velocity(body)[1] + GRAVITY / 16 * tile * DT)
+            esper.process(DT)
+            x, y = position(body)
+            depth = ground_below(columns, tile, x - half[0], x + half[0]) - (y - half[1])
+            assert depth <= 2**-40 * 10 * tile
+            assert all(abs(hit.normal[0]) < 1 for hit in space.collisions)  # no tile has a wall
+            assert space.stats.held == 0
+        for entity in [entity for entity, _ in esper.get_component(ec.Position)]:
+            esper.delete_entity(entity, immediate=True)
+
+
+def test_crates_on_a_slope_stay_out_of_it_and_of_each_other(volume):
+    rng = random.Random(1)
+    ramp(half=(40, 20), centre=(0, 20))
+    ramp(half=(20, 20), centre=(-60, 20), rise="left")
+    box((-100, 20), (20, 40))
+    box((60, 20), (20, 60))
+    crates = [
+        mover((rng.uniform(-60, 30), 60 + 4 * k), (1.5, 1.5), (0, 0), ec.Slide()) for k in range(30)
+    ]
+    space = ec.install(gravity=(0, -100))
+
+    for _ in range(volume(150, 1500, least=30)):
+        esper.process(DT)
+        boxes = [position(crate) for crate in crates]
+        for n, (x, y) in enumerate(boxes):
+            line = max((x + 1.5 + 40) / 2, 40 - (x - 1.5 + 80))
+            assert y - 1.5 - line >= -1e-9 or x < -80 or x > 40
+            for u, v in boxes[:n]:
+                assert max(abs(x - u), abs(y - v)) >= 3 - 1e-9
+        space.check()
+
+
+@pytest.mark.parametrize("tile", [16, 0.3, 1 / 3])
+@pytest.mark.parametrize("behind", [True, False])
+def test_a_body_walks_from_the_floor_up_a_slope_and_over_its_top(tile, behind):
+    #                  ______
+    #          __..''        |     With `behind`, a box is flush with the top of the slope, and
+    #   ---+''               |     the corner of the body passes over the corner of the box.
+    floor = box((-5 * tile, -tile), (5 * tile, tile))
+    slope = box((tile, tile / 2), (tile, tile / 2), ec.Slope("right"))
+    top = box((7 * tile, 0), (5 * tile, tile)) if behind else None
+    body = mover((-3 * tile, 0.5 * tile), (0.4 * tile, 0.5 * tile), (0, 0), ec.Slide())
+    space = ec.install()
+    stood, speed = set(), 4 * tile
+
+    for _ in range(120):
+        set_velocity(body, speed, velocity(body)[1] - 20 * tile * DT)
+        before = position(body)[0]
+        esper.process(DT)
+        # The slope keeps the part of the speed along it, of which 4 / 5 leads ahead.
+        assert position(body)[0] - before > 0.75 * speed * DT
+        assert all(abs(hit.normal[0]) < 0.5 for hit in space.collisions)
+        stood |= {contact.other(body) for contact in space.contacts(body)}
+        if position(body)[0] > 4 * tile:
+            break
+
+    assert stood == {floor, slope, *([top] if behind else [])}
+    assert position(body)[0] > 4 * tile
