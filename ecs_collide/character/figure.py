@@ -46,6 +46,7 @@ class Figure:
         self.touches = False  # whether it has a contact with ground
         self.grounds: list[int] = []  # the bodies in contact below it, the oldest contact first
         self.walls: list[tuple[Vector3, int]] = []  # normal and entity of walls that it touches
+        self.ladder = NOTHING  # the one that it holds on to
         self.wish: list[float] = []  # along `level`, of length 1 at most
         self.medium: Medium | None = None  # the effect of the zones in which it is
         self.jumps = self.dashes = self.hangs = self.hovers = self.is_hit = False
@@ -68,11 +69,13 @@ class Figure:
         landed = bool(grounds) and not last.rode and not last.stepping and any(last.frame)
         for k in range(self.dim):
             left = last.frame[k] if last.rode and not self.rides else 0.0
-            kept = _same(moved[k], last.written[k] + left) or _same(moved[k], last.written[k])
+            kept = _same(moved[k], last.written[k] + left)  # else it was held up, or thrown
             if k != self.up and (last.stepping and grounds):
                 kept = True  # only the frame has changed, not its walk
             if kept and not (landed and k != self.up):
                 self.own[k] = last.own[k]
+            elif k != self.up and not grounds and last.frame[k] != 0.0 == moved[k] - last.frame[k]:
+                self.own[k] = 0.0  # stopped by a wall that moves as its last ground did
             else:
                 self.own[k], self.frame[k] = moved[k], 0.0
         if carrying is not None:
@@ -147,7 +150,11 @@ class Figure:
         self.let_go()
 
     def follow(self, other: int) -> None:
-        """Take the velocity of a body on which it hangs as its frame."""
+        """Take the velocity of what it holds on to as its frame; of an attached box, the owner."""
+        attached = esper.try_component(other, ec.Attached)
+        if attached is not None and attached.owner in self.space:
+            self.follow(attached.owner)
+            return
         moved, carried = self.velocity_of(other), self.space.carried(other)
         self.frame = [moved[k] + carried[k] for k in range(self.dim)]
 

@@ -1,4 +1,4 @@
-"""Ladders and ropes: a character holds on to them, and goes up and down."""
+"""Ladders and ropes: a character holds on to them, moves with them, and goes up and down."""
 
 from __future__ import annotations
 
@@ -26,13 +26,16 @@ def climbs(figure: Figure) -> bool:
         memory.climbing = True
     elif wants.climb < 0.0:  # down through a platform, or to stand on the ground
         memory.climbing = bool(space.drop_through(figure.entity))
+    if memory.climbing:
+        figure.ladder = found[0].other(figure.entity)
     return memory.climbing
 
 
 def climb(figure: Figure) -> None:
     """Go up or down, or hold on."""
     c, memory = figure.character, figure.memory
-    figure.leave_frame()
+    if not figure.rides:
+        figure.follow(figure.ladder)
     part = min(max(figure.wants.climb, -1.0), 1.0)
     figure.own[figure.up] = figure.sign * part * c.climb_speed
     c.air_time, c.jumping = 0.0, False

@@ -255,7 +255,7 @@ class Stride(Figure):
         if self.medium is not None:
             speed *= self.medium.walk
         wanted = [part * speed for part in wish]
-        if self.medium is not None:
+        if self.medium is not None and not self.memory.climbing:  # no wind blows it off a ladder
             wanted = [
                 part + self.medium.flow[k] for part, k in zip(wanted, self.level, strict=True)
             ]

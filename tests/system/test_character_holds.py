@@ -280,6 +280,18 @@ def test_ledge_that_is_deleted_lets_the_character_fall() -> None:
     assert play.feet == 0
 
 
+@pytest.mark.usefixtures("world")
+def test_nobody_hangs_on_a_crate() -> None:
+    play = Play(ledge_reach=4.0)
+    ledge(play, ec.Velocity(0, 0), ec.Slide(), ec.Mass(100))
+    play.enter(WALL - 8, EDGE - 10)
+    play.hero.walk = 1.0
+
+    play.step(60)
+
+    assert play.feet == 0
+
+
 # -- crouching --
 
 

@@ -9,6 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterState, Ladder, install_characters
+from ecs_collide.zone import Zone
 
 DT = 1 / 60
 WALL = 100.0  # the x of the wall's left face
@@ -285,6 +286,45 @@ def test_platform_without_a_ladder_is_not_left_by_the_wish_to_climb_down(room):
     run(30)
 
     assert hero.ground == floor
+
+
+@pytest.mark.parametrize("is_attached", [False, True])
+def test_character_on_a_ladder_moves_with_it_and_keeps_its_speed_in_a_jump(room, is_attached):
+    rope = ladder()
+    ship = ec.Velocity(0, 0)
+    if is_attached:
+        owner = esper.create_entity(ec.Position(-300, 500), ec.Extents(9, 9), ship)
+        esper.add_component(rope, ec.Attached(owner, (300, -398)))
+    else:
+        esper.add_component(rope, ship)
+    space, entity, hero = room(climb_speed=100.0, air_control=0.0)
+    hero.climb = 1.0
+    run(30)
+    ship.set(-50, 20)
+    run(2)
+    way = [a - b for a, b in zip(space.position_of(entity), space.position_of(rope), strict=True)]
+    run(30)
+
+    now = [a - b for a, b in zip(space.position_of(entity), space.position_of(rope), strict=True)]
+    assert now == pytest.approx([way[0], way[1] + 50], abs=1e-9)
+    hero.jump = True
+    run(2)
+    assert esper.component_for_entity(entity, ec.Velocity).x == pytest.approx(-50)
+
+
+def test_wind_blows_nobody_off_a_ladder(room):
+    ladder()
+    wind = ec.Position(0, 200), ec.Extents(500, 200), ec.Sensor(), Zone(flow_x=-200.0)
+    esper.create_entity(*wind)
+    _, entity, hero = room(climb_speed=100.0)
+    hero.walk = 200 / 240  # it holds its place on the ground
+    run(2)
+    hero.climb, hero.walk = 1.0, 0.0
+
+    run(60)
+
+    assert hero.state is CharacterState.CLIMBING
+    assert feet(entity) > 90
 
 
 # -- dashes --
