@@ -324,7 +324,9 @@ def odd_about(e: Examination, entity: int) -> Iterator[Finding]:
             f"has {names[has.index(True)]} but no {names[has.index(False)]}: a body has both",
         )
     others = [kind for kind in e.kinds[2:] if e.has(entity, kind)]
-    if not any(has) and others:
+    # `Cells` of a level, for example, has a library component so that snapshots know its entity.
+    is_state = any(getattr(kind, "needs_no_body", False) for kind in e.of(entity))
+    if not any(has) and others and not is_state:
         yield found(
             "no_body",
             f"has {others[0].type.__name__} but neither {names[0]} nor {names[1]}: it is not a "

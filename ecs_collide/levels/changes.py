@@ -10,6 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
+from weakref import WeakSet
 
 import esper
 
@@ -24,6 +25,8 @@ _CHANGE = struct.Struct("<iiiI")  # layer, column, row, number
 _BOX = struct.Struct("<qiIiiiii")  # entity, and a `Place`
 _CHUNK = struct.Struct("<iii")
 _SQUARE = 8  # cells: boxes are found by squares of this size, or by chunks
+
+_REGISTERED: WeakSet[Space] = WeakSet()  # the spaces that know `Cells`
 
 Chunk = tuple[int, int, int]
 """The number of its group, and its column and row, in chunks."""
@@ -52,6 +55,8 @@ class Cells:
     """
 
     __slots__ = ("_data", "_near", "boxes", "changes", "chunks", "level", "side")
+
+    needs_no_body = True  # for `Space.doctor`
 
     def __init__(self, level: str) -> None:
         self.level, self.side = level, 0
@@ -178,7 +183,8 @@ def register(space: Space) -> None:
 def register_here() -> None:
     """Add the changed tiles of levels to the snapshots of the space in the current world."""
     system: Any = esper.get_processor(BroadphaseSystem)
-    if system is not None:
+    if system is not None and system.space not in _REGISTERED:
+        _REGISTERED.add(system.space)
         register(system.space)
 
 
@@ -204,12 +210,14 @@ class Changes:
         self, key: str, grid: Grid, places: Iterable[tuple[SolidBox, Place]], table: Tables
     ) -> None:
         self.grid, self.table = grid, table
+        register_here()
         found = find_cells(key)
         if found is None:
-            register_here()
             found = Cells(key)
             _find_boxes(found, places, grid)
-            esper.create_entity(found)
+            # Snapshots include every entity with a component of the library.  So one from before
+            # the first change removes this entity, also if it was taken without `Cells`.
+            esper.create_entity(found, Fixed())
         self.cells = found
 
     def number(self, layer: int, column: int, row: int) -> int:

@@ -262,6 +262,25 @@ def test_snapshot_from_before_a_change_undoes_it(load: Load, space: Any) -> None
     assert set(boxes().values()) == {(0, 20, 40, 30), (0, 0, 40, 10), (10, 10, 20, 20)}
 
 
+def test_snapshot_from_before_a_change_undoes_it_if_the_space_came_after_the_level(
+    load: Load, world: str
+) -> None:
+    level = load(tiles(".... .... 1111"), tile=EARTH)
+    level.create()
+    space = ec.install()
+    esper.process(1 / 60)
+    before = space.snapshot()
+    level.set_cell(1, 2)
+    esper.process(1 / 60)
+
+    space.restore(before)
+    level.set_cell(2, 2)
+    esper.process(1 / 60)
+
+    assert set(boxes().values()) == {(0, 0, 20, 10), (30, 0, 40, 10)}
+    assert not space.doctor()
+
+
 def test_saved_game_is_loaded_in_another_world_with_its_changes(load: Load, space: Any) -> None:
     level = load(tiles("1111 .... 1111"), tile=EARTH)
     level.create()
