@@ -698,6 +698,9 @@ def draw_demo(name: str) -> None:
             dither = Image.Dither.NONE
             picture.quantize(palette=palette, dither=dither).save(path, optimize=True)
     esper.switch_world("default")
+    for world in esper.list_worlds():
+        if world.startswith(f"picture of {name}"):
+            esper.delete_world(world)
 
 
 THUMBNAIL = 160  # pixels of a side: the menu shows it wider

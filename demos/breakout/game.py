@@ -83,7 +83,6 @@ class Breakout(Scene):
         self.shield: int | None = None
         self.lay()
         self.serve()
-        self.drop((WIDTH / 2, LOWEST - 100))
 
     def lay(self) -> None:
         """Lay a wall of bricks."""
@@ -112,6 +111,8 @@ class Breakout(Scene):
             self.waits = False
             esper.remove_component(self.ball, ec.Disabled)
             self.effects.play("jump")
+            if not self.n_broken:
+                self.drop((WIDTH / 2, LOWEST - 100))
 
     def wanted(self, number: int, x: float) -> float:
         """Return the target of the paddle: a bot wants it under the lowest falling thing."""

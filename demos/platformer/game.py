@@ -16,6 +16,7 @@ from demos.app.boxes import ORANGE, YELLOW
 from demos.app.scene import DT, Look
 from demos.platformer.bot import Bot
 from demos.platformer.machines import (
+    JUMP,
     Bullet,
     Crate,
     Gravity,
@@ -116,7 +117,7 @@ class Platformer(LevelScene):
 
     title = "platformer"
     seconds = 45.0
-    help = "arrows or A, D: run   space: jump   down: drop   X: shoot   B: the bot plays"
+    help = "arrows: run   space: jump, twice   down: drop   X: shoot   B: the bot plays"
 
     def __init__(self, space: ec.Space, level: tiled.Level, lifts: dict[str, Lift]) -> None:
         super().__init__(space, level)
@@ -126,7 +127,7 @@ class Platformer(LevelScene):
         self.start = self.respawn = self.look_at
         self.wait = 0.0  # seconds until the next player comes
         self.player = 0
-        self.was_on_ground = True
+        self.rise, self.was_on_ground = 0.0, True
 
     def step(self) -> None:
         """Create the player if it is missing, and advance the world."""
@@ -139,16 +140,17 @@ class Platformer(LevelScene):
             self.look_at = esper.component_for_entity(self.player, ec.Position).xy
 
     def dust(self) -> None:
-        """Show where the player has left the ground, landed, or shot."""
+        """Show where the player runs, jumps, even in the air, and lands."""
         if not esper.entity_exists(self.player):
             return
         x, y = esper.component_for_entity(self.player, ec.Position).xy
         character = esper.component_for_entity(self.player, Character)
-        if character.on_ground != self.was_on_ground:
-            self.was_on_ground = character.on_ground
-            rises = esper.component_for_entity(self.player, ec.Velocity).y > 0
+        rise = esper.component_for_entity(self.player, ec.Velocity).y
+        jumped, landed = rise > self.rise + JUMP / 2, character.on_ground > self.was_on_ground
+        if jumped or landed:
             self.effects.burst((x, y - 14), DUST, 10, 150.0, towards=(0.0, 0.3), life=0.4)
-            self.effects.play("jump" if rises else "land")
+            self.effects.play("jump" if jumped else "land")
+        self.rise, self.was_on_ground = rise, character.on_ground
         if self.n_steps % 6 == 0 and character.on_ground and character.walk:
             self.effects.burst((x, y - 14), DUST, 1, 40.0, size=6.0, life=0.4)
 

@@ -44,7 +44,13 @@ def hero() -> tuple[object, ...]:
     """Return the components of a player except its place: it runs at once, even in the air."""
     look = Look(STANDING, shift=2.0, layer=2)
     character = Character.with_jump_speed(
-        JUMP, GRAVITY, walk_speed=RUN, acceleration=inf, deceleration=inf, air_control=1.0
+        JUMP,
+        GRAVITY,
+        walk_speed=RUN,
+        acceleration=inf,
+        deceleration=inf,
+        air_control=1.0,
+        air_jumps=1,
     )
     return ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide(), character, Player(), look
 

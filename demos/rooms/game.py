@@ -13,7 +13,7 @@ import esper
 import numpy as np
 
 import ecs_collide as ec
-from demos.app.boxes import Boxes, Colour, plain
+from demos.app.boxes import WHITE, Boxes, plain
 from demos.app.scene import DT, Label, Look, Palette, Scene, looks
 from demos.app.sprites import SPRITES, Sprite
 from demos.rooms import dungeon
@@ -120,6 +120,7 @@ class Rooms(Scene):
                 self.goal += 1
         self.facing = self.facing if abs(way[0]) < 1 else (1 if way[0] > 0 else -1)
         look = esper.component_for_entity(self.hero, Look)
+        look.colour = (255, 120, 120) if self.safe > 0.3 else WHITE
         look.tile = Sprite.HERO + (self.n_steps // 7 % 2 if hypot(*way) > 0.5 else 0)
         self.send(self.hero, way, RUN)
         for slime, (_, look) in esper.get_components(Slime, Look):
@@ -257,8 +258,6 @@ class Rooms(Scene):
 
     def boxes(self) -> Boxes:
         """Return everything else."""
-        shine: Colour = (255, 120, 120) if self.safe > 0.3 else (255, 255, 255)
-        esper.component_for_entity(self.hero, Look).colour = shine
         held = [
             (
                 (300.0 + 50 * n, HEIGHT + 10, 340.0 + 50 * n, HEIGHT + 50),
