@@ -29,6 +29,10 @@ def classify(
     dim: int,
 ) -> int:
     """Write a box to its place in the tree; return FITS and SAME as bits."""
+    if dim == 2:
+        return _classify_2d(
+            mins, maxs, motion, p, still, swept, fat, q, margin, lookahead, too_big, box, at
+        )
     low, high = mins[p : p + dim], maxs[p : p + dim]
     displacements, sides = _displacements_and_sides(mins, maxs, motion, p, still, swept, dim)
     fits = same = True
@@ -48,6 +52,50 @@ def classify(
         needed
     )
     return fits * FITS | same * SAME
+
+
+def _classify_2d(
+    mins: list[float],
+    maxs: list[float],
+    motion: list[float],
+    p: int,
+    still: bool,
+    swept: bool,
+    fat: list[float],
+    q: int,
+    margin: float,
+    lookahead: float,
+    too_big: float,
+    box: list[float],
+    at: int,
+) -> int:
+    """Do the same as `classify` for two axes, in a third of the time."""
+    left, bottom, right, top = mins[p], mins[p + 1], maxs[p], maxs[p + 1]
+    fat_left, fat_bottom, fat_right, fat_top = fat[q : q + 4]
+    before = box[at : at + 4]
+    width, height = right - left, top - bottom
+    far_x = far_y = 0.0
+    fits = left >= fat_left and right <= fat_right and bottom >= fat_bottom and top <= fat_top
+    if not still:
+        x, y = motion[p], motion[p + 1]
+        far_x, far_y = abs(x), abs(y)
+        if swept:
+            width, height = width - far_x, height - far_y
+        else:
+            fits = (
+                left + 0.5 * (x - far_x) >= fat_left
+                and right + 0.5 * (x + far_x) <= fat_right
+                and bottom + 0.5 * (y - far_y) >= fat_bottom
+                and top + 0.5 * (y + far_y) <= fat_top
+            )
+    now = [left + 0.0, bottom + 0.0, right + 0.0, top + 0.0]  # -0.0 becomes 0.0
+    box[at : at + 4] = now
+    around = 2.0 * (margin if margin >= 0.0 else max(width, height, 0.0))
+    needed = (width + (far_x * (1.0 + lookahead) + around)) + (
+        height + (far_y * (1.0 + lookahead) + around)
+    )
+    fits = fits and (fat_right - fat_left) + (fat_top - fat_bottom) <= too_big * needed
+    return fits * FITS | (before == now) * SAME
 
 
 def widen(

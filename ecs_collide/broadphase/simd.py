@@ -27,12 +27,23 @@ def touching(
 
     That box begins at `at`: dim minima, then dim maxima.
     """
-    low = others[at : at + dim]
-    high = others[at + dim : at + 2 * dim]
     found = 0
     p = 16 * dim * node
+    if dim == 2:  # half the time of the loop below
+        left, bottom, right, top = others[at : at + 4]
+        corners = boxes[p : p + 32]
+        bit = 1
+        for x0, y0, x1, y1 in zip(
+            corners[::4], corners[1::4], corners[2::4], corners[3::4], strict=True
+        ):
+            # Places without a child have nan and touch nothing.
+            if x0 <= right and x1 >= left and y0 <= top and y1 >= bottom:
+                found |= bit
+            bit += bit
+        return found
+    low = others[at : at + dim]
+    high = others[at + dim : at + 2 * dim]
     for lane in range(8):
-        # Places without a child have nan and touch nothing.
         if boxes[p] <= high[0] and boxes[p + dim] >= low[0]:
             for k in range(1, dim):
                 if not (boxes[p + k] <= high[k] and boxes[p + dim + k] >= low[k]):

@@ -217,6 +217,8 @@ class ComponentBinding:
 
         if cython.compiled and slots_hold(self.slots, i):
             return False
+        if not cython.compiled and self._holds_seen(i):
+            return False
         if not cython.compiled or not slots_read(self.slots, i, self.numbers):
             self.read_by_name(i)
         for k in range(self.width):
@@ -226,6 +228,23 @@ class ComponentBinding:
             for k in range(self.width):
                 self.seen[i, k] = self.numbers[k]
         return differs
+
+    @cython.cfunc
+    def _holds_seen(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a component is known to hold its seen values, in pure Python."""
+        item: object = self.items[i]
+        k: cython.Py_ssize_t
+
+        if self.has_parts or (len(ROUNDED) > 0 and not self._keeps(item)):
+            return False
+        try:
+            for k in range(self.width):
+                value: Any = getattr(item, self.names[k])
+                if type(value) is not float or value != self.seen[i, k]:
+                    return False
+        except AttributeError:
+            return False
+        return True
 
     def is_filed(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether there is a component in row i."""
