@@ -250,11 +250,11 @@ def test_situations_of_the_readme_are_those_of_the_page_on_controllers():
         lines = re.findall(r"^\|(.*)\|$", (ROOT / page).read_text("utf-8"), re.M)
         cells = [[cell.strip() for cell in line.split("|")] for line in lines]
         head = next(row for row in cells if row[0] == "situation")
-        body = cells[cells.index(head) + 2 :]
-        return {
-            re.sub(r"^\d+\. ", "", row[0]): dict(zip(head[1:], row[1:], strict=False))
-            for row in body
-        }
+        found = {}
+        for name, *row in cells[cells.index(head) + 2 :]:
+            figures = dict(zip(head[1:], row, strict=False))
+            found[re.sub(r"^\d+\. ", "", name), row[0]] = figures
+        return found
 
     measured, shown = rows("docs/controllers.md"), rows("README.md")
     shown = {name: row for name, row in shown.items() if name in measured}
