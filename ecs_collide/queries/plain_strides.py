@@ -268,6 +268,8 @@ class PlainStrides:
                     return False
             elif self.contacts.at[n].kind != SOLID or self.contacts.at[n].axis != self.axis:
                 return False
+            elif abs(self.contacts.at[n].sign) != 1:
+                return False  # a slope
             elif (link & 1) == (self.contacts.at[n].sign * self.sign > 0):
                 return False  # a ceiling: the normal points away from the second body
             else:

@@ -215,6 +215,21 @@ def test_wall_ahead_is_seen_two_steps_before_it() -> None:
 
 
 @pytest.mark.usefixtures("world")
+def test_stride_that_touches_a_ramp_is_not_plain() -> None:
+    hall = Hall()
+    start = hall.space.position_of(hall.entity)[0]
+    ramp = esper.create_entity(ec.Position(start + 60, 8), ec.Extents(40, 8), ec.Slope("right"))
+
+    touching = 0
+    for _ in range(30):
+        met = [contact.other(hall.entity) for contact in hall.space.contacts(hall.entity)]
+        is_plain = hall.step()
+        touching += ramp in met
+        assert not (is_plain and ramp in met)
+    assert touching > 10
+
+
+@pytest.mark.usefixtures("world")
 def test_water_and_coins_are_told_apart() -> None:
     for more in ((), (Zone(),)):
         esper.clear_database()
