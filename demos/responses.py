@@ -98,8 +98,9 @@ class Responses(PaintedScene):
         if self.n_steps % EVERY == 0:
             for ball, way in zip(self.balls, WAYS, strict=True):
                 (left, low), (right, high) = self.space.bounds(ball)
-                shade = tuple(part // 3 for part in way[3])
-                self.effects.flash((left, low, right, high), shade, 0.9, shrinks=True)  # type: ignore[arg-type]
+                red, green, blue = way[3]
+                shade = red // 3, green // 3, blue // 3
+                self.effects.flash((left, low, right, high), shade, 0.9, shrinks=True)
 
     def drawn(self) -> Boxes:
         """Return the effects below the balls."""

@@ -1,8 +1,8 @@
 """What a hit looks and sounds like: particles, rings, flashes, shake, slow motion and sounds.
 
-Effects are drawn above the bodies and never touch them, so a game with effects plays the same
-steps as one without.  Nothing is random: the directions of particles go around by the golden
-angle, so that a recording of a game shows the same effects when it is played again.
+Effects never touch a body; slow motion alone makes the steps of the world shorter.  Nothing is
+random: the directions of particles go around by the golden angle, so that a recording of a game
+shows the same effects when it is played again.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Effects:
     rate : float
         How fast the world goes: 1, or less in slow motion.
     sounds : set of str
-        Names of the sounds that began in this step; see `demos.app.sounds`.
+        Names of the sounds that have begun and were not taken; see `demos.app.sounds`.
     """
 
     def __init__(self) -> None:
@@ -130,9 +130,13 @@ class Effects:
         """Play a sound, by its name."""
         self.sounds.add(sound)
 
+    def take_sounds(self) -> set[str]:
+        """Return the sounds that have begun since the last call."""
+        taken, self.sounds = self.sounds, set()
+        return taken
+
     def step(self, dt: float) -> None:
-        """Advance by `dt` seconds of the player's time; forget the sounds of the last step."""
-        self.sounds.clear()
+        """Advance by `dt` seconds of the player's time."""
         self._slow -= dt
         if self._slow <= 0:
             self.rate = 1.0

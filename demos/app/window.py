@@ -218,7 +218,7 @@ class Screen:
                 if not self.overlay.may_step():
                     continue
                 (step or self.scene.step)()
-                self.speaker.play(self.scene.effects.sounds)
+                self.speaker.play(self.scene.effects.take_sounds())
                 if recorder is not None:
                     recorder.take()
             if end is not None and perf_counter() >= end:

@@ -143,7 +143,7 @@ class Survivors(Scene):
         far = np.maximum(np.hypot(*way.T), 1.0)[:, None]
         speed = WALK * (1.0 + 0.15 * (self.kind - 1))[:, None]
         self.space.set_velocities(self.horde, speed * way / far + self.knock)
-        self.knock *= 0.88
+        self.knock *= 0.88**self.effects.rate
 
     def shoot(self) -> None:
         """Shoot at the nearest chasers; in the bullet-hell mode the eye shoots too."""
@@ -180,11 +180,11 @@ class Survivors(Scene):
         if self.pierced[shot] >= PIERCE:
             self.release(shot)
 
-    def wound(self, row: int, knock: NDArray[np.float64], harm: int = 1) -> None:
+    def wound(self, row: int, knock: NDArray[np.float64]) -> None:
         """Hurt a chaser, and push it away."""
         self.knock[row] += knock
         self.hurt[row] = 0.12
-        self.life[row] -= harm
+        self.life[row] -= 1
 
     def release(self, shot: int) -> None:
         """Put a bullet back into its pool."""
@@ -206,14 +206,14 @@ class Survivors(Scene):
         for chaser in self.space.query_circle(place, NOVA, filter=Chaser):
             away = np.subtract(esper.component_for_entity(chaser, ec.Position).xy, place)
             push = 1400.0 * away / max(hypot(*away), 1.0) * (1.2 - hypot(*away) / NOVA)
-            self.wound(self.rows[chaser], push, harm=1)
+            self.wound(self.rows[chaser], push)
         self.effects.ring(place, (255, 240, 180), NOVA, 0.5)
         self.effects.ring(place, (255, 170, 80), 0.7 * NOVA, 0.5)
         self.effects.shake(14.0)
         self.effects.slow(0.35, 0.5)
         self.effects.play("boom")
 
-    def bite(self, event: ec.ContactBegan) -> None:
+    def bite(self, event: ec.ContactBegan | ec.Collision) -> None:
         """Lose a heart to a chaser, if the last wound is long ago."""
         if self.safe <= 0:
             self.safe = 1.0
@@ -224,7 +224,7 @@ class Survivors(Scene):
     def burn(self, event: ec.Collision) -> None:
         """Lose a heart to a bullet of the eye."""
         self.sparks.put_back(event.second)
-        self.bite(event)  # type: ignore[arg-type]
+        self.bite(event)
 
     def tidy(self) -> None:
         """Let the dead drop gems and come back from afar; put back what is out of sight."""

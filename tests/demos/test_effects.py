@@ -99,6 +99,24 @@ def test_effects_change_no_step_of_a_demo(name: str, world: str) -> None:
     assert runs[0] == runs[1]
 
 
+@pytest.mark.parametrize("name", GALLERY)
+def test_demo_plays_sounds_that_exist(name: str, world: str) -> None:
+    scene = build(name, **few(name))
+    for _ in range(90):
+        scene.step()
+
+    assert scene.effects.take_sounds() <= set(sounds.SOUNDS)
+    assert scene.effects.take_sounds() == set()
+
+
+def test_sound_that_begins_between_two_steps_is_kept_until_it_is_taken() -> None:
+    effects = Effects()
+    effects.play("coin")
+    effects.step(1 / 60)
+
+    assert effects.take_sounds() == {"coin"}
+
+
 @pytest.mark.parametrize("name", sounds.SOUNDS)
 def test_sound_is_short_fades_out_and_is_never_too_loud(name: str) -> None:
     made = sounds.samples(sounds.SOUNDS[name]).astype(int)
