@@ -219,7 +219,7 @@ def test_every_picture_is_shown_by_a_page():
 def test_code_of_the_pages_is_narrow_enough_for_the_site():
     most = {page.name: 60 for page in (README, *(ROOT / "docs").glob("*.md"))}
     for param in BLOCKS:
-        columns = 80 if param.id == "step.md block 1" else most.get(param.id.split()[0], 90)
+        columns = most.get(param.id.split()[0], 90)
         for line in param.values[0].splitlines():
             assert len(line) <= columns, f"{param.id}: {line}"
 
