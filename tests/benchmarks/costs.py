@@ -313,22 +313,31 @@ def memory(n: int = 100_000, frames: int = 12) -> Rows:
 
 
 def snapshot(n: int = 10_000, rounds: int = 50) -> Rows:
-    """Time saving a world and restoring it, right after a step and some steps later."""
+    """Time saving a world and restoring it, right after a step and some steps later.
+
+    As bytes, and in memory, where games go back in every frame.
+    """
     import ecs_collide as ec
 
     rows: Rows = []
-    for size in (n // 10, n):
+    for size in (8, n // 10, n):
         esper.clear_database()
         game = Ours(arena(size))
         for _ in range(10):
             game.step()
-        saving, back, empty = [], [], []
+        saving, back, empty, kept, returned = [], [], [], [], []
         for _ in range(rounds):
             data: list[bytes] = []
+            states: list[ec.SavedState] = []
             saving.append(clocked(lambda: data.append(game.space.snapshot())))  # noqa: B023
             for _ in range(5):
                 game.step()
             back.append(clocked(game.space.restore, data[0]))
+            game.step()  # a state after a step, as games take them
+            kept.append(clocked(lambda: states.append(game.space.save_state())))  # noqa: B023
+            for _ in range(5):
+                game.step()
+            returned.append(clocked(game.space.restore, states[0]))
         for _ in range(max(rounds // 10, 1)):
             esper.clear_database()
             empty.append(clocked(game.space.restore, data[0]))
@@ -338,6 +347,8 @@ def snapshot(n: int = 10_000, rounds: int = 50) -> Rows:
             (f"going back five steps, {told}, mean", mean(back), "ms"),
             (f"restoring {told} into an empty world, mean", mean(empty), "ms"),
             (f"a snapshot of {told}", len(data[0]) / 1024, "KiB"),
+            (f"saving {told} in memory, mean", mean(kept), "ms"),
+            (f"going back five steps in memory, {told}, mean", mean(returned), "ms"),
         ]
         for system in (
             ec.BroadphaseSystem, ec.NarrowphaseSystem, ec.ResponseSystem, ec.MotionSystem
