@@ -114,6 +114,7 @@ class SnapshotSchema:
         self._records = [
             records(kind, FIELDS.get(kind, ()), _WHOLE.get(kind, ())) for kind in self.kinds
         ]
+        self._library_records = self._records[: len(FIELDS)]
         self._last = None
 
     def _discover(self, kinds: Iterable[type]) -> None:
@@ -148,7 +149,7 @@ class SnapshotSchema:
             places = {n: place for place, n in enumerate((*range(first), *held))}
             saved = rearrange(masks, [*map(places.get, range(len(self.kinds)))], len(places))
             plain = [self.types.plain[n - first] for n in held]
-            sizes = [len(records.items) for records in self._records[: len(FIELDS)]]
+            sizes = [len(records.items) for records in self._library_records]
             n_numbers = sum(map(mul, sizes, WIDTHS.values()))
             last = self._last = WorldContents(
                 mark, dead, ids, masks, others, tuple(own.name for own in self.types.own), plain,
@@ -209,7 +210,7 @@ class SnapshotSchema:
         Raise TypeError if a field is no number.
         """
         numbers = np.zeros(contents.n_numbers)
-        n, wrong = self._kernel.read_all(self._records[: len(FIELDS)], numbers.data)
+        n, wrong = self._kernel.read_all(self._library_records, numbers.data)
         if n >= 0:
             raise _no_number(
                 int(contents.holders(n)[wrong]), self.kinds[n], self._records[n].items[wrong]
@@ -218,7 +219,7 @@ class SnapshotSchema:
 
     def put(self, numbers: Doubles) -> None:
         """Write numbers, in the order of `read`, into the components that were inspected last."""
-        self._kernel.put_all(self._records[: len(FIELDS)], numbers.data)
+        self._kernel.put_all(self._library_records, numbers.data)
 
     def save(self, contents: WorldContents) -> list[list[bytes]]:
         """Return the custom components as the bytes of their save functions."""
@@ -396,6 +397,8 @@ class SnapshotSchema:
         None if one must be replaced by a new component.
         """
         loaded = Loaded({}, [])
+        if not blobs and not tables:
+            return loaded.updates
         saved: Iterable[tuple[Own | Plain, Any]] = (
             *zip(self.types.own, blobs, strict=True),
             *zip(contents.plain, tables, strict=True),

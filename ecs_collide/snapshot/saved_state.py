@@ -61,7 +61,7 @@ class SavedState:
     rest_speed: float
     pair_limit: int
     gravity: tuple[float, ...]
-    counts: tuple[int, ...]
+    counts: list[Any]  # in the order of the fields of `Stats`
     reports: tuple[Report, ...]
     new_reports: list[Report]
     n_reports: int

@@ -76,7 +76,8 @@ _COUNTS = Stats._fields[:-3]  # without the ones computed on access
 _OF_COST = ("escapes", "reinsertions", "rebuilds", "pairs", "sweeps", "depth")
 # The format has room for the other four of these, which it stores as 0.
 _SAVED = tuple(name for name in _COUNTS if name not in ("reinsertions", "rebuilds"))
-# The place of each count in the other form, -1 for one that is 0.
+# The place of each count in another form, -1 for one that is 0.
+_WITHOUT_COST = [-1 if name in _OF_COST else n for n, name in enumerate(_COUNTS)]
 _TO_SAVED = [-1 if name in _OF_COST else _COUNTS.index(name) for name in _SAVED]
 _FROM_SAVED = [_SAVED.index(name) if name in _SAVED else -1 for name in _COUNTS]
 _NO_CONTENTS: dict[str, Any] = {
@@ -226,8 +227,7 @@ class Snapshots:
         saved.step, saved.time = step.step, step.time
         saved.rest_speed, saved.pair_limit = self._pipeline.rest_speed, self._pipeline.pair_limit
         saved.gravity = step.gravity
-        counts = step.counts or [0] * len(_COUNTS)
-        saved.counts = tuple(map([*counts, 0].__getitem__, _TO_SAVED))
+        saved.counts = step.counts or [0] * len(_COUNTS)
         saved.reports, saved.new_reports = tuple(step.reports), step.new_reports
         saved.n_reports, saved.was_crowded = step.n_reports, step.is_crowded
         saved.category_names = tuple(CATEGORY_NAMES.names)
@@ -288,7 +288,7 @@ class Snapshots:
             "rest_speed": saved.rest_speed,
             "pair_limit": saved.pair_limit,
             "gravity": (*saved.gravity, 0.0, 0.0)[:3],
-            "counts": saved.counts,
+            "counts": tuple(map([*saved.counts, 0].__getitem__, _TO_SAVED)),
             "reports": list(saved.reports),
             "new_reports": saved.new_reports,
             "n_reports": saved.n_reports,
@@ -472,7 +472,8 @@ class Snapshots:
         timeline.contacts.recover(*(saved.contacts or _NO_CONTACTS))
         self._recover_rides(saved.rides)
         timeline.event_buffer.clear()
-        self._resume_step(saved, saved.events)
+        counts = [*map([*saved.counts, 0].__getitem__, _WITHOUT_COST)]
+        self._resume_step(saved, saved.events, counts)
         if len(saved.sleepers) or len(saved.stirred):
             step.n_asleep = registry.resume_sleep(saved.sleepers, saved.stirred)
         self._subscribers.resume(world, saved.altered)
@@ -572,7 +573,9 @@ class Snapshots:
             np.array(state.pending["codes"], np.int8).data,
             {},
         )
-        self._resume_step(state, StepEvents.of_arrays(state.collisions, state.contact_events))
+        events = StepEvents.of_arrays(state.collisions, state.contact_events)
+        counts = [*map([*state.counts, 0].__getitem__, _FROM_SAVED)]
+        self._resume_step(state, events, counts)
         step.n_asleep = registry.resume_sleep(state.sleepers, state.stirred)
         known = {*zip(first.tolist(), second.tolist(), strict=True), *map(tuple, bodies.tolist())}
         altered = [each for each in state.altered if each[2:4] in known]  # the others never end
@@ -589,19 +592,16 @@ class Snapshots:
             np.array(rides["taken_off"][:, :dim], np.float64).data,
         )
 
-    def _resume_step(self, state: SnapshotData | SavedState, events: StepEvents | None) -> None:
+    def _resume_step(
+        self, state: SnapshotData | SavedState, events: StepEvents | None, counts: list[Any]
+    ) -> None:
         """Restore the results of the last step, and the settings."""
         step = self._state
         step.log = None
         step.known_events = events
         step.reports[:] = state.reports[-N_KEPT:]
         step.n_reports = state.n_reports
-        step.drop_step(
-            state.step,
-            state.time,
-            [*map((*state.counts, 0).__getitem__, _FROM_SAVED)],
-            [*state.new_reports],
-        )
+        step.drop_step(state.step, state.time, counts, [*state.new_reports])
         self._pipeline.rest_speed = state.rest_speed
         self._pipeline.pair_limit = state.pair_limit
         step.is_crowded = state.was_crowded
