@@ -191,6 +191,7 @@ class EntityRows:
         if others:
             self.end_contacts(others, [EndReason.ENTITY_DELETED] * len(others))
             self.table.news[others] |= News.NEW
+            self.new.update(dict.fromkeys(others))
         self._switch_off(rows)
 
     def _switch_off(self, rows: list[int]) -> None:

@@ -816,6 +816,18 @@ def test_a_rider_that_is_created_on_a_lift_is_carried_in_its_first_step(way, gra
     assert esper.component_for_entity(rider, ec.Velocity).xy == (0, 0)
 
 
+def test_a_rider_on_a_lift_in_a_cleared_world_is_carried_in_its_first_step():
+    for _ in range(2):  # the second one with the ids of the first
+        esper.clear_database()
+        mover((0, -1), (10, 1), (0, -60), ec.Carry())
+        rider = mover((0, 1), (1, 1), (0, 0), ec.Slide())
+        ec.install()
+
+        esper.process(1 / 64)
+
+        assert position(rider) == (0, 1 - 60 / 64)
+
+
 def test_a_body_that_is_created_beside_or_far_above_a_lift_is_not_carried():
     lift = mover((0, -1), (10, 1), (60, 0), ec.Carry())
     above, beside = mover((0, 5), (1, 1), (0, 0), ec.Slide()), mover((-11, -1), (1, 1), (0, 0))
