@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ecs_collide.levels.outlines import Ramp
 from ecs_collide.levels.properties import Factory
 from ecs_collide.levels.reading import check_place
 from ecs_collide.levels.things import SolidBox
@@ -26,11 +27,12 @@ class Part(NamedTuple):
 
     Cells whose parts are equal merge.  `key` stands for type and properties.  `shape` is the part
     of the cell that the body takes, as left, top, right and bottom in pixels from the cell's top
-    left corner; None for all of it.
+    left corner; None for all of it.  Ramps do not merge.
     """
 
     key: tuple[str, str]
     shape: tuple[float, float, float, float] | None = None
+    ramp: Ramp | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,8 +200,10 @@ class Grid:
 
     def joins(self, part: Part, size: tuple[float, float]) -> tuple[bool, bool]:
         """Return whether neighbours in a row, and in a column, form one box."""
-        if part.shape is None or not self.merge:
-            return self.merge, self.merge
+        if part.ramp or not self.merge:
+            return False, False
+        if part.shape is None:
+            return True, True
         left, top, right, bottom = part.shape
         return left == 0 and right == size[0], top == 0 and bottom == size[1]
 

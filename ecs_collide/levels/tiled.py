@@ -19,10 +19,18 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
+from ecs_collide.components.surfaces import Slope
 from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.level import Level, Skipped, Tile
-from ecs_collide.levels.properties import checked_categories, handed_down, is_solid, traits_of
+from ecs_collide.levels.outlines import Ramp, is_rectangle, ramp_of
+from ecs_collide.levels.properties import (
+    Factory,
+    checked_categories,
+    handed_down,
+    is_solid,
+    traits_of,
+)
 from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
 from ecs_collide.levels.things import LevelObject, SolidBox
 
@@ -294,9 +302,9 @@ class _Reader:
         boxes = [] if is_off or tile is None else list(self.shapes_of(tile, tileset, gid, owner))
         if is_off or not (boxes or body or is_solid(stated, owner)):
             return Kind(type_, ChainMap(own, stated))
-        whole = boxes or [(None, type_, {})]
+        whole = boxes or [(None, None, type_, {})]
         made: dict[Part, tuple[str, dict[str, Any], Any]] = {}
-        for shape, own_type, more in whole:
+        for shape, ramp, own_type, more in whole:
             properties = {**stated, **own, **more}
             properties.pop("solid", None)
             key = (own_type or type_, _written(properties))
@@ -308,17 +316,18 @@ class _Reader:
                     "properties, or more layers the same"
                 )
             traits = traits_of(properties, owner, self.categories)
-            made[Part(key, shape)] = key[0], properties, traits
+            made[Part(key, shape, ramp)] = key[0], properties, traits + _slope(ramp)
         return Kind(type_, ChainMap(own, stated), tuple(made), made)
 
     def shapes_of(
         self, tile: Any, tileset: Any, gid: int, owner: str
-    ) -> Iterator[tuple[tuple[float, float, float, float] | None, str, dict[str, Any]]]:
-        """Yield the boxes of the tile collision editor: in the cell, with type and properties.
+    ) -> Iterator[tuple[Any, Ramp | None, str, dict[str, Any]]]:
+        """Yield the bodies that the tile collision editor gives a tile.
 
-        A box that fills the cell is None.  A right triangle would be another kind of box here.
+        Each has a box in its cell, or None if it fills that, a ramp or None, type and properties.
         """
         size = tile.width or tileset.tile_width, tile.height or tileset.tile_height
+        up = self.cell[1] - size[1]  # tiles stand on the lower side of their cell
         for thing in getattr(tile.objects, "tiled_objects", None) or ():
             called = f"shape {thing.id} ({thing.name or 'no name'}) of {owner}"
             if is_solid(thing.properties, called) is False:
@@ -331,16 +340,12 @@ class _Reader:
             if fault:
                 self.skip_or_raise(called, fault, _outline(thing))
                 continue
-            left, top, right, bottom = _corners_of(thing)
-            if gid & _FLIP_DIAGONALLY:
-                left, top, right, bottom = top, left, bottom, right
-            if gid & _FLIP_X:
-                left, right = size[0] - right, size[0] - left
-            if gid & _FLIP_Y:
-                top, bottom = size[1] - bottom, size[1] - top
-            up = self.cell[1] - size[1]  # tiles stand on the lower side of their cell
-            box = (float(left), top + up, float(right), bottom + up)
-            yield (None if box == (0, 0, *self.cell) else box), thing.class_, thing.properties
+            ring = [_flipped(point, size, gid) for point in _outline(thing)]
+            ramp = ramp_of(ring)
+            xs, ys = zip(*ring, strict=True)
+            box = (min(xs), min(ys) + up, max(xs), max(ys) + up)
+            is_full = box == (0, 0, *self.cell) and ramp is None
+            yield None if is_full else box, ramp, thing.class_, thing.properties
 
     def fault(self, thing: shapes.TiledObject, called: str) -> str | None:
         """Return why an object is no upright box, or None."""
@@ -393,6 +398,7 @@ class _Reader:
             return None
         x, y, right, bottom = _corners_of(thing)
         width, height = right - x, bottom - y
+        ramp = ramp_of(_outline(thing)) if isinstance(thing, shapes.Polygon) else None
 
         type_, properties, number = thing.class_, thing.properties, 0
         anchor = _ANCHORS["topleft"]
@@ -422,7 +428,7 @@ class _Reader:
             (width / 2, height / 2),
             properties,
             number,
-            traits_of(asked, called, self.categories),
+            traits_of(asked, called, self.categories) + _slope(ramp),
             bool(is_solid(asked, called)),
             tuple(points),
         )
@@ -452,7 +458,7 @@ def _outline(thing: shapes.TiledObject) -> list[tuple[float, float]]:
         points = [(float(right), float(down)) for right, down in thing.points]
     for right, down in points:
         check_numbers(f"object {thing.id}", x=right, y=down)
-    angle = math.radians(thing.rotation)
+    angle = math.radians(thing.rotation % 360)  # exact for whole turns
     cos, sin = math.cos(angle), math.sin(angle)
     return [(x + cos * dx - sin * dy, y + sin * dx + cos * dy) for dx, dy in points]
 
@@ -470,8 +476,12 @@ def _no_box(thing: shapes.TiledObject) -> str | None:
     """Return why an object is no upright box, or None."""
     if isinstance(thing, shapes.Ellipse):
         return "is an ellipse" + _BOXES
-    if isinstance(thing, shapes.Polygon) and not _is_upright([(x, y) for x, y in thing.points]):
-        return "is a polygon" + _BOXES
+    if isinstance(thing, shapes.Polygon):
+        points = [(x, y) for x, y in thing.points]
+        for x, y in points:
+            check_numbers("a polygon", x=x, y=y)
+        if not (is_rectangle(points) or ramp_of(points)):
+            return "is a polygon, and neither an upright rectangle nor a ramp" + _BOXES
     is_point = not any(thing.size) and not isinstance(
         thing, (shapes.Tile, shapes.Polyline, shapes.Polygon)
     )
@@ -480,20 +490,16 @@ def _no_box(thing: shapes.TiledObject) -> str | None:
     return None
 
 
-def _is_upright(points: list[tuple[float, float]]) -> bool:
-    """Return whether a polygon is a rectangle that is parallel to the axes."""
-    for x, y in points:
-        check_numbers("a polygon", x=x, y=y)
-    corners = [
-        here
-        for before, here, after in zip(
-            points[-1:] + points[:-1], points, points[1:] + points[:1], strict=True
-        )
-        if not (before[0] == here[0] == after[0] or before[1] == here[1] == after[1])
-    ]
-    if len(corners) != 4:
-        return False
-    (a, b), (c, d), (e, f), (g, h) = corners
-    across = b == d and c == e and f == h and g == a
-    down = a == c and d == f and e == g and h == b
-    return (across and b != f and a != c) or (down and a != e and b != d)
+def _slope(ramp: Ramp | None) -> tuple[Factory, ...]:
+    """Return functions that create the components of a ramp."""
+    return () if ramp is None else (partial(Slope, *ramp),)
+
+
+def _flipped(
+    point: tuple[float, float], size: tuple[float, float], gid: int
+) -> tuple[float, float]:
+    """Return where a point of a tile lies in a tile that is flipped as its number says."""
+    x, y = point
+    if gid & _FLIP_DIAGONALLY:
+        x, y = y, x
+    return (size[0] - x if gid & _FLIP_X else x), (size[1] - y if gid & _FLIP_Y else y)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
+import esper
 import pytest
 
 import ecs_collide as ec
+from ecs_collide.character import Character, install_characters
 from tests.levels.test_tiled_bodies import Load, custom, load, objects, thing, tiles, traits
 
 __all__ = ["load"]  # the fixture
@@ -92,7 +95,7 @@ def test_tile_that_is_not_solid_has_no_bodies_of_shapes_either(load: Load) -> No
 @pytest.mark.parametrize(
     ("wrong", "word"),
     [
-        ({"polygon": [{"x": 0, "y": 10}, {"x": 10, "y": 0}, {"x": 10, "y": 10}]}, "is a polygon"),
+        ({"polygon": [{"x": 0, "y": 10}, {"x": 5, "y": 0}, {"x": 10, "y": 10}]}, "is a polygon"),
         ({"ellipse": True}, "is an ellipse"),
         ({"rotation": 45}, "is rotated by 45 degrees"),
         ({"polyline": [{"x": 0, "y": 0}, {"x": 10, "y": 10}]}, "is a polyline"),
@@ -110,17 +113,94 @@ def test_shape_that_is_no_box_is_refused_by_name_where_its_tile_is_used(
 
     assert corners(level) == {(0, 0, 10, 10)}  # as without shapes
     (skipped,) = level.skipped
-    assert str(skipped).startswith(f"shape 1 (edge) of tile 1 in layer 'tiles' {word}; ")
+    assert str(skipped).startswith(f"shape 1 (edge) of tile 1 in layer 'tiles' {word}")
     assert load(tiles(".... .... 2..."), tile=tile).skipped == ()
 
 
 def test_points_of_a_skipped_shape_are_those_of_its_tile(load: Load) -> None:
-    corners = [{"x": 0, "y": 10}, {"x": 10, "y": 0}, {"x": 10, "y": 10}]
+    corners = [{"x": 0, "y": 10}, {"x": 5, "y": 0}, {"x": 10, "y": 10}]
     tile = {1: {"shapes": [shape(0, 0, 0, 0, polygon=corners)]}}
 
     level = load(tiles(".... .... 1..."), tile=tile, no_box="skip")
 
-    assert level.skipped[0].points == ((0, 10), (10, 0), (10, 10))
+    assert level.skipped[0].points == ((0, 10), (5, 0), (10, 10))
+
+
+def polygon(*points: tuple[float, float]) -> dict[str, Any]:
+    return shape(0, 0, 0, 0, polygon=[{"x": x, "y": y} for x, y in points])
+
+
+@pytest.mark.parametrize(
+    ("points", "slope", "box"),
+    [
+        ([(0, 10), (10, 0), (10, 10)], ec.Slope("right"), (0, 0, 10, 10)),
+        ([(0, 0), (10, 10), (0, 10)], ec.Slope("left"), (0, 0, 10, 10)),
+        ([(0, 0), (10, 0), (0, 10)], ec.Slope("right", ceiling=True), (0, 0, 10, 10)),
+        ([(0, 0), (10, 0), (10, 10)], ec.Slope("left", ceiling=True), (0, 0, 10, 10)),
+        ([(0, 10), (10, 5), (10, 10)], ec.Slope("right"), (0, 0, 10, 5)),
+        ([(0, 5), (10, 0), (10, 10), (0, 10)], ec.Slope("right", low=0.5), (0, 0, 10, 10)),
+        ([(2, 0), (8, 0), (8, 3), (2, 9)], ec.Slope("right", 0, 2 / 3, True), (2, 1, 8, 10)),
+    ],
+)
+def test_right_triangle_and_the_tiles_of_a_longer_ramp_are_slopes(
+    load: Load, points: Any, slope: ec.Slope, box: tuple[float, ...]
+) -> None:
+    for ring in (points, points[1:] + points[:1], points[::-1]):
+        level = load(
+            tiles(".... .... 1..."), objects(polygon(*ring)), tile={1: {"shapes": [polygon(*ring)]}}
+        )
+
+        assert corners(level) == {box}
+        assert traits(level.solids[0]) == [slope]
+        assert traits(level.objects[0]) == [slope]
+
+
+@pytest.mark.parametrize(
+    ("flips", "slope"),
+    [
+        (1 << 31, ec.Slope("left")),
+        (1 << 30, ec.Slope("left", ceiling=True)),
+        ((1 << 31) + (1 << 30), ec.Slope("right", ceiling=True)),
+    ],
+)
+def test_slope_is_flipped_with_its_tile(load: Load, flips: int, slope: ec.Slope) -> None:
+    layer = tiles(".... .... 1...")
+    layer["data"][8] += flips
+    shape = polygon((0, 10), (10, 0), (10, 10))
+
+    (box,) = load(layer, tile={1: {"shapes": [shape]}}).solids
+
+    assert traits(box) == [slope]
+
+
+def test_character_walks_over_a_hill_of_tiles_that_then_loses_its_ramp(
+    load: Load, world: str
+) -> None:
+    #
+    #   . . / # # # . .
+    #   # # # # # # # #
+    #
+    ramp = {"shapes": [polygon((0, 10), (10, 0), (10, 10))], "type": "ramp"}
+    level = load(tiles("........ ..1222.. 22222222"), tile={1: ramp, 2: {"solid": True}})
+    level.create({"ramp": ec.Fixed})
+    character = Character(walk_speed=60, acceleration=inf, deceleration=inf, step_height=0)
+    body = ec.Position(5, 15), ec.Extents(2, 5), ec.Velocity(0, 0), ec.Slide(), character
+    hero = esper.create_entity(*body)
+    space = ec.install(gravity=(0, -900))
+    install_characters(space)
+    place = esper.component_for_entity(hero, ec.Position)
+    character.walk = 1
+    for _ in range(50):
+        esper.process(1 / 60)
+    assert place.x > 40
+    assert place.y == 25
+
+    character.walk = -1
+    level.set_cell(2, 1)  # there is a cliff now
+    for _ in range(35):
+        esper.process(1 / 60)
+    assert place.y == 15
+    assert level.tile_at((25, 15)) is None
 
 
 @pytest.mark.parametrize("at", range(6))
