@@ -276,6 +276,12 @@ class TestReport:
         assert "- **ecs_collide, soft**: The same, with Separate: a soft crowd." in text
         assert "## Whole engines" not in text
 
+    def test_page_is_not_written_from_a_part_of_the_figures(self, capsys):
+        with pytest.raises(SystemExit):
+            parsed(["engine", "--write"])
+
+        assert "the page needs all figures" in capsys.readouterr().err
+
     def test_scene_of_one_size_is_drawn_as_dots_and_one_of_several_as_lines(self):
         gas = described()
         arenas = [described("engine", collisions=1.0, energy=1.0, escaped=0) for _ in range(2)]

@@ -65,6 +65,8 @@ def parsed(words: list[str]) -> argparse.Namespace:
     unknown = set(arguments.names) - set(NAMES)
     if unknown:
         parser.error(f"{', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}")
+    if arguments.write and (arguments.names or arguments.quick or arguments.only):
+        parser.error("--write: the page needs all figures, so measure everything")
     return arguments
 
 
