@@ -29,7 +29,7 @@ from demos.platformer.machines import (
     hero,
 )
 from demos.platformer.tiles import COIN, LevelScene, create_fence
-from ecs_collide.character import Character, install_characters
+from ecs_collide.character import Character, CharacterState, install_characters
 from ecs_collide.levels import tiled
 
 LEVEL = Path(__file__).parent.with_name("levels") / "meadow.tmx"
@@ -117,7 +117,7 @@ class Platformer(LevelScene):
 
     title = "platformer"
     seconds = 45.0
-    help = "arrows: run   space: jump, twice   down: drop   X: shoot   B: the bot plays"
+    help = "arrows: run   space: jump, also off walls   down: drop   X: shoot   B: the bot plays"
 
     def __init__(self, space: ec.Space, level: tiled.Level, lifts: dict[str, Lift]) -> None:
         super().__init__(space, level)
@@ -140,7 +140,7 @@ class Platformer(LevelScene):
             self.look_at = esper.component_for_entity(self.player, ec.Position).xy
 
     def dust(self) -> None:
-        """Show where the player runs, jumps, even in the air, and lands."""
+        """Show where the player runs, jumps, lands, and slides down a wall."""
         if not esper.entity_exists(self.player):
             return
         x, y = esper.component_for_entity(self.player, ec.Position).xy
@@ -151,8 +151,10 @@ class Platformer(LevelScene):
             self.effects.burst((x, y - 14), DUST, 10, 150.0, towards=(0.0, 0.3), life=0.4)
             self.effects.play("jump" if jumped else "land")
         self.rise, self.was_on_ground = rise, character.on_ground
-        if self.n_steps % 6 == 0 and character.on_ground and character.walk:
-            self.effects.burst((x, y - 14), DUST, 1, 40.0, size=6.0, life=0.4)
+        slides = character.state is CharacterState.WALL_SLIDING
+        if self.n_steps % 6 == 0 and (slides or (character.on_ground and character.walk)):
+            at = (x + 10 * character.facing, y) if slides else (x, y - 14)
+            self.effects.burst(at, DUST, 1, 40.0, size=6.0, life=0.4)
 
     def collect(self, event: ec.Collision) -> None:
         """Take a coin."""

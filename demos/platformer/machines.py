@@ -51,6 +51,9 @@ def hero() -> tuple[object, ...]:
         deceleration=inf,
         air_control=1.0,
         air_jumps=1,
+        wall_slide_speed=150.0,
+        wall_jump_speed=300.0,
+        wall_jump_lock=0.12,
     )
     return ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide(), character, Player(), look
 

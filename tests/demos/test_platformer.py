@@ -135,6 +135,28 @@ def test_player_stands_runs_and_jumps(sim: Sim, game: Platformer) -> None:
     assert y[-1] == y[0]
 
 
+def test_player_jumps_again_in_the_air_slides_down_a_wall_and_jumps_off(game: Platformer) -> None:
+    x, y = game.start
+    esper.create_entity(ec.Position(x + 32, y + 150), ec.Extents(10, 300))
+    velocity = place_player(game, x, y + 150)
+    speeds = []
+    game.keys.right = True
+
+    for step in range(26):
+        game.keys.jump = step in (3, 4)  # in the air
+        game.step()
+        speeds.append(velocity.y)
+
+    assert max(speeds[2:6]) > 0.8 * machines.JUMP
+    while velocity.y != -150.0 and game.n_steps < 90:
+        game.step()
+    assert velocity.y == -150.0  # it slides
+    game.keys.jump = True
+    game.step()
+    assert velocity.x < -100
+    assert velocity.y > 0.8 * machines.JUMP
+
+
 def test_lift_carries_the_player_up(game: Platformer) -> None:
     lift = game.lifts["shaft"]
     place = esper.component_for_entity(lift_entity(lift), ec.Position)
