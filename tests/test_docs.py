@@ -349,6 +349,16 @@ def test_no_animation_is_larger_than_a_megabyte_and_a_half():
         assert animation.stat().st_size < 1_500_000, animation.name
 
 
+def test_readers_who_ask_for_less_motion_see_a_still_of_each_animation():
+    css = (ROOT / "docs" / "site.css").read_text("utf-8")
+    rule = css.partition("prefers-reduced-motion: reduce")[2]
+    for animation in (ROOT / "docs" / "pictures").glob("*.gif"):
+        still = re.search(rf'"{animation.name}"\] .*_images/(\w+\.png)', rule)
+        assert still, animation.name
+        shown = f"](pictures/{still[1]})"  # on a page, so that it is among the site's images
+        assert shown in (ROOT / "docs" / "demos.md").read_text("utf-8")
+
+
 def test_every_demo_has_a_small_picture_and_stands_on_the_page_of_demos():
     from demos.app.catalogue import names
 
