@@ -292,7 +292,8 @@ class Slope(Component):
     ======================================  =====================================
 
     It has no effect on a dynamic body, on one that grows, and if it rises along `Space.up`; such a
-    body is a box.  Region queries, `nearest` and `Space.bounds` take the whole box.
+    body is a box, and so is one that is `Attached`.  Rays, casts and regions meet its solid part;
+    `Space.nearest`, `query_circle` and `Space.bounds` take the whole box.
 
     Parameters
     ----------

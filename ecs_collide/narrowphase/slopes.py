@@ -75,6 +75,7 @@ class Slopes:
     steepness: cython.double  # rise for each unit along `run`
     normal_run: cython.double  # the unit normal out of the slope
     normal_up: cython.double
+    height: cython.double  # of its box
     foot: cython.double  # the height of the line at its low end
     drop: cython.double  # the height of the box above the high end
     # the results of `_measure`
@@ -95,7 +96,8 @@ class Slopes:
         self.sign = 1
         self.run = self.up = 0
         self.forth = self.out = 1.0
-        self.steepness = self.normal_run = self.normal_up = self.foot = self.drop = 0.0
+        self.steepness = self.normal_run = self.normal_up = 0.0
+        self.height = self.foot = self.drop = 0.0
         self.along = self.above = self.base = self.reach = self.near_gap = 0.0
         self.near_axis = self.near_sign = self.n_near = 0
 
@@ -133,15 +135,15 @@ class Slopes:
         self.forth = 1.0 if b.rare.slope[s] > 0 else -1.0
         self.up = abs(b.rare.slope_top[s]) - 1
         self.out = 1.0 if b.rare.slope_top[s] > 0 else -1.0
-        height: cython.double = 2.0 * b.half[s, self.up]
+        self.height = 2.0 * b.half[s, self.up]
         self.steepness = (b.half[s, self.up] / b.half[s, self.run]) * (
             b.rare.slope_high[s] - b.rare.slope_low[s]
         )
         length: cython.double = sqrt(1.0 + self.steepness * self.steepness)
         self.normal_up = self.out / length
         self.normal_run = -self.forth * self.steepness / length
-        self.foot = height * b.rare.slope_low[s]
-        self.drop = height * (1.0 - b.rare.slope_high[s])
+        self.foot = self.height * b.rare.slope_low[s]
+        self.drop = self.height * (1.0 - b.rare.slope_high[s])
 
     def normal_on(self, k: cython.int) -> cython.double:
         """Return the unit normal out of the slope on an axis."""
@@ -170,13 +172,20 @@ class Slopes:
         time = b.base[self.body] if t < 0.0 else t
         front: cython.double = b.centre_at(self.body, run, time)
         corner: cython.double = b.centre_at(self.body, up, time)
-        end -= self.forth * b.half[self.slope, run]
-        base -= self.out * b.half[self.slope, up]
-        front += self.forth * b.half_at(self.body, run, time)
-        corner -= self.out * b.half_at(self.body, up, time)
+        self._relate(
+            end - self.forth * b.half[self.slope, run],
+            base - self.out * b.half[self.slope, up],
+            front + self.forth * b.half_at(self.body, run, time),
+            corner - self.out * b.half_at(self.body, up, time),
+        )
+
+    def _relate(
+        self, end: cython.double, base: cython.double, front: cython.double, corner: cython.double
+    ) -> cython.void:
+        """Find where a corner is relative to the line from two faces of each box."""
         self.base = base
         self.along = self.forth * (front - end)
-        self.above = self.out * (corner - base) - self._rise()
+        self.above = self.out * (corner - base) - self.rise()
         self.reach = max(abs(corner), abs(base)) + self.steepness * max(abs(front), abs(end))
 
     def depth(self, pairs: PairTable) -> cython.double:
@@ -189,7 +198,7 @@ class Slopes:
 
     @cython.cfunc
     @cython.inline
-    def _rise(self) -> cython.double:
+    def rise(self) -> cython.double:
         """Return the height of the line at the corner."""
         return self.foot + self.steepness * self.along
 
@@ -339,16 +348,7 @@ class Slopes:
 
         b.interrupt_rest(i)
         self._measure(b.base[i], pairs, p)
-        height: cython.double = self._rise()
-        if not slanted:
-            height = 2.0 * b.half[self.slope, up] - self.drop
-        face: cython.double = self.base + self.out * height
-        centre: cython.double = face + self.out * b.half_of(i, up)
-        start: cython.double = centre
-        nudge: cython.double = 0.0
-        while self.out * ((centre - self.out * b.half_of(i, up)) - self.base) - height < 0.0:
-            nudge = max(2.0 * nudge, self.reach * 2.0**-53, APART_AT_LEAST)
-            centre = start + self.out * nudge
+        centre: cython.double = self.seat_of(self.along, b.half_of(i, up), slanted)
         b.put(i, up, centre)
 
     def place(
@@ -372,3 +372,81 @@ class Slopes:
             self.snap(pairs, p, is_slanted(sign))
             b.anchor(self.body, self.slope, self.up, t)
         return True
+
+    # -- for queries: rows of two boxes, from `p` in the arrays of their lower and upper corners --
+
+    def shape_of(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Find the line of the body in a row; return False if it is a box."""
+        if i < 0 or not self.bodies.rare.any_slope or not self.is_slope(i):
+            return False
+        self.slope, self.sign = i, 1
+        self._shape()
+        return True
+
+    def relate(
+        self,
+        low: cython.p_double,
+        high: cython.p_double,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Measure a box and the slope found, in its box from p on; return whether they touch."""
+        end: cython.double = mins[p + self.run] if self.forth > 0.0 else maxs[p + self.run]
+        base: cython.double = mins[p + self.up] if self.out > 0.0 else maxs[p + self.up]
+        front: cython.double = high[self.run] if self.forth > 0.0 else low[self.run]
+        corner: cython.double = low[self.up] if self.out > 0.0 else high[self.up]
+
+        self._relate(end, base, front, corner)
+        return self.above <= 0.0 and self.out * (corner - base) <= self.height - self.drop
+
+    def rate_of(self, displacement: cython.p_double) -> cython.double:
+        """Return the change of `above` over a displacement of the box."""
+        return self.out * displacement[self.up] - self.steepness * (
+            self.forth * displacement[self.run]
+        )
+
+    def aim_cast(self, sweeper: Sweeper, displacement: cython.p_double) -> cython.void:
+        """Add the measured line to a sweep of a cast box, the first, aimed at the slope's box."""
+        speeds: cython.double = abs(displacement[self.up])
+
+        speeds += self.steepness * abs(displacement[self.run])
+        self.add_side(sweeper, self.rate_of(displacement), speeds)
+
+    def clip(
+        self, displacement: cython.p_double, enter: cython.double, leave: cython.double
+    ) -> cython.double:
+        """Return when a measured point that is in the box from `enter` to `leave` is in the slope."""
+        n: cython.int
+
+        for n in range(2):
+            # First the line, then the open face, which may be lower than the box.
+            gap: cython.double = self.above
+            rate: cython.double = self.rate_of(displacement)
+            if n == 1:
+                gap = self.above + self.rise() - (self.height - self.drop)
+                rate = self.out * displacement[self.up]
+            if rate < 0.0:
+                enter = max(enter, -gap / rate)
+            elif rate > 0.0:
+                leave = min(leave, -gap / rate + 0.0)
+            elif gap > 0.0:
+                return INF
+        return enter if enter <= leave else INF
+
+    def seat_of(
+        self, along: cython.double, half: cython.double, slanted: cython.bint
+    ) -> cython.double:
+        """Return the centre of a cast box on the line at a distance from its end, or on the face."""
+        height: cython.double = self.height - self.drop
+        nudge: cython.double = 0.0
+
+        if slanted:
+            self.along = along
+            height = self.rise()
+        start: cython.double = self.base + self.out * height + self.out * half
+        centre: cython.double = start
+        while self.out * ((centre - self.out * half) - self.base) - height < 0.0:
+            nudge = max(2.0 * nudge, self.reach * 2.0**-53, APART_AT_LEAST)
+            centre = start + self.out * nudge
+        return centre

@@ -92,6 +92,7 @@ class PresentBodies:
         self._finder = self._kernels.BoxFinder(bodies, units, makers, registry.makers)
         self._tree = backend.kernels.tree.Tree(dim, 0)
         self.search = search_of(domain, self._tree)
+        self.search.use_slopes(bodies, registry.row_of)
         self._rows = self._watched = self._attached = self._owner_rows = _NO_ROWS
         self._room = 0
         self._make_room(8)

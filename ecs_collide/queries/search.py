@@ -21,7 +21,8 @@ from ecs_collide._kernel.constants import INF, LARGEST, STACK_ROOM, TINY, QueryK
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import WIDTH
-from ecs_collide.motion.bodies import flat
+from ecs_collide.motion.bodies import Bodies, flat
+from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
 
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
@@ -144,6 +145,9 @@ class Search:
     has_second: cython.bint
     dim: cython.Py_ssize_t
     sweeper: Sweeper
+    slopes: Slopes  # of the items, with `knows_slopes`
+    knows_slopes: cython.bint
+    row_of: dict  # the row of each entity in the table of bodies; None if items are such rows
     given_min: object  # the arrays of the last query, into which the next three point
     given_max: object
     given_ids: object
@@ -176,6 +180,7 @@ class Search:
         self.given_min = self.given_max = self.given_ids = None
         self.dim = first.dim
         self.sweeper = Sweeper(first.dim)
+        self.knows_slopes = False
         self.stack = zeros(INT, STACK_ROOM)
         self.entry = zeros(DOUBLE, STACK_ROOM)
         self.best = KBestHeap()
@@ -185,6 +190,25 @@ class Search:
             for name in ("start", "half", "displacement", "low", "high", "near", "far"):
                 setattr(self, name, [0.0] * 3)
             self.hit = [0.0] * 8
+
+    def use_slopes(self, bodies: Bodies, row_of: dict | None) -> None:
+        """Treat the slopes among the items as such; their shapes are those of the last step.
+
+        `row_of` gives the row of an id in `bodies`; None if items are such rows.
+        """
+        self.slopes = Slopes(bodies)
+        self.row_of = row_of
+        self.knows_slopes = True
+
+    @cython.cfunc
+    @cython.inline
+    def _is_slope(self, item: cython.longlong) -> cython.bint:
+        """Return whether an item is a slope, and find its line."""
+        if not self.knows_slopes or not self.slopes.bodies.rare.any_slope:
+            return False
+        if self.row_of is not None:
+            return self.slopes.shape_of(self.row_of.get(self.ids[item], -1))
+        return self.slopes.shape_of(item)
 
     def search(self, query: tuple, excluded, boxes: tuple) -> object:
         """Return the first results of a query, by key, then id.
@@ -433,6 +457,8 @@ class Search:
                 return False
             if self.highs[self.dim * item + k] < self.low[k]:
                 return False
+        if self._is_slope(item):
+            return self.slopes.relate(self.low, self.high, self.lows, self.highs, self.dim * item)
         return True
 
     @may_raise
@@ -480,7 +506,9 @@ class Search:
                 else:
                     i = dim * item
                     key = self._least_key(self.lows, self.highs, i, i)
-                    if self.kind == QueryKind.CAST and key <= best.bound:
+                    if key <= best.bound and self.kind != QueryKind.NEAR and self._is_slope(item):
+                        key = self._time_of_slope(self.lows, self.highs, i, key)
+                    elif self.kind == QueryKind.CAST and key <= best.bound:
                         key = self._time_of_impact(self.lows, self.highs, i, i)
                 if key <= best.bound:
                     best.offer(key, item)
@@ -582,10 +610,43 @@ class Search:
                 k, self.low[k], self.high[k], mins[p + k], maxs[q + k],
                 self.displacement[k], 0.0, 0.0, 0.0, 1.0,
             )  # fmt: skip
+        return self._solve()
+
+    def _solve(self) -> cython.double:
+        """Return as `_time_of_impact` the time for the boxes at which the sweeper is aimed."""
         kind: cython.int = self.sweeper.solve()
+
         if kind == IMPACT:
             return self.sweeper.enter
         return 0.0 if kind == OVERLAP else INF
+
+    def _time_of_slope(
+        self,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+        enter: cython.double,
+    ) -> cython.double:
+        """Return when the ray or the cast box meets the slope found, in its box from p on.
+
+        The ray touches that box from `enter` on.
+        """
+        leave: cython.double = INF
+        k: cython.Py_ssize_t
+
+        self.slopes.relate(self.low, self.high, mins, maxs, p)
+        if self.kind == QueryKind.CAST:
+            self._time_of_impact(mins, maxs, p, p)
+            self.slopes.aim_cast(self.sweeper, self.displacement)
+            enter = self._solve()
+            self.sweeper.n_sides = 2 * self.sweeper.dim
+            return enter
+        for k in range(self.dim):
+            displacement: cython.double = self.displacement[k]
+            if displacement != 0.0:
+                face: cython.double = maxs[p + k] if displacement > 0.0 else mins[p + k]
+                leave = min(leave, (face - self.start[k]) / displacement)
+        return self.slopes.clip(self.displacement, enter, leave)
 
     # Results
 
@@ -625,10 +686,13 @@ class Search:
                 self.near[k] = self.lows[self.dim * item + k]
                 self.far[k] = self.highs[self.dim * item + k]
         self.hit[0] = self.best.keys[i]
+        is_slope: cython.bint = self._is_slope(item)
         if self.kind == QueryKind.RAY:
             self._describe_ray(self.hit[0])
+            if is_slope:
+                self._describe_ray_on_slope(self.hit[0])
         elif self.kind == QueryKind.CAST:
-            self._describe_impact(self.hit[0])
+            self._describe_impact(self.hit[0], is_slope)
         else:
             for k in range(self.dim):
                 self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
@@ -655,7 +719,26 @@ class Search:
                 self.hit[1 + k] = face
                 self.hit[1 + dim + k] = -1.0 if direction > 0.0 else 1.0
 
-    def _describe_impact(self, time: cython.double) -> cython.void:
+    def _describe_ray_on_slope(self, time: cython.double) -> cython.void:
+        """Correct the point and the normal of a hit if it is on the open side of a slope."""
+        s: Slopes = self.slopes
+        k: cython.Py_ssize_t
+        rate: cython.double = s.rate_of(self.displacement)
+        drop: cython.double = s.out * self.displacement[s.up]
+
+        s.relate(self.low, self.high, self.near, self.far, 0)
+        is_line: cython.bint = rate < 0.0 and -s.above / rate == time
+        top: cython.double = s.above + s.rise() - (s.height - s.drop)
+        if not is_line and not (s.drop != 0.0 and drop < 0.0 and -top / drop == time):
+            return
+        for k in range(self.dim):
+            self.hit[1 + k] = self.start[k] + time * self.displacement[k] + 0.0
+            self.hit[1 + self.dim + k] = s.normal_on(k) if is_line else 0.0
+        if not is_line:
+            self.hit[1 + s.up] = s.base + s.out * (s.height - s.drop)
+            self.hit[1 + self.dim + s.up] = s.out
+
+    def _describe_impact(self, time: cython.double, is_slope: cython.bint) -> cython.void:
         """Write the centre, the normal and the depth where the moving box meets another.
 
         At an impact, the box is placed flush against the face that it meets, never beyond it.
@@ -663,14 +746,30 @@ class Search:
         dim: cython.Py_ssize_t = self.dim
         k: cython.Py_ssize_t
 
-        self._time_of_impact(self.near, self.far, 0, 0)
+        if is_slope:
+            self._time_of_slope(self.near, self.far, 0, 0.0)
+        else:
+            self._time_of_impact(self.near, self.far, 0, 0)
         for k in range(dim):
             self.hit[1 + k] = self.start[k] + time * self.displacement[k] + 0.0
             self.hit[1 + dim + k] = 0.0
         axis: cython.int = self.sweeper.axis
         self.hit[1 + dim + axis] = float(self.sweeper.sign)
+        if is_slanted(self.sweeper.sign):
+            for k in range(dim):
+                self.hit[1 + dim + k] = self.slopes.normal_on(k) + 0.0
         self.hit[1 + 2 * dim] = self.sweeper.depth
         if self.sweeper.kind == OVERLAP:
+            return
+        if is_slope and self.slopes.is_open(axis, self.sweeper.sign):
+            run: cython.int = self.slopes.run
+            way: cython.double = self.slopes.forth * time * self.displacement[run]
+            self.hit[1 + axis] = (
+                self.slopes.seat_of(
+                    self.slopes.along + way, self.half[axis], is_slanted(self.sweeper.sign)
+                )
+                + 0.0
+            )
             return
         if self.sweeper.sign < 0:
             centre: cython.double = self.near[axis] - self.half[axis]

@@ -48,6 +48,10 @@ class WrappedSearch:
         self._trees = trees
         self._dim = len(domain.widths)
 
+    def use_slopes(self, bodies: Any, row_of: dict[int, int] | None) -> None:
+        """Treat the slopes among the bodies as such, as the kernel's `Search` does."""
+        self._search.use_slopes(bodies, row_of)
+
     # -- which images --
 
     def _bounds(self) -> tuple[Floats, Floats] | None:

@@ -638,3 +638,97 @@ def test_a_body_walks_from_the_floor_up_a_slope_and_over_its_top(tile, behind):
 
     assert stood == {floor, slope, *([top] if behind else [])}
     assert position(body)[0] > 4 * tile
+
+
+# -- queries --
+
+
+def test_a_ray_meets_the_line_of_a_slope():
+    slope = ramp()
+    space = ec.install()
+    esper.process(0.0)
+
+    down = space.cast_ray((4, 20), (0, -32))
+    flat = space.cast_ray((-10, 6), (40, 0))
+    over = space.cast_ray((-10, 17), (20, 0))
+    along = space.cast_ray((-2, 12), (11, 0))
+    behind = space.cast_ray((30, 6), (-40, 0))
+
+    assert (down.entity, down.time, down.point) == (slope, 0.5, (4, 4))
+    assert down.normal == pytest.approx((-HALF, HALF), abs=1e-15)
+    assert (flat.time, flat.point) == (0.4, (6, 6))
+    assert over is None
+    assert along is None
+    assert (behind.point, behind.normal) == ((16, 6), (1, 0))
+
+
+def test_a_cast_box_is_put_on_the_line_of_a_slope():
+    ramp(half=(8, 4), centre=(8, 4))
+    space = ec.install()
+    esper.process(0.0)
+
+    hit = space.cast_box((5, 20), (1, 2), (0, -20))
+    passing = space.cast_box((-10, 7), (1, 1), (18, 0))
+    (body,) = [mover(hit.centre, (1, 2), (0, -1), ec.Slide())]
+    esper.process(0.1)
+
+    assert hit.centre == pytest.approx((5, 5), abs=1e-14)
+    assert hit.normal == pytest.approx((-math.sqrt(0.2), 2 * math.sqrt(0.2)), abs=1e-15)
+    assert hit.depth == 0
+    assert passing is None
+    assert position(body) != hit.centre  # it slides down
+    (collision,) = space.collisions
+    assert (collision.time, collision.normal_for(body)) == (0, hit.normal)
+
+
+def test_a_lower_top_stops_rays_and_casts():
+    ramp(high=0.5)
+    space = ec.install()
+    esper.process(0.0)
+
+    over = space.cast_ray((-4, 9), (40, 0))
+    below = space.cast_ray((30, 7), (-40, 0))
+    cast = space.cast_box((17, 20), (2, 1), (0, -20))
+
+    assert over is None
+    assert (below.point, below.normal) == ((16, 7), (1, 0))
+    assert (cast.centre, cast.normal) == ((17, 9), (0, 1))
+
+
+def test_a_region_meets_a_slope_only_on_its_solid_side():
+    slope = ramp()
+    space = ec.install()
+    esper.process(0.0)
+
+    assert space.query((1, 5), (3, 8)) == []
+    assert space.query((1, 5), (5, 8)) == [slope]  # its lower right corner touches the line
+    assert space.query_point((12, 4)) == [slope]
+    assert space.query_point((4, 12)) == []
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_casts_find_what_steps_find(dim, volume):
+    rng = random.Random(dim)
+    slope = box((0, 0, 0), (3, 2, 4), ec.Slope("left", low=0.25, high=0.75, ceiling=True))
+    body = mover((9, 9, 9), (1, 0.5, 1), (0, 0, 0), ec.Slide())
+    space = ec.install(dim=dim)
+    esper.process(0.0)
+    n_hits = 0
+
+    for _ in range(volume(100, 2000)):
+        place = [rng.uniform(-9, 9) for _ in range(dim)]
+        motion = [rng.uniform(-2, 2) - 1.5 * part for part in place]
+        hit = space.cast_box(place, (1, 0.5, 1)[:dim], motion, exclude=body)
+        esper.component_for_entity(body, ec.Position).set(*place)
+        set_velocity(body, *motion)
+        esper.process(1.0)
+        first = next(iter(space.collisions), None)
+        if hit is None or hit.depth > 0:
+            assert first is None or first.kind is ec.SweepKind.OVERLAP
+            continue
+        n_hits += 1
+        assert first.other(body) == slope
+        assert hit.time == pytest.approx(first.time, abs=1e-14)
+        assert hit.normal == first.normal_for(body)
+
+    assert n_hits > 0
