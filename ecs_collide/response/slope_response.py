@@ -20,7 +20,7 @@ from ecs_collide._kernel.constants import FACE_ROUNDING, ResponseCode
 from ecs_collide.broadphase.pair_table import SOLID, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.placement import TOUCHING, PositionCorrection
+from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
@@ -243,7 +243,7 @@ class SlopeResponse:
             return False
         b.advance(i, self.step.now)
         b.advance(j, self.step.now)
-        if c.solid_placement(q) != TOUCHING and c.n_near != 1:
+        if not c.is_touching(q):
             return False
         sign: cython.int = 1 if self.pairs.at[q].first == i else -1
         for k in range(b.dim):

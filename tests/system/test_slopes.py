@@ -516,6 +516,9 @@ def test_a_body_slides_over_a_ramp_of_tiles_as_over_one_piece(tile, rise, volume
             right, low = position(body)[0] + half[0], position(body)[1] - half[1]
             assert abs(low - right * rise) <= 4 * SLOP * (abs(low) + rise * abs(right))
             turned = velocity(body)
+            # Pressed against the line, it keeps the part of its velocity along it.
+            along = speed - 5 * tile * rise / (1 + rise**2)
+            assert turned[0] == pytest.approx(along, rel=1e-9)
             assert turned[1] == pytest.approx(turned[0] * rise, rel=1e-12)
             assert position(body)[0] - before == pytest.approx(turned[0] * DT, rel=1e-9)
             assert all(abs(hit.normal[0]) < 1 for hit in space.collisions)
