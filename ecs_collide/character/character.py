@@ -86,6 +86,11 @@ class Character:
     snap_distance : float, optional
         It stays on ground that is at most this far below its feet, as on stairs that lead down;
         by default `step_height`.
+    floor_max_angle : float
+        In degrees, below 90: a `Slope` that is not steeper is ground, on which it stands and walks.
+        It slides down a steeper one.
+    floor_constant_speed : bool
+        Whether `walk_speed` is the speed along a slope; by default it is the speed ahead.
     corner : float
         How far its head may be pushed aside to slip past the corner of a ceiling, and
         how far below the edge of a ledge its feet may be to be lifted onto it.
@@ -211,6 +216,8 @@ class Character:
         crouch_height: float = 0.0,
         crouch_speed: float = 120.0,
         swim_speed: float = 0.0,
+        floor_max_angle: float = 45.0,
+        floor_constant_speed: bool = False,
         lift_speed: str = "all",
         up: Iterable[float] | None = None,
     ) -> None:
@@ -252,6 +259,12 @@ class Character:
         self.crouch_height = _number("crouch_height", crouch_height)
         self.crouch_speed = _number("crouch_speed", crouch_speed)
         self.swim_speed = _number("swim_speed", swim_speed)
+        self.floor_max_angle = _number("floor_max_angle", floor_max_angle)
+        if not self.floor_max_angle < 90.0:
+            raise ValueError(
+                f"Character(floor_max_angle={floor_max_angle!r}) must be below 90 degrees"
+            )
+        self.floor_constant_speed = bool(floor_constant_speed)
         self.lift_speed = lift_speed
         self.up = up
 

@@ -22,6 +22,7 @@ Vector = tuple[float, ...]
 
 SAME = 2.0**-20  # relative: closer speeds are the same
 LENGTH_ROUNDING = 2.0**-40  # relative to a length
+COSINE_ROUNDING = 1e-9
 
 
 class Figure:
@@ -44,7 +45,10 @@ class Figure:
         self.frame = list(self.memory.frame[: self.dim])  # the velocity of its carrier, or its last
         self.rides = False  # whether the space adds `frame` itself
         self.touches = False  # whether it has a contact with ground
+        self.slips = False  # whether it touches a slope that is too steep
         self.grounds: list[int] = []  # the bodies in contact below it, the oldest contact first
+        self.floors: dict[int, Vector] = {}  # the normals of `grounds`
+        self.below: dict[int, Vector] = {}  # the normals of ground below it
         self.walls: list[tuple[Vector3, int]] = []  # normal and entity of walls that it touches
         self.ladder = NOTHING  # the one that it holds on to
         self.wish: list[float] = []  # along `level`, of length 1 at most
@@ -70,8 +74,10 @@ class Figure:
         for k in range(self.dim):
             left = last.frame[k] if last.rode and not self.rides else 0.0
             kept = _same(moved[k], last.written[k] + left)  # else it was held up, or thrown
-            if k != self.up and (last.stepping and grounds):
+            if k != self.up and grounds and (last.stepping or last.snapped):
                 kept = True  # only the frame has changed, not its walk
+            if k != self.up and not c.on_ground and self.lands_on_slope():
+                kept = True  # the slope has turned its fall, not its walk
             if kept and not (landed and k != self.up):
                 self.own[k] = last.own[k]
             elif k != self.up and not grounds and last.frame[k] != 0.0 == moved[k] - last.frame[k]:
@@ -96,6 +102,19 @@ class Figure:
         if self.touches:
             c.ground = grounds[0]
 
+    def is_floor(self, normal: Vector) -> bool:
+        """Return whether a surface with this normal is not too steep to stand on."""
+        steepest = math.cos(math.radians(self.character.floor_max_angle))
+        return normal[self.up] * self.sign >= steepest - COSINE_ROUNDING
+
+    def is_slanted(self, normal: Vector) -> bool:
+        """Return whether a normal is that of a slope."""
+        return 0.0 < abs(normal[self.up]) < 1.0
+
+    def lands_on_slope(self) -> bool:
+        """Return whether its ground is a slope."""
+        return any(self.is_slanted(normal) for normal in self.floors.values())
+
     def _find_contacts(self) -> list[int]:
         """Return the bodies in contact below it, the oldest contact first.
 
@@ -111,8 +130,11 @@ class Figure:
                     zones.append(other)
                 continue
             normal = contact.normal_for(self.entity)
-            if normal[self.up] == self.sign:
+            if self.is_floor(normal):
                 found.append((contact.since, other))
+                self.floors[other] = normal
+            elif normal[self.up] * self.sign > 0.0:
+                self.slips = True
             elif normal[self.up] == 0.0:
                 self.walls.append((three(list(normal)), other))
         if zones:
@@ -192,6 +214,11 @@ class Figure:
         rises = self.own[self.up] * self.sign
         if self.rides or rises <= 0.0:
             return rises > 0.0
+        normal = self.floors[ground]
+        if self.is_slanted(normal):  # an impact has turned it along the slope
+            moved = self.velocity_of(ground)
+            away = sum((self.own[k] - moved[k]) * normal[k] for k in range(self.dim))
+            return away > SAME * max(1.0, *map(abs, self.own))
         pushed = float(self.space.velocities([ground])[0, self.up]) * self.sign
         return not (rises <= pushed or _same(rises, pushed))
 
@@ -250,6 +277,9 @@ class Figure:
         one_way = esper.try_component(other, ec.OneWay)
         if one_way is None:
             return True
+        if esper.has_component(other, ec.Slope):
+            out = solid_side(one_way, self.space.up)
+            return sum(part * along for part, along in zip(out, motion, strict=True)) < 0.0
         low, high = self.space.bounds(other)
         normal = solid_side(one_way, self.space.up)
         for k in range(self.dim):

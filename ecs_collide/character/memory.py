@@ -53,6 +53,7 @@ class Memory:
     dash_held: bool = False  # the same for `Character.dash`
     gone: bool = True  # whether it left the ground by itself: there is no coyote time
     stepping: bool = False  # whether it rises, or has risen, onto a step
+    snapped: bool = False  # whether it went down to a slope, which may have turned it
     rode: bool = False  # whether the space carried it with its ground
     hovered: float = 0.0  # seconds that it has hovered since it was on the ground
     locked: float = 0.0  # seconds that are left of a wall jump in which it does not steer
@@ -75,15 +76,19 @@ NUMBERS = (
     *("corner", "air_jumps", "wall_slide_speed", "wall_jump_speed", "wall_jump_lock"),
     *("climb_speed", "dash_speed", "dash_time", "dash_pause", "hover_speed", "hover_time"),
     *("ledge_reach", "ledge_time", "ledge_pause", "crouch_height", "crouch_speed", "swim_speed"),
+    "floor_max_angle",
     *("walk", "across", "climb", "facing", "air_time", "state_time"),
 )
-FLAGS = ("jump", "drop", "dash", "hover", "crouch", "on_ground", "jumping")
+FLAGS = (
+    *("jump", "drop", "dash", "hover", "crouch", "on_ground", "jumping"),
+    "floor_constant_speed",
+)
 _KEPT_NUMBERS = (
     *("since_press", "last_dt", "air_dt", "n_air_jumps", "since_wall", "since_dash", "hovered"),
     *("locked", "stunned", "since_ledge", "pull", "standing_height"),
 )
 _KEPT_VECTORS = ("own", "written", "frame", "wall", "dash_way", "knock")
-_KEPT_FLAGS = ("held", "dash_held", "gone", "stepping", "rode", "climbing", "knocked")
+_KEPT_FLAGS = ("held", "dash_held", "gone", "stepping", "rode", "climbing", "knocked", "snapped")
 _KEPT_INTS = ("ledge", "let_through")
 _N_NUMBERS = len(NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
 # Axis of up, state, lift speed; ground, categories, integers; numbers; flags.

@@ -14,7 +14,7 @@ from operator import itemgetter
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character import crouch, dashes, ladders, walls
+from ecs_collide.character import crouch, dashes, ladders, ramps, walls
 from ecs_collide.character.character import Character
 from ecs_collide.character.figure import (
     LENGTH_ROUNDING,
@@ -67,6 +67,7 @@ class Stride(Figure):
         return (
             self.character.state in (CharacterState.STANDING, CharacterState.WALKING)
             and self.touches
+            and not self.lands_on_slope()
             and self.medium is None
             and not (self.jumps or self.rides or memory.stepping or memory.let_through)
             and not any(self.frame)
@@ -244,6 +245,8 @@ class Stride(Figure):
             wish = [part / length for part in wish]
         self.wish = wish
         in_air = not self.touches and not self.was_on
+        if in_air and self.slips and length == 0.0:
+            return
         if in_air and (self.memory.locked > self.late or self.wants is not c):
             return
         if wish[0] != 0.0:
@@ -274,12 +277,17 @@ class Stride(Figure):
         c = self.character
         out = list(self.own)
         stepping, self.memory.stepping = self.memory.stepping, False
+        self.memory.snapped = False
         if self.hangs:
             return out
         if self.jumps and self.rides:  # the space adds the whole velocity of the lift once more
             for k, kept in enumerate(self._kept_of_lift()):
                 out[k] -= self.frame[k] - kept
         if c.on_ground:
+            if ramps.follow(self, out, self.drop):
+                if self.drop is not None:
+                    c.ground = self.drop[0]
+                return out
             if self._step_up(out, c.step_height):
                 return out
             if self.drop is not None:
@@ -322,6 +330,7 @@ class Stride(Figure):
         hit = self.cast(centre, self.upwards(-far))
         if hit is None or hit.depth > 0.0:
             return None
+        self.below[hit.id] = hit.normal
         down = abs(centre[self.up] - hit.centre[self.up])
         is_apart = down > LENGTH_ROUNDING * max(map(abs, (*centre, *self.half)))
         return hit.id, down if is_apart else 0.0
@@ -336,7 +345,7 @@ class Stride(Figure):
         if not any(move) or limit == 0.0:
             return False
         first = hit = self.cast(self.centre, move)
-        if hit is None or first is None or hit.depth > 0.0:
+        if hit is None or first is None or hit.depth > 0.0 or hit.normal[self.up] != 0.0:
             return False
         height = tread = 0.0  # above its feet, of this step and of the previous one
         rise = target = 0.0

@@ -147,7 +147,9 @@ class Search:
     sweeper: Sweeper
     slopes: Slopes  # of the items, with `knows_slopes`
     knows_slopes: cython.bint
-    row_of: dict  # the row of each entity in the table of bodies; None if items are such rows
+    row_of: (
+        dict | None
+    )  # the row of each entity in the table of bodies; None if items are such rows
     given_min: object  # the arrays of the last query, into which the next three point
     given_max: object
     given_ids: object

@@ -1,0 +1,171 @@
+"""Characters on slopes."""
+
+from __future__ import annotations
+
+import math
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide.character import Character, CharacterState, install_characters
+from tests.scenes import box, position, velocity
+
+pytestmark = pytest.mark.usefixtures("implementation", "world")
+
+DT = 1 / 60
+FEET = 12
+
+
+#                    ________
+#               _.-''        ''-._
+#   __________-'                  '-__________     four tiles up, four tiles down
+#
+def hill(steepness=0.5, *parts):
+    """Lay a floor at 0, a hill of tiles 16 wide, and a floor behind it; return its height."""
+    rise = 16 * steepness
+    box((-100, -8), (100, 8))
+    for k in range(4):
+        up, down = 16 * k + 8, 228 - 16 * k - 8
+        box((up, rise * (k + 0.5)), (8, rise / 2), ec.Slope("right"), *parts)
+        box((down, rise * (k + 0.5)), (8, rise / 2), ec.Slope("left"), *parts)
+    box((114, rise * 2), (50, rise * 2))
+    box((328, -8), (100, 8))
+    return 4 * rise
+
+
+def hero(place, **how):
+    """Create a character whose box is 12 wide and 24 high; return entity and component."""
+    character = Character(walk_speed=120, **how)
+    entity = esper.create_entity(
+        ec.Position(*place), ec.Extents(6, FEET), ec.Velocity(0, 0), ec.Slide(), character
+    )
+    space = ec.install()
+    install_characters(space)
+    return entity, character, space
+
+
+@pytest.mark.parametrize("steepness", [0.25, 0.5, 1.0])
+@pytest.mark.parametrize("direction", [1, -1])
+def test_it_walks_over_a_hill_at_its_speed_and_never_leaves_the_ground(steepness, direction):
+    top = hill(steepness)
+    body, character, _ = hero((-30 if direction > 0 else 258, FEET), snap_distance=16)
+    for _ in range(10):
+        esper.process(DT)
+    character.walk = float(direction)
+    for _ in range(10):
+        esper.process(DT)
+    highest = 0.0
+
+    for _ in range(150):
+        before = position(body)[0]
+        esper.process(DT)
+        assert (position(body)[0] - before) * direction == pytest.approx(2, rel=1e-8)
+        assert character.on_ground
+        assert character.state is CharacterState.WALKING
+        highest = max(highest, position(body)[1] - FEET)
+
+    assert top <= highest <= top + 2.001 * steepness  # it goes straight on for the rest of a step
+    assert position(body)[1] == pytest.approx(FEET, abs=1e-9)
+
+
+def test_with_a_constant_speed_it_is_slower_ahead_on_a_slope():
+    hill(0.5)
+    body, character, _ = hero((-30, FEET), floor_constant_speed=True)
+    character.walk = 1.0
+    for _ in range(30):
+        esper.process(DT)
+
+    speed = velocity(body)
+
+    assert math.hypot(*speed) == pytest.approx(120, rel=1e-8)
+    assert speed[1] == pytest.approx(speed[0] / 2, rel=1e-8)
+    assert character.on_ground
+
+
+def test_it_stands_still_on_a_slope_without_friction(volume):
+    hill(0.5)
+    body, character, space = hero((30, 60))
+    for _ in range(120):
+        esper.process(DT)
+    place = position(body)
+
+    for _ in range(volume(100, 1000)):
+        esper.process(DT)
+
+    assert position(body) == place
+    assert character.state is CharacterState.STANDING
+    assert place[0] == pytest.approx(30, abs=2)  # the landing has moved it a little
+    assert space.is_on(body).other(body) == character.ground
+
+
+def test_it_slides_down_a_slope_that_is_too_steep():
+    hill(1.0)
+    body, character, _ = hero((30, 80), floor_max_angle=30)
+    for _ in range(120):
+        esper.process(DT)
+        assert not character.on_ground or position(body)[1] == pytest.approx(FEET, abs=1e-9)
+
+    assert position(body)[1] == pytest.approx(FEET, abs=1e-9)
+    with pytest.raises(ValueError, match="must be below 90 degrees"):
+        Character(floor_max_angle=90)
+
+
+def test_it_jumps_from_a_slope_as_high_as_from_a_floor():
+    hill(0.5)
+    body, character, _ = hero((30, 60), jump_height=100)
+    for _ in range(120):
+        esper.process(DT)
+    low = highest = position(body)[1]
+    character.jump = True
+
+    for _ in range(60):
+        esper.process(DT)
+        highest = max(highest, position(body)[1])
+
+    assert highest - low == pytest.approx(100, rel=0.01)
+
+
+def test_a_slope_that_carries_takes_it_along():
+    lift = esper.create_entity(
+        ec.Position(0, 0), ec.Extents(64, 32), ec.Velocity(20, 40), ec.Slope("right"), ec.Carry()
+    )
+    body, character, _ = hero((0, 40))
+    for _ in range(60):
+        esper.process(DT)
+    apart = [b - a for a, b in zip(position(lift), position(body), strict=True)]
+
+    for _ in range(60):
+        esper.process(DT)
+
+    assert character.on_ground
+    now = [b - a for a, b in zip(position(lift), position(body), strict=True)]
+    assert now == pytest.approx(apart, abs=1e-6)
+
+
+def test_it_jumps_through_a_one_way_slope_and_walks_on_it():
+    box((0, -8), (200, 8))
+    ramp = box((60, 40), (40, 20), ec.Slope("right"), ec.OneWay())
+    body, character, _ = hero((60, FEET), jump_height=90)
+    for _ in range(10):
+        esper.process(DT)
+    character.jump = True
+    for _ in range(60):
+        esper.process(DT)
+    landed = character.ground
+    character.walk = 1.0
+    for _ in range(10):
+        esper.process(DT)
+
+    assert landed == ramp
+    assert character.on_ground
+    assert character.ground == ramp
+    assert position(body)[0] > 70
+
+
+def test_a_saved_character_keeps_its_settings_for_slopes():
+    character = Character(floor_max_angle=30, floor_constant_speed=True)
+
+    again = Character.from_bytes(character.to_bytes())
+
+    assert (again.floor_max_angle, again.floor_constant_speed) == (30, True)
