@@ -46,43 +46,48 @@ class Cells:
         The key of the level.
     changes : dict
         The number of each changed tile, by layer, column and row.
-    boxes : dict
-        The `Place` of each box by its entity.
     side : int
         Of a chunk, in cells; 0 if the whole level was created.
     chunks : set
         The loaded chunks.
     """
 
-    __slots__ = ("_data", "_near", "boxes", "changes", "chunks", "level", "side")
+    # Recordings and comparisons skip names with two underscores: what follows from the others, and
+    # the boxes, which are entities.
+    __slots__ = ("__boxes", "__data", "__near", "changes", "chunks", "level", "side")
 
     needs_no_body = True  # for `Space.doctor`
 
     def __init__(self, level: str) -> None:
         self.level, self.side = level, 0
         self.changes: dict[tuple[int, int, int], int] = {}
-        self.boxes: dict[int, Place] = {}
+        self.__boxes: dict[int, Place] = {}
         self.chunks: set[Chunk] = set()
-        self._data: bytes | None = None
+        self.__data: bytes | None = None
         # The boxes in each square, by sheet, column and row of the square; None after a restore.
-        self._near: dict[Sheet, dict[Cell, set[int]]] | None = {}
+        self.__near: dict[Sheet, dict[Cell, set[int]]] | None = {}
+
+    @property
+    def boxes(self) -> dict[int, Place]:
+        """The `Place` of each box by its entity."""
+        return self.__boxes
 
     def add(self, entity: int, place: Place, sheet: Sheet) -> None:
         """Add a box."""
-        self.boxes[entity], self._data = place, None
-        if self._near is not None:
+        self.boxes[entity], self.__data = place, None
+        if self.__near is not None:
             self._file(entity, place, sheet)
 
     def remove(self, entity: int, sheet: Sheet) -> None:
         """Remove a box."""
-        place, self._data = self.boxes.pop(entity), None
-        if self._near is not None:
+        place, self.__data = self.boxes.pop(entity), None
+        if self.__near is not None:
             for square in self._squares(place):
-                self._near[sheet].get(square, set()).discard(entity)
+                self.__near[sheet].get(square, set()).discard(entity)
 
     def set_number(self, cell: tuple[int, int, int], number: int | None) -> None:
         """Set the number of a tile, or None for the one in the file."""
-        self._data = None
+        self.__data = None
         if number is None:
             self.changes.pop(cell, None)
         else:
@@ -91,12 +96,12 @@ class Cells:
     def load(self, chunk: Chunk) -> None:
         """Count a chunk among the loaded ones."""
         self.chunks.add(chunk)
-        self._data = None
+        self.__data = None
 
     def unload(self, chunk: Chunk) -> None:
         """Count a chunk no more among the loaded ones."""
         self.chunks.discard(chunk)
-        self._data = None
+        self.__data = None
 
     def at(self, column: int, row: int, sheet: Sheet, grid: Grid) -> int | None:
         """Return the entity of the box that covers a cell of a sheet, or None."""
@@ -110,15 +115,15 @@ class Cells:
 
     def near(self, grid: Grid) -> dict[Sheet, dict[Cell, set[int]]]:
         """Return the boxes in each square of each sheet."""
-        if self._near is None:
-            self._near = {}
+        if self.__near is None:
+            self.__near = {}
             for entity, place in self.boxes.items():
                 self._file(entity, place, sheet_of(grid, place))
-        return self._near
+        return self.__near
 
     def _file(self, entity: int, place: Place, sheet: Sheet) -> None:
-        assert self._near is not None
-        squares = self._near.setdefault(sheet, {})
+        assert self.__near is not None
+        squares = self.__near.setdefault(sheet, {})
         for square in self._squares(place):
             squares.setdefault(square, set()).add(entity)
 
@@ -131,14 +136,14 @@ class Cells:
 
     def to_bytes(self) -> bytes:
         """Return the whole component as bytes, for `Space.snapshot_with`."""
-        if self._data is None:
+        if self.__data is None:
             counts = len(self.changes), len(self.boxes), len(self.chunks)
             parts = [_HEAD.pack(*counts, self.side)]
             parts += [_CHANGE.pack(*cell, number) for cell, number in sorted(self.changes.items())]
             parts += [_BOX.pack(entity, *place) for entity, place in sorted(self.boxes.items())]
             parts += [_CHUNK.pack(*chunk) for chunk in sorted(self.chunks)]
-            self._data = b"".join((*parts, self.level.encode()))
-        return self._data
+            self.__data = b"".join((*parts, self.level.encode()))
+        return self.__data
 
     def set_bytes(self, data: bytes) -> None:
         """Become as another component was when it was turned to bytes."""
@@ -154,9 +159,9 @@ class Cells:
             found.append(list(form.iter_unpack(data[start:stop])))
             start = stop
         level = data[start:].decode()
-        self.level, self.side, self._data, self._near = level, side, data, None
+        self.level, self.side, self.__data, self.__near = level, side, data, None
         self.changes = {(layer, x, y): number for layer, x, y, number in found[0]}
-        self.boxes = {entity: Place(*place) for entity, *place in found[1]}
+        self.__boxes = {entity: Place(*place) for entity, *place in found[1]}
         self.chunks = {(group, x, y) for group, x, y in found[2]}
 
     @classmethod

@@ -153,7 +153,9 @@ def plain_fields(pairs: Iterable[tuple[str, Any]]) -> Fields:
 
 
 _VECTORS = frozenset(kind for kind, names in FIELDS.items() if names == ("x", "y", "z"))
-_OF_LIBRARY = frozenset({*(kind.__name__ for kind in FIELDS), "Character", "Path", "Random"})
+_OF_LIBRARY = frozenset(
+    {*(kind.__name__ for kind in FIELDS), "Cells", "Character", "Path", "Random"}
+)
 
 
 @cache

@@ -70,6 +70,10 @@ def test_tile_that_is_placed_joins_its_neighbours(load: Load, space: Any) -> Non
 
     assert set(boxes().values()) == {(0, 20, 40, 30), (0, 0, 40, 10)}
     assert esper.entity_exists(floor)
+    ((_, cells),) = esper.get_component(Cells)
+    assert cells.changes == {(0, 1, 0): 1}
+    level.set_cell(1, 0)
+    assert cells.changes == {}  # as in the file
 
 
 def test_tile_of_another_type_is_a_box_of_its_own(load: Load, space: Any) -> None:

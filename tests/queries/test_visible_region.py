@@ -64,6 +64,12 @@ def test_boxes_behind_others_are_hidden_and_seams_let_no_light_through():
     assert not ((ring[:, 0] > 3) & (np.abs(ring[:, 1]) < 5)).any()
 
 
+def test_inner_corner_of_two_boxes_that_cross_is_a_corner_of_the_region():
+    ring = space_of((3, 0, 1, 4), (2, 0, 2, 1)).visible_region((-1, 3), 8)
+
+    assert (2.0, 1.0) in corners(ring)
+
+
 def test_torch_on_a_wall_lights_its_side():
     space = space_of((-1, 0, 1, 20))
 
