@@ -171,6 +171,12 @@ class Timeline:
         if self.n_rows != n_rows or self.bodies.capacity != n_rows:
             raise IndexError(f"there is room for bodies in {self.n_rows} rows, not in {n_rows}")
 
+    def remove(self, rows: list):
+        """Remove deleted bodies from the trees and from the sleeping ones."""
+        for i in rows:
+            self.sleeping.forget(i)
+            self.broadphase.remove(i)
+
     @cython.ccall
     @may_raise
     def save(self) -> cython.Py_ssize_t:

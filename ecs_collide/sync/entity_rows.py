@@ -173,8 +173,7 @@ class EntityRows:
         self.table.news[rows] = News.NEW
         self.new.update(dict.fromkeys(rows))
         self.row_of.update(zip(newcomers, rows, strict=True))
-        for entity, row in zip(newcomers, rows, strict=True):
-            self._reader.file(row, entities[entity])
+        self._reader.file_all(rows, [entities[entity] for entity in newcomers])
         self._switch_off(rows)
         return np.array(rows, np.int64)
 
@@ -197,6 +196,8 @@ class EntityRows:
     def _switch_off(self, rows: list[int]) -> None:
         """Exclude bodies that have become disabled, until they are enabled and read again."""
         v = self.table.views
+        if not self.table.disabled[rows].any():
+            return
         off = [r for r in rows if v.disabled[r] and v.quarantined[r] != Exclusion.DISABLED]
         if off:
             for row in off:
@@ -226,16 +227,14 @@ class EntityRows:
         for entity in entities:
             del self.row_of[entity]
         self.end_contacts(rows, reasons)
-        for row in rows:
-            self._timeline.sleeping.forget(row)
-            self._timeline.broadphase.remove(row)
+        self._timeline.remove(rows)
+        for row in rows if self.new else ():
             self.new.pop(row, None)  # another body may get the row before the next step
         self._clear(rows)
         self.table.free(rows)
 
     def _clear(self, rows: list[int]) -> None:
-        for row in rows:
-            self._reader.clear(row)
+        self._reader.clear_all(rows)
         self.table.has[rows] = self.table.attached[rows] = 0
 
     def update_order(self, newcomers: list[int], gone: list[int]) -> None:
@@ -274,11 +273,8 @@ class EntityRows:
 
     def store_filed(self, rows: list[int]) -> None:
         """Save the components that are filed for bodies, before others are filed."""
-        used = [kind for kind in self._reader.kinds if kind.items]
-        types, columns = [kind.type for kind in used], [kind.items for kind in used]
-        n_filed: list[int] = self.table.n_filed[rows].tolist()
-        filed = [[items[row] for row in rows] for items in columns]
-        self._filed.append((list(rows), n_filed, types, filed))
+        types, columns = self._reader.filed(rows)
+        self._filed.append((list(rows), self.table.n_filed[rows].tolist(), types, columns))
 
     def roll_back(self, entities: RowArray, rows: RowArray) -> None:
         """Restore the bodies and their filed components from before the step."""

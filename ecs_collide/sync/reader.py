@@ -286,6 +286,34 @@ class ComponentReader:
         for kind in self.kinds:
             kind.file(i, None)
 
+    def file_all(self, rows: list, components: list):
+        """File the components of many bodies."""
+        n: cython.Py_ssize_t
+
+        for n in range(len(rows)):
+            self.file(rows[n], components[n])
+
+    def clear_all(self, rows: list):
+        """Release the components of many deleted bodies."""
+        for i in rows:
+            self.clear(i)
+
+    def filed(self, rows: list) -> tuple:
+        """Return the types that any body has, and for each the components of `rows`, or None."""
+        kind: ComponentBinding
+        types: list = []
+        columns: list = []
+
+        for kind in self.kinds:
+            if kind.items:
+                items: list = kind.items
+                column: list = []
+                for i in rows:
+                    column.append(items[i])
+                types.append(kind.type)
+                columns.append(column)
+        return types, columns
+
     def forget(self, rows: cython.longlong[::1]):
         """Forget the known objects of `rows`, so that the next step reads all their numbers.
 
