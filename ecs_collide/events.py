@@ -188,7 +188,7 @@ class Collision(_Event):
         The entities, the lower id first, or in the order of the component types that the
         handler was registered with.
     normal : tuple of float
-        Unit axis vector from the second box towards the first.
+        Unit vector from the second box towards the first, along an axis except at a `Slope`.
     kind : SweepKind
         ``IMPACT``, or ``OVERLAP`` if they were inside each other already.
     closing_speed : float

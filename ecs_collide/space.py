@@ -828,6 +828,7 @@ class Space(BoxQueries[Filter]):
     def is_on(self, entity: int, normal: VectorLike | None = None) -> Contact | None:
         """Return the oldest solid contact of a body on one side: its ground, or a wall.
 
+        Its normal is at most 45 degrees beside the given one, which matters for a `Slope`.
         Contacts with entities that have been deleted since the last step do not count.
 
         Parameters

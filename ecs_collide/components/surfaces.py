@@ -282,7 +282,7 @@ class Slope(Component):
 
     A floor is solid below the line, a ceiling above it; below is the side opposite to `Space.up`.
     The line leads from the height `low` at one end of the box to the height `high` at the other
-    end, to which it rises.  In 3D a ramp rises along one axis and is level along the third.
+    end.  In 3D a ramp rises along one axis and is level along the third.
 
     ======================================  =====================================
     ``Slope("right")``                      a floor from the lower left to the upper right corner
@@ -292,8 +292,8 @@ class Slope(Component):
     ======================================  =====================================
 
     It has no effect on a dynamic body, on one that grows, and if it rises along `Space.up`; such a
-    body is a box, and so is one that is `Attached`.  Rays, casts and regions meet its solid part;
-    `Space.nearest`, `query_circle` and `Space.bounds` take the whole box.
+    body is a box, and so is one that is `Attached`.  Rays, casts, moves and regions meet its solid
+    part; `Space.nearest`, `query_circle` and `Space.bounds` take the whole box.
 
     Parameters
     ----------

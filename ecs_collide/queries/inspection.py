@@ -65,7 +65,7 @@ class ContactPoints(NamedTuple):
         The middle of the region that the two boxes share, or of the gap between them; inside the
         world if it wraps.
     normals : float64 (n, dim)
-        Unit axis vectors from the second box towards the first.
+        Unit vectors from the second box towards the first.
     kinds : int64 (n,)
         Each a `ContactKind`.
     """
@@ -88,7 +88,7 @@ class ImpactBoxes(NamedTuple):
     mins, maxs : float64 (n, 2, dim)
         The box of the first and of the second at that time.
     normals : float64 (n, dim)
-        Unit axis vectors from the second box towards the first.
+        Unit vectors from the second box towards the first.
     """
 
     pairs: Longs

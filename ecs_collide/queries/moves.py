@@ -43,7 +43,7 @@ class MoveHit(NamedTuple):
     position : tuple of float
         The centre of the moved body at the hit.
     normal : tuple of float
-        Unit axis vector out of the face that was met.
+        Unit vector out of the face that was met, along an axis except at a `Slope`.
     is_solid : bool
         Whether it blocked the path; False if it was crossed, as a sensor is.
     depth : float
@@ -216,7 +216,8 @@ class Moves:
         """Return whether a body is solid on the side with this normal; `one_way` may be None."""
         if one_way is None:
             return True
-        return depth == 0.0 and solid_side(one_way, self._up) == normal
+        out = solid_side(one_way, self._up)
+        return depth == 0.0 and sum(a * b for a, b in zip(out, normal, strict=True)) > 0.0
 
 
 class _Path:
@@ -249,9 +250,9 @@ class _Path:
 
     def resolve(self, hit: BoxHit) -> None:
         """Move up to a solid body, and resolve the impact."""
-        axis = next(k for k, part in enumerate(hit.normal) if part)
+        axes = [k for k, part in enumerate(hit.normal) if part]  # two at a slope
         at = [c + hit.time * w for c, w in zip(self.centre, self.wanted_displacement, strict=True)]
-        if hit.depth == 0.0:
+        for axis in axes if hit.depth == 0.0 else ():
             at[axis] = self._beside(hit.centre[axis], at[axis], axis)
         self._note(hit, tuple(at), True)
         self._time += (1.0 - self._time) * hit.time
@@ -260,7 +261,13 @@ class _Path:
             self.remaining, self.goes_on = self.wanted_displacement, False
             return
         restitution = self._response.restitution if isinstance(self._response, Deflect) else 0.0
-        self._target[axis] = at[axis] - restitution * (self._target[axis] - at[axis])
+        rest = [self._target[k] - at[k] for k in axes]
+        if len(axes) == 1:
+            self._target[axes[0]] = at[axes[0]] - restitution * rest[0]
+        else:
+            into = sum(part * hit.normal[k] for part, k in zip(rest, axes, strict=True))
+            for part, k in zip(rest, axes, strict=True):
+                self._target[k] = at[k] + (part - (1.0 + restitution) * into * hit.normal[k])
         self.goes_on = self._target != list(self.centre)
 
     def _beside(self, face: float, at: float, axis: int) -> float:

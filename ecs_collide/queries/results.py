@@ -23,8 +23,8 @@ class RayHit(NamedTuple):
     point : tuple of float
         In world units, exactly in the face that is hit.
     normal : tuple of float
-        Unit axis vector out of that face; zeros if the ray begins inside the box, or on its surface
-        without entering it.
+        Unit vector out of that face, along an axis except at a `Slope`; zeros if the ray begins
+        inside the box, or on its surface without entering it.
     """
 
     id: int
@@ -70,7 +70,7 @@ class BoxHit(NamedTuple):
         The centre of the cast box at the hit, in world units.  At an impact the box is flush with
         the face that it meets, so a body that is put there touches without overlapping.
     normal : tuple of float
-        Unit axis vector out of the face that is met, towards the cast box.  For an overlap, the
+        Unit vector out of the face that is met, towards the cast box.  For an overlap, the
         direction of the shortest way out.
     depth : float
         How far they overlap at the start along `normal`, in world units; 0.0 for an impact.

@@ -735,3 +735,33 @@ def test_casts_find_what_steps_find(dim, volume):
         assert hit.normal == first.normal_for(body)
 
     assert n_hits > 0
+
+
+@pytest.mark.parametrize(
+    ("response", "end"), [(ec.Slide(), (4, 8)), (ec.Stop(), (-2, 2)), (ec.Deflect(), (-2, 14))]
+)
+def test_a_move_follows_the_line_of_a_slope(response, end):
+    slope = ramp()
+    body = mover((-10, 2), (2, 2), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(0.0)
+
+    moved = space.move(body, (20, 0), response)
+
+    assert moved.position == pytest.approx(end, abs=1e-14)
+    (hit,) = moved.hits
+    assert (hit.entity, hit.time, hit.position) == (slope, 0.4, (-2, 2))
+    assert hit.normal == pytest.approx((-HALF, HALF), abs=1e-15)
+
+
+def test_a_move_lands_on_a_one_way_slope():
+    ramp(ec.OneWay())
+    body = mover((4, 30), (2, 2), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(0.0)
+
+    down = space.move(body, (0, -30), ec.Stop())
+    up = space.move(body, (0, 30), ec.Stop())
+
+    assert down.position == pytest.approx((4, 8), abs=1e-14)
+    assert up.position == pytest.approx((4, 38), abs=1e-14)
