@@ -70,4 +70,4 @@ def _colour(dot: str) -> bytes:
 
 
 if __name__ == "__main__":
-    sheet().quantize(64).save(SOURCE.with_suffix(".png"), optimize=True)
+    sheet().save(SOURCE.with_suffix(".png"), optimize=True)

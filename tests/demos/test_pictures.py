@@ -49,3 +49,21 @@ def test_picture_of_a_demo_is_what_it_shows_now(
         assert new.width == 440
         pair = [np.asarray(picture.convert("RGB")).astype(float) for picture in (old, new)]
     assert np.abs(pair[0] - pair[1]).mean() < DIFFERENCE, "python docs/make_pictures.py demos"
+
+
+def test_sprites_are_as_they_are_drawn_and_named() -> None:
+    need("PIL")
+    from PIL import Image
+
+    from demos.app import make_sprites
+    from demos.app.sprites import SPRITES, Sprite
+
+    drawn = make_sprites.sheet()
+
+    assert [sprite.name.lower() for sprite in Sprite] == list(make_sprites.drawings())
+    with Image.open(SPRITES.path) as picture:
+        kept = np.asarray(picture.convert("RGBA")).astype(int)
+    now = np.asarray(drawn).astype(int)
+    assert (kept[..., 3] == now[..., 3]).all()
+    seen = now[..., 3] > 0
+    assert (kept[seen] == now[seen]).all(), "python demos/app/make_sprites.py"
