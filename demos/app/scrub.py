@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from demos.app.replay import Player
-from demos.app.window import Screen
+from demos.app.window import FRAMES_A_TEXT, Screen
 
 if TYPE_CHECKING:
     from demos.app.painter import Recorder
@@ -53,7 +53,8 @@ class ReplayScreen(Screen):
     def draw(self) -> None:
         """Draw the scene, and say in the title of the window which step it is."""
         super().draw()
-        self.announce_keys()
+        if not self.is_playing or self._n_frames % FRAMES_A_TEXT == 0:
+            self.announce_keys()
 
     def press(self, symbol: int, modifiers: int) -> None:
         """Handle a key: go to another step, or play."""

@@ -88,7 +88,7 @@ def test_boxes_of_the_step_are_seen(screen: ReplayScreen, player: Player) -> Non
 def test_it_plays_by_itself_to_the_end(screen: ReplayScreen, player: Player) -> None:
     player.seek(140)
 
-    screen.run(seconds=0.5)
+    screen.run(seconds=0.8)
 
     assert player.position == 150
     assert not screen.is_playing
