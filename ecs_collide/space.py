@@ -13,6 +13,7 @@ from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import News
 from ecs_collide.components.basics import Deflect, Slide, Stop
 from ecs_collide.components.component_map import Components
+from ecs_collide.components.surfaces import Slope
 from ecs_collide.diagnostics import doctor, explain
 from ecs_collide.diagnostics.explain import Explanation
 from ecs_collide.diagnostics.findings import Examined, Findings
@@ -39,7 +40,7 @@ from ecs_collide.queries.occupancy import Cells
 from ecs_collide.queries.queried_bodies import QueriedBodies, TakeStrides
 from ecs_collide.queries.queries import Exclude, Filter, Queries, checked_distance
 from ecs_collide.queries.results import Branches, RayHits
-from ecs_collide.queries.visibility import visible_region
+from ecs_collide.queries.visibility import slope_ends, visible_region
 from ecs_collide.settings import Settings
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.snapshot.own_types import Load, Save, Update
@@ -1041,7 +1042,15 @@ class Space(BoxQueries[Filter]):
             skipped = others + touched
             return self.cast_rays(eye, ways, exclude=skipped, filter=filter, solid=solid)
 
-        return visible_region(eye, reach, np.array(found, np.int64), self.boxes(found), cast)
+        slopes = [
+            (*self.bounds(entity), self.world.component(entity, Slope))
+            for entity in sorted(self.world.having(Slope) & set(found))
+        ]
+        ends, eye = slope_ends(eye, reach, slopes, self.up)
+        here = set(self.query_point(eye, exclude=exclude, filter=filter, solid=solid))
+        holds = np.array([entity in here for entity in found], np.bool_)
+        ids = np.array(found, np.int64)
+        return visible_region(eye, reach, ids, self.boxes(found), holds, ends, cast)
 
     def fat_bounds(
         self, entities: ArrayLike | None = None

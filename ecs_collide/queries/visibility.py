@@ -8,7 +8,8 @@ around in the same order; the rays replace its sorted list of edges).
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,6 +27,8 @@ def visible_region(
     reach: float,
     ids: NDArray[np.int64],
     boxes: tuple[Floats, Floats],
+    holds: NDArray[np.bool_],
+    ends: Floats,
     cast: Callable[[Floats, list[int]], RayHits],
 ) -> Floats:
     """Return the corners of the visible region, counter-clockwise; none for a point in a box.
@@ -39,6 +42,10 @@ def visible_region(
         The boxes that the square reaches, sorted.
     boxes : two float64 (n, 2)
         Their corners.
+    holds : bool (n,)
+        Which of them have the point, within or on their faces: a slope only in its solid part.
+    ends : float64 (m, 2)
+        The ends of the lines of slopes.
     cast : callable
         Return the first hits of rays from the point, by their directions (n, 2).  The second
         argument has the boxes to ignore, as the point lies on them.
@@ -46,10 +53,10 @@ def visible_region(
     low, high = point - reach, point + reach
     mins, maxs = np.maximum(boxes[0], low), np.minimum(boxes[1], high)
     slop = _ROUNDING * max(np.abs(low).max(), np.abs(high).max())
-    if ((mins + slop < point) & (point < maxs - slop)).all(axis=1).any():
+    if (((mins + slop < point) & (point < maxs - slop)).all(axis=1) & holds).any():
         return np.empty((0, 2))
-    touches = ((mins <= point + slop) & (point - slop <= maxs)).all(axis=1)
-    starts, ends, middles = _sectors(point, low, high, mins, maxs)
+    touches = ((mins <= point + slop) & (point - slop <= maxs)).all(axis=1) & holds
+    starts, stops, middles = _sectors(point, low, high, mins, maxs, ends)
     lengths = reach / np.abs(middles).max(axis=1)
     hits = cast(middles * lengths[:, None], ids[touches].tolist())
 
@@ -63,15 +70,21 @@ def visible_region(
     lines[is_hit] = np.where(is_up[is_hit], boxes[0][places, hit_axes], boxes[1][places, hit_axes])
     away = lines - point[axes]
     first = starts * (away / starts[rows, axes])[:, None] + point
-    last = ends * (away / ends[rows, axes])[:, None] + point
+    last = stops * (away / stops[rows, axes])[:, None] + point
     first[rows, axes] = last[rows, axes] = lines  # without rounding
+    slanted = np.flatnonzero(is_hit & (np.abs(across).min(axis=1) > 0.0))
+    for row in slanted.tolist():  # the line of a slope
+        normal = hits.normals[row]
+        distance = (hits.points[row] - point) @ normal
+        first[row] = starts[row] * (distance / (starts[row] @ normal)) + point
+        last[row] = stops[row] * (distance / (stops[row] @ normal)) + point
     dark = _enters(point, mins[touches], maxs[touches], middles, slop)
     first[dark] = last[dark] = point
     return _without_needless(np.stack([first, last], axis=1).reshape(-1, 2))
 
 
 def _sectors(
-    point: Floats, low: Floats, high: Floats, mins: Floats, maxs: Floats
+    point: Floats, low: Floats, high: Floats, mins: Floats, maxs: Floats, ends: Floats
 ) -> tuple[Floats, Floats, Floats]:
     """Return the directions between which one face is seen, in turn, and those in their middle."""
     first, second = _pairs(mins, maxs)
@@ -83,7 +96,7 @@ def _sectors(
     corners = np.concatenate(
         [np.stack([both[i, :, 0], both[j, :, 1]], axis=1) for i in (0, 1) for j in (0, 1)]
     )
-    ways = corners - point
+    ways = np.concatenate([corners, ends]) - point
     ways = ways[ways.any(axis=1)]
     angles = np.arctan2(ways[:, 1], ways[:, 0])
     order = np.argsort(angles, kind="stable")
@@ -93,6 +106,40 @@ def _sectors(
     ends = np.roll(starts, -1, axis=0)
     units = starts / np.hypot(starts[:, 0], starts[:, 1])[:, None]
     return starts, ends, units + np.roll(units, -1, axis=0)
+
+
+def slope_ends(
+    point: Floats, reach: float, slopes: Iterable[tuple[Any, Any, Any]], up: Sequence[float]
+) -> tuple[Floats, Floats]:
+    """Return the ends of the lines of slopes, (n, 2), and the point, beside a line if it is on it.
+
+    Each slope has its two corners, the component and `up` of the space.
+    """
+    ends = []
+    slop = _ROUNDING * (np.abs(point).max() + reach)
+    for low, high, slope in slopes:
+        base, tip = (low[1], high[1]) if up[1] > 0.0 else (high[1], low[1])
+        start, stop = (
+            np.array([x, base + part * (tip - base)])
+            for x, part in zip(
+                (low[0], high[0]) if slope.x > 0.0 else (high[0], low[0]),
+                (slope.low, slope.high),
+                strict=True,
+            )
+        )
+        way = stop - start
+        if not way.all():  # a flat box
+            continue
+        normal = np.array([-way[1], way[0]]) / np.hypot(*way)
+        if normal[1] * up[1] * (-1.0 if slope.ceiling else 1.0) < 0.0:
+            normal = -normal
+        if (
+            abs((point - start) @ normal) <= slop
+            and (np.abs(point - (start + stop) / 2) <= np.abs(way) / 2 + slop).all()
+        ):
+            point = point + 2.0 * slop * normal
+        ends += [start, stop]
+    return np.array(ends).reshape(-1, 2), point
 
 
 def _pairs(mins: Floats, maxs: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -156,3 +156,29 @@ def test_worlds_in_3d_or_that_wrap_are_refused():
     for space in (ec.Space(dim=3), ec.Space(wrap=(9, 9))):
         with pytest.raises(ValueError, match="2D worlds that do not wrap"):
             space.visible_region((0, 0), 1)
+
+
+def test_slope_is_seen_along_its_line_and_hides_what_is_behind_it():
+    #
+    #        /|
+    #  eye /  |
+    #    /____|
+    #
+    esper.create_entity(ec.Position(5, 5), ec.Extents(5, 5), ec.Slope("right", high=0.5))
+    space = space_of()
+
+    ring = space.visible_region((2, 8), 20)
+
+    assert {(0.0, 0.0), (10.0, 5.0)} <= {(round(x, 9), round(y, 9)) for x, y in ring.tolist()}
+    for x, y in ring.tolist():
+        assert y >= x / 2 - 1e-9 or not 0 < x < 10
+
+
+def test_torch_on_a_slope_lights_its_side_and_one_inside_lights_nothing():
+    esper.create_entity(ec.Position(5, 5), ec.Extents(5, 5), ec.Slope("left", ceiling=True))
+    space = space_of()
+
+    ring = space.visible_region((5, 5), 5)
+
+    assert area(ring) == pytest.approx(50)
+    assert space.visible_region((6, 8), 5).shape == (0, 2)
