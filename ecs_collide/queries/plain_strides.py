@@ -54,8 +54,9 @@ class PlainStrides:
     dim: cython.int
     dt: cython.double
     # What the current call works on.
-    database: Any  # the components of each entity, by type
+    database: dict  # the components of each entity, by type
     dead: Any  # entities whose deletion is pending
+    any_dead: cython.bint
     boxes: tuple
     contacts: ContactRows
     riders: RiderTable
@@ -115,7 +116,7 @@ class PlainStrides:
             In seconds.
         boxes : tuple
             As `Search` takes them.
-        database : mapping
+        database : dict
             The components of each entity, by type.
         dead : collection of int
             The entities whose deletion is pending.
@@ -131,6 +132,7 @@ class PlainStrides:
             self.search = Search(timeline.broadphase.still, timeline.broadphase.moving)
             self.searched = timeline
         self.dt, self.boxes, self.database, self.dead = dt, boxes, database, dead
+        self.any_dead = len(dead) > 0
         self.contacts = timeline.contacts.rows
         self.riders = timeline.carriers.now
         self.items = self.places.items
@@ -180,8 +182,11 @@ class PlainStrides:
         if self.items[row] is not components[1]:
             return False  # another body has had this id
         written: tuple = memory.written
-        if not (velocity.x == written[0] and velocity.y == written[1] and velocity.z == written[2]):
-            return False
+        _read(velocity, self.motion)
+        _read_tuple(written, self.own)
+        for k in range(3):
+            if self.motion[k] != self.own[k]:
+                return False
         _read(components[1], self.centre)
         _read(components[2], self.half)
         if not self._finds_ground(row):
@@ -231,13 +236,17 @@ class PlainStrides:
     @may_raise
     def _wishes_more(self, character: Any, memory: Any) -> cython.bint:
         """Return whether a character wants more than to walk, or still may jump by a press."""
-        if (
-            character.jump != memory.held
-            or character.dash != memory.dash_held
-            or character.drop
-            or (character.climb != 0.0 and character.climb_speed != 0.0)
-            or (character.crouch and character.crouch_height != 0.0)
-        ):
+        jump: cython.bint = character.jump
+        held: cython.bint = memory.held
+        dash: cython.bint = character.dash
+        dash_held: cython.bint = memory.dash_held
+        climb: cython.double = character.climb
+
+        if jump != held or dash != dash_held or character.drop:
+            return True
+        if climb != 0.0 and (character.climb_speed != 0.0 or not -INF < climb < INF):
+            return True
+        if character.crouch and character.crouch_height != 0.0:
             return True
         since: cython.double = memory.since_press
         if since < INF:
@@ -245,7 +254,7 @@ class PlainStrides:
             last: cython.double = memory.last_dt
             buffer: cython.double = character.jump_buffer
             return since + last <= buffer + late
-        return not -INF < character.climb < INF
+        return False
 
     @may_raise
     def _finds_ground(self, row: cython.Py_ssize_t) -> cython.bint:
@@ -261,7 +270,7 @@ class PlainStrides:
             other: cython.Py_ssize_t = self.contacts.partner(n, row)
             entity: cython.longlong = self.bodies.ids[other]
             its: Any = self.database.get(entity)
-            if its is None or entity in self.dead:
+            if its is None or (self.any_dead and entity in self.dead):
                 return False
             if self.contacts.at[n].kind == CROSSING:
                 if self.zone in its:

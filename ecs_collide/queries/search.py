@@ -593,8 +593,8 @@ class Search:
             elif displacement < 0.0:
                 enter = max(enter, behind / displacement)
                 leave = min(leave, ahead / displacement)
-            elif ahead > 0.0 or behind < 0.0:
-                return INF
+            elif ahead > 0.0 or behind < 0.0 or (is_cast and (ahead == 0.0 or behind == 0.0)):
+                return INF  # a box that only slides along another, as on a floor, does not meet it
         return enter if enter <= leave else INF
 
     def _time_of_impact(
