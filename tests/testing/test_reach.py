@@ -181,11 +181,10 @@ def test_demos_level_is_played_from_checkpoint_to_checkpoint(sim):
         sim.play(found[-1].tape)
         assert abs(place_of(sim, DemoPlayer) - (x, y)).max() <= 46
 
-    assert [each.is_shortest for each in found] == [True, True, False]
     n_steps = [sum(n for _, n in each.tape) for each in found]
     assert sum(n_steps[:2]) < 400  # 1,482 units at 4 a step are 371
     # Up the shaft with a lift that must be waited for: 50 ms a moment are less than a minute.
-    assert found[2].n_moments < 1000
+    assert max(each.n_moments for each in found) < 1000
 
 
 # -- the map --
