@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
+from ecs_collide.motion.bodies import Bodies
 
 # The columns of an array of pairs.
 FIRST = 0
@@ -296,6 +297,50 @@ class PairTable:
     def is_marked(self, row: cython.Py_ssize_t) -> cython.bint:
         """Return whether `mark_partners` marked the body."""
         return self.seen[row] == self.stamp
+
+    def leader(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.Py_ssize_t:
+        """Return the body by which a pair is ordered: the dynamic one, or the first in space."""
+        i: cython.Py_ssize_t = self.at[p].first
+        j: cython.Py_ssize_t = self.at[p].second
+
+        if (bodies.dynamic[i] != 0) != (bodies.dynamic[j] != 0):
+            return i if bodies.dynamic[i] else j
+        return j if bodies.precedes(j, i) else i
+
+    def precedes(
+        self,
+        one: cython.Py_ssize_t,
+        other: cython.Py_ssize_t,
+        bodies: Bodies,
+        by_side: cython.bint,
+    ) -> cython.bint:
+        """Return whether a pair comes before another, in the order of their bodies in space.
+
+        With `by_side`, the impacts of one body are ordered by the side that they hit before they are
+        ordered by the partner, so that a floor of tiles counts as one.
+        """
+        i: cython.Py_ssize_t = self.leader(one, bodies)
+        j: cython.Py_ssize_t = self.leader(other, bodies)
+
+        if i != j:
+            return bodies.precedes(i, j)
+        if by_side:
+            side: cython.int = self._side(one, i)
+            other_side: cython.int = self._side(other, j)
+            if side != other_side:
+                return side < other_side
+        i = self.partner(one, i)
+        j = self.partner(other, j)
+        if i != j:
+            return bodies.precedes(i, j)
+        return self.wraps and self.image[one] < self.image[other]
+
+    def _side(self, p: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.int:
+        """Return a number for the side on which the impact of a pair hits body i."""
+        axis: cython.int = self.impact[p].axis
+        sign: cython.int = self.impact[p].sign
+
+        return 8 * axis + (-sign if self.at[p].first == i else sign)
 
     # -- the states of a pair, written only here --
 

@@ -381,7 +381,26 @@ class Bodies:
             return False
         if not self.dynamic[j] or not has & Trait.PUSH_OUT:
             return True
-        return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.ids[i] > self.ids[j])
+        return self.gives_way(i, j)
+
+    def precedes(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether body i comes before j in the order of bodies in space.
+
+        It is the order of their centres at the step's start, on the first axis, then on the next
+        ones; then of their half sizes.  Ids order only boxes that are equal in both, and all bodies
+        of a world that wraps, in which no place is the first.
+        """
+        k: cython.int
+
+        if self.wraps:
+            return self.ids[i] < self.ids[j]
+        for k in range(self.dim):
+            if self.centre[i, k] != self.centre[j, k]:
+                return self.centre[i, k] < self.centre[j, k]
+        for k in range(self.dim):
+            if self.half[i, k] != self.half[j, k]:
+                return self.half[i, k] < self.half[j, k]
+        return self.ids[i] < self.ids[j]
 
     def is_lighter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body has less mass than another, or a lower dominance."""
@@ -390,6 +409,10 @@ class Bodies:
         if c.any_rank and c.rank[i] != c.rank[j]:
             return c.rank[i] < c.rank[j]
         return self.mass[i] < self.mass[j]
+
+    def gives_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether i is moved, not j, if one of them must be: the lighter, or the later one."""
+        return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.precedes(j, i))
 
     def dynamic_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether impacts change the velocity of a body on an axis."""
@@ -572,6 +595,13 @@ class Bodies:
     def put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
         """Place a body at a centre on an axis, at its base time."""
         self.path[self.n_path * i + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
+
+    def snap(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
+        """Place a body as `put` does; within a step, `centre` stays that of the step's start."""
+        if self.base[i] < 1.0:
+            self.start_path_at(i, k, centre + 0.0)
+        else:
+            self.put(i, k, centre)
 
     def widths_beyond(self, k: cython.int, place: cython.double) -> cython.double:
         """Return how many whole widths a position on an axis is beyond the world; 0 within it."""

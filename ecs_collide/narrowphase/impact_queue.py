@@ -1,12 +1,12 @@
 """A priority queue of the next impact of each pair: a binary heap, and a list for time 0.
 
-The key is (time, rank, lower id, higher id, image).  No two pairs share one, so the order of the
-pairs has no effect.  At one instant impacts of faces come first (rank 0), then impacts of corners
+The key is the time, then the rank, then the order of the bodies in space (`PairTable.precedes`), so
+neither the ids of the bodies nor the order of the pairs has an effect.  At one instant impacts of faces come first (rank 0), then impacts of corners
 (1), so that a box aimed at the seam of two tiles does not catch on it.  Pairs that cross come last
 (2), so that a body that is stopped by a solid one does not enter a sensor flush with its face.
 
 In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  They go
-into a separate list, which a radix sort orders once, so that taking one is O(1).
+into a separate list, which is sorted once, so that taking one is O(1).
 
 Invariant: `place` of a queued pair is its index in `heap` or `due`, as `where` says.
 """
@@ -14,12 +14,12 @@ Invariant: `place` of a queued pair is its index in `heap` or `due`, as `where` 
 from __future__ import annotations
 
 from ecs_collide._kernel import IntEnum, Public, cython, may_raise, struct
-from ecs_collide._kernel.arrays import BYTE, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import BYTE, grown, structs, zeros
+from ecs_collide._kernel.constants import INF
+from ecs_collide.broadphase.pair_table import PairTable
+from ecs_collide.motion.bodies import Bodies
 
-NO_ID: cython.longlong = (1 << 63) - 1
-FEW: cython.Py_ssize_t = 64  # up to this number, insertion sort alone
-DIGIT = 11  # bits of an id that a pass of the radix sort uses
-N_DIGITS: cython.Py_ssize_t = 1 << DIGIT
+CROSSES = 2  # the rank of a pair that enters or leaves
 
 
 class Where(IntEnum):
@@ -48,7 +48,7 @@ class Entry:
     """An element of the heap or of the list `due`."""
 
     time: cython.double
-    lowest: cython.longlong
+    place: cython.double
     pair: cython.longlong
 
 
@@ -59,13 +59,15 @@ class ImpactQueue:
     Pairs are small ints; each is queued at most once.
     """
 
+    bodies: Bodies
+    pairs: PairTable
+    by_side: Public[cython.bint]  # whether the queued pairs have impacts, which have a side
     size: Public[cython.Py_ssize_t]  # number of queued pairs
     n_pairs: cython.Py_ssize_t
     n_heap: cython.Py_ssize_t
     n_due: cython.Py_ssize_t
     front: cython.Py_ssize_t
     is_sorted: cython.bint
-    counts: cython.longlong[::1]
     pair_bytes: cython.schar[::1]
     heap_bytes: cython.schar[::1]
     due_bytes: cython.schar[::1]
@@ -73,19 +75,21 @@ class ImpactQueue:
     # array of Queued: by pair.  The owner fills `low` and `high`, the entity ids, and `image`, the
     # image of the second body.  `time` and `rank` are set by `put`; `where` is a code of `Where`
     at: cython.pointer[Queued]
-    # array of Entry: the heap.  `lowest` is the lower id of the pair, so that nearly all
-    # comparisons read nothing else.  For a rank above 0 it is `NO_ID`, which exceeds all ids
+    # array of Entry: the heap.  `place` is the coordinate on the first axis of the body by
+    # which the pair is ordered, so that nearly all comparisons read nothing else.  For a rank above 0 it is inf
     heap: cython.pointer[Entry]
     # array of Entry: pairs queued for time 0 at rank 0 before the first `top`, which sorts them.
     # From then on the list starts at `front`, and a dropped entry has a pair below 0
     due: cython.pointer[Entry]
     spare: cython.pointer[Entry]
 
-    def __init__(self):
+    def __init__(self, bodies: Bodies, pairs: PairTable):
+        self.bodies = bodies
+        self.pairs = pairs
+        self.by_side = True
         self.n_pairs = 0
         self.size = self.n_heap = self.n_due = self.front = 0
         self.is_sorted = False
-        self.counts = zeros(LONG, N_DIGITS)
         if cython.compiled:
             self.pair_bytes = zeros(BYTE, 0)
             self.heap_bytes = zeros(BYTE, 0)
@@ -151,7 +155,7 @@ class ImpactQueue:
         if self.front == self.n_due:
             return self.heap[0].pair if self.n_heap else -1
         if self.n_heap and not self._precedes(
-            0.0, self.due[self.front].lowest, self.due[self.front].pair, 0
+            0.0, self.due[self.front].place, self.due[self.front].pair, 0
         ):
             return self.heap[0].pair
         return self.due[self.front].pair
@@ -164,14 +168,14 @@ class ImpactQueue:
         self.size += 1
         if time == 0.0 and rank == 0 and not self.is_sorted:
             self.due[self.n_due].pair = pair
-            self.due[self.n_due].lowest = self.at[pair].low
+            self.due[self.n_due].place = self._place_of(pair)
             self.at[pair].place = self.n_due
             self.at[pair].where = Where.DUE
             self.n_due += 1
         else:
             self.at[pair].where = Where.HEAP
             self.n_heap += 1
-            self._rise(self.n_heap - 1, pair, time, self.at[pair].low if rank == 0 else NO_ID)
+            self._rise(self.n_heap - 1, pair, time, INF if rank else self._place_of(pair))
 
     def drop(self, pair: cython.Py_ssize_t) -> cython.void:
         """Remove a pair if it is queued.  O(log n)."""
@@ -192,7 +196,7 @@ class ImpactQueue:
                 self._sink(place),
                 self.heap[last].pair,
                 self.heap[last].time,
-                self.heap[last].lowest,
+                self.heap[last].place,
             )
 
     def _drop_due(self, n: cython.Py_ssize_t) -> cython.void:
@@ -204,87 +208,62 @@ class ImpactQueue:
             return
         self.n_due -= 1
         if n != self.n_due:
-            self.due[n].lowest = self.due[self.n_due].lowest
+            self.due[n].place = self.due[self.n_due].place
             self.due[n].pair = self.due[self.n_due].pair
             self.at[self.due[n].pair].place = n
 
-    def _sort(self) -> cython.void:
-        """Sort `due`, which gets no more entries from now on.
+    def _place_of(self, pair: cython.Py_ssize_t) -> cython.double:
+        """Return the coordinate on the first axis of the body by which a pair is ordered."""
+        if self.bodies.wraps:  # no place is the first
+            return 0.0
+        return self.bodies.centre[self.pairs.leader(pair, self.bodies), 0]
 
-        A radix sort orders by the higher and then the lower ids, an insertion sort by image.
-        """
+    def _sort(self) -> cython.void:
+        """Sort `due`, which gets no more entries from now on, by merging sorted runs."""
         n: cython.Py_ssize_t
+        size: cython.Py_ssize_t = 1
 
         self.is_sorted = True
-        if self.n_due > FEW:
-            self._sort_by_id(False)
-            self._sort_by_id(True)
-        for n in range(self.n_due):
-            self._insert(n)
+        while size < self.n_due:
+            n = 0
+            while n < self.n_due:
+                self._merge(n, min(n + size, self.n_due), min(n + 2 * size, self.n_due))
+                n += 2 * size
+            self.due, self.spare = self.spare, self.due
+            if cython.compiled:
+                self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
+            size *= 2
         for n in range(self.n_due):
             self.at[self.due[n].pair].place = n
 
-    def _sort_by_id(self, by_lower: cython.bint) -> cython.void:
-        """Sort `due` by the lower or the higher id; the sort is stable."""
+    def _merge(
+        self, start: cython.Py_ssize_t, middle: cython.Py_ssize_t, end: cython.Py_ssize_t
+    ) -> cython.void:
+        """Merge two sorted runs of `due` into `spare`."""
+        one: cython.Py_ssize_t = start
+        other: cython.Py_ssize_t = middle
         n: cython.Py_ssize_t
-        shift: cython.int = 0
-        least: cython.longlong = NO_ID
-        most: cython.longlong = 0
+        is_sorted: cython.bint = middle == end or not self._is_before(middle, middle - 1)
 
-        for n in range(self.n_due):
-            number: cython.longlong = self._id_of(n, by_lower)
-            least = min(least, number)
-            most = max(most, number)
-        while shift < 63 and (most - least) >> shift:
-            self._sort_by_digit(by_lower, least, shift)
-            shift += DIGIT
+        for n in range(start, end):
+            if one < middle and (is_sorted or other == end or not self._is_before(other, one)):
+                self.spare[n].place = self.due[one].place
+                self.spare[n].pair = self.due[one].pair
+                one += 1
+            else:
+                self.spare[n].place = self.due[other].place
+                self.spare[n].pair = self.due[other].pair
+                other += 1
 
     @cython.cfunc
     @cython.inline
-    def _id_of(self, n: cython.Py_ssize_t, lower: cython.bint) -> cython.longlong:
-        """Return an id of the pair of an entry of `due`."""
-        return self.due[n].lowest if lower else self.at[self.due[n].pair].high
-
-    def _sort_by_digit(
-        self, by_lower: cython.bint, least: cython.longlong, shift: cython.int
-    ) -> cython.void:
-        """Sort `due` by one digit of (id - `least`)."""
-        n: cython.Py_ssize_t
-        total: cython.longlong = 0
-
-        for n in range(N_DIGITS):
-            self.counts[n] = 0
-        for n in range(self.n_due):
-            digit: cython.Py_ssize_t = (self._id_of(n, by_lower) - least) >> shift
-            self.counts[digit & (N_DIGITS - 1)] += 1
-        for n in range(N_DIGITS):
-            count: cython.longlong = self.counts[n]
-            self.counts[n] = total
-            total += count
-        for n in range(self.n_due):
-            digit = (self._id_of(n, by_lower) - least) >> shift
-            to: cython.longlong = self.counts[digit & (N_DIGITS - 1)]
-            self.counts[digit & (N_DIGITS - 1)] = to + 1
-            self.spare[to].lowest = self.due[n].lowest
-            self.spare[to].pair = self.due[n].pair
-        self.due, self.spare = self.spare, self.due
-        if cython.compiled:
-            self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
-
-    def _insert(self, n: cython.Py_ssize_t) -> cython.void:
-        """Move entry n of `due` forward to its place among the earlier ones."""
-        lowest: cython.longlong = self.due[n].lowest
-        pair: cython.Py_ssize_t = self.due[n].pair
-
-        while n > 0 and (
-            lowest < self.due[n - 1].lowest
-            or (lowest == self.due[n - 1].lowest and self._breaks_tie(pair, self.due[n - 1].pair))
-        ):
-            self.due[n].lowest = self.due[n - 1].lowest
-            self.due[n].pair = self.due[n - 1].pair
-            n -= 1
-        self.due[n].lowest = lowest
-        self.due[n].pair = pair
+    def _is_before(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the pair at a place of `due` comes before the pair at another one."""
+        if self.due[one].place != self.due[other].place:
+            return self.due[one].place < self.due[other].place
+        return self.pairs.precedes(
+            self.due[one].pair, self.due[other].pair, self.bodies, self.by_side
+        )
 
     @cython.cfunc
     @cython.inline
@@ -293,11 +272,11 @@ class ImpactQueue:
         place: cython.Py_ssize_t,
         pair: cython.Py_ssize_t,
         time: cython.double,
-        lowest: cython.longlong,
+        at: cython.double,
     ) -> cython.void:
         self.heap[place].pair = pair
         self.heap[place].time = time
-        self.heap[place].lowest = lowest
+        self.heap[place].place = at
         self.at[pair].place = place
 
     @cython.cfunc
@@ -305,44 +284,42 @@ class ImpactQueue:
     def _precedes(
         self,
         time: cython.double,
-        lowest: cython.longlong,
+        at: cython.double,
         pair: cython.Py_ssize_t,
         place: cython.Py_ssize_t,
     ) -> cython.bint:
         """Return whether a pair with this key comes before the pair at a place of the heap."""
         if time != self.heap[place].time:
             return time < self.heap[place].time
-        if lowest != self.heap[place].lowest:
-            return lowest < self.heap[place].lowest
+        if at != self.heap[place].place:
+            return at < self.heap[place].place
         return self._breaks_tie(pair, self.heap[place].pair)
 
     def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether `one` comes before `other`; both have the same time."""
         if self.at[one].rank != self.at[other].rank:
             return self.at[one].rank < self.at[other].rank
-        if self.at[one].low != self.at[other].low:
-            return self.at[one].low < self.at[other].low
-        if self.at[one].high != self.at[other].high:
-            return self.at[one].high < self.at[other].high
-        return self.at[one].image < self.at[other].image  # the same bodies, across an edge
+        return self.pairs.precedes(
+            one, other, self.bodies, self.by_side and self.at[one].rank != CROSSES
+        )
 
     def _rise(
         self,
         place: cython.Py_ssize_t,
         pair: cython.Py_ssize_t,
         time: cython.double,
-        lowest: cython.longlong,
+        at: cython.double,
     ) -> cython.void:
         """Put a pair into a hole of the heap, or above it."""
         while place > 0:
             above: cython.Py_ssize_t = (place - 1) >> 1
-            if not self._precedes(time, lowest, pair, above):
+            if not self._precedes(time, at, pair, above):
                 break
             self._put_at(
-                place, self.heap[above].pair, self.heap[above].time, self.heap[above].lowest
+                place, self.heap[above].pair, self.heap[above].time, self.heap[above].place
             )
             place = above
-        self._put_at(place, pair, time, lowest)
+        self._put_at(place, pair, time, at)
 
     def _sink(self, hole: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Move a hole down to the lowest level of the heap; return where it ends.
@@ -356,13 +333,11 @@ class ImpactQueue:
                 # No branch, because the processor would mispredict every other one.
                 below += self._precedes(
                     self.heap[below + 1].time,
-                    self.heap[below + 1].lowest,
+                    self.heap[below + 1].place,
                     self.heap[below + 1].pair,
                     below,
                 )
-            self._put_at(
-                hole, self.heap[below].pair, self.heap[below].time, self.heap[below].lowest
-            )
+            self._put_at(hole, self.heap[below].pair, self.heap[below].time, self.heap[below].place)
             hole = below
             below = 2 * hole + 1
         return hole

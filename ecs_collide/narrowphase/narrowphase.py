@@ -28,12 +28,10 @@ from ecs_collide.broadphase.pair_table import (
     PairTable,
 )
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
-from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.impact_queue import CROSSES, ImpactQueue
 from ecs_collide.narrowphase.slopes import Slopes, is_slanted, slope_normal
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
-
-CROSSES = 2  # instead of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
 LEAST_MOVE: cython.double = 1e-100  # times the least relevant gap it is not denormal
 

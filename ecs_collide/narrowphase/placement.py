@@ -75,7 +75,7 @@ def _snap(
     if shift != 0.0:
         thin &= centre - half == centre + half
         centre = _unshifted(centre - shift, half, face, below, shift, thin)
-    b.put(i, k, centre)
+    b.snap(i, k, centre)
 
 
 def _unshifted(
@@ -114,8 +114,8 @@ def place(
 ) -> cython.void:
     """Make the faces of a pair meet on axis `k` at time `t`; `shift` is the offset of `j`.
 
-    Moves a body that is neither anchored nor held; of two such bodies the lighter one, then the
-    one with the higher id.  A held body is moved if the other one is anchored or held too; an
+    Moves a body that is neither anchored nor held; of two such bodies the one that
+    `Bodies.gives_way`.  A held body is moved if the other one is anchored or held too; an
     anchored body is never moved.
     """
     fixed1: cython.bint = b.is_anchored(i, k, t)
@@ -126,7 +126,7 @@ def place(
         fixed2 = b.on_hold[j]
     if fixed1 and fixed2:
         return
-    if fixed2 or (not fixed1 and b.is_lighter(i, j)):
+    if fixed2 or (not fixed1 and b.gives_way(i, j)):
         b.advance(i, t)
         _snap(b, i, j, k, sign < 0, 0.0, shift)
         if fixed2:
@@ -417,6 +417,7 @@ class PositionCorrection:
             if not self._find_near():
                 return
             self._find_levels()
+            self.queue.by_side = False
             while self.queue.size:
                 p: cython.Py_ssize_t = self.queue.top()
                 self.queue.drop(p)
@@ -432,7 +433,7 @@ class PositionCorrection:
                 elif (b.half_of(i, k) == 0.0) != (b.half_of(j, k) == 0.0):
                     first_moves = b.half_of(i, k) > 0.0  # a moved plane could change sides
                 else:
-                    first_moves = b.is_lighter(i, j)
+                    first_moves = b.gives_way(i, j)
                 self._note_moved(i if first_moves else j)
                 b.advance(i if first_moves else j, 1.0)  # a sleeping body is still at the start
                 self._snap_pair(p, k, first_moves)

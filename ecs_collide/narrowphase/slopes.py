@@ -349,7 +349,7 @@ class Slopes:
         b.interrupt_rest(i)
         self._measure(b.base[i], pairs, p)
         centre: cython.double = self.seat_of(self.along, b.half_of(i, up), slanted)
-        b.put(i, up, centre)
+        b.snap(i, up, centre)
 
     def place(
         self,

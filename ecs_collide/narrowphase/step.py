@@ -38,7 +38,7 @@ class Step:
         self.attachments = Attachments(bodies)
         self.gravity = Gravity(bodies)
         self.pairs = PairTable()
-        self.queue = ImpactQueue()
+        self.queue = ImpactQueue(bodies, self.pairs)
         self.event_buffer = EventBuffer(bodies.dim)
         self.slopes = Slopes(bodies)
         self.now = 0.0
@@ -52,5 +52,6 @@ class Step:
         """Return to time 0, without pairs and impacts."""
         self.pairs.forget()
         self.queue.clear()
+        self.queue.by_side = True
         self.now = 0.0
         self.instant_tick = 0

@@ -165,7 +165,7 @@ class Carriers:
     ) -> cython.void:
         """Make body i a rider of j if this side of j carries and j is the best carrier so far.
 
-        The best carrier moves fastest towards the rider; of equal ones, it has the lowest id.
+        The best carrier moves fastest towards the rider; of equal ones, it comes first in space.
         """
         b: Bodies = self.bodies
         new: RiderTable = self.now
@@ -183,7 +183,7 @@ class Carriers:
             along: cython.double = self._speed_of(j, side, k, carries, rides and at_rest) * (
                 1 if side > 0 else -1
             )
-            if along < known or (along == known and b.ids[new.carrier[i]] <= b.ids[j]):
+            if along < known or (along == known and not b.precedes(j, new.carrier[i])):
                 return
         else:
             new.riders[new.n] = i
@@ -348,7 +348,7 @@ class Carriers:
                     if (
                         carrier < 0
                         or along > fastest
-                        or (along == fastest and b.ids[j] < b.ids[carrier])
+                        or (along == fastest and b.precedes(j, carrier))
                     ):
                         carrier, best, fastest = j, side, along
             p = pairs.next_of(p, i)

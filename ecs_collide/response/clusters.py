@@ -717,22 +717,23 @@ class Clusters(SharedMotion):
             return heavier > 0.0
         if self._persists(one) != self._persists(other):
             return self._persists(one)
-        return self._lowest(one) < self._lowest(other)
+        return self.bodies.precedes(self._foremost(one), self._foremost(other))
 
-    def _lowest(self, root: cython.Py_ssize_t) -> cython.longlong:
-        """Return the lowest id of the members of a cluster that have its rank.  O(members)."""
+    def _foremost(self, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first body in space among a cluster's members of its rank.  O(members)."""
         b: Bodies = self.bodies
         node: cython.Py_ssize_t = root
-        lowest: cython.longlong = -1
+        foremost: cython.Py_ssize_t = -1
 
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, self.nodes[node].axis] == node and (
-                b.controls.rank_of(i) == self.nodes[root].rank and (lowest < 0 or b.ids[i] < lowest)
+                b.controls.rank_of(i) == self.nodes[root].rank
+                and (foremost < 0 or b.precedes(i, foremost))
             ):
-                lowest = b.ids[i]
+                foremost = i
             node = self.nodes[node].next
-        return lowest
+        return foremost
 
     def loss_with(
         self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double

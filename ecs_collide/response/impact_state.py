@@ -48,11 +48,17 @@ class ImpactState:
             self.kick = [0.0] * 2
 
     def take(self, p: cython.Py_ssize_t) -> cython.void:
-        """Store the bodies and the normal of the impact of pair `p`."""
+        """Store the bodies and the normal of the impact of pair `p`.
+
+        The bodies are in the order of `Bodies.precedes`, so no rounding depends on their ids.
+        """
         self.rows[0] = self.pairs.at[p].first
         self.rows[1] = self.pairs.at[p].second
         self.axis = self.pairs.impact[p].axis
         self.sign = 1 if self.pairs.impact[p].sign > 0 else -1
+        if self.bodies.precedes(self.rows[1], self.rows[0]):
+            self.rows[0], self.rows[1] = self.rows[1], self.rows[0]
+            self.sign = -self.sign
         self.resizes = (
             self.bodies.resize_of(self.rows[0], self.axis) != 0.0
             or self.bodies.resize_of(self.rows[1], self.axis) != 0.0

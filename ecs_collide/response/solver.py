@@ -31,6 +31,7 @@ from ecs_collide.response.product_sum import ProductSum
 from ecs_collide.response.resizing import ResizingFaces
 from ecs_collide.response.tangential import TangentialResponse
 
+SHARED_ROUNDING = 2.0**-44  # of the velocities: by how much a shared velocity may be off
 CONFLICT = -2  # two clusters cannot merge, because their anchors differ in velocity
 
 
@@ -240,7 +241,8 @@ class Solver:
         other: cython.double = self.bodies.velocity[j, m.axis]
         mass: cython.double = self.bodies.mass[j]
 
-        if (velocity - other) * sign >= 0.0:
+        bound: cython.double = abs(velocity) + abs(other) + abs(self.bodies.velocity[i, m.axis])
+        if (velocity - other) * sign >= -SHARED_ROUNDING * bound:
             return False  # only their paths close, not their final velocities
         if not m.yields[1 - n]:
             self._bounce(n, velocity, other, restitution)

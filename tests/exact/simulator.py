@@ -65,6 +65,12 @@ class Body:
     def is_dynamic(self) -> bool:
         return self.response is not None and self.mass is not None
 
+    @property
+    def place(self) -> tuple:
+        """What orders bodies in space: the centre, the size, and the number."""
+        ends = list(zip(self.low, self.high, strict=True))
+        return [low + high for low, high in ends], [high - low for low, high in ends], self.ident
+
     def restrained(self, velocity: list[Fraction]) -> list[Fraction]:
         """Return a velocity without what is locked, and no longer than the maximum."""
         free = [Fraction(0) if k in self.locked else v for k, v in enumerate(velocity)]
@@ -212,6 +218,7 @@ class Simulator:
         self.since = dict.fromkeys(self.bodies, self.now)
         self.low = {i: list(body.low) for i, body in self.bodies.items()}
         self.high = {i: list(body.high) for i, body in self.bodies.items()}
+        self.places = {i: body.place for i, body in self.bodies.items()}
         self.velocity = {i: body.restrained(body.velocity) for i, body in self.bodies.items()}
         self.growth = {i: self._growth_of(body) for i, body in self.bodies.items()}
         self.span: dict[int, list[tuple[float, float]]] = {}
@@ -405,9 +412,16 @@ class Simulator:
                 self.since[i] = self.now
                 self.velocity[i] = velocity
 
-    def key(self, pair: tuple[int, int]) -> tuple[Fraction, int, int, int]:
+    def key(self, pair: tuple[int, int]) -> tuple:
         """Return what decides whose turn it is."""
-        return self.queue[pair].time, self.rank(pair), *pair
+        impact = self.queue[pair]
+        return impact.time, self.rank(pair), *self.place_of(pair, impact.axis, impact.sign)
+
+    def place_of(self, pair: tuple[int, int], axis: int, sign: int) -> tuple:
+        """Return what orders impacts in space: a body, its side that is hit, and the other one."""
+        one, other = sorted(pair, key=lambda i: (not self.bodies[i].is_dynamic, self.places[i]))
+        side = 0 if self.crosses(pair) else 8 * axis + (-sign if one == pair[0] else sign)
+        return self.places[one], side, self.places[other]
 
     def rank(self, pair: tuple[int, int]) -> int:
         """Return what a queued impact is: of those of one instant the lowest come first."""
@@ -823,12 +837,12 @@ class Simulator:
             return self.mass_of(one) > self.mass_of(other)
         if (one.is_worn or one.lasts) != (other.is_worn or other.lasts):
             return one.is_worn or one.lasts
-        return self._lowest(one) < self._lowest(other)
+        return self._foremost(one) < self._foremost(other)
 
-    def _lowest(self, cluster: Cluster) -> int:
-        """Return the lowest id of those who have the highest dominance in a group."""
+    def _foremost(self, cluster: Cluster) -> tuple:
+        """Return the first place of those who have the highest dominance in a group."""
         rank = self.rank_of(cluster)
-        return min(n for n in cluster.members if self.bodies[n].level == rank)
+        return min(self.places[n] for n in cluster.members if self.bodies[n].level == rank)
 
     def _cluster_of(self, i: int, k: int) -> Cluster:
         """Return the group of a dynamic body, be it one of its own."""

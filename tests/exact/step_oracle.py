@@ -79,10 +79,11 @@ def moments_inside(one: Path, other: Path) -> Iterator[Fraction]:
             yield middle
 
 
-def would_get_inside(exact, paths, i, j, event_time, speeds) -> tuple[bool, bool]:
+def would_get_inside(exact, paths, i, j, event_time, speeds) -> tuple[bool, bool, tuple]:
     """Tell whether two would be inside each other right after an instant, if nothing was resolved.
 
-    The second resolution: whether they meet at a corner, faces of two axes at once.
+    Also whether they meet at a corner, faces of two axes at once; and the axis and the sign of the
+    normal on which they close the fastest.
     """
     now, later = [], []
     for n in (i, j):
@@ -105,10 +106,14 @@ def would_get_inside(exact, paths, i, j, event_time, speeds) -> tuple[bool, bool
         for box, rate in zip(now, later, strict=True)
     ]
     due = inside(*after) and not inside(*now)
-    meeting_axes = [
-        k for k in range(dim) if now[0][k] == now[1][dim + k] or now[1][k] == now[0][dim + k]
-    ]
-    return due, len(meeting_axes) > 1
+    sides = []
+    for k in range(dim):
+        if now[1][k] == now[0][dim + k]:
+            sides.append((later[1][k] - later[0][dim + k], k, -1))
+        if now[0][k] == now[1][dim + k]:
+            sides.append((later[0][k] - later[1][dim + k], k, 1))
+    meeting_axes = {k for _, k, _ in sides}
+    return due, len(meeting_axes) > 1, min(sides, default=(0, 0, 1))[1:]
 
 
 class Budget:
@@ -209,7 +214,7 @@ def _check_event(exact, paths, event: Event, before, after, budget: Budget, fina
 
     assert closing(before) > 0, "resolved, but not closing"
     if not event.overlaps:
-        due, corner = would_get_inside(exact, paths, i, j, event.time, before)
+        due, corner, _ = would_get_inside(exact, paths, i, j, event.time, before)
         assert due, "resolved, but the insides do not begin to overlap"
         assert corner == event.corner
         if corner:  # the fastest closing of the sides that meet
@@ -411,35 +416,42 @@ def _check_order(exact: Simulator, paths: dict[int, Path]) -> None:
     """
     times = [event.time for event in exact.events]
     assert times == sorted(times)
-    round_, last, time = set(), (0, 0), Fraction(-1)
+    round_, last, time, sides = set(), (), Fraction(-1), {}
+
+    def key(pair: tuple[int, int]) -> tuple:
+        return exact.place_of(pair, *sides[pair])
+
     for n, (event, (before, _)) in enumerate(zip(exact.events, exact.states, strict=True)):
         if event.outcome in ("crossed", "stopped already") or event.overlaps:
             continue
         pair = (event.first, event.second)
-        faces, corners = _due(exact, paths, n, before)
-        rest = {other for other in round_ & faces if other > last}
+        faces, corners, found = _due(exact, paths, n, before)
+        sides = found | {pair: (event.axis, event.sign)}
+        rest = {other for other in round_ & faces if key(other) > last}
         if event.time != time or not rest:
             round_, rest, time = faces, faces, event.time
         if event.corner:
             assert not faces, f"{faces} come before {event}"
-            assert pair == min(corners)
+            assert pair == min(corners, key=key)
         else:
-            assert pair == min(rest), f"{min(rest)} comes before {event}"
-            last = pair
+            first = min(rest, key=key)
+            assert pair == first, f"{first} comes before {event}"
+            last = key(pair)
 
 
-def _due(exact, paths, n: int, before) -> tuple[set, set]:
-    """Return the pairs whose faces, or corners, are due at the n-th event."""
+def _due(exact, paths, n: int, before) -> tuple[set, set, dict]:
+    """Return the pairs whose faces, or corners, are due at the n-th event, and their sides."""
     time = exact.events[n].time
     crushed = {(e.first, e.second) for e in exact.events[:n] if e.outcome == "crushed"}
-    faces, corners = set(), set()
+    faces, corners, sides = set(), set(), {}
     for i, one in exact.bodies.items():
         for j, other in exact.bodies.items():
             if i >= j or (i, j) in crushed or not (one.moves or other.moves):
                 continue
             if one.sensor or other.sensor or not (one.is_dynamic or other.is_dynamic):
                 continue
-            due, corner = would_get_inside(exact, paths, i, j, time, before)
+            due, corner, side = would_get_inside(exact, paths, i, j, time, before)
             if due:
+                sides[i, j] = side
                 (corners if corner else faces).add((i, j))
-    return faces, corners
+    return faces, corners, sides

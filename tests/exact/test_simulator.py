@@ -604,8 +604,8 @@ FAULTS = {
         "return FACE",
     ),
     "the higher ids come first": (
-        "return self.queue[pair].time, self.rank(pair), *pair",
-        "return self.queue[pair].time, self.rank(pair), -pair[0], -pair[1]",
+        "self.rank(pair), *self.place_of(pair, impact.axis, impact.sign)",
+        "self.rank(pair), [-i for i in pair]",
     ),
     "what crosses does not wait for what is solid": (
         "        if self.crosses(pair):\n            return CROSSING\n        return CORNER if",

@@ -327,7 +327,7 @@ def test_state_hash_is_the_same_everywhere() -> None:
 
     assert len(space.collisions) > 2
     assert len(space.contact_array) > 0
-    assert space.state_hash().hex() == "07c72936d2753cb9cb48b202f9054b51"
+    assert space.state_hash().hex() == "a2a107b1f125aba8b9182eb96c707a88"
 
 
 @pytest.mark.parametrize("change", ["position", "size", "velocity", "entity"])

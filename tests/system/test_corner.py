@@ -103,22 +103,24 @@ def test_a_face_impact_that_becomes_a_corner_within_its_instant_waits_for_the_ot
     # All at t = 0.5: the bullet hits the runner from below, which comes so fast out of it that
     # the edge by which it overlaps the post on y is within the slop.  What was a face is a corner.
     #
-    #               +------+
-    #   +-+  +------| post |
-    #   |D|->|runner|------+
-    #   +-+  +------+
-    #          bullet
+    # The bullet comes first, as its centre is the leftmost; the dart would come after the post.
+    #
+    #   +------+
+    #   | post |------+  +-+
+    #   +------|runner|<-|D|
+    #          +------+  +-+
+    #   [    bullet   ]
     edge, speed = 2.0**-22, 2.0**25
-    bullet = mover((0, -1.5 - speed / 2), (0.5, 0.5), (0, speed), ec.Deflect())
-    runner = mover((-4, 0), (1, 1), (8, 0), ec.Deflect())
-    post = box((2, 2 - edge), (1, 1))
-    dart = mover((-9.5, 0), (0.5, 0.5), (16, 0), ec.Deflect())
+    bullet = mover((-3, -1.5 - speed / 2), (4, 0.5), (0, speed), ec.Deflect())
+    runner = mover((4, 0), (1, 1), (-8, 0), ec.Deflect())
+    post = box((-2, 2 - edge), (1, 1))
+    dart = mover((9.5, 0), (0.5, 0.5), (-16, 0), ec.Deflect())
     space = ec.install()
 
     esper.process(1.0)
 
     assert [(hit.time, hit.first, hit.second, hit.normal) for hit in space.collisions][:3] == [
         (0.5, bullet, runner, (0, -1)),
-        (0.5, runner, dart, (1, 0)),
+        (0.5, runner, dart, (-1, 0)),
         (0.5, runner, post, (0, -1)),
     ]

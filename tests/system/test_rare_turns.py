@@ -204,13 +204,13 @@ def test_a_face_impact_that_becomes_a_corner_comes_after_the_others_of_its_insta
     #         +-----+        lands on all three at once; on the sinking one the game throws it to
     #         |  A  | ->     the right, so fast that its hold of 1e-6 on the edge is less than
     #         +-----+        rounding: a corner, on which it would snag if its turn came first
-    #     -----+ +-+ +----
+    #     -----+ +---+----
     #   sinking  bed   edge
     #
     sinking = mover((-5.0, 1.5), (4.5, 1.0), (0.0, -5.0))
     thrown = mover((0.0, 6.0), (1.0, 1.0), (0.0, -10.0), ec.Slide(), Mine())
     edge = box((1.0 + 2.0 - 1e-6, -1.0), (2.0, 1.0))
-    bed = box((0.25, -1.0), (0.5, 1.0))
+    bed = box((4.0, -1.0), (4.5, 1.0))  # it lies below the edge, too
     space = ec.install()
 
     def throw(impact):
@@ -223,7 +223,8 @@ def test_a_face_impact_that_becomes_a_corner_comes_after_the_others_of_its_insta
 
     esper.process(1.0)
 
-    assert edge < bed  # so the edge would come first, were it not a corner
+    left = [position(body)[0] for body in (edge, bed)]
+    assert left[0] < left[1]  # so the edge would come first, were it not a corner
     assert [(hit.other(thrown), hit.time) for hit in space.collisions] == [
         (sinking, 0.5),
         (bed, 0.5),

@@ -57,12 +57,18 @@ def test_a_crowd_across_the_edge_is_bounded_like_any_other():
 def test_two_images_at_once_come_in_the_order_of_the_images():
     """Whatever order they were found in: of plain Python, where a queue may be looked into."""
     kernel = plain.kernel("narrowphase.impact_queue")
+    bodies = plain.kernel("motion.bodies").Bodies(2)
+    bodies.wrap([10.0, 10.0])
 
     for order in ([0, 1, 2], [2, 1, 0], [1, 2, 0]):
-        queue = kernel.ImpactQueue()
+        table = plain.kernel("broadphase.pair_table").PairTable()
+        table.wrap()
+        table.set_rows(bodies.capacity)
+        queue = kernel.ImpactQueue(bodies, table)
+        for _ in range(3):
+            table.add(0, 1, 0)
         for pair in order:
-            queue.at[pair].low, queue.at[pair].high = 4, 7
-            queue.at[pair].image = (5, -3, 0)[pair]
+            table.image[pair] = (5, -3, 0)[pair]
             queue.put(pair, 0.5, 0)
         taken = []
         while queue.top() >= 0:

@@ -1,0 +1,134 @@
+"""The order in which a game creates its bodies changes no bit of what happens to them."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.pressing import DT, GRAVITY, HALF, SCENES, Pressing
+
+Parts = Callable[[int], tuple[object, ...]]
+
+MIXED = [ec.Slide, lambda: ec.Deflect(0.3), ec.Stop, ec.Push, ec.Deflect]
+
+
+def mixed(i: int) -> tuple[object, ...]:
+    return (MIXED[i % len(MIXED)](),)
+
+
+def slide(_: int) -> tuple[object, ...]:
+    return (ec.Slide(),)
+
+
+def rough(i: int) -> tuple[object, ...]:
+    return (MIXED[i % 2](), ec.Friction(0.5), ec.Mass(1 + i % 3))
+
+
+def ranked(i: int) -> tuple[object, ...]:
+    return (MIXED[i % 3](), ec.Dominance(i % 3), ec.Mass(1 + i % 5))
+
+
+def growing(_: int) -> tuple[object, ...]:
+    return (ec.Slide(), ec.Growth(0.3, 0.2))
+
+
+class Crowd:
+    """A scene whose boxes and walls are created in the order of `order`."""
+
+    def __init__(self, scene: Pressing, parts: Parts, order: list[int], world: str) -> None:
+        self.scene, self.world, self.time = scene, world, 0.0
+        esper.switch_world(world)
+        self.boxes: dict[int, tuple[ec.Position, ec.Velocity]] = {}
+        self.names: dict[int, int] = {}
+        n = len(scene.boxes)
+        for i in order:
+            if i < n:
+                box = ec.Position(*scene.boxes[i]), ec.Velocity(0, 0)
+                self.boxes[i] = box
+                entity = esper.create_entity(*box, ec.Extents(HALF, HALF), *parts(i))
+            else:
+                x, y, width, height = scene.walls[i - n]
+                entity = esper.create_entity(ec.Position(x, y), ec.Extents(width, height))
+            self.names[entity] = i
+        self.space = ec.install(gravity=None if scene.steer else (0, -GRAVITY))
+
+    def step(self) -> tuple[list, list]:
+        """Take a step; return what it did: the boxes, and the events by the names of the bodies."""
+        esper.switch_world(self.world)
+        for i, (place, velocity) in self.boxes.items():
+            if self.scene.steer is not None:
+                x, y = self.scene.steer(self.time, i, place.xy)
+                velocity.set((1 + i % 7 / 20) * x, (1 + i % 7 / 20) * y)
+        self.time += DT
+        esper.process(DT)
+        boxes = [(place.xy, velocity.xy) for _, (place, velocity) in sorted(self.boxes.items())]
+        return boxes, [self.told(event) for event in self.space.collisions]
+
+    def told(self, event: ec.Collision) -> tuple:
+        """Return an event with the body of the lower name first."""
+        first, second = self.names[event.first], self.names[event.second]
+        names = (first, second) if first < second else (second, first)
+        entity = event.first if first < second else event.second
+        normal = event.normal_for(entity)
+        return (event.time, names, normal, event.outcome, event.closing_speed, event.impulse)
+
+
+@pytest.mark.parametrize(
+    ("name", "n", "parts"),
+    [
+        ("swarm", 200, slide),
+        ("chase", 60, mixed),
+        ("jam", 80, ranked),
+        ("heap", 60, rough),
+        ("swarm", 40, growing),
+        ("rows", 60, slide),
+    ],
+    ids=["swarm", "mixed", "ranked", "rough heap", "growing", "rows"],
+)
+def test_another_order_of_creation_changes_no_bit(name, n, parts, volume):
+    scene = SCENES[name](n)
+    order = list(range(len(scene.boxes) + len(scene.walls)))
+    shuffled = random.Random(1).sample(order, len(order))
+    worlds = [f"{name} in order", f"{name} shuffled"]
+    home = esper.current_world
+    crowds = [
+        Crowd(scene, parts, numbers, world)
+        for numbers, world in zip((order, shuffled), worlds, strict=True)
+    ]
+
+    n_events = 0
+    for step in range(volume(80, 600)):
+        (boxes, events), (other_boxes, other_events) = (crowd.step() for crowd in crowds)
+        assert boxes == other_boxes, step
+        assert events == other_events, step
+        n_events += len(events)
+
+    assert n_events > 0
+    esper.switch_world(home)
+    for world in worlds:
+        esper.delete_world(world)
+
+
+def test_a_box_that_lands_on_two_tiles_is_resolved_on_the_left_one_whatever_their_ids():
+    for left_first in (True, False):
+        esper.switch_world(f"landing {left_first}")
+        tiles = {x: esper.create_entity(ec.Position(x, -1), ec.Extents(1, 1))
+                 for x in ((-1, 1) if left_first else (1, -1))}  # fmt: skip
+        esper.create_entity(
+            ec.Position(0, 3), ec.Extents(0.5, 0.5), ec.Velocity(0, -50), ec.Slide()
+        )
+        space = ec.install()
+
+        esper.process(0.1)
+
+        told = [(min(event.first, event.second), event.outcome) for event in space.collisions]
+        assert told == [
+            (tiles[-1], ec.Outcome.RESOLVED),
+            (tiles[1], ec.Outcome.STOPPED_ALREADY),
+        ]
+        esper.switch_world("default")
+        esper.delete_world(f"landing {left_first}")
