@@ -47,7 +47,7 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
         return False
     level = math.sqrt(sum(out[k] * out[k] for k in figure.level))
     if figure.character.floor_constant_speed and level > 0.0:
-        part = level / math.hypot(level, climb)
+        part = level / math.sqrt(level * level + climb * climb)  # hypot differs by platform
         climb *= part
         for k in figure.level:
             out[k] *= part
