@@ -84,6 +84,10 @@ class Controls:
 
         return _combined(one, other, rule if rule else CombineCode.GEOMETRIC)
 
+    def has_restitution(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the surface of a body has a `Restitution` above 0."""
+        return self.is_used and self.surface_restitution[i] > 0.0
+
     def restitution_between(
         self,
         i: cython.Py_ssize_t,

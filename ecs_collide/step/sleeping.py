@@ -340,8 +340,13 @@ class Sleeping:
             self.n_islands = max(self.n_islands, first_island + root)
             if b.custom[i]:
                 bounces[root] = 2
-            elif b.restitution[i] > 0.0:
+            elif b.restitution[i] > 0.0 or b.controls.has_restitution(i):
                 bounces[root] = max(bounces.get(root, 0), 1)
+        for n in range(self.contacts.rows.n if b.controls.is_used else 0):
+            for m in range(2):  # a support may have a `Restitution`, too
+                i = contacts.body(n, m)
+                if b.leans[i] and b.controls.has_restitution(contacts.body(n, 1 - m)):
+                    bounces[self._root(i)] = max(bounces.get(self._root(i), 0), 1)
         self._spread_sides(first_island)
         for row in members:
             i = row

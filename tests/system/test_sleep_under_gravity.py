@@ -47,7 +47,7 @@ def gravity_of(by, dim=2):
 @pytest.mark.parametrize("by", ["space", "game"])
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("wild", [0.0, 0.5])
-@pytest.mark.parametrize("seed", [6, *further(1, 2)])
+@pytest.mark.parametrize("seed", [0, *further(1, 2, 6)])
 def test_a_yard_under_gravity_in_which_everything_happens(
     seed, wild, dim, by, implementation, volume
 ):
@@ -79,6 +79,28 @@ def test_a_yard_under_gravity_in_which_everything_happens(
     )
 
     assert max(asleep) > 0
+
+
+@pytest.mark.parametrize("on", ["box", "floor"])
+def test_what_bounces_by_its_restitution_bounces_though_it_slept(on):
+    def build(space):
+        bouncy = (ec.Restitution(0.5),)
+        box((0.0, -1.0), (9.0, 1.0), *(bouncy if on == "floor" else ()))
+        crate = mover(
+            (0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), *(bouncy if on == "box" else ())
+        )
+
+        def play(step):
+            pull_down(DT)
+            if step == 40:
+                set_velocity(crate, (0.0, -12.0))
+
+        return play
+
+    asleep = side_by_side(build, 60, rest_speed=0.5)
+
+    assert asleep[39] == 1
+    assert asleep[40] == 0
 
 
 class Heap:
