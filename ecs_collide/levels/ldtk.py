@@ -20,7 +20,13 @@ from typing import Any
 from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.level import Level, Skipped, Tile
-from ecs_collide.levels.properties import check_names, checked_categories, is_solid, traits_of
+from ecs_collide.levels.properties import (
+    check_names,
+    checked_categories,
+    is_solid,
+    ramp_in,
+    traits_of,
+)
 from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
 from ecs_collide.levels.things import LevelObject, SolidBox
 
@@ -246,7 +252,7 @@ def _kinds(
         if is_solid(properties, owner) is False:
             return Kind(name, properties)
         properties.pop("solid", None)
-        part = Part((name, ""))
+        part = Part((name, ""), None, ramp_in(properties, owner))
         made = name, properties, traits_of(properties, owner, categories)
         return Kind(name, properties, (part,), {part: made})
 

@@ -10,7 +10,8 @@ from typing import Any
 from ecs_collide._kernel.constants import ALL
 from ecs_collide.components.basics import Sensor
 from ecs_collide.components.filters import NAMES, Filter
-from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
+from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution, Slope
+from ecs_collide.levels.outlines import Ramp
 
 # The properties that layers and groups hand down to their contents.
 HANDED_DOWN = (
@@ -18,6 +19,10 @@ HANDED_DOWN = (
     "one_way",
     "sensor",
     "carry",
+    "slope",
+    "slope_low",
+    "slope_high",
+    "slope_ceiling",
     "friction",
     "friction_rule",
     "restitution",
@@ -63,15 +68,30 @@ def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict
 def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
     """Return whether properties make a layer, tile or object a body; None if they do not say.
 
-    The properties of a platform, a sensor or a lift make it one too.
+    The properties of a platform, a sensor, a lift or a slope make it one too.
     """
     value = properties.get("solid")
     if isinstance(value, bool):
         return value
     if value is not None:
         raise _wrong(owner, "solid", value, "give it the type bool")
-    traits = [properties.get(name) for name in ("one_way", "sensor", "carry")]
+    traits = [properties.get(name) for name in ("one_way", "sensor", "carry", "slope")]
     return True if any(value is not None and value is not False for value in traits) else None
+
+
+def ramp_in(properties: Mapping[str, Any], owner: str) -> Ramp | None:
+    """Return the slope that properties ask for, None without one, or raise a ValueError."""
+    rise = properties.get("slope", False)
+    if rise is False:
+        return None
+    if rise not in ("left", "right"):
+        raise _wrong(
+            owner, "slope", rise, "give it the type string: left or right, where it rises to"
+        )
+    ceiling = properties.get("slope_ceiling", False)
+    if not isinstance(ceiling, bool):
+        raise _wrong(owner, "slope_ceiling", ceiling, "give it the type bool")
+    return Ramp(rise, properties.get("slope_low", 0.0), properties.get("slope_high", 1.0), ceiling)
 
 
 def traits_of(
@@ -100,6 +120,9 @@ def traits_of(
             right = "bool, or float: the speed of a belt, to the right"
             raise _wrong(owner, "carry", carry, f"give it the type {right}")
         made.append(Carry if carry is True else partial(Carry, (carry, 0.0)))
+    ramp = ramp_in(properties, owner)
+    if ramp is not None:
+        made.append(partial(Slope, *ramp))
     for name, kind in (("friction", Friction), ("restitution", Restitution)):
         if name in properties:
             made.append(partial(kind, properties[name], properties.get(f"{name}_rule")))

@@ -29,6 +29,7 @@ from ecs_collide.levels.properties import (
     checked_categories,
     handed_down,
     is_solid,
+    ramp_in,
     traits_of,
 )
 from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
@@ -110,7 +111,7 @@ def load(
     and to its files.
 
     Other properties give a tile or an object its components.  The nearest one counts: an object's
-    own, its tile's, its layer's, its group's.  A thing with one of the first three need not be
+    own, its tile's, its layer's, its group's.  A thing with one of the first four need not be
     `solid`.
 
     ==================  =====================  =================================================
@@ -119,6 +120,10 @@ def load(
     `one_way`           bool, or string        `OneWay`; up (as true), down, left, right
     `sensor`            bool                   `Sensor`
     `carry`             bool, or float         `Carry`: a lift; a belt of that speed
+    `slope`             string                 `Slope`: left or right, to where the floor rises
+    `slope_low`         float                  its height at the low end, 0 to 1 of the box
+    `slope_high`        float                  its height at the high end
+    `slope_ceiling`     bool                   whether it is a ceiling
     `friction`          float                  `Friction`
     `friction_rule`     string                 its rule: average, geometric, min, multiply, max
     `restitution`       float                  `Restitution`
@@ -307,6 +312,8 @@ class _Reader:
         for shape, ramp, own_type, more in whole:
             properties = {**stated, **own, **more}
             properties.pop("solid", None)
+            if ramp is not None:
+                properties.pop("slope", None)  # its outline says it
             key = (own_type or type_, _written(properties))
             self.n_written += len(key[1])
             if self.n_written > _LARGEST_KINDS:
@@ -316,7 +323,11 @@ class _Reader:
                     "properties, or more layers the same"
                 )
             traits = traits_of(properties, owner, self.categories)
-            made[Part(key, shape, ramp)] = key[0], properties, traits + _slope(ramp)
+            made[Part(key, shape, ramp or ramp_in(properties, owner))] = (
+                key[0],
+                properties,
+                traits + _slope(ramp),
+            )
         return Kind(type_, ChainMap(own, stated), tuple(made), made)
 
     def shapes_of(

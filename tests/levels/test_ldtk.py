@@ -104,6 +104,36 @@ def test_table_of_cells_says_what_they_are(save: Save) -> None:
         ldtk.load(path, cells={"walls": {"sensor": 1}})
 
 
+def test_cells_are_slopes_that_do_not_merge(save: Save, world: str) -> None:
+    path = save(Cellar=[cells("0000 0220 1111")])
+    table = {"platform": {"slope": "right", "slope_high": 0.5}}
+
+    level = ldtk.load(path, cells=table)
+    level.create()
+
+    assert boxes(level) == [
+        ((15, 15), (5, 5), "platform"),
+        ((25, 15), (5, 5), "platform"),
+        ((20, 5), (20, 5), "walls"),
+    ]
+    slopes = [slope for _, slope in esper.get_component(ec.Slope)]
+    assert slopes == [ec.Slope("right", low=0.0, high=0.5)] * 2
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"slope": "up"}, "left or right"),
+        ({"slope": True}, "left or right"),
+        ({"slope": "left", "slope_high": 2.0}, "high"),
+        ({"slope": "left", "slope_ceiling": 1}, "bool"),
+    ],
+)
+def test_wrong_slope_is_refused(save: Save, asked: dict[str, Any], words: str) -> None:
+    with pytest.raises(ValueError, match=words):
+        ldtk.load(save(Cellar=[cells("0000 0220 1111")]), cells={"platform": asked})
+
+
 def test_points_of_a_field_are_points_of_the_world(save: Save) -> None:
     lift = entity("Lift", (0, 0))
     cells_of_route = [{"cx": 0, "cy": 0}, {"cx": 0, "cy": 2}]
