@@ -47,6 +47,8 @@ class SlopeResponse:
     impact: ImpactState
     sum: ProductSum
     solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
+    # the part along the normal of the velocity on locked axes, relative to the slope
+    locked_speed: cython.double
     # (3,): all relative to the slope, in units per second: the velocity of this instant before
     # and after, and the change of velocity that gravity makes to the end of the step
     before: cython.double[3]
@@ -69,6 +71,7 @@ class SlopeResponse:
         self.impact = impact
         self.sum = ProductSum()
         self.solid = -1
+        self.locked_speed = 0.0
         if not cython.compiled:
             for name in ("before", "after", "pull", "normal", "second", "speed"):
                 setattr(self, name, [0.0] * 3)
@@ -103,15 +106,18 @@ class SlopeResponse:
             return False
         i: cython.Py_ssize_t = s.body
         n: cython.int = 0 if m.rows[0] == i else 1
+        self.locked_speed = 0.0
         for k in range(b.dim):
             self.normal[k] = 0.0 if b.controls.locks(i, k) else s.normal_on(k)
             self.before[k] = m.velocity_after(n, k) - b.velocity[s.slope, k]
             self.after[k] = self.before[k]
+            if b.controls.locks(i, k):
+                self.locked_speed += self.before[k] * s.normal_on(k)
             self.pull[k] = 2.0 * self.clusters.kick_of(i, k)
         free: cython.double = self._dot(self.normal, self.normal)
         if free == 0.0:
             return False
-        closing: cython.double = -self._dot(self.before, self.normal)
+        closing: cython.double = -(self._dot(self.before, self.normal) + self.locked_speed)
         press: cython.double = self._dot(self.pull, self.normal)
         apart: cython.double = restitution * max(closing, 0.0)
         if apart + 0.5 * press <= 0.0:
@@ -123,10 +129,13 @@ class SlopeResponse:
             m.impulse -= b.mass[i] * press / sqrt(free)
             for k in range(b.dim):
                 self.pull[k] -= self.normal[k] * (press / free)
-        if not normal_only:
+        # A body that is locked on an axis of the line cannot choose its velocity along it.
+        is_locked: cython.bint = b.controls.locks(i, s.run) or b.controls.locks(i, s.up)
+        if not (normal_only or is_locked):
             self._slide(i, apart, m.impulse / b.mass[i])
         if apart == 0.0:
-            self._straighten(i)
+            if not is_locked:
+                self._straighten()
             if not self._fit_between(p, i):
                 return False
         self._write(i, apart == 0.0)
@@ -183,22 +192,20 @@ class SlopeResponse:
             total += along * along
         return sqrt(total)
 
-    def _straighten(self, i: cython.Py_ssize_t) -> cython.void:
+    def _straighten(self) -> cython.void:
         """Give velocity and pull of a body that stays on the slope the direction of the line.
 
         Otherwise the rounding of two numbers that cancel would leave a part along the normal.
         """
         s: Slopes = self.slopes
-        b: Bodies = self.bodies
         _n: cython.int
 
-        if not (b.controls.locks(i, s.run) or b.controls.locks(i, s.up)):
-            along: cython.double = self.after[s.run] * s.normal_up - self.after[s.up] * s.normal_run
-            pull: cython.double = self.pull[s.run] * s.normal_up - self.pull[s.up] * s.normal_run
-            self.after[s.run] = along * s.normal_up
-            self.after[s.up] = -along * s.normal_run
-            self.pull[s.run] = pull * s.normal_up
-            self.pull[s.up] = -pull * s.normal_run
+        along: cython.double = self.after[s.run] * s.normal_up - self.after[s.up] * s.normal_run
+        pull: cython.double = self.pull[s.run] * s.normal_up - self.pull[s.up] * s.normal_run
+        self.after[s.run] = along * s.normal_up
+        self.after[s.up] = -along * s.normal_run
+        self.pull[s.run] = pull * s.normal_up
+        self.pull[s.up] = -pull * s.normal_run
         for _n in range(N_SHRINKS):
             if not self._gains_energy():
                 return
@@ -280,7 +287,7 @@ class SlopeResponse:
             return False
         for k in range(b.dim):
             is_still &= self.speed[k] == 0.0
-        first: cython.double = -self._dot(self.after, self.normal)
+        first: cython.double = -(self._dot(self.after, self.normal) + self.locked_speed)
         second: cython.double = self._dot(self.speed, self.second) - self._dot(
             self.after, self.second
         )

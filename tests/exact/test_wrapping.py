@@ -248,6 +248,7 @@ def test_one_body_among_still_ones_does_the_same_unrolled(part, dim, volume):
 
 def test_a_closed_room_across_the_edges_is_the_same_as_one_without_edges(volume):
     widths = (64.0, 64.0)
+    n_without_ties = 0
     for seed in range(volume(3, 20)):
         rng = random.Random(seed)
         bodies = build(rng, 2, (28.0, 28.0), 12, 16.0)
@@ -265,10 +266,16 @@ def test_a_closed_room_across_the_edges_is_the_same_as_one_without_edges(volume)
             Run("across both", bodies, 2, (32.0, 32.0), wrap=widths),
             Run("across one", bodies, 2, (0.0, 29.25), wrap=(None, 64.0)),
         ]
+        same = runs
         for _ in range(10):
-            told = [events(run.step(0.25)) for run in runs]
-            places = [run.places().tolist() for run in runs]
-            assert told.count(told[0]) == len(runs), seed
-            assert places.count(places[0]) == len(runs)
+            told = {run: events(run.step(0.25)) for run in runs}
+            times = [hit.time for hit in runs[0].space.collisions]
+            if len(set(times)) < len(times):
+                same = runs[1:]  # in a world that wraps ids decide, not places, which is first
+            assert all(told[run] == told[same[0]] for run in same), seed
+            places = [run.places().tolist() for run in same]
+            assert places.count(places[0]) == len(same)
+        n_without_ties += same is runs
         for run in runs:
             run.end()
+    assert n_without_ties > 0

@@ -767,3 +767,25 @@ def test_a_move_lands_on_a_one_way_slope():
 
     assert down.position == pytest.approx((4, 8), abs=1e-14)
     assert up.position == pytest.approx((4, 38), abs=1e-14)
+
+
+@pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push])
+def test_a_ramp_that_comes_down_on_a_body_locked_in_height_pushes_it_aside(response):
+    ramp = esper.create_entity(
+        ec.Position(0, 4), ec.Extents(2, 1), ec.Velocity(0, -6),
+        ec.Slope("left", ceiling=True),
+    )  # fmt: skip
+    body = esper.create_entity(
+        ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(0, 0), response(),
+        ec.LockedAxes(y=True),
+    )  # fmt: skip
+    space = ec.install()
+
+    for _ in range(20):
+        esper.process(1 / 30)
+        assert not any(hit.outcome is ec.Outcome.CRUSHED for hit in space.collisions)
+
+    x, y = esper.component_for_entity(body, ec.Position).xy
+    assert y == 0
+    assert abs(x) > 1
+    assert space.explain(ramp, body)
