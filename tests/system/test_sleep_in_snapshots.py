@@ -174,8 +174,8 @@ def compare(now, expected, step):
         assert one == other, f"{name} differs after step {step}"
 
 
-PILES = list(itertools.product([2, 3], ["space", "game"], range(3)))
-FEW = [(2, "space", 0), (3, "game", 1)]
+PILES = list(itertools.product([2, 3], ["space", "game"], range(1, 4)))
+FEW = [(2, "space", 2), (3, "game", 1)]
 # Let a test run with several piles.
 scenes = pytest.mark.parametrize(
     ("dim", "by", "seed"),
