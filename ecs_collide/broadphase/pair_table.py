@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
+from ecs_collide.motion.bodies import Bodies
 
 # The columns of an array of pairs.
 FIRST = 0
@@ -103,6 +104,7 @@ class PairImpact:
     resolutions: cython.int  # resolutions in this step
     repeats: cython.int  # further resolutions in the same instant
     tick: cython.int  # tick of the last sweep; see `Bodies`
+    edge: cython.int  # its edge in the graph of this instant, see `Clusters`, or 0
     kind: cython.schar
     axis: cython.schar
     sign: cython.schar
@@ -297,6 +299,25 @@ class PairTable:
         """Return whether `mark_partners` marked the body."""
         return self.seen[row] == self.stamp
 
+    def precedes(
+        self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, bodies: Bodies
+    ) -> cython.bint:
+        """Return whether a pair comes before another, in the order of their bodies in space."""
+        i: cython.Py_ssize_t = self.at[one].first
+        i2: cython.Py_ssize_t = self.at[one].second
+        j: cython.Py_ssize_t = self.at[other].first
+        j2: cython.Py_ssize_t = self.at[other].second
+
+        if bodies.precedes(i2, i):
+            i, i2 = i2, i
+        if bodies.precedes(j2, j):
+            j, j2 = j2, j
+        if i != j:
+            return bodies.precedes(i, j)
+        if i2 != j2:
+            return bodies.precedes(i2, j2)
+        return self.wraps and self.image[one] < self.image[other]
+
     # -- the states of a pair, written only here --
 
     def is_solid(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -370,7 +391,7 @@ class PairTable:
     def meet(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that a pair was swept and has an impact; reset its counts at the first one."""
         if self.at[p].met == NOT_MET:
-            self.impact[p].resolutions = self.impact[p].repeats = 0
+            self.impact[p].resolutions = self.impact[p].repeats = self.impact[p].edge = 0
             self.impact[p].resolved_at = self.impact[p].began = -1.0
         self.at[p].met = MET
 

@@ -381,7 +381,28 @@ class Bodies:
             return False
         if not self.dynamic[j] or not has & Trait.PUSH_OUT:
             return True
-        return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.ids[i] > self.ids[j])
+        return self.gives_way(i, j)
+
+    def precedes(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether body i comes before j in an order that does not depend on ids.
+
+        The order is by centre, then by size, velocity and mass; ids order only bodies that are
+        equal in all of these.
+        """
+        k: cython.int
+
+        for k in range(self.dim):
+            if self.centre[i, k] != self.centre[j, k]:
+                return self.centre[i, k] < self.centre[j, k]
+        for k in range(self.dim):
+            if self.half[i, k] != self.half[j, k]:
+                return self.half[i, k] < self.half[j, k]
+        for k in range(self.dim):
+            if self.velocity[i, k] != self.velocity[j, k]:
+                return self.velocity[i, k] < self.velocity[j, k]
+        if self.mass[i] != self.mass[j]:
+            return self.mass[i] < self.mass[j]
+        return self.ids[i] < self.ids[j]
 
     def is_lighter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body has less mass than another, or a lower dominance."""
@@ -390,6 +411,10 @@ class Bodies:
         if c.any_rank and c.rank[i] != c.rank[j]:
             return c.rank[i] < c.rank[j]
         return self.mass[i] < self.mass[j]
+
+    def gives_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether body i is moved, not j, if one must be: the lighter, or the later one."""
+        return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.precedes(j, i))
 
     def dynamic_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether impacts change the velocity of a body on an axis."""
@@ -547,6 +572,12 @@ class Bodies:
     def put(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
         """Place a body at a centre on an axis, at its base time."""
         self.path[self.n_path * i + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
+
+    def put_in_step(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
+        """Place a body at a centre on an axis, at its base time; `centre` stays to the step's end."""
+        self.path[self.n_path * i + 4 * k + CENTRE] = centre + 0.0
+        if self.base[i] == 1.0:
+            self.centre[i, k] = centre + 0.0
 
     def widths_beyond(self, k: cython.int, place: cython.double) -> cython.double:
         """Return how many whole widths a position on an axis is beyond the world; 0 within it."""

@@ -1,9 +1,10 @@
 """A priority queue of the next impact of each pair: a binary heap, and a list for time 0.
 
 The key is (time, rank, lower id, higher id, image).  No two pairs share one, so the order of the
-pairs has no effect.  At one instant impacts of faces come first (rank 0), then impacts of corners
-(1), so that a box aimed at the seam of two tiles does not catch on it.  Pairs that cross come last
-(2), so that a body that is stopped by a solid one does not enter a sensor flush with its face.
+pairs has no effect.  At one instant impacts of faces come first, and those that rebound, or that the
+game resolves, after all others.  Then come impacts of corners, so that a box aimed at the seam of two
+tiles does not catch on it.  Pairs that cross come last, so that a body that is stopped by a solid one
+does not enter a sensor flush with its face.
 
 In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  They go
 into a separate list, which a radix sort orders once, so that taking one is O(1).
@@ -20,6 +21,13 @@ NO_ID: cython.longlong = (1 << 63) - 1
 FEW: cython.Py_ssize_t = 64  # up to this number, insertion sort alone
 DIGIT = 11  # bits of an id that a pass of the radix sort uses
 N_DIGITS: cython.Py_ssize_t = 1 << DIGIT
+
+
+# The ranks.
+FACE = 0
+REBOUND = 1  # a face whose pair is resolved by itself
+CORNER = 2
+CROSSES = 3  # the pair enters or leaves
 
 
 class Where(IntEnum):

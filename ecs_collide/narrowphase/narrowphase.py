@@ -28,11 +28,9 @@ from ecs_collide.broadphase.pair_table import (
     PairTable,
 )
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
-from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.impact_queue import CORNER, CROSSES, FACE, ImpactQueue
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
-
-CROSSES = 2  # instead of `corner` in the key of a pair that crosses: see `ImpactQueue`
 
 LEAST_MOVE: cython.double = 1e-100  # times the least relevant gap it is not denormal
 
@@ -450,7 +448,7 @@ class Narrowphase:
             self.pairs.forget_touch(p)
         if self._is_impact_now():
             self.note_side(p, kind)
-            self.queue.put(p, self.step.now, self.sweeper.corner)
+            self.queue.put(p, self.step.now, CORNER if self.sweeper.corner else FACE)
         elif kind == IMPACT:
             self._queue_impact(p)
         else:
@@ -474,7 +472,7 @@ class Narrowphase:
         self.pairs.impact[p].tick = self.bodies.tick
         if self._is_impact_now():
             self.note_side(p, kind)
-            self.queue.put(p, self.step.now, self.sweeper.corner)
+            self.queue.put(p, self.step.now, CORNER if self.sweeper.corner else FACE)
         else:
             self.pairs.mark_fresh(p)
             self.pairs.forget_touch(p)
@@ -492,9 +490,8 @@ class Narrowphase:
 
         if t < 1.0:
             self.note_side(p, IMPACT)
-            self.queue.put(
-                p, t, CROSSES if self.pairs.at[p].state >= CROSS else self.sweeper.corner
-            )
+            rank: cython.int = CORNER if self.sweeper.corner else FACE
+            self.queue.put(p, t, CROSSES if self.pairs.at[p].state >= CROSS else rank)
 
     def sweep_crossing(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Queue when the swept bodies of a pair will enter or leave each other."""
@@ -657,7 +654,7 @@ class Narrowphase:
             while q >= 0:
                 if (
                     self.queue.holds(q)
-                    and not self.queue.at[q].rank
+                    and self.queue.at[q].rank < CORNER
                     and self.pairs.at[q].state < CROSS
                     and self.step.now < self.queue.at[q].time <= until
                 ):
@@ -665,6 +662,6 @@ class Narrowphase:
                 q = self.pairs.next_of(q, row)
         if earliest == INF:
             return False
-        self.queue.put(p, earliest, 1)
+        self.queue.put(p, earliest, CORNER)
         self.pairs.mark_stale(p)
         return True

@@ -74,7 +74,7 @@ def _snap(
     if shift != 0.0:
         thin &= centre - half == centre + half
         centre = _unshifted(centre - shift, half, face, below, shift, thin)
-    b.put(i, k, centre)
+    b.put_in_step(i, k, centre)
 
 
 def _unshifted(
@@ -113,8 +113,8 @@ def place(
 ) -> cython.void:
     """Make the faces of a pair meet on axis `k` at time `t`; `shift` is the offset of `j`.
 
-    Moves a body that is neither anchored nor held; of two such bodies the lighter one, then the
-    one with the higher id.  A held body is moved if the other one is anchored or held too; an
+    Moves a body that is neither anchored nor held; of two such bodies the one that
+    `Bodies.gives_way`.  A held body is moved if the other one is anchored or held too; an
     anchored body is never moved.
     """
     fixed1: cython.bint = b.is_anchored(i, k, t)
@@ -125,7 +125,7 @@ def place(
         fixed2 = b.on_hold[j]
     if fixed1 and fixed2:
         return
-    if fixed2 or (not fixed1 and b.is_lighter(i, j)):
+    if fixed2 or (not fixed1 and b.gives_way(i, j)):
         b.advance(i, t)
         _snap(b, i, j, k, sign < 0, 0.0, shift)
         if fixed2:
@@ -403,7 +403,7 @@ class PositionCorrection:
                 elif (b.half_of(i, k) == 0.0) != (b.half_of(j, k) == 0.0):
                     first_moves = b.half_of(i, k) > 0.0  # a moved plane could change sides
                 else:
-                    first_moves = b.is_lighter(i, j)
+                    first_moves = b.gives_way(i, j)
                 self._note_moved(i if first_moves else j)
                 if first_moves:
                     b.advance(i, 1.0)  # a sleeping body is still at the start of the step

@@ -1,10 +1,10 @@
 """Find the touching pairs that close because velocities have changed.
 
-`Solver` has changed velocities in this instant, some of them of whole clusters.  Only contacts of a
-cluster with bodies outside it can close; the members with such contacts are its *rim*.  The
-contacts that close are queued for this instant, and `ImpactLoop` takes them next.
+`Clusters` has changed velocities in this instant, some of them of whole clusters.  The contacts that
+close now are queued for this instant, and `ImpactLoop` takes them next.
 
-Invariant: a member that touches a body outside its cluster is on the rim of the cluster.
+The nodes that have just joined are examined first, and the other members of their clusters only when
+no more nodes join.  Thus a push runs through a row of n boxes in O(n) examinations.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.narrowphase import Narrowphase, rounding_of_faces
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.forest import Node
 
 
 @cython.final
@@ -36,46 +37,52 @@ class ClosingContacts:
 
     @may_raise
     def find(self) -> cython.void:
-        """Queue the impacts of changed clusters' rims and of bodies that turned alone."""
+        """Queue the contacts that close of the bodies whose velocities have changed."""
         c: Clusters = self.clusters
+        found: cython.bint = False
+        node: cython.Py_ssize_t
 
         while True:
-            root: cython.Py_ssize_t = c.pop_changed()
-            if root == 0:
-                break
-            node: cython.Py_ssize_t = c.nodes[root].rim
-            last: cython.Py_ssize_t = c.nodes[root].last_rim
-            c.nodes[root].rim = c.nodes[root].last_rim = 0
-            while node:
-                next_node: cython.Py_ssize_t = c.nodes[node].next_rim if node != last else 0
-                c.nodes[node].is_on_rim = 0
-                i: cython.Py_ssize_t = c.nodes[node].body
-                if c.node_of[i, c.nodes[node].axis] == node and self._find_of(
-                    i, c.nodes[node].axis, root
-                ):
-                    c.keep_on_rim(node, root)
-                node = next_node
-        while True:
-            i = c.pop_alone()
+            i: cython.Py_ssize_t = c.pop_alone()
             if i < 0:
                 break
-            self._find_of(i, -1, 0)
+            self._find_of(i, -1)
+        while True:
+            node = c.pop_fresh()
+            if node == 0:
+                break
+            found = True
+            self._examine(node)
+        while not found:
+            node = c.pop_changed()
+            if node == 0:
+                break
+            while node:
+                self._examine(node)
+                node = c.forest.nodes[node].next
 
-    def _find_of(
-        self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t
-    ) -> cython.bint:
-        """Queue the closing contacts of a body on an axis, or on all for -1.
+    @may_raise
+    def _examine(self, node: cython.Py_ssize_t) -> cython.void:
+        """Queue the closing contacts of a node, if its velocity has changed since the last time."""
+        c: Clusters = self.clusters
+        nodes: cython.pointer[Node] = c.forest.nodes
+        i: cython.Py_ssize_t = nodes[node].body
+        k: cython.int = nodes[node].axis
+        velocity: cython.double = c.forest.velocity_of(node)
 
-        Returns whether any contact is with a body outside the cluster of `root`.
-        """
+        if nodes[node].seen != velocity and c.node_of[i, k] == node:
+            nodes[node].seen = velocity
+            self._find_of(i, k)
+
+    @may_raise
+    def _find_of(self, i: cython.Py_ssize_t, axis: cython.int) -> cython.void:
+        """Queue the closing contacts of a body on an axis, or on all for -1."""
         c: Clusters = self.clusters
         pairs: PairTable = self.pairs
-        is_outside: cython.bint = False
-        p: cython.Py_ssize_t = pairs.head_of(i)
-        at: cython.Py_ssize_t = p
+        at: cython.Py_ssize_t = pairs.head_of(i)
 
         while at >= 0:
-            p = at
+            p: cython.Py_ssize_t = at
             # Inlined `PairTable.partner` and `next_of`.
             is_first: cython.int = pairs.at[p].first == i
             j: cython.Py_ssize_t = pairs.at[p].first + pairs.at[p].second - i
@@ -88,30 +95,21 @@ class ClosingContacts:
             k: cython.int = abs(face) - 1
             if axis >= 0 and k != axis:
                 continue
-            node: cython.Py_ssize_t = c.node_of[j, k]
-            other: cython.Py_ssize_t = c.root(node) if node else 0
-            if other and other == root and not c.nodes[root].resizes:
-                continue
             if touch == OVERLAPS or (
                 touch == PARTS and pairs.impact[p].tick < self.step.instant_tick
             ):
                 continue
-            is_outside |= other != root or root == 0
-            if root == 0 and node and not c.nodes[node].is_on_rim:
-                c.keep_on_rim(node, other)
-            closing: cython.double = (
-                c.nodes[other].velocity if other else self.bodies.velocity[j, k]
-            )
-            closing -= c.nodes[root].velocity if root else c.velocity_of(i, k)
+            closing: cython.double = c.velocity_of(j, k) - c.velocity_of(i, k)
             if (face > 0) != (j == pairs.at[p].second):
                 closing = -closing
             if self.bodies.any_resize:
                 closing = self._closing_speed_of(p, k, 1 if face > 0 else -1)
-            if closing > 0.0 and not self.narrowphase.needs_no_sweep(p):
+            if closing > 0.0 and c.is_collected(p):
+                c.wait_again(p)
+            elif closing > 0.0 and not self.narrowphase.needs_no_sweep(p):
                 c.write_body(i)
                 c.write_body(j)
                 self.narrowphase.sweep_closing(p)
-        return is_outside
 
     def _closing_speed_of(
         self, p: cython.Py_ssize_t, k: cython.int, sign: cython.int

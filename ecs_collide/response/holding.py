@@ -110,8 +110,7 @@ class Holding:
         b.advance(i, self.step.now)
         self._save_motion(i)
         for k in range(b.dim):
-            if c.node_of[i, k]:
-                c.leave(i, k)
+            c.remove(i, k)
             c.turn_alone(i, k, 0.0)
         b.note_turn(i)
         return True

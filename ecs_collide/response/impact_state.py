@@ -129,6 +129,6 @@ class ImpactState:
             c.turn_freely(i, axis, velocity)
             return
         shared: cython.double = c.final_velocity(i, axis)
-        if velocity != shared and c.nodes[root].rank == self.bodies.controls.rank_of(i):
-            c.push(root, self.bodies.mass[i], velocity)
-            c.push(root, -self.bodies.mass[i], shared)
+        if velocity != shared and c.forest.nodes[root].rank == self.bodies.controls.rank_of(i):
+            c.forest.push(root, self.bodies.mass[i], velocity)
+            c.forest.push(root, -self.bodies.mass[i], shared)

@@ -6,7 +6,7 @@ Algorithm Dot2 of Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
-from ecs_collide.response.clusters import error_of_product
+from ecs_collide.response.forest import error_of_product
 
 
 @cython.final

@@ -1,12 +1,12 @@
 """Impacts of growing or shrinking boxes: their faces get one velocity, not their centres.
 
-If restitution is 0, `Solver` merges the clusters of the two bodies after `ResizingFaces.align` has
-shifted one.  If that fails, the bodies leave their clusters and exchange their faces' velocities.
+If restitution is 0, their clusters join (`response/forest.py`).  With restitution, under gravity, or
+if one of the bodies is held, the two exchange the velocities of their faces.
 """
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
@@ -21,17 +21,11 @@ class ResizingFaces:
     bodies: Bodies
     clusters: Clusters
     impact: ImpactState
-    # the roots of the clusters that `align` has prepared; the same if there is only one
-    one: cython.Py_ssize_t
-    other: cython.Py_ssize_t
-    anchor: cython.Py_ssize_t  # the row of their static or kinematic anchor, or -1
 
     def __init__(self, impact: ImpactState):
         self.bodies = impact.bodies
         self.clusters = impact.clusters
         self.impact = impact
-        self.one = self.other = 0
-        self.anchor = -1
 
     def ignore_clusters(self) -> cython.bint:
         """Return whether gravity or a held body excludes a merge of clusters."""
@@ -39,61 +33,6 @@ class ResizingFaces:
         hold: cython.schar = self.bodies.on_hold[m.rows[0]] | self.bodies.on_hold[m.rows[1]]
 
         return self.clusters.gravity.is_on or hold != 0
-
-    @may_raise
-    def align(self, first_joins: cython.bint, second_joins: cython.bint) -> cython.bint:
-        """Shift the clusters of the bodies that join, so that a merge gives the faces one velocity.
-
-        Returns False if both are in one cluster, if both clusters have an anchor, or if one body
-        does not join and the other is alone or anchored.
-        """
-        c: Clusters = self.clusters
-        i: cython.Py_ssize_t = self.impact.rows[0]
-        j: cython.Py_ssize_t = self.impact.rows[1]
-        k: cython.int = self.impact.axis
-        apart: cython.double = self.bodies.growth[i, k] + self.bodies.growth[j, k]
-
-        apart *= self.impact.sign
-        if not second_joins:
-            return self._align_with(j, i, apart)
-        if not first_joins:
-            return self._align_with(i, j, -apart)
-        one: cython.Py_ssize_t = c.ensure(i, k)
-        other: cython.Py_ssize_t = c.ensure(j, k)
-        if one == other or (c.nodes[one].anchor >= 0 and c.nodes[other].anchor >= 0):
-            return False
-        shift: cython.double = c.shift_of(i, k) - apart - c.shift_of(j, k)
-        if c.nodes[other].size <= c.nodes[one].size:
-            c.shift_by(other, shift)
-        else:
-            c.shift_by(one, -shift)
-        anchored: cython.Py_ssize_t = one if c.nodes[one].anchor >= 0 else other
-        c.anchor_velocity = c.nodes[anchored].velocity
-        self.one = one
-        self.other = other
-        self.anchor = c.nodes[anchored].anchor
-        return True
-
-    @may_raise
-    def _align_with(
-        self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t, apart: cython.double
-    ) -> cython.bint:
-        """Prepare a merge that gives body i the velocity of body `wall` plus `apart`.
-
-        Returns False if i has no cluster with other members, or if the cluster has an anchor.
-        """
-        c: Clusters = self.clusters
-        k: cython.int = self.impact.axis
-        node: cython.Py_ssize_t = c.node_of[i, k]
-        root: cython.Py_ssize_t = c.root(node) if node else 0
-
-        if root == 0 or c.nodes[root].anchor >= 0 or c.nodes[root].size == 1:
-            return False
-        c.shift_by(root, 0.0)
-        c.anchor_velocity = self.bodies.velocity[wall, k] + apart - c.nodes[node].shift
-        self.one = self.other = root
-        self.anchor = wall
-        return True
 
     def exchange(self, restitution: cython.double, press: cython.double) -> cython.void:
         """Exchange the faces' velocities by inverse mass; `press` is from `find_press`."""
@@ -135,7 +74,7 @@ class ResizingFaces:
         # Rounding may leave the faces closing, so the nudge grows until they do not.
         nudge: cython.double = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
         while self._parting_rate() < 0.0:
-            if m.yields[0]:
+            if m.yields[0] and not (m.yields[1] and b.precedes(j, i)):
                 c.turn_alone(i, k, b.velocity[i, k] + m.sign * nudge)
             else:
                 c.turn_alone(j, k, b.velocity[j, k] - m.sign * nudge)
@@ -153,11 +92,3 @@ class ResizingFaces:
             (b.motion_of(i, k) - sign * b.resize_of(i, k))
             - (b.motion_of(j, k) + sign * b.resize_of(j, k))
         )
-
-    @may_raise
-    def anchor_to(self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.void:
-        """Anchor the cluster of body i to `wall`, whose face has the velocity of i's face."""
-        root: cython.Py_ssize_t = self.clusters.ensure(i, self.impact.axis)
-
-        self.clusters.shift_by(root, 0.0)
-        self.clusters.nodes[root].anchor = wall

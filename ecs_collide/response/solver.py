@@ -25,13 +25,12 @@ from ecs_collide._kernel.constants import INF, ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.forest import Edge
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.product_sum import ProductSum
 from ecs_collide.response.resizing import ResizingFaces
 from ecs_collide.response.tangential import TangentialResponse
-
-CONFLICT = -2  # two clusters cannot merge, because their anchors differ in velocity
 
 
 @cython.inline
@@ -60,9 +59,6 @@ class Solver:
     # whether each body joins clusters, even if its dominance keeps the impact from changing it
     first_joins: cython.bint
     second_joins: cython.bint
-    # the rows of the two anchors that have kept the last pair from merging
-    solid_first: cython.Py_ssize_t
-    solid_second: cython.Py_ssize_t
     # whether gravity may part the next pair if restitution is 0: at its first resolution only
     may_part: cython.bint
     # whether `impact.loss` is needed, because `Stop` and `Push` must not gain energy
@@ -77,7 +73,6 @@ class Solver:
         self.friction = CoulombFriction(self.impact)
         self.sum = ProductSum()
         self.first_joins = self.second_joins = False
-        self.solid_first = self.solid_second = -1
         self.may_part = True
         self.counts_loss = False
 
@@ -100,9 +95,9 @@ class Solver:
             return False
         if b.on_hold[i] != b.on_hold[j] and m.yields[0] and m.yields[1]:
             if b.on_hold[i]:
-                self.first_joins = m.yields[0] = self._is_driven(j, k)
+                self.first_joins = m.yields[0] = self.clusters.is_driven(j, k)
             else:
-                self.second_joins = m.yields[1] = self._is_driven(i, k)
+                self.second_joins = m.yields[1] = self.clusters.is_driven(i, k)
         return (m.yields[0] and b.on_hold[i]) or (m.yields[1] and b.on_hold[j])
 
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
@@ -120,13 +115,6 @@ class Solver:
         is_held |= self.clusters.rank_with(lower, k) > max(rank[i], rank[j])
         m.yields[0] = (lower == i) != is_held
         m.yields[1] = not m.yields[0]
-
-    def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether the cluster of a body has an anchor that is not held."""
-        c: Clusters = self.clusters
-        anchor: cython.Py_ssize_t = c.nodes[c.root(c.node_of[i, k])].anchor
-
-        return anchor >= 0 and not self.bodies.on_hold[anchor]
 
     def restitution(self) -> cython.double:
         """Return the restitution of the impact, after `weigh`."""
@@ -155,38 +143,95 @@ class Solver:
             - ((c.velocity_of(i, k) - c.kick_of(i, k)) - sign * self.bodies.growth[i, k])
         )
 
-    @may_raise
-    def resolve(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
-        """Resolve the impact, after `weigh`; return False if its clusters cannot merge."""
-        b: Bodies = self.bodies
-        m: ImpactState = self.impact
-        i: cython.Py_ssize_t = m.rows[0]
-        j: cython.Py_ssize_t = m.rows[1]
-        press: cython.double = 0.0
+    def rebounds(self, restitution: cython.double) -> cython.bint:
+        """Return whether the pair is resolved by itself, after `weigh`.
 
-        self.counts_loss = not normal_only and (
-            b.response[i] in (ResponseCode.STOP, ResponseCode.PUSH)
-            or b.response[j] in (ResponseCode.STOP, ResponseCode.PUSH)
-        )
+        Otherwise its bodies, and all that press on them in this instant, get one velocity.
+        """
+        m: ImpactState = self.impact
+
+        if m.resizes:
+            return restitution > 0.0 or self.faces.ignore_clusters()
+        if self.clusters.gravity.is_on:
+            m.note_velocities()
+            press: cython.double = m.find_press()
+            if press != 0.0:
+                return self._speed_apart(restitution, press) > 0.0
+        return restitution > 0.0
+
+    @may_raise
+    def rebound(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
+        """Resolve the impact by itself, after `weigh`; return False if its bodies must join."""
+        press: cython.double = 0.0
+        m: ImpactState = self.impact
+
         m.note_velocities()
-        if self.counts_loss:
-            self.tangential.store_velocities()
+        self._begin_turning(normal_only)
         if self.clusters.gravity.is_on:
             press = m.find_press()
         if m.resizes:
-            self._resolve_faces(restitution, press)
-        elif press != 0.0:
-            if not self._part(restitution, press) and not self._merge(i, j, m.axis):
+            if restitution == 0.0 and not self.faces.ignore_clusters():
                 return False
-        elif restitution > 0.0 and self._rebound(restitution):
-            pass
-        elif not self._join(i, j, m.axis):
+            self.faces.exchange(restitution, press)
+        elif press != 0.0:
+            if not self._part(restitution, press):
+                return False
+        elif not (restitution > 0.0 and self._rebound(restitution)):
             return False
+        self._turn(restitution, normal_only)
+        return True
+
+    def finish(self, e: cython.Py_ssize_t) -> cython.void:
+        """Apply the rules along the surface to the impact of an edge that has pushed."""
+        m: ImpactState = self.impact
+        edge: cython.pointer[Edge] = self.clusters.forest.edges
+
+        m.take(edge[e].pair)
+        self.weigh()
+        m.note_velocities()
+        m.before[0][m.axis] = edge[e].before - edge[e].kick
+        m.before[1][m.axis] = edge[e].before2 - edge[e].kick2
+        m.kick[0] = edge[e].kick
+        m.kick[1] = edge[e].kick2
+        self._begin_turning(edge[e].is_plain)
+        m.impulse = edge[e].impulse
+        if m.yields[0] and m.yields[1] and not self.clusters.is_anchored(m.rows[0], m.axis):
+            m.loss = edge[e].force * edge[e].speed
+        self._turn(0.0, edge[e].is_plain)
+
+    def _begin_turning(self, normal_only: cython.bint) -> cython.void:
+        """Store the velocities along the surface, if a rule may change them."""
+        b: Bodies = self.bodies
+        m: ImpactState = self.impact
+
+        self.counts_loss = not normal_only and (
+            b.response[m.rows[0]] in (ResponseCode.STOP, ResponseCode.PUSH)
+            or b.response[m.rows[1]] in (ResponseCode.STOP, ResponseCode.PUSH)
+        )
+        if self.counts_loss:
+            self.tangential.store_velocities()
+
+    def _turn(self, restitution: cython.double, normal_only: cython.bint) -> cython.void:
+        """Apply `Stop`, `Push` and friction."""
         if self.counts_loss:
             self.tangential.turn(restitution)
-        if b.rare.is_used and not normal_only:
+        if self.bodies.rare.is_used and not normal_only:
             self.friction.apply()
-        return True
+
+    def _speed_apart(
+        self, restitution: cython.double, press: cython.double
+    ) -> cython.double:
+        """Return how fast a pair that gravity acts on parts, as the mean over the rest of the step.
+
+        0 or below: it would meet again.
+        """
+        m: ImpactState = self.impact
+        v1: cython.double = self.clusters.velocity_of(m.rows[0], m.axis)
+        v2: cython.double = self.clusters.velocity_of(m.rows[1], m.axis)
+
+        if restitution == 0.0 and not self.may_part:
+            return 0.0
+        return restitution * max(m.sign * (v2 - v1) - press, 0.0) - press
 
     def _part(self, restitution: cython.double, press: cython.double) -> cython.bint:
         """Rebound a pair that gravity acts on; return False if it would meet again in the step."""
@@ -197,9 +242,9 @@ class Solver:
         v1: cython.double = self.clusters.velocity_of(i, m.axis)
         v2: cython.double = self.clusters.velocity_of(j, m.axis)
         closing: cython.double = m.sign * (v2 - v1)
-        apart: cython.double = restitution * max(closing - press, 0.0) - press
+        apart: cython.double = self._speed_apart(restitution, press)
 
-        if apart <= 0.0 or (restitution == 0.0 and not self.may_part):
+        if apart <= 0.0:
             return False
         if not m.yields[1]:
             m.impulse = b.mass[i] * (closing + apart)
@@ -245,16 +290,15 @@ class Solver:
         if not m.yields[1 - n]:
             self._bounce(n, velocity, other, restitution)
             return True
-        if c.nodes[root].rank > self.bodies.controls.rank_of(j):
+        if c.forest.nodes[root].rank > self.bodies.controls.rank_of(j):
             after: cython.double = self._bounce(1 - n, other, velocity, restitution)
         else:
-            after = other + (1.0 + restitution) * (velocity - other) * (
-                c.nodes[root].mass / (c.nodes[root].mass + mass)
-            )
-            m.loss = c.loss_with(root, mass, other - c.shift_of(i, m.axis))
+            total: cython.double = c.forest.nodes[root].mass
+            after = other + (1.0 + restitution) * (velocity - other) * (total / (total + mass))
+            m.loss = total / (total + mass) * (velocity - other) * mass * (velocity - other)
             m.loss *= 1.0 - restitution * restitution
-            c.push(root, mass, other)
-            c.push(root, -mass, after)
+            c.forest.push(root, mass, other)
+            c.forest.push(root, -mass, after)
             m.impulse = mass * abs(after - other)
             c.turn_freely(j, m.axis, after)
         return (self.bodies.velocity[i, m.axis] - after) * sign >= 0.0
@@ -280,13 +324,12 @@ class Solver:
             shared: cython.double = (1.0 + restitution) * (v1 - v2)
             after1 = v1 - shared * (mass2 / (mass1 + mass2))
             after2 = v2 + shared * (mass1 / (mass1 + mass2))
-            self.sum.clear()
-            self.sum.add(mass1, v1)
-            self.sum.add(mass2, v2)
-            self.sum.add(-mass1, after1)
-            self.sum.add(-mass2, after2)
             # The rounding error goes to the heavier body, whose velocity it changes less.
-            if mass1 < mass2:
+            is_second: cython.bint = mass1 < mass2 or (
+                mass1 == mass2 and self.bodies.precedes(m.rows[1], m.rows[0])
+            )
+            self._find_lost_momentum(is_second, after1, after2)
+            if is_second:
                 after2 += self.sum.total() / mass2
                 if (after1 - after2) * m.sign < 0.0:  # still closing, by rounding
                     after1 = after2
@@ -296,6 +339,20 @@ class Solver:
                     after2 = after1
         self.clusters.turn_freely(m.rows[0], m.axis, after1)
         self.clusters.turn_freely(m.rows[1], m.axis, after2)
+
+    def _find_lost_momentum(
+        self, is_second: cython.bint, after1: cython.double, after2: cython.double
+    ) -> cython.void:
+        """Find the momentum of a pair before less the one after, in the same order for any ids."""
+        m: ImpactState = self.impact
+        turn: cython.int
+
+        self.sum.clear()
+        for turn in range(2):
+            n: cython.int = 1 - turn if is_second else turn
+            mass: cython.double = self.bodies.mass[m.rows[n]]
+            self.sum.add(mass, self.bodies.velocity[m.rows[n], m.axis])
+            self.sum.add(-mass, after2 if n else after1)
 
     def _bounce(
         self, n: cython.int, v: cython.double, u: cython.double, restitution: cython.double
@@ -309,195 +366,3 @@ class Solver:
         m.impulse = self.bodies.mass[m.rows[n]] * abs(after - v)
         self.clusters.turn_freely(m.rows[n], m.axis, after)
         return after
-
-    @may_raise
-    def _join(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Merge the clusters of two bodies, which may have resizing members, if possible.
-
-        If faces cannot merge, the bodies leave their clusters, or exchange velocities in one.
-        """
-        c: Clusters = self.clusters
-
-        if not c.any_shift:
-            return self._merge(i, j, k)
-        one: cython.Py_ssize_t = c.root(c.node_of[i, k]) if self.first_joins else 0
-        other: cython.Py_ssize_t = c.root(c.node_of[j, k]) if self.second_joins else 0
-        if not ((one and c.nodes[one].resizes) or (other and c.nodes[other].resizes)):
-            return self._merge(i, j, k)
-        if self._merge_faces(i, j, k):
-            return True
-        if one == other:
-            self._exchange(0.0)
-            return True
-        if self.first_joins and c.node_of[i, k]:
-            c.leave(i, k)
-        if self.second_joins and c.node_of[j, k]:
-            c.leave(j, k)
-        return self._merge(i, j, k)
-
-    @may_raise
-    def _merge(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Merge the clusters of two bodies and their anchors; return False if these conflict."""
-        c: Clusters = self.clusters
-        m: ImpactState = self.impact
-        first_leaves: cython.bint = False
-        second_leaves: cython.bint = False
-
-        if c.n_lasting:
-            first_leaves = self._leave_for(i, j, k, self.second_joins)
-            second_leaves = not first_leaves and self._leave_for(j, i, k, self.first_joins)
-        one: cython.Py_ssize_t = c.ensure(i, k) if self.first_joins else 0
-        other: cython.Py_ssize_t = c.ensure(j, k) if self.second_joins else one
-        if one == 0:
-            one = other
-        anchor: cython.Py_ssize_t = self._find_anchor(one, other)
-        if anchor == CONFLICT:
-            return False
-        if (
-            anchor >= 0
-            or not self.counts_loss
-            or m.yields[0] != m.yields[1]
-            or c.nodes[one].rank != c.nodes[other].rank
-        ):
-            m.loss = INF
-        else:
-            if m.loss == INF:  # otherwise `_rebound_from` has set it
-                m.loss = 0.0
-            m.loss += c.loss_with(one, c.nodes[other].mass, c.leaving_velocity(other))
-        # A body that has left a lasting cluster counts with its share of the momentum.
-        v1: cython.double = m.before[0][k] if first_leaves else c.leaving_velocity(one)
-        v2: cython.double = m.before[1][k] if second_leaves else c.leaving_velocity(other)
-        if one == other:
-            v1 = v2 = v2 if second_leaves else v1
-        if anchor >= 0:
-            c.anchor_velocity = self.bodies.velocity[anchor, k]
-        self._unite(one, other, anchor, v1, v2)
-        return True
-
-    def _leave_for(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, joins: cython.bint
-    ) -> cython.bint:
-        """Remove body i from a lasting cluster if j demands it; `joins` is whether j joins one."""
-        c: Clusters = self.clusters
-        root: cython.Py_ssize_t = c.lasting_root(i, k)
-
-        if root == 0:
-            return False
-        if (
-            not joins
-            or self.bodies.on_hold[j]
-            or c.is_anchored(j, k)
-            or c.rank_with(j, k) > c.nodes[root].rank
-        ):
-            c.leave(i, k)
-            return True
-        return False
-
-    def _find_anchor(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the anchor of two clusters after they merge, -1 for none, or `CONFLICT`."""
-        b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.impact.rows[0]
-        j: cython.Py_ssize_t = self.impact.rows[1]
-        k: cython.int = self.impact.axis
-        first: cython.Py_ssize_t = self._anchor_of(i, one) if self.first_joins else i
-        second: cython.Py_ssize_t = self._anchor_of(j, other) if self.second_joins else j
-
-        if first < 0 or self._yields_to(first, second, k):
-            return second
-        if self._yields_to(second, first, k):
-            return first
-        if second >= 0 and b.velocity[first, k] != b.velocity[second, k]:
-            self.solid_first = first
-            self.solid_second = second
-            return CONFLICT
-        return first
-
-    def _anchor_of(self, i: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the anchor of the cluster of a body, or else the body if it is held, or -1."""
-        anchor: cython.Py_ssize_t = self.clusters.nodes[root].anchor
-
-        return i if anchor < 0 and self.bodies.on_hold[i] else anchor
-
-    def _yields_to(
-        self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
-    ) -> cython.bint:
-        """Return whether an anchor is held, and the other anchor is not, or is at least as fast."""
-        b: Bodies = self.bodies
-
-        if anchor < 0 or other < 0 or not self._is_held(anchor, k):
-            return False
-        if not self._is_held(other, k):
-            return True
-        self.clusters.write_body(anchor)
-        self.clusters.write_body(other)
-        return abs(b.velocity[other, k]) >= abs(b.velocity[anchor, k])
-
-    def _is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a body is held, and not locked on an axis."""
-        return self.bodies.on_hold[i] and not self.bodies.controls.locks(i, k)
-
-    def _unite(
-        self,
-        one: cython.Py_ssize_t,
-        other: cython.Py_ssize_t,
-        anchor: cython.Py_ssize_t,
-        v1: cython.double,
-        v2: cython.double,
-    ) -> cython.void:
-        """Merge the clusters of the two bodies and add the momentum that passes to the impulse.
-
-        An anchor also stops gravity for the rest of the step: half of that momentum is in the
-        chord, the other half is the kick.
-        """
-        c: Clusters = self.clusters
-        m: ImpactState = self.impact
-        mass1: cython.double = c.nodes[one].mass
-        mass2: cython.double = c.nodes[other].mass
-
-        if anchor >= 0:
-            m.impulse += max(
-                mass1 * (abs(c.anchor_velocity - v1) + abs(m.kick[0])),
-                mass2 * (abs(c.anchor_velocity - v2) + abs(m.kick[1])),
-            )
-        elif c.nodes[one].rank > c.nodes[other].rank:
-            m.impulse += mass2 * abs(v1 - v2)
-        elif c.nodes[one].rank < c.nodes[other].rank:
-            m.impulse += mass1 * abs(v1 - v2)
-        else:
-            m.impulse += mass1 * (mass2 / (mass1 + mass2)) * abs(v1 - v2)
-        c.merge(one, other, anchor)
-        c.write_axis(m.rows[0], m.axis)
-        c.write_axis(m.rows[1], m.axis)
-
-    @may_raise
-    def _resolve_faces(self, restitution: cython.double, press: cython.double) -> cython.void:
-        """Merge the clusters of a pair that resizes, or exchange the velocities of the faces."""
-        m: ImpactState = self.impact
-
-        if restitution == 0.0 and self._merge_faces(m.rows[0], m.rows[1], m.axis):
-            return
-        self.faces.exchange(restitution, press)
-        if restitution == 0.0 and not self.faces.ignore_clusters():
-            if not self.first_joins:
-                self.faces.anchor_to(m.rows[0], m.rows[1])
-            elif not self.second_joins:
-                self.faces.anchor_to(m.rows[1], m.rows[0])
-
-    @may_raise
-    def _merge_faces(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
-    ) -> cython.bint:
-        """Merge the clusters of two bodies so that their faces have one velocity, if possible."""
-        c: Clusters = self.clusters
-        f: ResizingFaces = self.faces
-
-        if f.ignore_clusters():
-            return False
-        if c.n_lasting and not self._leave_for(i, j, k, self.second_joins):
-            self._leave_for(j, i, k, self.first_joins)
-        if not f.align(self.first_joins, self.second_joins):
-            return False
-        self.impact.loss = INF
-        v1: cython.double = c.leaving_velocity(f.one)
-        self._unite(f.one, f.other, f.anchor, v1, c.leaving_velocity(f.other))
-        return True

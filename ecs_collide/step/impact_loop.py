@@ -24,6 +24,7 @@ from __future__ import annotations
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Custom
 from ecs_collide.broadphase.broadphase import Broadphase
+from ecs_collide.broadphase.pair_order import PairOrder
 from ecs_collide.broadphase.pair_table import (
     BEGUN,
     CROSS,
@@ -40,6 +41,7 @@ from ecs_collide.broadphase.pair_table import (
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import EARLIER, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.motion.gravity import Gravity
+from ecs_collide.motion.rare_columns import RareColumns
 from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID
 from ecs_collide.narrowphase.contacts_in_step import SEPARATED, ContactsInStep
 from ecs_collide.narrowphase.event_buffer import (
@@ -51,7 +53,7 @@ from ecs_collide.narrowphase.event_buffer import (
     WITHIN,
     EventBuffer,
 )
-from ecs_collide.narrowphase.impact_queue import ImpactQueue
+from ecs_collide.narrowphase.impact_queue import CORNER, CROSSES, FACE, REBOUND, ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import place
 from ecs_collide.narrowphase.step import Step
@@ -61,8 +63,10 @@ from ecs_collide.response.closing import ClosingContacts
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.depenetration import Depenetration
 from ecs_collide.response.falling import Falling
+from ecs_collide.response.forest import Edge
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.rebounds import Rebounds
 from ecs_collide.response.separation import Separating
 from ecs_collide.response.solver import Solver
 from ecs_collide.step.sleeping import Sleeping
@@ -105,6 +109,15 @@ class ImpactLoop:
     holding: Holding
     separating: Separating
     closing: ClosingContacts
+    rebounds: Rebounds
+    faces: PairOrder  # the impacts that were taken last, by ids
+    order: PairOrder  # the same, sorted
+    # the index of the next pair of `faces`, and the number of the next one of `rebounds`
+    next_face: cython.Py_ssize_t
+    next_rebound: cython.Py_ssize_t
+    is_alone: cython.bint  # whether there is a single face, and nothing else of its instant
+    bends: cython.bint  # whether the placement of the faces has changed the path of a body
+    has_interfered: cython.bint  # whether the game has changed a body since they were taken
     carriers: ReadOnly[Carriers]
     falling: ReadOnly[Falling]
     depenetration: ReadOnly[Depenetration]
@@ -113,6 +126,7 @@ class ImpactLoop:
     # of the last impact: row in the log, and row of the contact that it began, or -1
     event: ReadOnly[cython.Py_ssize_t]
     began_at: cython.Py_ssize_t
+    event_of_pending: cython.Py_ssize_t
     pending: cython.Py_ssize_t  # the pair that is handed over to the game, or -1
     is_set: cython.bint  # whether the game has set a velocity since it was handed over
     # whether the game has changed anything since then, or since it called `Impact.resolve`
@@ -154,10 +168,16 @@ class ImpactLoop:
         self.closing = ClosingContacts(step, self.clusters, narrowphase)
         self.carriers = Carriers(step, contacts, solver)
         self.falling = Falling(step, self.clusters, self.carriers)
+        self.faces = PairOrder(step.bodies, step.pairs)
+        self.order = PairOrder(step.bodies, step.pairs)
+        self.rebounds = Rebounds(step, self.clusters)
         self.depenetration = Depenetration(step, broadphase)
         self.hands_all_over = False
-        self.event = self.began_at = self.pending = -1
+        self.event = self.began_at = self.pending = self.event_of_pending = -1
         self.is_set = self.is_changed = False
+        self.is_alone = self.bends = self.has_interfered = False
+        self.next_face = 0
+        self.next_rebound = 1
         self.n_resolutions = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
 
@@ -166,6 +186,11 @@ class ImpactLoop:
     def begin_step(self) -> cython.void:
         """Reset the counts of the step."""
         self.event = -1
+        self.faces.clear()
+        self.rebounds.n = 0
+        self.next_face = 0
+        self.next_rebound = 1
+        self.is_alone = self.bends = self.has_interfered = False
         self.n_resolutions = self.n_crushed = self.n_forced = 0
         self.n_pair_limit = self.n_sweep_limit = 0
 
@@ -179,22 +204,37 @@ class ImpactLoop:
         Without `resolving`, impacts are logged as unresolved and no velocity changes.
         """
         while True:
-            p: cython.Py_ssize_t = self.queue.top()
+            p: cython.Py_ssize_t = self._resolve_faces()
+            if p < 0:
+                p = self._resolve_rebounds()
+            if p >= 0:
+                self._hand_over(p)
+                return p
+            p = self.queue.top()
             is_late: cython.bint = p < 0 or self.queue.at[p].time > self.step.now
-            # This instant may have more impacts, to be taken before a corner or a later one.
-            if (is_late or self.queue.at[p].rank) and self._sweep_again():
+            # This instant may have more faces, to be taken before all others or a later instant.
+            if (is_late or self.queue.at[p].rank != FACE) and self._settle():
                 continue
+            if is_late:
+                self._end_instant()
             if p < 0:
                 return -1
             self.bodies.tick += 1
             if is_late:
                 self._begin_instant(self.queue.at[p].time)
-            self.queue.drop(p)
-            if self.pairs.crosses(p):
-                self._cross(p, self._is_stale(p))
-            elif not resolving:
-                self._log(p, UNRESOLVED)
-            elif self._place_and_resolve(p):
+            rank: cython.int = self.queue.at[p].rank
+            if not resolving or rank == CROSSES:
+                self.queue.drop(p)
+                if self.pairs.crosses(p):
+                    self._cross(p, self._is_stale(p))
+                else:
+                    self._log(p, UNRESOLVED)
+                continue
+            if rank == FACE:
+                self._take_faces()
+            elif rank == REBOUND:
+                self._take_rebounds()
+            elif self._take_corner(p):
                 self._hand_over(p)
                 return p
 
@@ -204,71 +244,348 @@ class ImpactLoop:
     def _begin_instant(self, time: cython.double) -> cython.int:
         """Advance the time within the step."""
         self.contacts.find_partings()
-        self.clusters.end_instant()
         self.step.now = time
         self.step.instant_tick = self.bodies.tick
         return 0
 
     @may_raise
-    def _place_and_resolve(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Resolve the taken impact if it is still due; return whether it must be handed over."""
+    def _end_instant(self) -> cython.void:
+        """Log the impulses of the instant, and dissolve its clusters."""
+        c: Clusters = self.clusters
+        edge: cython.pointer[Edge] = c.forest.edges
+        n: cython.Py_ssize_t
+
+        c.find_impulses()
+        for n in range(1, c.forest.n_edges + 1):
+            event: cython.Py_ssize_t = edge[n].event
+            if event < 0:
+                continue
+            self.event_buffer.impulse[event] += edge[n].impulse
+            if not edge[n].has_pushed and self.event_buffer.codes[event, OUTCOME] == RESOLVED:
+                self.event_buffer.codes[event, OUTCOME] = STOPPED_ALREADY
+                self.n_resolutions -= 1
+        c.end_instant()
+
+    @may_raise
+    def _take_faces(self) -> cython.void:
+        """Take all face impacts of this instant, and put their bodies where they meet."""
+        n: cython.Py_ssize_t
+
+        # A single impact has nothing of this instant to wait for.
+        self.is_alone = not self._is_unsettled()
+        self.bends = False
+        self._collect(FACE)
+        self.is_alone &= self.faces.n == 1
+        self._sort_by_place()
+        for n in range(self.order.n):
+            self.bends |= self._meet(self.order.pairs[n])
+        self.next_face = 0
+
+    @may_raise
+    def _resolve_faces(self) -> cython.Py_ssize_t:
+        """Resolve the face impacts that were taken; return one that must be handed over, or -1.
+
+        Those that join bodies wait for `_settle`, those that rebound for `_take_rebounds`.
+        """
+        while self.next_face < self.faces.n:
+            p: cython.Py_ssize_t = self.faces.pairs[self.next_face]
+            self.next_face += 1
+            if self.has_interfered and not self._is_left(p):
+                continue
+            met: cython.bint = not self.bends or self._still_meets(p)
+            if met and not self.is_alone and self._rebounds(p):
+                self.queue.put(p, self.step.now, REBOUND)
+            elif self._resolve_or_hand_over(p, met):
+                return p
+        self.has_interfered = False
+        return -1
+
+    @may_raise
+    def _collect(self, rank: cython.int) -> cython.void:
+        """Take the impacts of a rank that are due now off the queue; list them in `faces`."""
+        p: cython.Py_ssize_t = self.queue.top()
+
+        self.faces.clear()
+        while p >= 0 and self.queue.at[p].time <= self.step.now and self.queue.at[p].rank == rank:
+            self.queue.drop(p)
+            if not self._is_stale(p) or self._is_still_due(p):
+                self.faces.add(p, -self.pairs.impact[p].speed)
+            p = self.queue.top()
+
+    @may_raise
+    def _sort_by_place(self) -> cython.void:
+        """List the pairs of `faces` in `order`, sorted by the places of their bodies."""
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+
+        self.order.clear()
+        for n in range(self.faces.n):
+            p: cython.Py_ssize_t = self.faces.pairs[n]
+            self.order.add(
+                p, min(b.centre[self.pairs.at[p].first, 0], b.centre[self.pairs.at[p].second, 0])
+            )
+        self.order.sort()
+
+    @may_raise
+    def _take_rebounds(self) -> cython.void:
+        """Take the rebounds of this instant, and choose those that come first."""
+        n: cython.Py_ssize_t
+
+        self._collect(REBOUND)
+        self.order.clear()
+        for n in range(self.faces.n):
+            self.order.add(self.faces.pairs[n], -self.pairs.impact[self.faces.pairs[n]].speed)
+        self.next_face = self.faces.n  # they are in `order` now
+        self.order.sort()
+        self.rebounds.choose(self.order)
+        self.next_rebound = 1
+
+    @may_raise
+    def _resolve_rebounds(self) -> cython.Py_ssize_t:
+        """Resolve the rebounds that were chosen; return one that must be handed over, or -1.
+
+        Those that come later are queued again.
+        """
+        r: Rebounds = self.rebounds
+
+        while self.next_rebound <= r.n:
+            n: cython.Py_ssize_t = self.next_rebound
+            p: cython.Py_ssize_t = self.order.pairs[n - 1]
+            self.next_rebound += 1
+            if self.has_interfered and not self._is_left(p):
+                continue
+            if r.is_later(n):
+                self.queue.put(p, self.step.now, REBOUND)
+            elif r.is_single(n):
+                met: cython.bint = not self._meet(p) or self._still_meets(p)
+                if self._resolve_or_hand_over(p, met):
+                    return p
+            elif r.first_of(n) == n:
+                self._reflect(n)
+        r.n = 0
+        self.next_rebound = 1
+        self.has_interfered = False
+        return -1
+
+    @may_raise
+    def _is_left(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether an impact is still due after the game has changed a body."""
+        if self.pairs.at[p].is_withdrawn or not self.pairs.is_solid(p):
+            return False
+        return not self._is_stale(p) or self._is_still_due(p)
+
+    @may_raise
+    def _reflect(self, first: cython.Py_ssize_t) -> cython.void:
+        """Resolve a group of rebounds of the order as one, by the number of the first of it."""
+        r: Rebounds = self.rebounds
+        n: cython.Py_ssize_t
+        least: cython.double = 1.0
+
+        for n in range(first, self.order.n + 1):
+            if not r.is_later(n) and r.first_of(n) == first:
+                p: cython.Py_ssize_t = self.order.pairs[n - 1]
+                self.solver.impact.take(p)
+                gives_way: cython.bint = self.solver.weigh()
+                least = min(least, self._restitution(p, gives_way, self.pairs.impact[p].repeats))
+                self._log_resolution(p)
+                self.clusters.prepare(p, self.event)
+        self.clusters.reflect(least)
+
+    @may_raise
+    def _take_corner(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Take a corner impact; return whether it must be handed over."""
+        self.queue.drop(p)
+        # It is still due if neither body has turned away and no face impact precedes it.
+        if (self._is_stale(p) and not self._is_still_due(p)) or self.narrowphase.waits(p):
+            return False
+        met: cython.bint = not self._meet(p) or self._still_meets(p)
+        return self._resolve_or_hand_over(p, met)
+
+    @may_raise
+    def _meet(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Wake the bodies of a pair and place them; return whether the path of one has changed."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        # It is still due if neither body has turned away and no face impact precedes a corner.
-        if self._is_stale(p) and not self._is_still_due(p):
-            return False
-        if self.queue.at[p].rank and self.narrowphase.waits(p):
-            return False
         # Wake both now, because from here on all their pairs count.
         if b.asleep[i] and b.dynamic[i]:
             self.sleeping.wake_in_step(i)
         if b.asleep[j] and b.dynamic[j]:
             self.sleeping.wake_in_step(j)
+        return self._place(p)
+
+    @may_raise
+    def _still_meets(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair closes after a path has changed; a fall counts up to this instant.
+
+        The two may have met only by a displacement out of other bodies or a soft crowd.
+        """
+        if not self.gravity.is_on:
+            return self.narrowphase.meets(p)
+        self._find_closing_speed(p)
+        met: cython.bint = self.narrowphase.meets(p) or self.pairs.impact[p].speed > 0.0
+        self._find_closing_speed(p)
+        return met
+
+    @cython.cfunc
+    @cython.inline
+    def _is_handed_over(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the game resolves a pair."""
+        custom: cython.schar[::1] = self.bodies.custom
+
+        return (
+            self.hands_all_over
+            or ((custom[self.pairs.at[p].first] | custom[self.pairs.at[p].second]) & Custom.OFFERED)
+        ) != 0 and self.pairs.impact[p].resolutions < self.step.pair_limit
+
+    @may_raise
+    def _rebounds(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair is resolved by itself, so that others of this instant come first."""
+        n_repeats: cython.longlong = 0
+
+        self.solver.impact.take(p)
+        gives_way: cython.bint = self.solver.weigh()
+        if self.pairs.impact[p].resolved_at == self.step.now:
+            n_repeats = self.pairs.impact[p].repeats + 1
+        self.solver.may_part = n_repeats == 0
+        return self.solver.rebounds(self._restitution(p, gives_way, n_repeats))
+
+    @may_raise
+    def _resolve_or_hand_over(self, p: cython.Py_ssize_t, met: cython.bint) -> cython.bint:
+        """Log and resolve an impact; return whether it must be handed over instead."""
         # If a body is held at a limit, the pair may no longer close.
-        met: cython.bint = self._place(p)
         if met and self._hold_at_limit(p) and not self.narrowphase.meets(p):
             self._resume(p)
             return False
-        # The log has the velocities before the resolution.
-        self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
-        self.event = self._log(p, RESOLVED)
+        is_handed_over: cython.bint = met and self._is_handed_over(p)
         if not met:
+            self._log_first(p)
             self._resume(p)
             return False
-        self.n_resolutions += 1
-        self.pairs.impact[p].resolutions += 1
-        self.holding.count_visits(i, 1)
-        self.holding.count_visits(j, 1)
-        if (self.hands_all_over or (b.custom[i] | b.custom[j]) & Custom.OFFERED) and (
-            self.pairs.impact[p].resolutions <= self.step.pair_limit
-        ):
+        self._log_resolution(p)
+        if is_handed_over:
             return True
-        self._resolve(p, False, False)
-        self._resume(p)
+        if self._resolve(p, False, False):
+            self._resume(p)
         return False
 
-    # -- sweep again --
+    @may_raise
+    def _log_first(self, p: cython.Py_ssize_t) -> cython.void:
+        """Log an impact with the velocities before its resolution."""
+        self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
+        self.event = self._log(p, RESOLVED)
 
     @may_raise
-    def _sweep_again(self) -> cython.bint:
-        """Search further impacts of this instant; return False if there can be none.
+    def _log_resolution(self, p: cython.Py_ssize_t) -> cython.void:
+        """Log and count an impact that is resolved next."""
+        self._log_first(p)
+        self.n_resolutions += 1
+        self.pairs.impact[p].resolutions += 1
+        self.holding.count_visits(self.pairs.at[p].first, 1)
+        self.holding.count_visits(self.pairs.at[p].second, 1)
 
-        A merge may make other touching faces close.  Those impacts are queued first and
-        resolved before the next search; then all pairs of turned bodies are swept.
+    # -- settle, sweep again --
+
+    @cython.cfunc
+    @cython.inline
+    def _is_unsettled(self) -> cython.bint:
+        """Return whether `_settle` has work."""
+        c: Clusters = self.clusters
+
+        return (
+            c.pending.n > 0
+            or c.has_changed()
+            or c.n_joined > 0
+            or c.n_crushed > 0
+            or self.bodies.n_turned > 0
+            or c.forest.n_unwritten > 0
+        )
+
+    @may_raise
+    def _settle(self) -> cython.bint:
+        """Find the velocities after the impacts that wait, and search further impacts of this instant.
+
+        Does one of the steps in this order, and returns False if nothing is left: find the velocities;
+        queue the contacts that close because of them; apply the rules along the surface; sweep all
+        pairs of turned bodies.
         """
-        if self.clusters.has_changed():
+        c: Clusters = self.clusters
+
+        if c.pending.n:
+            self.bodies.tick += 1
+            c.solve()
+            return True
+        if c.has_changed():
             self.bodies.tick += 1
             self.closing.find()
             return True
-        if self.bodies.n_turned or self.clusters.n_unwritten:
+        if c.n_joined or c.n_crushed:
+            self._finish_joined()
+            return True
+        if self.bodies.n_turned or c.forest.n_unwritten:
             self.bodies.tick += 1
-            self.clusters.write()
+            c.write()
             if not self._follow_turned():
                 self._sweep_turned()
             return True
         return False
+
+    @may_raise
+    def _settle_joined(self) -> cython.void:
+        """Find the velocities after the impacts that wait, without a search for further ones."""
+        c: Clusters = self.clusters
+
+        self.bodies.tick += 1
+        c.solve()
+        self._finish_joined()
+
+    @may_raise
+    def _finish_joined(self) -> cython.void:
+        """Apply the rules along the surface to the impacts that have joined bodies."""
+        c: Clusters = self.clusters
+        edge: cython.pointer[Edge] = c.forest.edges
+        rare: RareColumns = self.bodies.rare
+        n: cython.Py_ssize_t
+
+        c.find_impulses()
+        c.write()
+        for n in range(c.n_crushed):
+            self._crush_edge(c.crushed[n])
+        c.n_crushed = 0
+        for n in range(c.n_joined):
+            e: cython.Py_ssize_t = c.joined[n]
+            p: cython.Py_ssize_t = edge[e].pair
+            if edge[e].is_over or edge[e].is_finished:
+                continue
+            edge[e].is_finished = edge[e].has_pushed
+            if edge[e].has_pushed and not edge[e].is_plain:
+                self.bodies.tick += 1
+                self.solver.finish(e)
+            if rare.any_carrier and not (
+                self.bodies.on_hold[self.pairs.at[p].first]
+                or self.bodies.on_hold[self.pairs.at[p].second]
+            ):
+                self.solver.impact.take(p)
+                self.carriers.land()
+            if p != self.pending:
+                self._resume(p)
+        c.n_joined = 0
+
+    @may_raise
+    def _crush_edge(self, e: cython.Py_ssize_t) -> cython.void:
+        """Report that the pair of an edge cannot be kept apart."""
+        edge: cython.pointer[Edge] = self.clusters.forest.edges
+        one: cython.Py_ssize_t = edge[e].wall
+        other: cython.Py_ssize_t = edge[e].wall
+
+        if edge[e].low:
+            one = self.clusters.solid_of(edge[e].low)
+        if edge[e].high:
+            other = self.clusters.solid_of(edge[e].high)
+        self.event = edge[e].event
+        if self.event >= 0:
+            self._crush(edge[e].pair, one, other)
 
     @may_raise
     def _follow_turned(self) -> cython.bint:
@@ -391,7 +708,7 @@ class ImpactLoop:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         stale: cython.bint = self.pairs.at[p].met == STALE
 
-        if self.clusters.n_unwritten:
+        if self.clusters.forest.n_unwritten:
             self.clusters.write_body(i)
             self.clusters.write_body(j)
         if self.attachments.n:
@@ -412,7 +729,7 @@ class ImpactLoop:
         """
         if not self.narrowphase.is_due(p):
             # If it is queued again, rounding has delayed it, and it is logged then.
-            if not self.queue.at[p].rank and not self.queue.holds(p):
+            if self.queue.at[p].rank < CORNER and not self.queue.holds(p):
                 self._log(p, STOPPED_ALREADY)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
@@ -422,42 +739,36 @@ class ImpactLoop:
                     self.carriers.land()
                     self._resume(p)
             return False
-        if self.narrowphase.sweeper.corner and not self.queue.at[p].rank:
-            self.queue.put(p, self.step.now, 1)
+        if self.narrowphase.sweeper.corner and self.queue.at[p].rank < CORNER:
+            self.queue.put(p, self.step.now, CORNER)
             return False
         return True
 
     @may_raise
     def _place(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Put the bodies of a pair where they meet; return whether their own velocities close.
-
-        They may meet only by a displacement out of other bodies or a soft crowd, or by gravity.
-        """
+        """Put the bodies of a pair where they meet; return whether the path of one has changed."""
         b: Bodies = self.bodies
-        i: cython.Py_ssize_t = self.pairs.at[p].first
-        j: cython.Py_ssize_t = self.pairs.at[p].second
         k: cython.int = self.pairs.impact[p].axis
-        met: cython.bint = True
+        bends: cython.bint = False
 
         if self.pairs.impact[p].kind == IMPACT:
             self._touch(p)
             place(
                 b,
-                i,
-                j,
+                self.pairs.at[p].first,
+                self.pairs.at[p].second,
                 k,
                 self.pairs.impact[p].sign,
                 self.step.now,
                 self.pairs.offset_of(p, k),
             )
         if b.rare.any_pusher:
-            met = not self._end_pushes(p)
-        if b.rare.any_separator and self._suspend(p):
-            met = met and self.narrowphase.meets(p)
-        if self.gravity.is_on and self._split_paths(p):
-            met = met and (self.narrowphase.meets(p) or self.pairs.impact[p].speed > 0.0)
-            self._find_closing_speed(p)
-        return met
+            bends |= self._end_pushes(p)
+        if b.rare.any_separator:
+            bends |= self._suspend(p)
+        if self.gravity.is_on:
+            bends |= self._split_paths(p)
+        return bends
 
     def _touch(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the faces of a pair touch at this instant, on the side of its impact."""
@@ -465,7 +776,7 @@ class ImpactLoop:
 
     @may_raise
     def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
-        """End displacements on the impact's axis; return whether the pair no longer closes then."""
+        """End displacements on the impact's axis; return whether there was any."""
         n: cython.int
         k: cython.int = self.pairs.impact[p].axis
         ended: cython.bint = False
@@ -478,7 +789,7 @@ class ImpactLoop:
                     self.bodies.saved_motion[i, k] = self.depenetration.stop(i)
                 else:
                     self.clusters.turn_alone(i, k, self.depenetration.stop(i))
-        return ended and not self.narrowphase.meets(p)
+        return ended
 
     @may_raise
     def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -681,6 +992,7 @@ class ImpactLoop:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
+        self.has_interfered = True
         self._hide(p)
         self._join()
         if not self.pairs.at[p].is_withdrawn:
@@ -703,29 +1015,33 @@ class ImpactLoop:
         game has changed nothing since.
         """
         p: cython.Py_ssize_t = self.pending
+        waits: cython.bint = False
 
         self.pending = -1
+        self.has_interfered |= self.is_changed or not default
         self._hide(p)
         if self.pairs.at[p].is_withdrawn or self.pairs.at[p].state == STUCK:
             self._join()
         elif default:
             if self._still_closes(p):
-                self._resolve(p, False, False)
+                waits = not self._resolve(p, False, False)
         elif (self.is_changed or not is_resolved) and self.narrowphase.meets(p):
             if self.gravity.is_on:
                 self._find_closing_speed(p)
-            self._resolve(p, True, True)
+            self._resolve_now(p, True)
             if self.gravity.is_on and self.pairs.impact[p].speed == 0.0:
                 pass  # only gravity closes it, so the game has resolved it
             elif self.event_buffer.codes[self.event, OUTCOME] == RESOLVED:
                 self.event_buffer.codes[self.event, OUTCOME] = FORCED
                 self.n_forced += 1
         if self.is_set and self.event_buffer.codes[self.event, OUTCOME] != CRUSHED:
+            self.clusters.forget_event(p)
             self.event_buffer.impulse[self.event] = max(
                 self._change_of(p, self.pairs.at[p].first, 0),
                 self._change_of(p, self.pairs.at[p].second, 1),
             )
-        self._resume(p)
+        if not waits:
+            self._resume(p)
 
     def resolve_pending(self, response: cython.int, restitution: cython.double):
         """Resolve the pair that was handed over, and keep it pending.
@@ -792,6 +1108,14 @@ class ImpactLoop:
     # -- outcome, resume --
 
     @may_raise
+    def _resolve_now(self, p: cython.Py_ssize_t, is_forced: cython.bint) -> cython.void:
+        """Resolve the pair that was handed over, which may join bodies, before the game goes on."""
+        self.event_of_pending = self.event
+        if not self._resolve(p, is_forced, is_forced):
+            self._settle_joined()
+            self.event = self.event_of_pending
+
+    @may_raise
     def _resolve_as(
         self, p: cython.Py_ssize_t, response: cython.int, restitution: cython.double
     ) -> cython.void:
@@ -807,7 +1131,7 @@ class ImpactLoop:
         if response != 0:
             b.response[i] = b.response[j] = response
             b.restitution[i] = b.restitution[j] = restitution
-        self._resolve(p, False, False)
+        self._resolve_now(p, False)
         b.response[i] = one
         b.response[j] = other
         b.restitution[i] = bounce
@@ -816,8 +1140,11 @@ class ImpactLoop:
     @may_raise
     def _resolve(
         self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
-    ) -> cython.int:
-        """Resolve the impact just logged by the responses of its bodies."""
+    ) -> cython.bint:
+        """Resolve the impact just logged by the responses of its bodies.
+
+        Returns False if its bodies join, and the impact waits for `_settle`.
+        """
         b: Bodies = self.bodies
         m: ImpactState = self.solver.impact
         restitution: cython.double = 0.0
@@ -834,34 +1161,49 @@ class ImpactLoop:
             self.pairs.impact[p].repeats >= REPEAT_LIMIT and m.resizes
         ):
             self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
-            return 0
+            return True
         if not (m.yields[0] or m.yields[1]):
             self._crush(p, i, j)  # neither is dynamic on this axis: one is locked on it
-            return 0
+            return True
         self.pairs.impact[p].resolved_at = self.step.now
-        if not (
-            inelastic
-            or gives_way
-            or self.pairs.impact[p].kind == OVERLAP
-            or self.pairs.impact[p].speed < self.step.rest_speed
-        ):
-            restitution = self.solver.restitution()
-        if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
-            # A bouncing pile, or a body with Stop between two others, would reach the limits.
-            normal_only = True
-            if restitution < 1.0:
-                restitution = 0.0
-        normal_only |= gives_way
+        if not inelastic:
+            restitution = self._restitution(p, gives_way, self.pairs.impact[p].repeats)
+        # A bouncing pile, or a body with Stop between two others, would reach the limits.
+        normal_only |= gives_way or self._repeats_too_often(self.pairs.impact[p].repeats)
         self.solver.may_part = self.pairs.impact[p].repeats == 0
         if b.rare.any_pusher:  # the velocity along the surface may be a displacement
             normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
-        if not self.solver.resolve(restitution, normal_only):
-            self._crush(p, self.solver.solid_first, self.solver.solid_second)
-            return 0
+        if not self.solver.rebound(restitution, normal_only):
+            self.clusters.close(
+                p, self.event, self.solver.first_joins, self.solver.second_joins, normal_only
+            )
+            return False
         self.event_buffer.impulse[self.event] += m.impulse
         if b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carriers.land()
-        return 0
+        return True
+
+    @cython.cfunc
+    @cython.inline
+    def _repeats_too_often(self, n_repeats: cython.longlong) -> cython.bint:
+        """Return whether a pair is resolved so often in this instant that it must not bounce."""
+        return n_repeats >= (RESIZING_LIMIT if self.solver.impact.resizes else INSTANT_LIMIT)
+
+    @may_raise
+    def _restitution(
+        self, p: cython.Py_ssize_t, gives_way: cython.bint, n_repeats: cython.longlong
+    ) -> cython.double:
+        """Return the restitution of the impact that the solver has weighed."""
+        if (
+            gives_way
+            or self.pairs.impact[p].kind == OVERLAP
+            or self.pairs.impact[p].speed < self.step.rest_speed
+        ):
+            return 0.0
+        restitution: cython.double = self.solver.restitution()
+        if restitution < 1.0 and self._repeats_too_often(n_repeats):
+            return 0.0
+        return restitution
 
     def _crush(
         self, p: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t

@@ -368,7 +368,7 @@ class Timeline:
             self.narrowphase.n_sweeps,
             self.event_buffer.n_collisions,
             self.loop.n_resolutions,
-            self.solver.clusters.n_merges,
+            self.solver.clusters.forest.n_links,
             self.loop.n_crushed,
             self.loop.n_forced,
             self.loop.n_pair_limit,

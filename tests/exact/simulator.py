@@ -15,6 +15,8 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
+from tests.exact import plastic
+
 RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
 INSTANT_LIMIT = (
     1  # full resolutions of a pair in one instant; after it only what closes it is taken
@@ -89,7 +91,41 @@ class Side(NamedTuple):
 
 
 # What is queued: of one instant the lowest come first.
-FACE, CORNER, CROSSING = range(3)
+FACE, REBOUND, CORNER, CROSSING = range(4)
+HELD = 2**62  # the rank of a held body
+
+
+@dataclass(eq=False)
+class Contact:
+    """A pair whose bodies press on each other, or would, at this instant.
+
+    Attributes
+    ----------
+    bound : what it asks of the velocities
+    solid : who does not join, if one of the two does not
+    event : the number of its event
+    before : what the velocities of both came to when it was found
+    speed : how fast it closed then, in a whole step
+    is_plain : whether it changes nothing along the surface
+    is_linked : whether it bounds the velocities
+    has_pushed : whether it carried force when a round ended
+    is_over : whether it is no more a part of the instant
+    impulse : the force that it carries, or carried last
+    """
+
+    pair: tuple[int, int]
+    bound: plastic.Bound
+    solid: int | None
+    event: int
+    before: tuple[Fraction, Fraction]
+    speed: Fraction
+    axis: int
+    is_plain: bool
+    is_linked: bool = False
+    has_pushed: bool = False
+    is_over: bool = False
+    is_finished: bool = False
+    impulse: Fraction = Fraction(0)
 
 
 @dataclass
@@ -129,6 +165,25 @@ RULES = {
 }
 
 
+class State(NamedTuple):
+    """The velocities of all bodies, what they come to, and who is in groups that last."""
+
+    velocity: dict[int, list[Fraction]]
+    final: dict[int, list[Fraction]]
+    lasting: set[tuple[int, int]]
+
+
+@dataclass
+class Instant:
+    """What is kept of an instant: the number of its first event, and the states around it."""
+
+    time: Fraction
+    first: int
+    before: State
+    after: State | None = None
+    contacts: list[Contact] = field(default_factory=list)
+
+
 class Cluster:
     """Dynamic bodies that move as one on an axis, and the static or kinematic one that holds them.
 
@@ -136,21 +191,18 @@ class Cluster:
     ----------
     is_worn : whether a member is worn, so that what it joins lasts
     momentum : of a group that lasts to the end of the step: what its members share
-    shift : by how much members are faster than the group; those not in it by nothing
-    resizes : whether faces that grow or shrink have met in it
+    shift : for each member, by how much it is faster than the group
     """
 
-    def __init__(self, members: set[int]) -> None:
-        self.members = members
+    def __init__(self, shift: dict[int, Fraction]) -> None:
+        self.shift = shift
         self.anchor: int | None = None
         self.is_worn = False
         self.momentum: Fraction | None = None
-        self.shift: dict[int, Fraction] = {}
-        self.resizes = False
 
-    def shift_of(self, i: int) -> Fraction:
-        """Return by how much a member is faster than the group."""
-        return self.shift.get(i, Fraction(0))
+    @property
+    def members(self) -> set[int]:
+        return set(self.shift)
 
     @property
     def lasts(self) -> bool:
@@ -175,6 +227,11 @@ class Simulator:
     queue : the next impact of each pair, under (lower id, higher id)
     earlier : of the bodies that have turned in this instant, their velocities before it
     entered : for each axis, the bodies that came into a group in this instant
+    before : for each axis, of the bodies in a group, their velocities when they came into it
+    contacts : of this instant, in the order of their events
+    waiting : those of them that were found since velocities were answered last
+    joined : those that were answered since, and whose rules along the surface are due
+    postponed : the pairs that rebound, after all others of this instant
     worn : for each axis, the bodies that joins have turned in an earlier instant
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
@@ -186,9 +243,8 @@ class Simulator:
     impulse : what the normal part of it has passed from one to the other
     loss : twice the kinetic energy that the join of the resolution under way has taken, or None
     paths : for each body where it turned: (time, low faces, high faces)
-    states : for each event the velocities of all bodies before and after it
-    finals : for each event what they come to at the end, and which bodies are in groups that
-        last, as (body, axis): before it and after it
+    states : for each event the velocities of all bodies when it was found
+    instants : what is kept of each instant to be looked at later
     """
 
     def __init__(
@@ -219,6 +275,13 @@ class Simulator:
         self.clusters: list[dict[int, Cluster]] = [{} for _ in range(self.dim)]
         self.earlier: dict[int, list[Fraction]] = {}
         self.entered: list[set[int]] = [set() for _ in range(self.dim)]
+        self.taken_out: list[set[int]] = [set() for _ in range(self.dim)]
+        self.before: list[dict[int, Fraction]] = [{} for _ in range(self.dim)]
+        self.contacts: list[Contact] = []
+        self.waiting: list[Contact] = []
+        self.joined: list[Contact] = []
+        self.postponed: set[tuple[int, int]] = set()
+        self.places = {i: self._place_of(body) for i, body in self.bodies.items()}
         self.worn: list[set[int]] = [set() for _ in range(self.dim)]
         self.leaves: dict[tuple[int, int], Fraction] = {}
         self.saved: dict[int, list[Fraction]] = {}
@@ -234,8 +297,8 @@ class Simulator:
         self.loss: Fraction | None = None
         self.events: list[Event] = []
         self.paths = {i: [(self.now, *self.faces(i))] for i in self.bodies}
-        self.states: list[tuple[dict, dict]] = []
-        self.finals: list[tuple[dict, set, dict, set]] = []
+        self.states: list[dict[int, list[Fraction]]] = []
+        self.instants: list[Instant] = []
         for i in self.bodies:
             self._find_span(i)
         for pair in self.pairs():
@@ -248,6 +311,20 @@ class Simulator:
             half = (high - low) / 2
             growth.append(-half / self.dt if half + grow * self.dt < 0 else grow)
         return growth
+
+    def _place_of(self, body: Body) -> tuple[list[Fraction], list[Fraction]]:
+        """Return the centre and the half sizes of a body."""
+        sides = list(zip(body.low, body.high, strict=True))
+        return [(a + b) / 2 for a, b in sides], [(b - a) / 2 for a, b in sides]
+
+    def order_of(self, i: int) -> tuple:
+        """Return by what bodies are ordered: where they are, how large, fast and heavy; then ids."""
+        mass = self.bodies[i].mass
+        return *self.places[i], self.velocity[i], mass is None, mass or Fraction(0), i
+
+    def order_of_pair(self, pair: tuple[int, int]) -> list[tuple]:
+        """Return by what pairs are ordered that close equally fast."""
+        return sorted(self.order_of(i) for i in pair)
 
     def pairs(self) -> Iterable[tuple[int, int]]:
         """Yield all pairs of which at least one moves, the lower id first."""
@@ -388,14 +465,36 @@ class Simulator:
         while True:
             pair = min(self.queue, key=self.key) if self.queue else None
             is_due = pair is not None and self.queue[pair].time == self.now
-            if (is_due and self.rank(pair) == FACE) or not self.look_again():
+            if (is_due and self.rank(pair) == FACE) or not self.settle():
                 return pair
+
+    def settle(self) -> bool:
+        """Do the next of what is left of this instant; return whether there was anything.
+
+        In this order: answer the contacts that wait; look for touching faces that close because
+        of that; apply the rules along the surface; look at all pairs of what has turned.
+        """
+        if self.waiting:
+            self.answer()
+        elif self.turned_now:
+            turned, self.turned_now = self.turned_now, set()
+            for pair in self.pairs():
+                if not turned.isdisjoint(pair):
+                    self._look_at_faces(pair)
+        elif self.joined:
+            self.finish_joined()
+        elif self.changed:
+            self._look_at_all()
+        else:
+            return False
+        return True
 
     def finish(self) -> None:
         """Go to the end of the step; who was held has its own velocity again.
 
         What is in a group that lasts gets the velocity that its members share.
         """
+        self.end_instant()
         self.now = Fraction(1)
         for i in self.bodies:
             velocity = self.saved.get(i) or [self.final(i, k) for k in range(self.dim)]
@@ -413,37 +512,154 @@ class Simulator:
         """Return what a queued impact is: of those of one instant the lowest come first."""
         if self.crosses(pair):
             return CROSSING
+        if pair in self.postponed:
+            return REBOUND
         return CORNER if self.queue[pair].corner else FACE
 
     def take(self, pair: tuple[int, int]) -> None:
-        """Take the impact of a pair, whose turn it is."""
-        impact = self.queue.pop(pair)
-        if impact.time > self.now:
-            self.advance(impact.time)
-        if self.crosses(pair):
-            self._take_crossing(pair, impact)
+        """Take the impact of a pair, whose turn it is, and all faces that are due with it."""
+        if self.queue[pair].time > self.now:
+            self.advance(self.queue[pair].time)
+        if self.watch and (not self.instants or self.instants[-1].after is not None):
+            self.instants.append(Instant(self.now, len(self.events), self._state()))
+        rank = self.rank(pair)
+        if rank == CROSSING:
+            self._take_crossing(pair, self.queue.pop(pair))
             return
-        if impact.is_stale:
-            again = self.sweep(pair)
-            if again is None or again.time > self.now:
-                if not impact.corner:
-                    self.report(pair, impact, STOPPED_ALREADY)
-                self.look(pair)
-                return
-            if again.corner and not impact.corner:
-                self.queue[pair] = again
-                return
-            impact = again
+        due = {}
+        for other in [pair] if rank == CORNER else self._due(rank):
+            if (impact := self._still_due(other)) is not None:
+                due[other] = impact
+        if rank == REBOUND:
+            self._take_rebounds(due)
+            return
+        for other, impact in due.items():
+            if rank == FACE and self.rebounds(other, impact):
+                self.queue[other] = impact
+                self.postponed.add(other)
+            else:
+                self.take_one(other, impact)
+
+    def _due(self, rank: int) -> list[tuple[int, int]]:
+        """Return the pairs of a rank that are due now."""
+        now = [pair for pair, impact in self.queue.items() if impact.time == self.now]
+        return sorted(pair for pair in now if self.rank(pair) == rank)
+
+    def _still_due(self, pair: tuple[int, int]) -> Impact | None:
+        """Take a pair off the queue; return its impact, if no turn has withdrawn it."""
+        impact = self.queue.pop(pair)
+        self.postponed.discard(pair)
+        if not impact.is_stale:
+            return impact
+        again = self.sweep(pair)
+        if again is None or again.time > self.now:
+            if not impact.corner:
+                self.report(pair, impact, STOPPED_ALREADY)
+            self.look(pair)
+            return None
+        if again.corner and not impact.corner:
+            self.queue[pair] = again
+            return None
+        return again
+
+    def take_one(self, pair: tuple[int, int], impact: Impact) -> None:
+        """Take an impact that is due, by itself or as a contact of the instant."""
         if self.hold_at_limit(pair, impact):
             again = self.sweep(pair)
             if again is None or again.time > self.now:
                 return
             impact = again
-        before, finals = self._copy_velocities(), self._copy_finals()
-        self.report(pair, impact, self.resolve(pair, impact))
-        if self.watch:
-            self.states.append((before, self._copy_velocities()))
-            self.finals.append((*finals, *self._copy_finals()))
+        self.report(pair, impact, RESOLVED)
+        self.resolve(pair, impact)
+
+    def _take_rebounds(self, due: dict[tuple[int, int], Impact]) -> None:
+        """Take the fastest of the pairs that rebound; the others wait on."""
+        groups, later = self.choose(due)
+        for pair in later:
+            self.queue[pair] = due[pair]
+            self.postponed.add(pair)
+        for group in groups:
+            if len(group) == 1:
+                self.take_one(group[0], due[group[0]])
+            else:
+                self.reflect({pair: due[pair] for pair in group})
+
+    def choose(
+        self, due: dict[tuple[int, int], Impact]
+    ) -> tuple[list[list[tuple[int, int]]], list[tuple[int, int]]]:
+        """Return which of the pairs that rebound are taken now, in groups, and which later.
+
+        A pair is later if a faster one shares a body with it on its axis.
+        """
+        order = sorted(due, key=lambda pair: (-due[pair].rate, self.order_of_pair(pair)))
+        groups: list[list[tuple[int, int]]] = []
+        later: list[tuple[int, int]] = []
+        first_of: dict[tuple[int, int], tuple[int, int]] = {}
+        for pair in order:
+            k = due[pair].axis
+            for i in pair:
+                if not self.is_dynamic_along(i, k):
+                    continue
+                other = first_of.setdefault((i, k), pair)
+                if other == pair or pair in later:
+                    continue
+                own = next((group for group in groups if pair in group), [pair])
+                group = next((group for group in groups if other in group), [])
+                may_join = self.may_join(pair, k) and self.may_join(other, k)
+                if other in later or due[other].rate != due[pair].rate or not may_join:
+                    later.append(pair)
+                elif own is not group:
+                    group += own
+                    groups = [each for each in groups if each is not own]
+            if pair in later:
+                groups = [[p for p in group if p != pair] for group in groups]
+            elif not any(pair in group for group in groups):
+                groups.append([pair])
+        return [sorted(group, key=order.index) for group in groups if group], later
+
+    def may_join(self, pair: tuple[int, int], k: int) -> bool:
+        """Return whether a rebound may be one with others that are as fast."""
+        return (
+            all(
+                self.is_dynamic_along(n, k)
+                and n not in self.saved
+                and self.growth[n][k] == 0
+                and self.lasting_cluster(n, k) is None
+                for n in pair
+            )
+            and len({self.bodies[n].level for n in pair}) == 1
+        )
+
+    def reflect(self, group: dict[tuple[int, int], Impact]) -> None:
+        """Reflect all bodies of a group of rebounds at the mean of their velocities."""
+        restitutions = []
+        for pair, impact in group.items():
+            self.yielding = self.weigh(pair, impact.axis)
+            n_repeats = self._count_repeats(pair)
+            self.resolutions[pair] = self.resolutions.get(pair, 0) + 1
+            self.repeats[pair] = self.n_instants, n_repeats
+            restitutions.append(self.restitution_of(pair, impact, n_repeats))
+            self.report(pair, impact, RESOLVED)
+        least = min(restitutions)
+        k = next(iter(group.values())).axis
+        bounds = []
+        for (i, j), impact in group.items():
+            low, high = (i, j) if impact.sign < 0 else (j, i)
+            bounds.append(plastic.Bound(low, high, Fraction(0)))
+        members = sorted({i for pair in group for i in pair})
+        for i in members:
+            self.leave(i, k)
+        mass = sum(self.bodies[i].mass for i in members)
+        mean = sum(self.bodies[i].mass * self.velocity[i][k] for i in members) / mass
+        forces = plastic.forces_of_all(
+            {i: self.bodies[i].mass * (self.velocity[i][k] - mean) for i in members}, bounds
+        )
+        for n, force in enumerate(forces, len(self.events) - len(group)):
+            impulse = (1 + least) * max(force or Fraction(0), Fraction(0))
+            outcome = STOPPED_ALREADY if force is None else RESOLVED
+            self.events[n] = self.events[n]._replace(impulse=impulse, outcome=outcome)
+        for i in members:
+            self.change_alone(i, k, mean + least * (mean - self.velocity[i][k]))
 
     def _take_crossing(self, pair: tuple[int, int], impact: Impact) -> None:
         again = self.sweep(pair)
@@ -455,14 +671,17 @@ class Simulator:
 
     def advance(self, time: Fraction) -> None:
         """Go on to a later instant: groups end, but for those that last."""
+        self.end_instant()
         for k, clusters in enumerate(self.clusters):
             for i in self.entered[k]:
                 was = self.earlier.get(i, self.velocity[i])[k]
-                if i not in clusters or self.bodies[i].level != self.rank_of(clusters[i]):
+                if i not in clusters or self.rank_of(clusters[i]) != self.rank_of_body(i):
                     continue
-                if clusters[i].anchor is None and self.velocity[i][k] != was:
+                if not self.is_held_fast(clusters[i]) and self.velocity[i][k] != was:
                     self.worn[k].add(i)
             self.entered[k].clear()
+            self.taken_out[k].clear()
+            self.before[k].clear()
             for i, cluster in list(clusters.items()):
                 if not cluster.lasts:
                     del clusters[i]
@@ -470,8 +689,25 @@ class Simulator:
         self.now = time
         self.n_instants += 1
 
+    def end_instant(self) -> None:
+        """Tell what the contacts of this instant have passed on."""
+        self.note_forces()
+        for contact in self.contacts:
+            event = self.events[contact.event]
+            if event.outcome == RESOLVED:
+                outcome = RESOLVED if contact.has_pushed else STOPPED_ALREADY
+                self.events[contact.event] = event._replace(
+                    impulse=contact.impulse, outcome=outcome
+                )
+        if self.instants and self.instants[-1].after is None:
+            self.instants[-1].after = self._state()
+            self.instants[-1].contacts = self.contacts
+        self.contacts = []
+
     def report(self, pair: tuple[int, int], impact: Impact, outcome: str) -> None:
         """Report an impact."""
+        if self.watch:
+            self.states.append({i: list(v) for i, v in self.velocity.items()})
         self.events.append(
             Event(
                 self.now,
@@ -482,12 +718,8 @@ class Simulator:
                 impact.overlaps,
                 outcome,
                 self.shared(pair, impact),
-                self.impulse if outcome == RESOLVED else Fraction(0),
             )
         )
-        if self.watch and outcome in (STOPPED_ALREADY, CROSSED):
-            self.states.append((self._copy_velocities(), self._copy_velocities()))
-            self.finals.append((*self._copy_finals(), *self._copy_finals()))
 
     def shared(
         self, pair: tuple[int, int], impact: Impact
@@ -500,33 +732,13 @@ class Simulator:
             found[impact.axis] = face, face
         return tuple(found)
 
-    def _copy_velocities(self) -> dict[int, list[Fraction]]:
-        return {i: list(v) for i, v in self.velocity.items()} if self.watch else {}
-
-    def _copy_finals(self) -> tuple[dict[int, list[Fraction]], set[tuple[int, int]]]:
-        """Return what all velocities come to, and which bodies are in groups that last."""
-        if not self.watch:
-            return {}, set()
+    def _state(self) -> State:
         axes = range(self.dim)
-        finals = {i: [self.final(i, k) for k in axes] for i in self.bodies}
-        return finals, {(i, k) for i in finals for k in axes if self.lasting_cluster(i, k)}
-
-    def look_again(self) -> bool:
-        """Look for what else is due at this instant; return whether there was anything to look at.
-
-        First only at faces that touch: each round of these is resolved before the next one is
-        looked for.  When a round has changed nothing, at all pairs of the bodies that have turned.
-        """
-        if self.turned_now:
-            turned, self.turned_now = self.turned_now, set()
-            for pair in self.pairs():
-                if not turned.isdisjoint(pair):
-                    self._look_at_faces(pair)
-            return True
-        if not self.changed:
-            return False
-        self._look_at_all()
-        return True
+        return State(
+            {i: list(v) for i, v in self.velocity.items()},
+            {i: [self.final(i, k) for k in axes] for i in self.bodies},
+            {(i, k) for i in self.bodies for k in axes if self.lasting_cluster(i, k)},
+        )
 
     def _look_at_all(self) -> None:
         """Look at all pairs of the bodies that have turned."""
@@ -574,46 +786,76 @@ class Simulator:
         self.change(i, k, velocity)
 
     def leave(self, i: int, k: int) -> None:
-        """Take a body out of its group, with its share of what they share."""
-        cluster = self.clusters[k].pop(i, None)
+        """Take a body out of its group, with its share of what they share.
+
+        A group that does not last ends by that: its members keep their velocities.
+        """
+        cluster = self.clusters[k].get(i)
         if cluster is None:
             return
-        velocity = None if cluster.momentum is None else cluster.momentum / self.mass_of(cluster)
-        cluster.members.discard(i)
-        if velocity is not None:  # the others keep theirs
-            cluster.momentum = velocity * self.mass_of(cluster)
+        if cluster.lasts:
+            velocity = cluster.momentum / self.mass_of(cluster)
+            del self.clusters[k][i], cluster.shift[i]
+            cluster.momentum = velocity * self.mass_of(cluster)  # the others keep theirs
+            ends = {i}
+        else:
+            self.note_forces()
+            ends = cluster.members
+            for n in ends:
+                del self.clusters[k][n], self.before[k][n]
+        for contact in self.contacts:
+            if contact.axis == k and not ends.isdisjoint(contact.bound[:2]):
+                contact.is_over = True
 
     def lasting_cluster(self, i: int, k: int) -> Cluster | None:
         """Return the group of a body on an axis, if that lasts to the end of the step."""
         cluster = self.clusters[k].get(i)
         return cluster if cluster is not None and cluster.lasts else None
 
+    def is_dynamic_along(self, i: int, k: int) -> bool:
+        """Return whether impacts turn a body on an axis."""
+        return self.bodies[i].is_dynamic and k not in self.bodies[i].locked
+
+    def rank_of_body(self, i: int) -> int:
+        """Return the dominance of a body; a held one is above all."""
+        return HELD if i in self.saved else self.bodies[i].level
+
     def rank_of(self, cluster: Cluster) -> int:
         """Return the highest dominance in a group."""
-        return max((self.bodies[n].level for n in cluster.members), default=0)
+        return max((self.rank_of_body(n) for n in cluster.shift), default=0)
+
+    def is_held_fast(self, cluster: Cluster) -> bool:
+        """Return whether a static, kinematic or held body holds a group."""
+        return cluster.anchor is not None or self.rank_of(cluster) == HELD
 
     def rank_with(self, i: int, k: int) -> int:
         """Return the highest dominance in the group of a body, or its own."""
         cluster = self.clusters[k].get(i)
-        return self.bodies[i].level if cluster is None else self.rank_of(cluster)
+        return self.rank_of_body(i) if cluster is None else self.rank_of(cluster)
 
     def mass_of(self, cluster: Cluster) -> Fraction:
         """Return the mass of all members of a group that have its highest dominance."""
         rank = self.rank_of(cluster)
-        masses = [self.bodies[n].mass for n in cluster.members if self.bodies[n].level == rank]
+        masses = [self.bodies[n].mass for n in cluster.shift if self.rank_of_body(n) == rank]
         return sum(masses, Fraction(0))
+
+    def path_of(self, cluster: Cluster, k: int) -> Fraction:
+        """Return the velocity of the path of a group."""
+        member = next(iter(cluster.shift))
+        return self.velocity[member][k] - cluster.shift[member]
 
     def velocity_of(self, cluster: Cluster, k: int) -> Fraction:
         """Return the velocity with which a group leaves the step."""
-        member = min(cluster.members)
-        return self.final(member, k) - cluster.shift_of(member)
+        if cluster.lasts:
+            return cluster.momentum / self.mass_of(cluster)
+        return self.path_of(cluster, k)
 
     def final(self, i: int, k: int) -> Fraction:
         """Return the velocity that a body has at the end, if nothing more happens to it."""
         cluster = self.lasting_cluster(i, k)
         if cluster is None:
             return self.velocity[i][k]
-        return cluster.momentum / self.mass_of(cluster) + cluster.shift_of(i)
+        return self.velocity_of(cluster, k) + cluster.shift[i]
 
     def change_along(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity along a surface; in a group that lasts, all get a share."""
@@ -644,12 +886,13 @@ class Simulator:
         """Let a body stay where it is, and as large as it is, to the end of the step."""
         self.low[i], self.high[i] = self.faces(i)
         self.since[i] = self.now
-        self.saved[i] = [self.final(i, k) for k in range(self.dim)]
+        velocity = [self.final(i, k) for k in range(self.dim)]
         self.held_at[i] = self.now
         self.growth[i] = [Fraction(0)] * len(self.growth[i])
         for k in range(self.dim):
             self.leave(i, k)
             self.change(i, k, Fraction(0))
+        self.saved[i] = velocity
         self.changed.add(i)
         for pair, impact in self.queue.items():
             if i in pair and impact.time == self.now:
@@ -661,14 +904,14 @@ class Simulator:
         Of two with another dominance only the lower one, or the higher one if what holds the
         lower one is above it.
         """
-        yielding = {n for n in pair if self.bodies[n].is_dynamic and k not in self.bodies[n].locked}
+        yielding = {n for n in pair if self.is_dynamic_along(n, k)}
         held = {n for n in yielding if n in self.saved}
         self.joining = yielding
         if len(yielding) == 2 and not held:
             lower, higher = sorted(pair, key=lambda n: self.bodies[n].level)
             if self.bodies[lower].level != self.bodies[higher].level:
                 cluster = self.clusters[k].get(lower)
-                if (cluster is not None and cluster.anchor is not None) or (
+                if (cluster is not None and self.is_held_fast(cluster)) or (
                     self.rank_with(lower, k) > self.bodies[higher].level
                 ):
                     return {higher}
@@ -676,7 +919,7 @@ class Simulator:
         if len(yielding) == 2 and len(held) == 1:
             (free,) = yielding - held
             cluster = self.clusters[k].get(free)
-            if cluster is None or cluster.anchor is None or cluster.anchor in self.saved:
+            if cluster is None or cluster.anchor is None:
                 self.joining = yielding - held
         return self.joining
 
@@ -695,50 +938,265 @@ class Simulator:
 
     # -- answers --
 
-    def resolve(self, pair: tuple[int, int], impact: Impact) -> str:
-        """Resolve an impact; return what is to be reported."""
+    def rebounds(self, pair: tuple[int, int], impact: Impact) -> bool:
+        """Return whether a pair is answered by itself, after all others of this instant."""
+        self.weigh(pair, impact.axis)
+        if self.resizes(pair, impact.axis) and any(n in self.saved for n in pair):
+            return True
+        return self.restitution_of(pair, impact, self._count_repeats(pair)) > 0
+
+    def repeats_too_often(self, pair: tuple[int, int], k: int, n_repeats: int) -> bool:
+        """Return whether a pair is answered too often in this instant to bounce or turn again."""
+        return n_repeats >= (RESIZING_LIMIT if self.resizes(pair, k) else INSTANT_LIMIT)
+
+    def restitution_of(self, pair: tuple[int, int], impact: Impact, n_repeats: int) -> Fraction:
+        """Return the restitution of a pair that was weighed, when it is answered now."""
+        yielding = self.weigh(pair, impact.axis)
+        if impact.overlaps or any(n in self.saved for n in yielding):
+            return Fraction(0)
+        restitution = self._restitution_of(pair)
+        if restitution < 1 and self.repeats_too_often(pair, impact.axis, n_repeats):
+            return Fraction(0)
+        return restitution
+
+    def resolve(self, pair: tuple[int, int], impact: Impact) -> None:
+        """Resolve the impact that was reported last, or let it be a contact of the instant."""
         self.resolutions[pair] = self.resolutions.get(pair, 0) + 1
         n_repeats = self._count_repeats(pair)
         self.repeats[pair] = self.n_instants, n_repeats
 
-        i, j = pair
         k = impact.axis
+        event = len(self.events) - 1
         resizes = self.resizes(pair, k)
-        if self.resolutions[pair] > self.pair_limit + REPEAT_LIMIT or (
-            resizes and n_repeats >= REPEAT_LIMIT
-        ):
-            self.crushed.add(pair)
-            return CRUSHED
         self.yielding = self.weigh(pair, k)
         self.impulse = Fraction(0)
-        if not self.yielding:
-            self.crushed.add(pair)
-            return CRUSHED
-        normal_only = any(n in self.saved for n in self.yielding)
-        restitution = Fraction(0)
-        if not normal_only and not impact.overlaps:
-            restitution = self._restitution_of(pair)
-        limit = RESIZING_LIMIT if resizes else INSTANT_LIMIT
-        if n_repeats >= limit:
-            normal_only = True
-            if restitution < 1:
-                restitution = Fraction(0)
-
+        if (
+            self.resolutions[pair] > self.pair_limit + REPEAT_LIMIT
+            or (resizes and n_repeats >= REPEAT_LIMIT)
+            or not self.yielding
+        ):
+            self.crush(pair, event)
+            return
+        is_plain = any(n in self.saved for n in self.yielding)
+        is_plain |= self.repeats_too_often(pair, k, n_repeats)
+        restitution = self.restitution_of(pair, impact, n_repeats)
         v1, v2 = ([self.final(n, axis) for axis in range(self.dim)] for n in pair)
         self.loss = None
-        if resizes:
-            if restitution > 0 or not self._merge_faces(pair, impact):
-                self._exchange(pair, impact, restitution)
-                if restitution == 0 and not any(n in self.saved for n in pair):
-                    self._anchor_face(pair, k)
-        elif restitution > 0 and self._rebound(pair, impact, restitution):
-            pass
-        elif not self._join(pair, impact):
-            self.crushed.add(pair)
-            return CRUSHED
-        if not normal_only:
-            self._turn(i, j, k, v1, v2, restitution)
-        return RESOLVED
+        if resizes and (restitution > 0 or any(n in self.saved for n in pair)):
+            self._exchange(pair, impact, restitution)
+        elif resizes or restitution == 0 or not self._rebound(pair, impact, restitution):
+            self.close(pair, impact, event, is_plain)
+            return
+        self.events[event] = self.events[event]._replace(impulse=self.impulse)
+        if not is_plain:
+            self._turn(*pair, k, v1, v2, restitution)
+
+    def crush(self, pair: tuple[int, int], event: int) -> None:
+        """Leave a pair alone from now on."""
+        self.crushed.add(pair)
+        self.events[event] = self.events[event]._replace(outcome=CRUSHED)
+
+    # -- the contacts of an instant --
+
+    def close(self, pair: tuple[int, int], impact: Impact, event: int, is_plain: bool) -> None:
+        """Let a pair that was weighed be a contact of this instant."""
+        k = impact.axis
+        growth = self.growth[pair[0]][k] + self.growth[pair[1]][k]
+        before = self.final(pair[0], k), self.final(pair[1], k)
+        solid = next((n for n in pair if n not in self.joining), None)
+        for n in self.joining:
+            self._cluster_of(n, k)
+        i, j = pair if impact.sign < 0 else pair[::-1]
+        low, high = (n if n in self.joining else None for n in (i, j))
+        if low is None:
+            growth += self.velocity[i][k]
+        elif high is None:
+            growth = self.velocity[j][k] - growth
+        contact = Contact(
+            pair, plastic.Bound(low, high, growth), solid, event, before,
+            impact.rate / self.dt, k, is_plain,
+        )  # fmt: skip
+        self.contacts.append(contact)
+        self.waiting.append(contact)
+
+    def closing(self, contact: Contact) -> Fraction:
+        """Return how fast a contact closes now."""
+        low, high, offset = contact.bound
+        if low is None:
+            return offset - self.velocity[high][contact.axis]
+        if high is None:
+            return self.velocity[low][contact.axis] - offset
+        return self.velocity[low][contact.axis] + offset - self.velocity[high][contact.axis]
+
+    def answer(self) -> None:
+        """Find the velocities that all contacts of this instant bound.
+
+        Those that wait come from the fastest to the slowest, and bound only if they close then.
+        """
+        while self.waiting:
+            waiting, self.waiting = self.waiting, []
+            waiting.sort(key=lambda c: (-c.speed, self.order_of_pair(c.pair)))
+            for contact in waiting:
+                if contact.is_over:
+                    continue
+                self.joined.append(contact)
+                if self.closing(contact) <= 0 or self._joins_lasting(contact):
+                    continue
+                contact.is_linked = True
+                if not self._press(contact):
+                    contact.is_linked, contact.is_over = False, True
+                    self.crush(contact.pair, contact.event)
+            for contact in self.contacts:
+                if not (contact.is_over or contact.is_linked) and self.closing(contact) > 0:
+                    self.waiting.append(contact)
+
+    def _press(self, contact: Contact) -> bool:
+        """Find the velocities of all that a contact presses together; False if there are none."""
+        k = contact.axis
+        near = [c for c in self.contacts if c.axis == k and c.is_linked and not c.is_over]
+        members = [n for n in contact.bound[:2] if n is not None]
+        for i in members:
+            for each in near:
+                if i in each.bound[:2]:
+                    members += {*each.bound[:2]} - {None, *members}
+        bounding = [c for c in near if any(n in members for n in c.bound[:2])]
+        free = {
+            n: plastic.Free(self.bodies[n].mass, self.rank_of_body(n), self.before[k][n])
+            for n in members
+        }
+        found = plastic.solve(free, [c.bound for c in bounding])
+        if found is None:
+            return False
+        trees, forces = found
+        for tree in trees:
+            cluster = Cluster(tree.shift)
+            rank = self.rank_of(cluster)
+            cluster.is_worn = any(
+                self._is_worn(n, k) for n in tree.shift if self.rank_of_body(n) == rank
+            )
+            if tree.wall is not None:
+                cluster.anchor = bounding[tree.wall].solid
+            self._set_cluster(cluster, k, tree.velocity)
+        for each, force in zip(bounding, forces, strict=True):
+            each.impulse = force
+        return True
+
+    def _set_cluster(self, cluster: Cluster, k: int, velocity: Fraction) -> None:
+        for n, shift in cluster.shift.items():
+            self.clusters[k][n] = cluster
+            self.change(n, k, velocity + shift)
+
+    def note_forces(self) -> None:
+        """Note which contacts carry force now."""
+        for contact in self.contacts:
+            if contact.is_linked and not contact.is_over:
+                contact.has_pushed |= contact.impulse > 0
+
+    def finish_joined(self) -> None:
+        """Apply the rules along the surface for the contacts that carry force."""
+        joined, self.joined = self.joined, []
+        self.note_forces()
+        for contact in joined:
+            if contact.has_pushed and not (contact.is_over or contact.is_finished):
+                contact.is_finished = True
+                if not contact.is_plain:
+                    self._finish(contact)
+
+    def _finish(self, contact: Contact) -> None:
+        """Apply the rules along the surface for a contact."""
+        k = contact.axis
+        self.yielding = self.weigh(contact.pair, k)
+        v1, v2 = ([self.final(n, axis) for axis in range(self.dim)] for n in contact.pair)
+        v1[k], v2[k] = contact.before
+        self.loss = None
+        clusters = [self.clusters[k][n] for n in contact.pair if n in self.clusters[k]]
+        if len(self.yielding) == 2 and not any(self.is_held_fast(each) for each in clusters):
+            self.loss = contact.impulse * contact.speed
+        self._turn(*contact.pair, k, v1, v2, Fraction(0))
+
+    # -- groups that last --
+
+    def _joins_lasting(self, contact: Contact) -> bool:
+        """Let the two groups of a contact last as one; return False if they do not last."""
+        k = contact.axis
+        low, high, _ = contact.bound
+        if not (low is not None and self._leaves_for(low, high, k)) and high is not None:
+            self._leaves_for(high, low, k)
+        if low is None or high is None:
+            return False
+        one, other = self.clusters[k][low], self.clusters[k][high]
+        if one is other and one.lasts:  # it grows against itself
+            self._take_out(low, k)
+            self._take_out(high, k)
+        if one is other or one.anchor is not None or other.anchor is not None:
+            return False
+        if self.rank_of(one) != self.rank_of(other):
+            leader = max(one, other, key=self.rank_of)
+            if not leader.lasts:
+                return False
+        elif one.is_worn or one.lasts or other.is_worn or other.lasts:
+            leader = one if self._leads(one, other) else other
+        else:
+            return False
+        self._join_to_last(contact, one, other, leader)
+        return True
+
+    def _leaves_for(self, i: int, other: int | None, k: int) -> bool:
+        """Take a body out of a group that lasts if its partner outweighs that; return whether so.
+
+        It has its share of the momentum until velocities are answered.
+        """
+        lasting = self.lasting_cluster(i, k)
+        if lasting is None:
+            return False
+        if other is not None:
+            cluster = self.clusters[k][other]
+            if cluster.anchor is None and self.rank_of(cluster) <= self.rank_of(lasting):
+                return False
+        self._take_out(i, k)
+        return True
+
+    def _take_out(self, i: int, k: int) -> None:
+        """Take a body out of a group that lasts, with its share of the momentum."""
+        share = self.final(i, k)
+        contacts = [c for c in self.contacts if c.axis == k and i in c.bound[:2] and not c.is_over]
+        self.leave(i, k)
+        self.taken_out[k].add(i)
+        self._cluster_of(i, k)
+        self.before[k][i] = share
+        for contact in contacts:
+            contact.is_linked = contact.is_over = False
+
+    def _join_to_last(
+        self, contact: Contact, one: Cluster, other: Cluster, leader: Cluster
+    ) -> None:
+        """Let two groups last as one, of which the leader keeps its path."""
+        k = contact.axis
+        low, high, offset = contact.bound
+        shift = one.shift[low] + offset - other.shift[high]
+        apart = self.velocity_of(one, k) + shift - self.velocity_of(other, k)
+        mass1, mass2 = self.mass_of(one), self.mass_of(other)
+        joined = Cluster(one.shift | {n: s + shift for n, s in other.shift.items()})
+        velocity = self.path_of(leader, k) - (shift if leader is other else 0)
+        if self.rank_of(one) == self.rank_of(other):
+            joined.is_worn = one.is_worn or other.is_worn
+            joined.momentum = mass1 * self.velocity_of(one, k)
+            joined.momentum += mass2 * (self.velocity_of(other, k) - shift)
+            mass = mass1 * mass2 / (mass1 + mass2)
+        else:
+            joined.is_worn, joined.momentum = leader.is_worn, leader.momentum
+            if leader is other:
+                joined.momentum -= mass2 * shift
+            mass = mass2 if leader is one else mass1
+        contact.impulse += mass * abs(apart)
+        contact.has_pushed = True
+        self.note_forces()
+        for each in self.contacts:
+            if each.axis == k and each.is_linked and not joined.members.isdisjoint(each.bound[:2]):
+                each.is_linked = False
+        self._set_cluster(joined, k, velocity)
+
+    # -- answers by pairs --
 
     def _restitution_of(self, pair: tuple[int, int]) -> Fraction:
         """Return the restitution of a pair, by the higher one of the rules that are given."""
@@ -811,203 +1269,30 @@ class Simulator:
         self.change_alone(j, k, after)
         return (self.velocity[i][k] - after) * sign >= 0
 
-    def _is_anchored(self, i: int, k: int) -> bool:
-        """Tell whether a body is not dynamic, is held, or is in a group with one that does not."""
-        if i not in self.joining or i in self.saved:
-            return True
-        return i in self.clusters[k] and self.clusters[k][i].anchor is not None
-
     def _leads(self, one: Cluster, other: Cluster) -> bool:
         """Return whether the first of two groups keeps its velocity when they join to last."""
         if self.mass_of(one) != self.mass_of(other):
             return self.mass_of(one) > self.mass_of(other)
         if (one.is_worn or one.lasts) != (other.is_worn or other.lasts):
             return one.is_worn or one.lasts
-        return self._lowest(one) < self._lowest(other)
+        return self._foremost(one) < self._foremost(other)
 
-    def _lowest(self, cluster: Cluster) -> int:
-        """Return the lowest id of those who have the highest dominance in a group."""
+    def _foremost(self, cluster: Cluster) -> tuple:
+        """Return what orders the first of those who have the highest dominance in a group."""
         rank = self.rank_of(cluster)
-        return min(n for n in cluster.members if self.bodies[n].level == rank)
+        return min(self.order_of(n) for n in cluster.shift if self.rank_of_body(n) == rank)
+
+    def _is_worn(self, i: int, k: int) -> bool:
+        return i in self.worn[k] and i not in self.taken_out[k]
 
     def _cluster_of(self, i: int, k: int) -> Cluster:
         """Return the group of a dynamic body, be it one of its own."""
         if i not in self.clusters[k]:
-            cluster = self.clusters[k][i] = Cluster({i})
-            cluster.is_worn = i in self.worn[k]
+            cluster = self.clusters[k][i] = Cluster({i: Fraction(0)})
+            cluster.is_worn = self._is_worn(i, k)
+            self.before[k][i] = self.velocity[i][k]
             self.entered[k].add(i)
         return self.clusters[k][i]
-
-    def _join(self, pair: tuple[int, int], impact: Impact) -> bool:
-        """Let two bodies move as one, be there faces that grow or shrink in their groups."""
-        i, j = pair
-        k = impact.axis
-        clusters = [self.clusters[k][n] for n in pair if n in self.clusters[k]]
-        if not any(cluster.resizes for cluster in clusters):
-            return self._merge(i, j, k)
-        if self._merge_faces(pair, impact):
-            return True
-        if len(clusters) == 2 and clusters[0] is clusters[1]:
-            self._exchange(pair, impact, Fraction(0))
-            return True
-        self.leave(i, k)
-        self.leave(j, k)
-        return self._merge(i, j, k)
-
-    def _merge_faces(self, pair: tuple[int, int], impact: Impact) -> bool:
-        """Let two groups move so that the faces of a pair go together; return whether they can."""
-        i, j = pair
-        k = impact.axis
-        if any(n in self.saved for n in pair):
-            return False
-        self._leave_for(i, j, k)
-        apart = impact.sign * (self.growth[i][k] + self.growth[j][k])
-        if len(self.joining) == 1:
-            (member,) = self.joining
-            (solid,) = set(pair) - {member}
-            cluster = self.clusters[k].get(member)
-            if cluster is None or cluster.anchor is not None or len(cluster.members) == 1:
-                return False
-            wanted = self.velocity[solid][k] + (apart if member == i else -apart)
-            velocity = wanted - cluster.shift_of(member)
-            cluster.anchor, cluster.resizes = solid, True
-            self.impulse += self.mass_of(cluster) * abs(velocity - self.velocity_of(cluster, k))
-            self._set_group(cluster, k, velocity)
-            return True
-        one, other = self._cluster_of(i, k), self._cluster_of(j, k)
-        if one is other or (one.anchor is not None and other.anchor is not None):
-            return False
-        shift = one.shift_of(i) - apart - other.shift_of(j)
-        other.shift = {n: other.shift_of(n) + shift for n in other.members}
-        if other.lasts:
-            other.momentum -= self.mass_of(other) * shift
-        self._unite(one, other, k)
-        return True
-
-    def _unite(self, one: Cluster, other: Cluster, k: int) -> None:
-        """Make one group of two whose shifts say how their members go together."""
-        mass1, v1 = self.mass_of(one), self.velocity_of(one, k)
-        mass2, v2 = self.mass_of(other), self.velocity_of(other, k)
-        joined = Cluster(one.members | other.members)
-        joined.shift = {n: c.shift_of(n) for c in (one, other) for n in c.members}
-        joined.is_worn = one.is_worn or other.is_worn
-        joined.resizes = True
-        joined.anchor = other.anchor if one.anchor is None else one.anchor
-        if joined.anchor is not None:
-            velocity = self._path_of(other if one.anchor is None else one, k)
-            self.impulse += max(mass1 * abs(velocity - v1), mass2 * abs(velocity - v2))
-        elif self.rank_of(one) != self.rank_of(other):
-            leading = max(one, other, key=self.rank_of)
-            joined.is_worn, joined.momentum = leading.is_worn, leading.momentum
-            velocity = self._path_of(leading, k)
-            self.impulse += (mass2 if leading is one else mass1) * abs(v1 - v2)
-        else:
-            self.impulse += mass1 * mass2 / (mass1 + mass2) * abs(v1 - v2)
-            velocity = (mass1 * v1 + mass2 * v2) / (mass1 + mass2)
-            if joined.is_worn or one.lasts or other.lasts:
-                joined.momentum = mass1 * v1 + mass2 * v2
-                velocity = self._path_of(one if self._leads(one, other) else other, k)
-        self._set_group(joined, k, velocity)
-
-    def _path_of(self, cluster: Cluster, k: int) -> Fraction:
-        """Return the velocity of the path of a group."""
-        member = min(cluster.members)
-        return self.velocity[member][k] - cluster.shift_of(member)
-
-    def _set_group(self, cluster: Cluster, k: int, velocity: Fraction) -> None:
-        for n in cluster.members:
-            self.clusters[k][n] = cluster
-            self.change(n, k, velocity + cluster.shift_of(n))
-
-    def _anchor_face(self, pair: tuple[int, int], k: int) -> None:
-        """Let the one of a pair that alone yields be held by the face of the other."""
-        if len(self.joining) == 1:
-            (member,) = self.joining
-            (solid,) = set(pair) - {member}
-            cluster = self._cluster_of(member, k)
-            cluster.anchor, cluster.resizes = solid, True
-
-    def _leave_for(self, i: int, j: int, k: int) -> dict[int, Fraction]:
-        """Take who leaves a group that lasts for the other out of it; return its share."""
-        for one, other in ((i, j), (j, i)):
-            lasting = self.lasting_cluster(one, k)
-            if lasting is not None and (
-                self._is_anchored(other, k) or self.rank_with(other, k) > self.rank_of(lasting)
-            ):
-                left = {one: self.final(one, k)}
-                self.leave(one, k)
-                return left
-        return {}
-
-    def _merge(self, i: int, j: int, k: int) -> bool:
-        """Let two bodies and all they have joined move as one; return whether they can."""
-        left = self._leave_for(i, j, k)  # with their share of the momentum
-        joining: list[Cluster] = []
-        anchors: list[int] = []
-        for n in (i, j):
-            if n not in self.joining:
-                anchors.append(n)
-                continue
-            cluster = self._cluster_of(n, k)
-            if cluster not in joining:
-                joining.append(cluster)
-            if cluster.anchor is not None:
-                anchors.append(cluster.anchor)
-            elif n in self.saved:
-                anchors.append(n)
-        anchors = self._strongest(anchors, k)
-        velocities = {self.velocity[n][k] for n in anchors}
-        if len(velocities) > 1:
-            return False
-        joined = Cluster(set().union(*(cluster.members for cluster in joining)))
-        joined.is_worn = any(cluster.is_worn for cluster in joining)
-        rank = self.rank_of(joined)
-        highest = [cluster for cluster in joining if self.rank_of(cluster) == rank]
-        weights = [
-            (self.mass_of(cluster), left.get(min(cluster.members), self.velocity_of(cluster, k)))
-            for cluster in joining
-        ]
-        if anchors:
-            joined.anchor = min(anchors)
-            velocity = velocities.pop()
-            self.loss = None
-            self.impulse += max(mass * abs(velocity - v) for mass, v in weights)
-        elif len(highest) < len(joining):  # the others go along, weightless
-            (leading,) = highest
-            joined.is_worn = leading.is_worn
-            velocity = self.velocity[min(leading.members)][k]
-            joined.momentum = leading.momentum
-            self.loss = None
-            ((mass, v),) = (w for w, cluster in zip(weights, joining, strict=True)
-                            if cluster is not leading)  # fmt: skip
-            self.impulse += mass * abs(self.velocity_of(leading, k) - v)
-        else:
-            if len(weights) == 2:
-                (mass1, v1), (mass2, v2) = weights
-                self.impulse += mass1 * mass2 / (mass1 + mass2) * abs(v1 - v2)
-            tops = [n for n in joined.members if self.bodies[n].level == rank]
-            masses = {n: self.bodies[n].mass for n in tops}
-            momentum = sum(mass * self.final(n, k) for n, mass in masses.items())
-            energy = sum(mass * self.final(n, k) ** 2 for n, mass in masses.items())
-            velocity = momentum / sum(masses.values())
-            if len(self.yielding) == 2:
-                self.loss = (self.loss or 0) + energy - momentum * velocity
-            if joined.is_worn or any(cluster.lasts for cluster in joining):
-                joined.momentum = momentum
-                leads = len(joining) == 1 or self._leads(*joining)
-                leader = joining[0] if leads else joining[1]
-                velocity = self.velocity[min(leader.members)][k]
-        for n in joined.members:
-            self.clusters[k][n] = joined
-            self.change(n, k, velocity)
-        return True
-
-    def _strongest(self, anchors: list[int], k: int) -> list[int]:
-        """Return who holds a group: who is not dynamic, else the faster of the held bodies."""
-        lasting = [n for n in anchors if n not in self.saved]
-        if lasting or not anchors:
-            return lasting
-        return [max(reversed(anchors), key=lambda n: abs(self.velocity[n][k]))]
 
     def _turn(
         self,

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 from itertools import pairwise
 
-from tests.exact.simulator import Event, Simulator, root
+from tests.exact.simulator import Event, Instant, Simulator, root
 
 HALF = Fraction(1, 2)
 
@@ -135,10 +135,19 @@ def check(exact: Simulator) -> None:
         _check_held(exact, paths)
         return
     assert len(exact.states) == len(exact.events)
-    for n, (event, (before, after)) in enumerate(zip(exact.events, exact.states, strict=True)):
-        _check_event(exact, paths, event, before, after, Budget(exact, n), exact.finals[n])
-        if event.outcome == "resolved":
-            _check_sums(exact, event, *exact.finals[n])
+    for n, (event, state) in enumerate(zip(exact.events, exact.states, strict=True)):
+        _check_contact(exact, paths, event, state)
+        assert n < exact.instants[0].first or event.impulse >= 0
+    ends = [instant.first for instant in exact.instants[1:]] + [len(exact.events)]
+    for instant, end in zip(exact.instants, ends, strict=True):
+        events = exact.events[instant.first : end]
+        assert all(event.time == instant.time for event in events)
+        if len(events) == 1 and events[0].outcome == "resolved":
+            budget = Budget(exact, instant.first)
+            _check_answer(exact, events[0], instant, budget)
+            _check_sums(exact, events[0], instant.before.final, None, instant.after.final, None)
+        _check_forces(exact, instant, events)
+        _check_energy(exact, instant)
     _check_continuity(exact)
     _check_order(exact, paths)
 
@@ -186,8 +195,16 @@ def _check_crossing(exact, i, j, paths) -> None:
     assert all(e.outcome == "crossed" for e in exact.events if (e.first, e.second) == (i, j))
 
 
-def _check_event(exact, paths, event: Event, before, after, budget: Budget, finals) -> None:
-    """An event is a true contact of a closing pair; its resolution keeps what must be kept."""
+def _closing(exact, event: Event, speeds) -> Fraction:
+    """Return how fast the faces of an event close."""
+    i, j, k = event.first, event.second, event.axis
+    face1 = speeds[i][k] - event.sign * exact.growth[i][k]
+    face2 = speeds[j][k] + event.sign * exact.growth[j][k]
+    return event.sign * (face2 - face1)
+
+
+def _check_contact(exact, paths, event: Event, state) -> None:
+    """An event is a true contact of a pair that closes when it is found."""
     i, j, k = event.first, event.second, event.axis
     box1, box2 = paths[i].at(event.time), paths[j].at(event.time)
     dim = len(box1) // 2
@@ -197,41 +214,100 @@ def _check_event(exact, paths, event: Event, before, after, budget: Budget, fina
         gap = box2[k] - box1[dim + k] if event.sign < 0 else box1[k] - box2[dim + k]
         assert gap == 0, "no contact on the axis of the normal"
     if event.outcome in ("crossed", "stopped already"):
-        assert before == after
-        if event.outcome == "stopped already":
-            assert not would_get_inside(exact, paths, i, j, event.time, before)[0]
+        assert event.impulse == 0
         return
+    assert _closing(exact, event, state) > 0, "resolved, but not closing"
+    if event.overlaps:
+        return
+    due, corner = would_get_inside(exact, paths, i, j, event.time, state)
+    assert due, "resolved, but the insides do not begin to overlap"
+    assert corner == event.corner
+    if corner:  # the fastest closing of the sides that meet
+        for axis in range(dim):
+            for sign, gap in (
+                (-1, box2[axis] - box1[dim + axis]),
+                (1, box1[axis] - box2[dim + axis]),
+            ):
+                if gap == 0:
+                    other = event._replace(axis=axis, sign=sign)
+                    assert _closing(exact, other, state) <= _closing(exact, event, state)
+
+
+def _check_answer(exact, event: Event, instant: Instant, budget: Budget) -> None:
+    """What the only event of an instant changes is what its pair and their rules say."""
+    before, after = instant.before.velocity, instant.after.velocity
 
     def closing(speeds):
-        face1 = speeds[i][k] - event.sign * exact.growth[i][k]
-        face2 = speeds[j][k] + event.sign * exact.growth[j][k]
-        return event.sign * (face2 - face1)
+        return _closing(exact, event, speeds)
 
-    assert closing(before) > 0, "resolved, but not closing"
-    if not event.overlaps:
-        due, corner = would_get_inside(exact, paths, i, j, event.time, before)
-        assert due, "resolved, but the insides do not begin to overlap"
-        assert corner == event.corner
-        if corner:  # the fastest closing of the sides that meet
-            for axis in range(dim):
-                for sign, gap in (
-                    (-1, box2[axis] - box1[dim + axis]),
-                    (1, box1[axis] - box2[dim + axis]),
-                ):
-                    if gap == 0:
-                        r1 = before[i][axis] - sign * exact.growth[i][axis]
-                        r2 = before[j][axis] + sign * exact.growth[j][axis]
-                        assert sign * (r2 - r1) <= closing(before)
-    if event.outcome == "crushed":
-        assert before == after
-        return
     assert closing(after) <= 0, "resolved, and still closing"
     turned = [n for n in exact.bodies if before[n] != after[n]]
     assert all(exact.bodies[n].is_dynamic for n in turned)
-    lasting = finals[1] | finals[3]
-    if not any((n, axis) in lasting for n in (i, j) for axis in range(dim)):
+    lasting = instant.before.lasting | instant.after.lasting
+    pair = (event.first, event.second)
+    if not any((n, axis) in lasting for n in pair for axis in range(exact.dim)):
         _check_normal_part(exact, event, before, after, closing, budget)
         _check_rest(exact, event, before, after, budget)
+
+
+def _check_forces(exact, instant: Instant, events: list[Event]) -> None:
+    """The forces say what each body has won or lost, and who carries one does not part.
+
+    That makes the velocities the ones that lose the least energy.
+    """
+    lasting = instant.before.lasting | instant.after.lasting
+    before, after = instant.before.velocity, instant.after.velocity
+    for contact in instant.contacts:
+        i, j = contact.pair
+        event = exact.events[contact.event]
+        if contact.is_over or any((n, contact.axis) in lasting for n in (i, j)):
+            continue
+        closing = _closing(exact, event, after)
+        assert closing <= 0, "a contact that closes"
+        if event.outcome == "crushed":
+            continue
+        assert closing == 0 or event.impulse == 0, "a contact that carries a force and parts"
+        assert event.outcome == "resolved" or event.impulse == 0
+    for n, body in exact.bodies.items():
+        if not body.is_dynamic:
+            continue
+        for k in range(exact.dim):
+            own = [e for e in events if n in (e.first, e.second)]
+            rules = [
+                e for e in own if e.axis != k and e.outcome == "resolved"
+                and {exact.bodies[m].response for m in (e.first, e.second)} & {"stop", "push"}
+            ]  # fmt: skip
+            levels = {exact.bodies[m].level for e in events for m in (e.first, e.second)
+                      if exact.bodies[m].is_dynamic}  # fmt: skip
+            if rules or len(levels) > 1 or any(axis == k for _, axis in lasting):
+                continue
+            won = sum(
+                (e.sign if n == e.first else -e.sign) * e.impulse for e in own if e.axis == k
+            )
+            assert body.mass * (after[n][k] - before[n][k]) == won, "forces and velocities"
+
+
+def _check_energy(exact, instant: Instant) -> None:
+    """Among dynamic bodies alone that do not grow, no instant wins energy or momentum."""
+    if any(any(growth) for growth in exact.growth.values()):
+        return
+    if any(b.level for b in exact.bodies.values()):
+        return
+    touched = {
+        n for e in exact.events if e.time == instant.time for n in (e.first, e.second)
+    }
+    if not all(exact.bodies[n].is_dynamic for n in touched):
+        return
+    sums = []
+    for speeds in (instant.before.final, instant.after.final):
+        masses = [(b.mass, speeds[n]) for n, b in exact.bodies.items() if b.is_dynamic]
+        sums.append(
+            [sum(m * sum(v * v for v in velocity) for m, velocity in masses)]
+            + [sum(m * velocity[k] for m, velocity in masses) for k in range(exact.dim)]
+        )
+    if all(exact.bodies[n].response in ("slide", "deflect") for n in touched):
+        assert sums[0][1:] == sums[1][1:], "momentum of all"
+    assert sums[1][0] <= sums[0][0] * (1 + Fraction(1, 2**90)), "energy of all"
 
 
 def _check_sums(exact, event, before, _, after, __) -> None:
@@ -380,13 +456,14 @@ def _check_rule(exact, event, body, partner, before, after, along) -> None:
 
 
 def _check_continuity(exact: Simulator) -> None:
-    """Velocities change only in events, and bodies go as they say."""
+    """Velocities change only in instants, and bodies go as they say."""
     last = {i: body.velocity for i, body in exact.bodies.items()}
-    for before, after in exact.states:
+    for instant in exact.instants:
+        before = instant.before.velocity
         assert all(before[i][: exact.dim] == last[i][: exact.dim] for i in exact.bodies)
-        last = after
+        last = instant.after.velocity
     turns = [(Fraction(0), {i: b.velocity for i, b in exact.bodies.items()})]
-    turns += [(e.time, s[1]) for e, s in zip(exact.events, exact.states, strict=True)]
+    turns += [(instant.time, instant.after.velocity) for instant in exact.instants]
     turns.append((Fraction(1), last))
     for i, body in exact.bodies.items():
         centre = [(a + b) / 2 for a, b in zip(body.low, body.high, strict=True)]
@@ -402,30 +479,39 @@ def _check_continuity(exact: Simulator) -> None:
 
 
 def _check_order(exact: Simulator, paths: dict[int, Path]) -> None:
-    """Each event is the least, by the key, of its round; corners come when no face is due.
+    """All faces that are due when an instant begins have an event, those that join by their ids.
 
-    A round is all faces that are due when it begins.  What its resolutions make due
-    belongs to the next one.  The bodies of a pair that is due and yet
-    unresolved have kept still since the instant began, so all that is due can
-    be found from the velocities.
+    What rebounds comes after them, and a corner when no face is due.
     """
     times = [event.time for event in exact.events]
     assert times == sorted(times)
-    round_, last, time = set(), (0, 0), Fraction(-1)
-    for n, (event, (before, _)) in enumerate(zip(exact.events, exact.states, strict=True)):
-        if event.outcome in ("crossed", "stopped already") or event.overlaps:
-            continue
-        pair = (event.first, event.second)
-        faces, corners = _due(exact, paths, n, before)
-        rest = {other for other in round_ & faces if other > last}
-        if event.time != time or not rest:
-            round_, rest, time = faces, faces, event.time
-        if event.corner:
+    assert len({instant.time for instant in exact.instants}) == len(exact.instants)
+    for n, event in enumerate(exact.events):
+        if event.corner and event.outcome == "resolved":
+            faces, corners = _due(exact, paths, n, exact.states[n])
             assert not faces, f"{faces} come before {event}"
-            assert pair == min(corners)
-        else:
-            assert pair == min(rest), f"{min(rest)} comes before {event}"
-            last = pair
+            assert (event.first, event.second) == min(corners)
+    for instant in exact.instants:
+        events = [(n, e) for n, e in enumerate(exact.events) if e.time == instant.time]
+        if not events:
+            continue
+        faces, _ = _due(exact, paths, events[0][0], instant.before.velocity)
+        told = [(e.first, e.second) for _, e in events]
+        assert faces <= set(told), f"{faces - set(told)} have no event"
+        joined = {contact.event for contact in instant.contacts}
+        begin = [(e.first, e.second) for n, e in events if n in joined]
+        begin = begin[: len(faces.intersection(begin))]
+        assert begin == sorted(begin), "not by ids"
+        rest = [e for n, e in events if n not in joined and e.outcome == "resolved"]
+        faster = [e for e in rest if not e.corner and not e.overlaps]
+        for one, other in pairwise(faster):
+            shared = {one.first, one.second} & {other.first, other.second}
+            if one.axis == other.axis and any(exact.bodies[i].is_dynamic for i in shared):
+                n = exact.events.index(one)
+                state = exact.states[n]
+                late = _closing(exact, other, state)
+                due = would_get_inside(exact, paths, other.first, other.second, one.time, state)
+                assert not due[0] or late <= _closing(exact, one, state), "a slower one comes first"
 
 
 def _due(exact, paths, n: int, before) -> tuple[set, set]:
