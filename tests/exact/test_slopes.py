@@ -182,7 +182,7 @@ def test_no_impact_with_a_slope_is_wrong(dim, numbers, volume):
     number = numbers(rng)
     n_impacts = n_slanted = 0
 
-    for _ in range(volume(60, 4_000, 1_000_000)):
+    for _ in range(volume(60, 4_000, 1_000_000, least=60)):
         pair.draw(rng, number)
         gaps = list(pair.gaps())
         shown = [repr(esper.components_for_entity(e)) for e in (pair.slope, pair.box)]
