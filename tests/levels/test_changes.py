@@ -9,10 +9,14 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from ecs_collide.levels import tiled
-from ecs_collide.levels.changes import Cells
-from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles
+from tests.demos.conftest import need
 from tests.volume import Volume
+
+need("pytiled_parser")
+
+from ecs_collide.levels import tiled  # noqa: E402
+from ecs_collide.levels.changes import Cells  # noqa: E402
+from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles  # noqa: E402
 
 __all__ = ["load"]  # the fixture
 
