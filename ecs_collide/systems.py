@@ -1,9 +1,12 @@
-"""The four systems, in their order, and `install`, which adds them to the current world."""
+"""The four systems, in their order, and `install`, which adds them to the current world.
+
+Also what the systems share that run before the four: of paths, characters and zones.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, ClassVar, TypedDict, Unpack
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, TypedDict, TypeVar, Unpack
 
 import esper
 
@@ -324,3 +327,52 @@ def install(
     for place, system in enumerate(SYSTEMS):
         esper.add_processor(system(space), priority=first - place * spacing)
     return space
+
+
+class VelocitySystem(esper.Processor):
+    """What the systems have in common that write velocities before each step of a space."""
+
+    def __init__(self, space: Space) -> None:
+        name = type(self).__name__
+        if not isinstance(space, Space):
+            raise TypeError(f"{name}(space={space!r}) must be given a Space")
+        if space.motion != "velocity":
+            raise ValueError(
+                f"{name}(space={space!r}) writes velocities, and this space is moved by "
+                "positions: make it with install(motion='velocity'), the default"
+            )
+        self.space = space
+
+
+V = TypeVar("V", bound=VelocitySystem)
+
+
+def add_before_step(
+    who: str, kind: type[V], space: Space, ahead: int, register: Callable[[Space], None]
+) -> V:
+    """Return the system of a kind in the current world; add it if it is not there.
+
+    Its priority is `ahead` higher than that of the first of the four systems.  `register` adds
+    its components to the snapshots of the space.
+
+    Raises
+    ------
+    RuntimeError
+        The space is not installed in this world, or the call is in a processor that runs after
+        the system that it would add.
+    """
+    first: Any = esper.get_processor(BroadphaseSystem)
+    if first is None or first.space is not space:
+        raise RuntimeError(
+            f"{who}({space!r}) in the world {esper.current_world!r}, where that space "
+            "is not installed: call install() first"
+        )
+    known: Any = esper.get_processor(kind)
+    if known is not None and known.space is space:
+        found: V = known
+        return found
+    require_order(f"{who}()", first.priority + ahead)
+    system = kind(space)  # first: it refuses a space that is moved by positions
+    register(space)
+    esper.add_processor(system, priority=first.priority + ahead)
+    return system

@@ -14,12 +14,12 @@ from ecs_collide.character.character import Character
 from ecs_collide.character.memory import CharacterState
 from ecs_collide.character.stride import take_stride
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.esper_world import require_order
 from ecs_collide.space import plain_strides
+from ecs_collide.systems import VelocitySystem, add_before_step
 from ecs_collide.zone.zone import Zone
 
 
-class CharacterSystem(esper.Processor):
+class CharacterSystem(VelocitySystem):
     """The system that turns the wishes of all characters into velocities, before each step.
 
     It must run after the game's processors that set the wishes and the velocities of lifts, and
@@ -28,14 +28,7 @@ class CharacterSystem(esper.Processor):
     """
 
     def __init__(self, space: ec.Space) -> None:
-        if not isinstance(space, ec.Space):
-            raise TypeError(f"CharacterSystem(space={space!r}) must be given a Space")
-        if space.motion != "velocity":
-            raise ValueError(
-                f"CharacterSystem(space={space!r}) writes velocities, and this space is moved by "
-                "positions: make it with install(motion='velocity'), the default"
-            )
-        self.space = space
+        super().__init__(space)
         space.leave_gravity_to(Character)
         self.take_plain = plain_strides(
             space,
@@ -78,21 +71,7 @@ def install_characters(space: ec.Space) -> CharacterSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    first: Any = esper.get_processor(ec.BroadphaseSystem)
-    if first is None or first.space is not space:
-        raise RuntimeError(
-            f"install_characters({space!r}) in the world {esper.current_world!r}, where that space "
-            "is not installed: call install() first"
-        )
-    known: Any = esper.get_processor(CharacterSystem)
-    if known is not None and known.space is space:
-        found: CharacterSystem = known
-        return found
-    require_order("install_characters()", first.priority + 1)
-    system = CharacterSystem(space)  # first: it refuses a space that is moved by positions
-    register(space)
-    esper.add_processor(system, priority=first.priority + 1)
-    return system
+    return add_before_step("install_characters", CharacterSystem, space, 1, register)
 
 
 def register(space: ec.Space) -> None:

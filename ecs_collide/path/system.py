@@ -12,13 +12,13 @@ import esper
 
 import ecs_collide as ec
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.esper_world import require_order
 from ecs_collide.path.path import Path
+from ecs_collide.systems import VelocitySystem, add_before_step
 
 AT = 2.0**-40  # of its coordinates, or of the way of a million steps: closer to its path is on it
 
 
-class PathSystem(esper.Processor):
+class PathSystem(VelocitySystem):
     """The system that sets the velocities of all bodies with a `Path`, before each step.
 
     A body that is elsewhere, because it was held up or is new there, first goes to its path,
@@ -26,16 +26,6 @@ class PathSystem(esper.Processor):
 
     It must run before `CharacterSystem` and `BroadphaseSystem`: `install_paths` puts it there.
     """
-
-    def __init__(self, space: ec.Space) -> None:
-        if not isinstance(space, ec.Space):
-            raise TypeError(f"PathSystem(space={space!r}) must be given a Space")
-        if space.motion != "velocity":
-            raise ValueError(
-                f"PathSystem(space={space!r}) writes velocities, and this space is moved by "
-                "positions: make it with install(motion='velocity'), the default"
-            )
-        self.space = space
 
     def process(self, *args: Any, **kwargs: Any) -> None:
         """Set the velocities that lead each body along its path in the step that follows.
@@ -90,21 +80,7 @@ def install_paths(space: ec.Space) -> PathSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    first: Any = esper.get_processor(ec.BroadphaseSystem)
-    if first is None or first.space is not space:
-        raise RuntimeError(
-            f"install_paths({space!r}) in the world {esper.current_world!r}, where that space "
-            "is not installed: call install() first"
-        )
-    known: Any = esper.get_processor(PathSystem)
-    if known is not None and known.space is space:
-        found: PathSystem = known
-        return found
-    require_order("install_paths()", first.priority + 2)
-    system = PathSystem(space)  # first: it refuses a space that is moved by positions
-    register(space)
-    esper.add_processor(system, priority=first.priority + 2)
-    return system
+    return add_before_step("install_paths", PathSystem, space, 2, register)
 
 
 def register(space: ec.Space) -> None:

@@ -11,27 +11,17 @@ import esper
 import ecs_collide as ec
 from ecs_collide.character.character import Character
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.esper_world import require_order
+from ecs_collide.systems import VelocitySystem, add_before_step
 from ecs_collide.zone.zone import Zone, medium_of
 
 
-class ZoneSystem(esper.Processor):
+class ZoneSystem(VelocitySystem):
     """The system that changes the velocities of the bodies in zones, before each step.
 
     It acts on dynamic bodies: those with a `Velocity`, a response and a finite mass.  The
     `CharacterSystem` does the same for characters.  What is inside is decided by the boxes at the
     end of the last step.
     """
-
-    def __init__(self, space: ec.Space) -> None:
-        if not isinstance(space, ec.Space):
-            raise TypeError(f"ZoneSystem(space={space!r}) must be given a Space")
-        if space.motion != "velocity":
-            raise ValueError(
-                f"ZoneSystem(space={space!r}) writes velocities, and this space is moved by "
-                "positions: make it with install(motion='velocity'), the default"
-            )
-        self.space = space
 
     def process(self, *args: Any, **kwargs: Any) -> None:
         """Change the velocities of the bodies in zones for the step that follows.
@@ -88,21 +78,7 @@ def install_zones(space: ec.Space) -> ZoneSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    first: Any = esper.get_processor(ec.BroadphaseSystem)
-    if first is None or first.space is not space:
-        raise RuntimeError(
-            f"install_zones({space!r}) in the world {esper.current_world!r}, where that space "
-            "is not installed: call install() first"
-        )
-    known: Any = esper.get_processor(ZoneSystem)
-    if known is not None and known.space is space:
-        found: ZoneSystem = known
-        return found
-    require_order("install_zones()", first.priority + 1)
-    system = ZoneSystem(space)  # first: it refuses a space that is moved by positions
-    register(space)
-    esper.add_processor(system, priority=first.priority + 1)
-    return system
+    return add_before_step("install_zones", ZoneSystem, space, 1, register)
 
 
 def register(space: ec.Space) -> None:
