@@ -140,6 +140,11 @@ class Grid:
     height: float = 0.0
     merge: bool = True
 
+    @property
+    def groups(self) -> list[Hashable]:
+        """The groups of the layers, the lowest first."""
+        return list(dict.fromkeys(layer.group for layer in self.layers))
+
     def box(self, layer: TileLayer, number: int, part: Part, where: Rectangle) -> SolidBox:
         """Return the box of some equal cells, one of which has a tile of this number."""
         column, row, n_columns, n_rows = where
@@ -184,19 +189,17 @@ class Grid:
         boxes: list[SolidBox] = []
         places: list[Place] = []
         for (_, part), (n, number, cells) in sheets.items():
-            layer = self.layers[n]
-            number_of_part = layer.kind(number).parts.index(part)
-            for where in self.rectangles(cells, part, layer.cell):
-                boxes.append(self.box(layer, number, part, where))
-                places.append(Place(n, number, number_of_part, *where))
+            for place in self.places(n, number, part, cells):
+                boxes.append(self.box(self.layers[n], number, part, place.where))
+                places.append(place)
         return tuple(boxes), tuple(places)
 
-    def rectangles(
-        self, cells: set[Cell], part: Part, size: tuple[float, float]
-    ) -> Iterator[Rectangle]:
-        """Yield rectangles that cover cells with equal parts once."""
-        right, down = self.joins(part, size)
-        return rectangles(cells, right, down)
+    def places(self, layer: int, number: int, part: Part, cells: set[Cell]) -> Iterator[Place]:
+        """Yield the places of boxes that cover cells once, which all have the part of this tile."""
+        ours = self.layers[layer]
+        number_of_part = ours.kind(number).parts.index(part)
+        for where in rectangles(cells, *self.joins(part, ours.cell)):
+            yield Place(layer, number, number_of_part, *where)
 
     def joins(self, part: Part, size: tuple[float, float]) -> tuple[bool, bool]:
         """Return whether neighbours in a row, and in a column, form one box."""

@@ -280,8 +280,8 @@ class Changes:
             example = place.layer, place.number
             pieces += cut(place.where, some, right, down)
             self._delete(entity, sheet)
-        groups = list(dict.fromkeys(each.group for each in grid.layers))
-        is_here = [cell for cell in sorted(new) if self._is_loaded(groups.index(group), cell)]
+        n_group = grid.groups.index(group)
+        is_here = [cell for cell in sorted(new) if self._is_loaded(n_group, cell)]
         if is_here:
             example = layer, number
             for some_new in self._by_chunk(is_here):
@@ -367,7 +367,7 @@ class Changes:
                 )
             cells.side = side  # of squares too: there are no boxes yet
         wanted: dict[Chunk, float] = {}
-        groups = list(dict.fromkeys(each.group for each in self.grid.layers))
+        groups = self.grid.groups
         for layer in self.grid.layers:
             wide, high_ = (side * size for size in layer.cell)
             left = (float(low[0]) - layer.corner[0]) / wide
@@ -403,9 +403,8 @@ class Changes:
                         sheets[part] = n, number, set()
                     sheets[part][2].add(cell)
         for part, (n, number, some) in sheets.items():
-            number_of_part = self.grid.layers[n].kind(number).parts.index(part)
-            for where in self.grid.rectangles(some, part, self.grid.layers[n].cell):
-                self._create(Place(n, number, number_of_part, *where), (group, part))
+            for place in self.grid.places(n, number, part, some):
+                self._create(place, (group, part))
         self.cells.load(chunk)
 
     def _unload(self, chunks: list[Chunk], groups: list[Hashable]) -> None:
