@@ -48,14 +48,14 @@ from ecs_collide.narrowphase.contacts_between_steps import (
     Contacts,
 )
 from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, WITHIN, EventBuffer
-from ecs_collide.narrowphase.placement import (
+from ecs_collide.narrowphase.placement import PositionCorrection, soft_overlap
+from ecs_collide.narrowphase.slopes import (
     APART,
     OVERLAPPING,
     PENETRATING,
-    PositionCorrection,
-    soft_overlap,
+    is_slanted,
+    slope_normal,
 )
-from ecs_collide.narrowphase.slopes import is_slanted, slope_normal
 
 # Codes of events.END_REASONS.
 SEPARATED = 0

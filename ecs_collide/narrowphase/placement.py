@@ -16,7 +16,14 @@ from ecs_collide._kernel.constants import APART_AT_LEAST, INF
 from ecs_collide.broadphase.pair_table import CROSS, SOLID, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, Bodies
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
-from ecs_collide.narrowphase.slopes import Slopes, is_slanted
+from ecs_collide.narrowphase.slopes import (
+    APART,
+    OVERLAPPING,
+    PENETRATING,
+    TOUCHING,
+    Slopes,
+    is_slanted,
+)
 
 NO_LEVEL: cython.longlong = (
     1 << 40
@@ -29,12 +36,6 @@ N_PASSES = 4  # more than one is needed only in crowds
 # The values of `is_moved` for a body that was snapped.
 MOVED = 1
 COMPARED = 2  # snapped, and all of its pairs were compared again
-
-# The relative placement of a pair.
-APART = 0
-TOUCHING = 1  # on one axis, and overlapping on all others
-PENETRATING = 2  # by less than the slop
-OVERLAPPING = 3  # by more than the slop
 
 
 def _snap(

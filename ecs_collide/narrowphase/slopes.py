@@ -34,11 +34,11 @@ from ecs_collide.narrowphase.sweep_test import Sweeper
 
 LEVEL_RATE = 2.0**-48  # of the speeds of a pair: a gap that changes more slowly is constant
 
-# The relative placement of a pair; `placement` has the same codes.
+# The relative placement of a pair, of boxes too.
 APART = 0
-TOUCHING = 1
-PENETRATING = 2
-OVERLAPPING = 3
+TOUCHING = 1  # on one axis, and overlapping on all others
+PENETRATING = 2  # by less than the slop
+OVERLAPPING = 3  # by more than the slop
 
 
 @cython.inline

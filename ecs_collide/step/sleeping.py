@@ -29,8 +29,8 @@ from ecs_collide.narrowphase.contacts_between_steps import (
 )
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.narrowphase import Narrowphase
-from ecs_collide.narrowphase.placement import PENETRATING, PositionCorrection
-from ecs_collide.narrowphase.slopes import is_slanted
+from ecs_collide.narrowphase.placement import PositionCorrection
+from ecs_collide.narrowphase.slopes import PENETRATING, is_slanted
 from ecs_collide.narrowphase.step import Step
 
 
