@@ -172,6 +172,11 @@ APART_AT_LEAST = 2e-200  # smaller gaps count as 0 in the sweep
 CLEAR = 2.0**-30  # times the largest coordinate: no rounding within a step closes a larger gap
 SLOP = 2.0**-44  # times the largest face, 256 roundings of it: smaller gaps count as 0
 
+# Of characters, for their kernel and for the moves that it leaves to Python.
+STEPS_AHEAD = 2.01  # steps that one looks ahead: two, and some for rounding
+SAME = 2.0**-20  # relative: closer speeds are the same
+LENGTH_ROUNDING = 2.0**-40  # relative to a length
+
 # A hash function of entities: multiplication by 2**32 / golden ratio spreads neighbours evenly.
 HASH = 2654435769
 LOW_31_BITS = 0x7FFFFFFF

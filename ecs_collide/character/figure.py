@@ -12,6 +12,7 @@ from typing import TypeAlias
 import esper
 
 import ecs_collide as ec
+from ecs_collide._kernel.constants import LENGTH_ROUNDING, SAME
 from ecs_collide.character.character import Character
 from ecs_collide.character.memory import NOTHING, Vector3
 from ecs_collide.components.surfaces import solid_side
@@ -20,8 +21,6 @@ from ecs_collide.zone.zone import Medium, Zone, medium_of
 Components: TypeAlias = tuple[Character, ec.Position, ec.Extents, ec.Velocity]
 Vector = tuple[float, ...]
 
-SAME = 2.0**-20  # relative: closer speeds are the same
-LENGTH_ROUNDING = 2.0**-40  # relative to a length
 COSINE_ROUNDING = 1e-9
 
 

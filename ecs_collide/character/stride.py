@@ -14,11 +14,10 @@ from operator import itemgetter
 import esper
 
 import ecs_collide as ec
+from ecs_collide._kernel.constants import LENGTH_ROUNDING, SAME, STEPS_AHEAD
 from ecs_collide.character import crouch, dashes, ladders, ramps, walls
 from ecs_collide.character.character import Character
 from ecs_collide.character.figure import (
-    LENGTH_ROUNDING,
-    SAME,
     Components,
     Figure,
     Vector,
@@ -28,7 +27,6 @@ from ecs_collide.character.figure import (
 )
 from ecs_collide.character.memory import NOTHING, CharacterState
 
-STEPS_AHEAD = 2.01  # steps that it looks ahead: two, and some for rounding
 TREAD = 0.25  # relative to the height of a step: its least depth
 TRIES = 32  # the most bodies on a way up or past a corner
 AT_SURFACE = 0.5  # of its box: with less in the water, it jumps instead of swimming

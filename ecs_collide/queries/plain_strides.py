@@ -22,18 +22,13 @@ from typing import Any
 
 from ecs_collide._kernel import cython, may_raise
 from ecs_collide._kernel.arrays import LONG, zeros
-from ecs_collide._kernel.constants import INF, LARGEST
+from ecs_collide._kernel.constants import INF, LARGEST, LENGTH_ROUNDING, SAME, STEPS_AHEAD
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID, ContactRows
 from ecs_collide.queries.search import Search
 from ecs_collide.response.carriers import RiderTable
 from ecs_collide.step.state import StepState
 from ecs_collide.step.timeline import Timeline
-
-# The numbers of `character.figure` and `character.stride`.
-STEPS_AHEAD = 2.01
-SAME = 2.0**-20
-LENGTH_ROUNDING = 2.0**-40
 
 
 @cython.final
