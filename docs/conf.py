@@ -31,7 +31,7 @@ extensions = [
     "numpydoc",
     "sphinx_copybutton",
 ]
-exclude_patterns = ["reference.md"]
+exclude_patterns = ["reference/*"]
 html_theme = "furo"
 html_theme_options = {  # an eye above each page leads to its source, and the foot to the library
     "source_repository": f"{SOURCES}/",
@@ -83,10 +83,10 @@ SHORT = {  # what a signature says: what stands in it
 def lead(text: str) -> str:
     """Lead links between the README, the changelog and the pages to where these are here.
 
-    A code host shows reference.md; the site has the reference that Sphinx makes.
+    A code host shows the pages of reference/; the site has those that Sphinx makes.
     """
     text = re.sub(r"\]\(\.\./README\.md(#[\w-]*)?\)", r"](index.md)", text)
-    text = re.sub(r"\]\((?:docs/)?reference\.md(#[\w-]*)?\)", r"](api.md)", text)
+    text = re.sub(r"\]\((?:docs/)?reference/(\w+)\.md\)", r"](api_\1.md)", text)
     text = re.sub(r"\]\((CHANGELOG|CONTRIBUTING)\.md\)", lambda m: m[0].lower(), text)
     text = re.sub(r"\]\((?:\.\./)?(tests|demos|ecs_collide)/", rf"]({SOURCES}/blob/main/\1/", text)
     return re.sub(r"\]\(docs/", "](", text)

@@ -16,7 +16,11 @@ PARTS = {  # and the heading before which each ends
     "cookbook.md": None,
     "events.md": "## The event arrays",
     "troubleshooting.md": "## Questions",
-    "reference.md": None,
+    "reference/components.md": None,
+    "reference/world.md": None,
+    "reference/events.md": None,
+    "reference/questions.md": None,
+    "reference/extras.md": None,
 }
 HEAD = """\
 # ecs_collide in one file

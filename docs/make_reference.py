@@ -1,4 +1,4 @@
-"""Write docs/reference.md: every public name in one line, for code hosts.
+"""Write docs/reference/: every public name in one line, for code hosts.
 
     python docs/make_reference.py
 
@@ -23,16 +23,13 @@ import ecs_collide as ec
 from ecs_collide.components.table import TABLE
 
 DOCS = Path(__file__).parent
-PAGE = DOCS / "reference.md"
+FOLDER = DOCS / "reference"
 ORDER = ["api_components", "api_world", "api_events", "api_questions", "api_extras"]
 EXTRA = re.compile(r"ecs_collide\.(levels|character|path|zone|debug|testing|recording)\.")
 NOT_OURS = {object, tuple, int, str, enum.IntEnum, enum.StrEnum, enum.IntFlag, enum.Flag, enum.Enum}
-HEAD = """# Reference
+HEAD = """# {title}
 
-Every public name in one line. `import ecs_collide as ec` has all of them except the extras at the
-end, which are separate modules. The site has the full docstrings, and so has `help(ec.Space)`.
-
-`python docs/make_reference.py` makes this page from the docstrings.
+{first} `python docs/make_reference.py` makes this page from the docstrings.
 """
 
 
@@ -77,19 +74,22 @@ def _summary(page: str) -> str:
 
 
 def main() -> None:
-    """Write the page."""
-    PAGE.write_text(make_page(), "utf-8")
+    """Write the pages."""
+    for name, text in make_pages().items():
+        (FOLDER / name).write_text(text, "utf-8")
 
 
-def make_page() -> str:
-    """Return the text of the page."""
-    parts, known = [HEAD.strip()], set()
+def make_pages() -> dict[str, str]:
+    """Return the text of each page, by its file."""
+    pages = {}
     for stem in ORDER:
-        text = read_page(stem)
-        title = re.match(r"# (.*)", text)[1]
+        text, known = read_page(stem), set()
+        title, first = re.match(r"# (.+)\n\n(.+)\n", text).groups()
         rows = [row for kind, name in find_directives(text) for row in describe(kind, name, known)]
-        parts.append("\n".join([f"## {title}\n", "| | |", "|---|---|", *rows]))
-    return "\n\n".join(parts) + "\n"
+        head = HEAD.format(title=title, first=first)
+        table = "\n".join(["| | |", "|---|---|", *rows])
+        pages[f"{stem.removeprefix('api_')}.md"] = f"{head}\n{table}\n"
+    return pages
 
 
 def find_directives(text: str) -> list[tuple[str, str]]:
