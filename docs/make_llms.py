@@ -13,7 +13,12 @@ DOCS = Path(__file__).parent
 PARTS = {  # and the heading before which each ends
     "concepts.md": "## How a pair is swept",
     "tutorial.md": None,
-    "cookbook.md": None,
+    "cookbook_shooters.md": None,
+    "cookbook_platformers.md": None,
+    "cookbook_adventures.md": None,
+    "cookbook_balls.md": None,
+    "cookbook_puzzles.md": None,
+    "cookbook_every_game.md": None,
     "events.md": "## The event arrays",
     "troubleshooting.md": "## Questions",
     "reference/components.md": None,

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import functools
 import itertools
 import re
 import sys
@@ -22,100 +23,12 @@ import esper
 
 import ecs_collide as ec
 
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from docs.draw_recipes import RECIPES, draw_recipe
+from docs.drawing import FAINT, FIRST, INK, SECOND, WIDE, Panel, Picture
+
 FOLDER = Path(__file__).parent / "pictures"
-FIRST, SECOND, INK, FAINT = "#2f6db3", "#c4662a", "#333333", "#b8b8b8"
-PAPER, WIDE = "white", 600  # not wider, so that the words can be read on a telephone
-DARK = {FIRST: "#6ea8e8", SECOND: "#e8935c", INK: "#d6d6d6", FAINT: "#5c5f66", PAPER: "#16181d"}
 NAMES = {kind: kind.name.lower() for kind in ec.SweepKind}
-
-
-class Picture:
-    """An SVG with y upwards inside of panels, and text where it is wanted."""
-
-    def __init__(self, width: float, height: float, paper: str = PAPER) -> None:
-        self.width, self.height, self.paper = width, height, paper
-        self.parts: list[str] = []
-
-    def line(self, a, b, colour=INK, width=1.5, dash="", arrow=False) -> None:
-        """Draw a line from a to b, with a head if it is an arrow."""
-        extra = f' stroke-dasharray="{dash}"' if dash else ""
-        extra += ' marker-end="url(#head)"' if arrow else ""
-        self.parts.append(
-            f'<line x1="{a[0]:.1f}" y1="{a[1]:.1f}" x2="{b[0]:.1f}" y2="{b[1]:.1f}" '
-            f'stroke="{colour}" stroke-width="{width}"{extra}/>'
-        )
-
-    def arc(self, a, b, bulge, colour=INK, width=1.5) -> None:
-        """Draw an arrow from a to b that swings out to the right."""
-        self.parts.append(
-            f'<path d="M{a[0]:.1f},{a[1]:.1f} C{a[0] + bulge:.1f},{a[1]:.1f} '
-            f'{b[0] + bulge:.1f},{b[1]:.1f} {b[0]:.1f},{b[1]:.1f}" fill="none" '
-            f'stroke="{colour}" stroke-width="{width}" marker-end="url(#head)"/>'
-        )
-
-    def rectangle(self, corner, size, colour, fill=0.25, dash="") -> None:
-        """Draw a box by its upper left corner."""
-        extra = f' stroke-dasharray="{dash}"' if dash else ""
-        self.parts.append(
-            f'<rect x="{corner[0]:.1f}" y="{corner[1]:.1f}" width="{size[0]:.1f}" '
-            f'height="{size[1]:.1f}" fill="{colour}" fill-opacity="{fill}" '
-            f'stroke="{colour}"{extra}/>'
-        )
-
-    def dot(self, at, colour=INK, filled=True) -> None:
-        """Draw a dot, or a ring."""
-        self.parts.append(
-            f'<circle cx="{at[0]:.1f}" cy="{at[1]:.1f}" r="4.5" stroke="{colour}" '
-            f'stroke-width="1.5" fill="{colour if filled else PAPER}"/>'
-        )
-
-    def text(self, at, words, colour=INK, size=14, anchor="middle") -> None:
-        """Write words with their baseline at a place."""
-        words = words.replace("&", "&amp;").replace("<", "&lt;")
-        self.parts.append(
-            f'<text x="{at[0]:.1f}" y="{at[1]:.1f}" fill="{colour}" font-size="{size}" '
-            f'text-anchor="{anchor}">{words}</text>'
-        )
-
-    def __str__(self) -> str:
-        dark = "".join(
-            f' [fill="{light}"] {{fill: {colour}}} [stroke="{light}"] {{stroke: {colour}}}'
-            for light, colour in DARK.items()
-        )
-        return "\n".join(
-            [
-                f'<svg xmlns="http://www.w3.org/2000/svg" width="{self.width}" '
-                f'height="{self.height}" viewBox="0 0 {self.width} {self.height}" '
-                'font-family="DejaVu Sans, Verdana, sans-serif">',
-                '<defs><marker id="head" markerWidth="8" markerHeight="8" refX="6" refY="3" '
-                f'orient="auto"><path d="M0,0 L7,3 L0,6 z" fill="{INK}"/></marker></defs>',
-                f"<style>@media (prefers-color-scheme: dark) {{{dark} }}</style>",
-                f'<rect width="100%" height="100%" rx="4" fill="{self.paper}"/>',
-                *self.parts,
-                "</svg>\n",
-            ]
-        )
-
-
-class Panel:
-    """A part of a picture with world units of its own, y upwards."""
-
-    def __init__(self, picture: Picture, origin, scale) -> None:
-        self.picture, self.origin, self.scale = picture, origin, scale
-
-    def at(self, point):
-        """Return where a point of the world is in the picture."""
-        return self.origin[0] + point[0] * self.scale, self.origin[1] - point[1] * self.scale
-
-    def box(self, centre, half, colour, fill=0.25, dash="") -> None:
-        """Draw a box of the world."""
-        corner = self.at((centre[0] - half[0], centre[1] + half[1]))
-        size = (2 * half[0] * self.scale, 2 * half[1] * self.scale)
-        self.picture.rectangle(corner, size, colour, fill, dash)
-
-    def arrow(self, start, end) -> None:
-        """Draw an arrow between two points of the world."""
-        self.picture.line(self.at(start), self.at(end), arrow=True)
 
 
 def gaps() -> Picture:
@@ -414,7 +327,6 @@ def icon() -> Picture:
 
 def hard_squares() -> Picture:
     """Draw the measured and the published pressures of hard squares and cubes."""
-    sys.path.insert(0, str(FOLDER.parents[1]))
     from demos.hard_squares import measure, published
     from demos.hard_squares.virial import coefficients, free_volume, series
 
@@ -585,6 +497,7 @@ PICTURES = {
     "corners.svg": corners,
     "half_open_step.svg": half_open_step,
     "slop.svg": slop,
+    **{f"recipe_{name}.svg": functools.partial(draw_recipe, name) for name in RECIPES},
 }
 
 
@@ -616,7 +529,6 @@ def photograph(path: Path, program: str, keys: dict[int, tuple[str, ...]], at: i
     """Take a picture of a program with a window at some frame; it needs a screen."""
     import pyglet
 
-    sys.path.insert(0, str(FOLDER.parents[1]))
     from tests import windows
 
     def watch(names, frame):
@@ -677,7 +589,6 @@ def draw_demo(name: str) -> None:
     """Run a demo for a while and write its picture, small; with a palette if it is large then."""
     from PIL import Image
 
-    sys.path.insert(0, str(FOLDER.parents[1]))
     from demos.app import catalogue
     from demos.app.painter import Painter
 
@@ -710,7 +621,6 @@ def draw_thumbnails() -> None:
     """Write the pictures of the menu, one square for each demo after a plain one."""
     from PIL import Image
 
-    sys.path.insert(0, str(FOLDER.parents[1]))
     from demos.app import catalogue
     from demos.app.menu import THUMBNAILS
 
@@ -746,7 +656,6 @@ def animate(path: Path) -> None:
     """Write the animation of the README: clips of demos, played by their bots."""
     from PIL import Image
 
-    sys.path.insert(0, str(FOLDER.parents[1]))
     frames = []
     for name, options, start, end, caption in CLIPS:
         clip = list(film(name, options, start, end, caption))

@@ -297,7 +297,9 @@ def test_tables_of_members_list_all_that_there_are(kind):
 
 
 def test_pages_of_the_site_are_all_in_its_table_of_contents():
-    pages = [(ROOT / "docs" / name).read_text("utf-8") for name in ("index.md", "api.md")]
+    pages = [
+        (ROOT / "docs" / name).read_text("utf-8") for name in ("index.md", "api.md", "cookbook.md")
+    ]
     listed = " ".join(re.findall(r"```{toctree}(.*?)```", "".join(pages), re.S)).split()
 
     pages = {page.stem for page in (ROOT / "docs").glob("*.md")} - {"index"}
@@ -343,9 +345,17 @@ def test_pictures_of_the_pages_are_what_the_library_answers():
     drawing = script("make_pictures")
 
     for name, draw in drawing.PICTURES.items():
+        if name.startswith("recipe_") and not ecs_collide.COMPILED:
+            continue  # each is a run of a recipe: the same bits, but slow
         assert (drawing.FOLDER / name).read_text("utf-8") == str(draw()), (
             f"{name} is out of date: python docs/make_pictures.py"
         )
+
+
+def test_every_recipe_has_a_picture_of_its_run():
+    recipes = importlib.import_module("docs.draw_recipes")
+
+    assert set(recipes.RECIPES) == set(recipes.programs())
 
 
 def test_no_animation_is_larger_than_a_megabyte_and_a_half():
@@ -378,7 +388,8 @@ def test_file_for_programs_is_short_and_has_all_components_and_recipes():
 
     assert len(full.split()) < 20_000
     assert all(f"`{kind.kind.__name__}(" in full for kind in TABLE)
-    assert set(programs("cookbook.md")) <= set(re.findall(r"```python\n(.*?)```", full, re.S))
+    for page in (ROOT / "docs").glob("cookbook_*.md"):
+        assert set(programs(page.name)) <= set(re.findall(r"```python\n(.*?)```", full, re.S))
     assert "](" not in re.sub(r"\]\(https://|```.*?```", "", full, flags=re.S)
 
 

@@ -11,7 +11,7 @@ from math import ceil, floor, log, log10
 from pathlib import Path
 from typing import Any
 
-from docs.make_pictures import FAINT, FIRST, INK, SECOND, Picture
+from docs.drawing import FAINT, FIRST, INK, SECOND, Picture
 from tests.benchmarks import measure
 from tests.benchmarks.competitors import ENGINES, FINDERS, OURS, PRESSERS, installed
 from tests.benchmarks.measure import Race, Result
