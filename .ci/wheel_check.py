@@ -47,10 +47,12 @@ def main(life: str) -> None:
     assert not list(package.rglob("*.c"))
     assert (here.parent / "py.typed").is_file()
 
-    program = re.search(r"```python\n(.*?)```", (ROOT / "docs/install.md").read_text("utf-8"), re.S)
+    program = re.search(r"```python\n(.*?)```", (ROOT / "README.md").read_text("utf-8"), re.S)
     names = {"__name__": "__main__"}
-    exec(compile(program[1], "install.md", "exec"), names)
-    assert names["space"].collisions[0].time == 0.378  # of a ball of 20,000 units a second
+    exec(compile(program[1], "README.md", "exec"), names)
+    x, y = names["space"].position_of(names["ball"])  # after two seconds at 60 units a second
+    assert abs(x - 120) < 1e-9
+    assert y >= 4
 
     with tempfile.TemporaryDirectory() as folder:  # without the checkout's own package beside it
         copy = Path(folder, "tests")

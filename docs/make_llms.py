@@ -11,7 +11,7 @@ from pathlib import Path
 
 DOCS = Path(__file__).parent
 PARTS = {  # and the heading before which each ends
-    "concepts.md": "## How a pair is swept",
+    "concepts.md": None,
     "tutorial.md": None,
     "cookbook_shooters.md": None,
     "cookbook_platformers.md": None,
