@@ -12,7 +12,11 @@ from typing import Any
 
 import esper
 import numpy as np
+from numpy.typing import NDArray
 
+from ecs_collide.components.basics import Growth
+from ecs_collide.components.dynamics import Attached
+from ecs_collide.components.surfaces import Slope
 from ecs_collide.diagnostics.explain import Verdict
 from ecs_collide.events import Collision, VectorLike
 from ecs_collide.queries.inspection import BodyKind
@@ -24,6 +28,7 @@ from ecs_collide.testing.sim import DT, current_sim
 from ecs_collide.testing.watch import require_space, watch
 
 TOUCH_SLOP = 4 * 2.0**-44  # times the largest coordinate: the widest gap that counts as touching
+Corner = NDArray[np.float64]
 _KEPT_STEPS = 120  # steps of a recording that an assertion makes
 _CHUNK = 256  # bodies that are compared with all others at once
 _MAY_OVERLAP = BodyKind.SENSOR | BodyKind.ONE_WAY | BodyKind.QUARANTINED | BodyKind.DISABLED
@@ -242,7 +247,35 @@ def overlapping_pairs(space: Space) -> Iterator[tuple[tuple[int, int], float]]:
         for row, other in zip(rows.tolist(), others.tolist(), strict=True):
             one, two = int(ids[some[row]]), int(ids[other])
             if one < two or (two < one and not kinds[other] & BodyKind.MOVES):
-                yield (min(one, two), max(one, two)), float(depths[row, other])
+                depth = float(depths[row, other])
+                for slope, box in ((two, some[row]), (one, other)):
+                    depth = min(depth, _depth_in_slope(space, slope, (mins[box], maxs[box])))
+                if depth > slop[row, other].max():
+                    yield (min(one, two), max(one, two)), depth
+
+
+def _depth_in_slope(space: Space, entity: int, box: tuple[Corner, Corner]) -> float:
+    """Return how deep a box is beyond the line of a slope, along up; inf for another body."""
+    slope = space.world.component(entity, Slope)
+    kind = int(space.body_kinds([entity])[0])
+    if slope is None or kind & BodyKind.DYNAMIC or space.world.component(entity, Growth):
+        return np.inf
+    rise, up = np.array(slope.rise[: space.dim]), np.array(space.up[: space.dim])
+    if rise @ up or space.world.component(entity, Attached):
+        return np.inf
+    whole = space.bounds(entity)
+    # The lower and upper ends of the slope and of the box, along the rise and upwards.
+    (ends, heights), (sides, levels) = (
+        [
+            np.sort([corner[: space.dim] @ way for corner in map(np.array, both)])
+            for way in (rise, up)
+        ]
+        for both in (whole, box)
+    )
+    at = max(sides[0], ends[0]) if slope.ceiling else min(sides[1], ends[1])
+    part = slope.low + (slope.high - slope.low) * (at - ends[0]) / (ends[1] - ends[0])
+    line = heights[0] + part * (heights[1] - heights[0])
+    return float(levels[1] - line if slope.ceiling else line - levels[0])
 
 
 @contextmanager

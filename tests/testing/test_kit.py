@@ -410,6 +410,40 @@ def test_body_that_comes_to_be_inside_a_wall_is_found_after_the_step(sim, game):
     assert sim.n_steps == 6  # the seventh was not finished
 
 
+#            +----+
+#        /|  |\ C |       a corner of each body is on the line of its slope
+#   +--+/ |  | \  |
+#   +--/  |  |+-+\|
+#     +---+   +-+
+@pytest.mark.parametrize(
+    ("slope", "x", "y"),
+    [
+        (ec.Slope("right"), 30.0, 38.0),
+        (ec.Slope("left", low=0.5), 30.0, 91.0),
+        (ec.Slope("left", ceiling=True), 46.0, 46.0),
+        (ec.Slope("right", high=0.25, ceiling=True), 60.0, 10.0),
+    ],
+)
+def test_body_on_a_slope_is_outside_and_one_beyond_its_line_is_inside(sim, slope, x, y):
+    place = ec.Position(x, y)
+    esper.create_entity(ec.Position(50, 50), ec.Extents(50, 50), slope)
+    esper.create_entity(place, ec.Extents(4, 4), ec.Velocity(0, 0), ec.Slide())
+    ec.install()
+    with testing.assert_never_inside():
+        sim.step()
+    sim.step()
+    inside = 3.0 if slope.ceiling else -3.0
+
+    def sink():
+        with testing.assert_never_inside():
+            sim.step()
+            place.y += inside
+            sim.step()
+
+    with pytest.raises(AssertionError, match=r"are (3\.0|2\.99999\d*) inside each other"):
+        sink()
+
+
 def test_pairs_that_nobody_asked_for_sensors_and_old_overlaps_are_skipped(sim, game):
     esper.component_for_entity(game.player, ec.Position).x = 100.0
     sim.step()
