@@ -5,7 +5,7 @@ A level counts upwards from its bottom-left corner, one unit a pixel.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
@@ -150,7 +150,7 @@ class Level:
         column, row = corner_of(self._grid, ours, x, y)
         return int(column // 1), int(row // 1)
 
-    def tile_at(self, where: int | tuple[float, float], layer: str | None = None) -> Tile | None:
+    def tile_at(self, where: int | Sequence[float], layer: str | None = None) -> Tile | None:
         """Return the tile at a point of the world, or at the `Position` of an entity, or None.
 
         The topmost layer with a tile there counts, with bodies or without.  A point on the border
@@ -159,7 +159,7 @@ class Level:
 
         Parameters
         ----------
-        where : int, or tuple of 2 floats
+        where : int, or sequence of 2 floats
             An entity, or a point.
         layer : str, optional
             The only layer to search.
