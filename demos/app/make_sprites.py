@@ -1,8 +1,7 @@
 """Draw `sprites.png` from the letters of `sprites.txt`: ``python demos/app/make_sprites.py``.
 
 Every sprite is 12 dots wide and drawn three times as large.  A drawing that is 6 letters wide is
-its left half.  Around each sprite is a border of one pixel that repeats its edge, so that a
-smoothed picture never shows a neighbour.  White and grey dots take the colour of the body.
+its left half.  White and grey dots take the colour of the body.
 """
 
 from __future__ import annotations
@@ -41,9 +40,9 @@ COLOURS = {
 }
 
 
-def drawings() -> dict[str, list[str]]:
-    """Return the rows of each drawing, by its name."""
-    blocks = SOURCE.read_text("utf-8").strip().split("\n\n")
+def drawings(source: Path = SOURCE) -> dict[str, list[str]]:
+    """Return the rows of each drawing of a file of letters, by its name."""
+    blocks = source.read_text("utf-8").strip().split("\n\n")
     return {name: rows for name, *rows in map(str.split, blocks)}
 
 
@@ -55,14 +54,23 @@ def dots(rows: list[str]) -> NDArray[np.uint8]:
 
 def sheet() -> Image.Image:
     """Return the picture of all sprites."""
-    side, found = DOTS * SCALE + 2, drawings()
-    picture = Image.new("RGBA", (COLUMNS * side, -(-len(found) // COLUMNS) * side))
-    for number, rows in enumerate(found.values()):
-        large = dots(rows).repeat(SCALE, axis=0).repeat(SCALE, axis=1)
+    return joined([dots(rows) for rows in drawings().values()], SCALE, COLUMNS)
+
+
+def joined(pictures: list[NDArray[np.uint8]], scale: int, columns: int) -> Image.Image:
+    """Return a sheet of square pictures, each `scale` times as large, row by row.
+
+    Around each is a border of one pixel that repeats its edge, so that a smoothed picture never
+    shows a neighbour: the sheet has a margin of 1 and a spacing of 2.
+    """
+    side = len(pictures[0]) * scale + 2
+    sheet = Image.new("RGBA", (columns * side, -(-len(pictures) // columns) * side))
+    for number, picture in enumerate(pictures):
+        large = picture.repeat(scale, axis=0).repeat(scale, axis=1)
         bordered = Image.fromarray(np.pad(large, ((1, 1), (1, 1), (0, 0)), mode="edge"))
-        row, column = divmod(number, COLUMNS)
-        picture.paste(bordered, (column * side, row * side))
-    return picture
+        row, column = divmod(number, columns)
+        sheet.paste(bordered, (column * side, row * side))
+    return sheet
 
 
 def _colour(dot: str) -> bytes:
