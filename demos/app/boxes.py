@@ -58,7 +58,7 @@ class Boxes(NamedTuple):
 
 
 class Quads(NamedTuple):
-    """Plain four-cornered faces of boxes in 3D, the first below the others.
+    """Plain four-cornered faces, such as those of boxes in 3D, the first below the others.
 
     Attributes
     ----------
@@ -69,6 +69,9 @@ class Quads(NamedTuple):
 
     corners: NDArray[np.float64]
     colours: NDArray[np.uint8]
+
+
+NO_QUADS = Quads(np.zeros((0, 4, 2)), np.zeros((0, 3), np.uint8))
 
 
 def plain(rects: ArrayLike, colours: ArrayLike) -> Boxes:

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from demos.app.boxes import Boxes
+from demos.app.boxes import NO_QUADS, Boxes
 from demos.app.scene import Scene, Sheet
 from ecs_collide.debug.pyglet_lists import VertexList
 
+Rows = NDArray[Any]
 TRIANGLES = 4  # GL_TRIANGLES
 _AROUND = [0, 1, 2, 1, 2, 3, 0, 3]  # the corners of left, bottom, right, top, going around
 
@@ -121,26 +122,34 @@ class Canvas:
         tints[0] = _packed(np.array([bottom, bottom, top, top]))
         self._sky.draw()
 
-        boxes, quads = scene.drawn(), scene.quads()
-        if len(backdrop.tiles):
+        boxes, n_below = scene.drawn(), len(backdrop.tiles)
+        if n_below:
             boxes = backdrop.joined(boxes)
-        n, n_quads = len(boxes.tiles), 0 if quads is None else len(quads.colours)
-        if n + n_quads == 0:
+        glow, quads = scene.glow() or NO_QUADS, scene.quads() or NO_QUADS
+        n = len(boxes.tiles) + len(glow.colours) + len(quads.colours)
+        if n == 0:
             return
         faces = self._plain
         if boxes.tiles.any():  # tile 0 is plain
             if self._tiles is None or self._tiles.sheet != scene.sheet:
                 self._tiles = TileList(scene.sheet)
             faces = self._tiles
-        corners, tints = faces.reserve(n + n_quads)
-        corners[:n] = boxes.rects[:, _AROUND]
-        tints[:n] = _packed(boxes.colours)[:, None]
-        if quads is not None:
-            corners[n:] = quads.corners.reshape(-1, 8)
-            tints[n:] = _packed(quads.colours)[:, None]
+        corners, tints = faces.reserve(n)
+        places, colours = boxes.rects[:, _AROUND], _packed(boxes.colours)
+        corners[:] = between(
+            places, n_below, *(each.corners.reshape(-1, 8) for each in (glow, quads))
+        )
+        shades = [_packed(each.colours) for each in (glow, quads)]
+        tints[:] = between(colours, n_below, *shades)[:, None]
         if isinstance(faces, TileList):
-            faces.show(np.concatenate([boxes.tiles, np.zeros(n_quads, np.int64)]))
+            plain = [np.zeros(len(each), np.int64) for each in shades]
+            faces.show(between(boxes.tiles, n_below, *plain))
         faces.draw()
+
+
+def between(boxes: Rows, n_below: int, glow: Rows, quads: Rows) -> Rows:
+    """Return rows of boxes, with those of the glow after the first, and those of quads last."""
+    return np.concatenate([boxes[:n_below], glow, boxes[n_below:], quads])
 
 
 def _packed(colours: NDArray[np.uint8]) -> NDArray[np.uint32]:

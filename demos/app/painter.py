@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from demos.app.boxes import PAINTS, SHADOW, WHITE, Boxes, Colour
+from demos.app.boxes import PAINTS, SHADOW, WHITE, Boxes, Colour, Quads
 from demos.app.scene import DT, Label, Scene, TextBox
 
 try:
@@ -55,8 +55,9 @@ class Painter:
             part = self._backdrop.crop((x, y, x + picture.width, y + picture.height))
             picture.paste(part, (0, 0), part)
         top = bottom + self.scene.view[1]
+        self._draw_quads(picture, self.scene.glow(), left, top)
         self._draw(picture, self.scene.drawn(), left, top)
-        self._draw_quads(picture, left, top)
+        self._draw_quads(picture, self.scene.quads(), left, top)
         pen = ImageDraw.Draw(picture)
         for label in self._labels():
             at, font, anchor = self._placed(label, left, top)
@@ -137,8 +138,9 @@ class Painter:
                 image = self._tile(tile, width, height, x1 < x0, colour)
                 picture.paste(image, (start, y1), image)
 
-    def _draw_quads(self, picture: Image.Image, left: float, top: float) -> None:
-        quads = self.scene.quads()
+    def _draw_quads(
+        self, picture: Image.Image, quads: Quads | None, left: float, top: float
+    ) -> None:
         if quads is None:
             return
         pen = ImageDraw.Draw(picture)

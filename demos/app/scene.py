@@ -219,6 +219,10 @@ class Scene:
         """Return the boxes to draw now, and the effects above them."""
         return self.boxes().joined(self.effects.boxes())
 
+    def glow(self) -> Quads | None:
+        """Return the faces between the backdrop and the boxes, if there are any."""
+        return None
+
     def quads(self) -> Quads | None:
         """Return the faces that are drawn above the boxes, if there are any."""
         return None

@@ -35,6 +35,7 @@ SOUNDS = {
     "land": Sound(110, 70, 0.08, noise=0.3),
     "lose": Sound(400, 80, 0.50, square=True),
     "shoot": Sound(1100, 200, 0.08, noise=0.2, square=True),
+    "splash": Sound(500, 120, 0.20, noise=0.9),
     "win": Sound(500, 1000, 0.40),
 }
 

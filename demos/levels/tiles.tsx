@@ -1,6 +1,6 @@
 <?xml version="1.0" encoding="UTF-8"?>
-<tileset version="1.8" tiledversion="1.8.2" name="tiles" tilewidth="32" tileheight="32" spacing="2" margin="1" tilecount="40" columns="8">
- <image source="tiles.png" width="272" height="170"/>
+<tileset version="1.8" tiledversion="1.8.2" name="tiles" tilewidth="32" tileheight="32" spacing="2" margin="1" tilecount="48" columns="8">
+ <image source="tiles.png" width="272" height="204"/>
  <tile id="1">
   <properties>
    <property name="solid" type="bool" value="true"/>
@@ -71,5 +71,48 @@
   <properties>
    <property name="solid" type="bool" value="true"/>
   </properties>
+ </tile>
+ <tile id="36">
+  <objectgroup draworder="index" id="2">
+   <object id="1" x="0" y="32">
+    <polygon points="0,0 32,-32 32,0"/>
+   </object>
+  </objectgroup>
+ </tile>
+ <tile id="37">
+  <objectgroup draworder="index" id="2">
+   <object id="1" x="0" y="32">
+    <polygon points="0,0 32,-16 32,0"/>
+   </object>
+  </objectgroup>
+ </tile>
+ <tile id="38">
+  <objectgroup draworder="index" id="2">
+   <object id="1" x="0" y="16">
+    <polygon points="0,0 32,-16 32,16 0,16"/>
+   </object>
+  </objectgroup>
+ </tile>
+ <tile id="39" type="ladder">
+  <properties>
+   <property name="sensor" type="bool" value="true"/>
+  </properties>
+ </tile>
+ <tile id="40" type="water">
+  <properties>
+   <property name="sensor" type="bool" value="true"/>
+  </properties>
+ </tile>
+ <tile id="41" type="water">
+  <properties>
+   <property name="sensor" type="bool" value="true"/>
+  </properties>
+ </tile>
+ <tile id="42" type="brick"/>
+ <tile id="43" type="bat">
+  <animation>
+   <frame tileid="43" duration="100"/>
+   <frame tileid="44" duration="100"/>
+  </animation>
  </tile>
 </tileset>

@@ -1,40 +1,50 @@
-"""Run, jump, ride lifts, push crates and shoot, on a level drawn with Tiled.
+"""Run, jump, swim, climb, ride lifts, push crates and shoot, on a level drawn with Tiled.
 
-What to look at: walls are the level's solid tiles, merged; lifts carry, planks are one-way, coins
-and spikes are sensors; bullets fly at 100 times the player's speed and never miss a wall.
+What to look at: walls are the level's solid tiles, merged; hills are slopes drawn in Tiled; lifts
+follow paths and carry, planks are one-way, coins and spikes are sensors; bullets fly at 100 times
+the player's speed, never miss a wall, and break bricks; crates float; the light of torches ends at
+whatever is in its way, and bats find theirs around it.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import Counter
 from pathlib import Path
 
 import esper
+from numpy.typing import ArrayLike
 
 import ecs_collide as ec
 from demos.app.boxes import ORANGE, YELLOW
 from demos.app.scene import DT, Look
+from demos.platformer.bats import MEAL, Bat, Bats, bat
 from demos.platformer.bot import Bot
 from demos.platformer.machines import (
+    GRAVITY,
     JUMP,
+    Brick,
     Bullet,
     Crate,
-    Gravity,
     Gun,
     Guns,
-    Lift,
-    Lifts,
     Play,
     Player,
     hero,
+    lift_path,
 )
 from demos.platformer.tiles import COIN, LevelScene, create_fence
-from ecs_collide.character import Character, CharacterState, install_characters
+from ecs_collide.character import Character, CharacterState, Ladder, install_characters
 from ecs_collide.levels import tiled
+from ecs_collide.levels.things import Entry
+from ecs_collide.levels.tiled import LevelObject
+from ecs_collide.path import install_paths
+from ecs_collide.zone import Zone, install_zones
 
 LEVEL = Path(__file__).parent.with_name("levels") / "meadow.tmx"
 RESPAWN = 0.7  # seconds
 DUST, GOLD, WOOD, FIRE = (222, 208, 170), YELLOW, (150, 104, 60), ORANGE  # of particles
+FOAM, BLOOD = (214, 234, 252), (150, 120, 220)
 GRIP = 0.6  # friction of crates
 PLANKS, CRATE, LIFT, GUN, FLAG, TARGET = 11, 12, 16, 17, 21, 28  # tiles
 
@@ -70,34 +80,18 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
         Make every solid tile a body, instead of merging them into few.
     """
     level = tiled.load(LEVEL, merge=not one_body_per_tile)
-    level.create_solids()
     create_fence(level)
+    made = level.create(TABLE)
+    lifts = {
+        thing.name: entity
+        for thing, entity in made
+        if isinstance(thing, LevelObject) and thing.type == "lift"
+    }
 
-    for crate in level.of_type("crate"):
-        body = (*crate.components(), ec.Velocity(0, 0), ec.Mass(2.0), ec.Slide())
-        esper.create_entity(*body, ec.Friction(GRIP), Crate(), Look(CRATE))
-    for platform in level.of_type("platform"):
-        esper.create_entity(*platform.components(), Look(PLANKS, shift=-8, across=3))
-    for coin in level.of_type("coin"):
-        esper.create_entity(*coin.components(), ec.Sensor(), Coin(), Look(COIN, layer=1))
-    for spikes in level.of_type("spikes"):
-        esper.create_entity(*spikes.components(), ec.Sensor(), Spikes())
-    for place in level.of_type("checkpoint"):
-        esper.create_entity(*place.components(), ec.Sensor(), Checkpoint())
-    for flag in level.of_type("goal"):
-        esper.create_entity(*flag.components(), ec.Sensor(), Goal(), Look(FLAG, 64, 64))
-    for target in level.of_type("target"):
-        esper.create_entity(*target.components(), Target(), Look(TARGET))
-    for gun in level.of_type("gun"):
-        every = float(gun.properties["every"])
-        esper.create_entity(*gun.components(), Target(), Gun(every, every), Look(GUN))
-    lifts = {lift.name: Lift.drawn(lift) for lift in level.of_type("lift")}
-    for lift in level.of_type("lift"):
-        tiles = Look(LIFT, shift=lift.half[1] - 16, across=round(lift.half[0] / 16))
-        esper.create_entity(*lift.components(), ec.Velocity(0, 0), lifts[lift.name], tiles)
-
-    space = ec.install()
+    space = ec.install(gravity=(0, -GRAVITY))
     install_characters(space)
+    install_paths(space)
+    install_zones(space)
     game = Platformer(space, level, lifts)
     space.on_collision(game.collect, Player, Coin)
     space.on_collision(game.save, Player, Checkpoint)
@@ -105,11 +99,52 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     space.on_collision(game.squeeze)
     space.on_collision(game.pierce, Spikes)
     space.on_collision(game.strike, Bullet)
+    space.on_collision(game.bump, Player, Brick)
+    space.on_collision(game.bite, Player, Bat)
 
     bot = Bot(game, level.of_type("step"), seed)
-    for rank, system in enumerate((bot, Play(space, game.keys), Gravity(), Lifts(), Guns(space))):
+    bats = Bats(space, level.named("cave"))
+    for rank, system in enumerate((bot, Play(space, game.keys), Guns(space), bats)):
         esper.add_processor(system, priority=200 - rank)
     return game
+
+
+def crate(_: LevelObject) -> tuple[object, ...]:
+    """Return the components of a crate, in addition to its box."""
+    body = ec.Velocity(0, 0), ec.Mass(2.0), ec.Slide(), ec.Friction(GRIP)
+    return *body, Crate(), Look(CRATE)
+
+
+def lift(thing: LevelObject) -> tuple[object, ...]:
+    """Return the components of a lift, in addition to its box."""
+    look = Look(LIFT, shift=thing.half[1] - 16, across=round(thing.half[0] / 16))
+    return ec.Velocity(0, 0), lift_path(thing), look
+
+
+def gun(thing: LevelObject) -> tuple[object, ...]:
+    """Return the components of a gun, in addition to its box."""
+    every = float(thing.properties["every"])
+    return Target(), Gun(every, every), Look(GUN)
+
+
+TABLE: dict[str, Entry] = {  # of the types of the level
+    "player": None,
+    "step": None,
+    "cave": None,
+    "ladder": (Ladder, ec.Fixed),
+    "water": (lambda _: Zone(buoyancy=1.5, drag=4.0, walk=0.6), ec.Fixed),
+    "brick": (Brick, ec.Fixed),
+    "crate": crate,
+    "bat": (bat, Target),
+    "lift": lift,
+    "gun": gun,
+    "platform": lambda _: Look(PLANKS, shift=-8, across=3),
+    "coin": (ec.Sensor, Coin, lambda _: Look(COIN, layer=1)),
+    "spikes": (ec.Sensor, Spikes),
+    "checkpoint": (ec.Sensor, Checkpoint),
+    "goal": (ec.Sensor, Goal, lambda _: Look(FLAG, 64, 64)),
+    "target": (Target, lambda _: Look(TARGET)),
+}
 
 
 class Platformer(LevelScene):
@@ -117,17 +152,19 @@ class Platformer(LevelScene):
 
     title = "platformer"
     seconds = 45.0
-    help = "arrows: run   space: jump, also off walls   down: drop   X: shoot   B: the bot plays"
+    help = "arrows: run, climb, drop   space: jump, also off walls   X: shoot   B: the bot plays"
 
-    def __init__(self, space: ec.Space, level: tiled.Level, lifts: dict[str, Lift]) -> None:
+    def __init__(self, space: ec.Space, level: tiled.Level, lifts: dict[str, int]) -> None:
         super().__init__(space, level)
         self.lifts = lifts
         self.n_coins = len(level.of_type("coin"))
         self.coins = self.deaths = self.hits = self.pierced = self.bullets = self.rounds = 0
+        self.bricks = self.bites = 0
+        self.moves: Counter[CharacterState] = Counter()  # steps in each state
         self.start = self.respawn = self.look_at
         self.wait = 0.0  # seconds until the next player comes
         self.player = 0
-        self.rise, self.was_on_ground = 0.0, True
+        self.state, self.was_on_ground = CharacterState.STANDING, True
 
     def step(self) -> None:
         """Create the player if it is missing, and advance the world."""
@@ -140,21 +177,28 @@ class Platformer(LevelScene):
             self.look_at = esper.component_for_entity(self.player, ec.Position).xy
 
     def dust(self) -> None:
-        """Show where the player runs, jumps, lands, and slides down a wall."""
+        """Show where the player runs, jumps, lands, slides down a wall, and gets wet."""
         if not esper.entity_exists(self.player):
             return
         x, y = esper.component_for_entity(self.player, ec.Position).xy
         character = esper.component_for_entity(self.player, Character)
-        rise = esper.component_for_entity(self.player, ec.Velocity).y
-        jumped, landed = rise > self.rise + JUMP / 2, character.on_ground > self.was_on_ground
-        if jumped or landed:
+        before, self.state = self.state, character.state
+        was_on_ground, self.was_on_ground = self.was_on_ground, character.on_ground
+        self.moves[self.state] += 1
+        jumped = self.state is CharacterState.RISING and before is not CharacterState.RISING
+        landed = character.on_ground > was_on_ground
+        wet = CharacterState.SWIMMING in (before, self.state) and before is not self.state
+        if wet:
+            self.effects.burst((x, y), FOAM, 24, 260.0, towards=(0.0, 0.8), pull=900.0)
+            self.effects.play("splash")
+        elif jumped or landed:
             self.effects.burst((x, y - 14), DUST, 10, 150.0, towards=(0.0, 0.3), life=0.4)
             self.effects.play("jump" if jumped else "land")
-        self.rise, self.was_on_ground = rise, character.on_ground
-        slides = character.state is CharacterState.WALL_SLIDING
-        if self.n_steps % 6 == 0 and (slides or (character.on_ground and character.walk)):
+        slides = self.state is CharacterState.WALL_SLIDING
+        swims = self.state is CharacterState.SWIMMING
+        if self.n_steps % 6 == 0 and (slides or swims or (character.on_ground and character.walk)):
             at = (x + 10 * character.facing, y) if slides else (x, y - 14)
-            self.effects.burst(at, DUST, 1, 40.0, size=6.0, life=0.4)
+            self.effects.burst(at, FOAM if swims else DUST, 1, 40.0, size=6.0, life=0.4)
 
     def collect(self, event: ec.Collision) -> None:
         """Take a coin."""
@@ -209,15 +253,56 @@ class Platformer(LevelScene):
             self.effects.burst(bullet.start, GOLD, 4, 120.0, life=0.2)
             self.effects.play("shoot")
             hit = event.other(entity)
+            if esper.has_component(hit, Brick):
+                self.smash(event)
             if hit == self.player:
                 self.end_life(dead=True)
             elif bullet.friendly and esper.has_component(hit, Target):
-                esper.delete_entity(hit)
                 self.hits += 1
-                self.effects.burst(event.position_of(hit), FIRE, 30, 420.0, size=12.0, life=0.7)
-                self.effects.ring(event.position_of(hit), FIRE, 90.0)
-                self.effects.shake(9.0)
-                self.effects.play("boom")
+                self.explode(hit, event.position_of(hit))
+
+    def explode(self, entity: int, place: ArrayLike) -> None:
+        """Delete a target, a gun or a bat."""
+        esper.delete_entity(entity)
+        self.effects.burst(place, FIRE, 30, 420.0, size=12.0, life=0.7)
+        self.effects.ring(place, FIRE, 90.0)
+        self.effects.shake(9.0)
+        self.effects.play("boom")
+
+    def bump(self, event: ec.Collision) -> None:
+        """Break the brick above the player's head."""
+        if event.resolved and event.normal_for(self.player)[1] < 0:
+            self.smash(event)
+
+    def smash(self, event: ec.Collision) -> None:
+        """Break the brick that was hit; the others stay."""
+        tile = self.level.tile_at(event.point, "bricks")
+        if tile is None:
+            return
+        self.level.set_cell(tile.column, tile.row, layer="bricks")
+        self.referee.broke(tile.column, self.level.map.map_size.height - 1 - tile.row)
+        self.bricks += 1
+        self.effects.burst(tile.centre, WOOD, 24, 300.0, size=13.0, life=0.8, pull=900.0)
+        self.effects.shake(4.0)
+        self.effects.play("break")
+
+    def bite(self, event: ec.Collision) -> None:
+        """Throw the player back; or defeat the bat on whose head it lands."""
+        entity = event.other(self.player)
+        away, bat = event.normal_for(self.player), esper.component_for_entity(entity, Bat)
+        if not event.resolved or bat.meal > 0:
+            return
+        character = esper.component_for_entity(self.player, Character)
+        if away[1] > 0:
+            self.explode(entity, event.position_of(entity))
+            character.knock_back((0.0, JUMP * 0.7), 0.05)
+            return
+        self.bites += 1
+        bat.meal, bat.way = MEAL, ()
+        character.knock_back((220.0 * away[0], 260.0), 0.3)
+        self.effects.burst(event.point, BLOOD, 16, 260.0, towards=away)
+        self.effects.shake(6.0)
+        self.effects.play("hit")
 
     def end_life(self, dead: bool = False) -> None:
         """Remove the player, once."""
@@ -235,13 +320,18 @@ class Platformer(LevelScene):
 
     def status(self) -> str:
         """Return the score."""
-        return f"coins {self.coins}/{self.n_coins}   deaths {self.deaths}   hits {self.hits}"
+        score = f"coins {self.coins}/{self.n_coins}   deaths {self.deaths}   hits {self.hits}"
+        return f"{score}   {self.state.value}"
 
     def report(self) -> list[str]:
         """Return the score and other counts."""
+        moves = sorted(self.moves.items(), key=lambda item: -item[1])
         return [
             f"coins       {self.coins} of {self.n_coins}",
             f"bullets     {self.bullets} hit, {self.hits} of them a target or a gun",
+            f"bricks      broken {self.bricks}",
+            f"bats        bitten {self.bites} times",
+            f"moves       {', '.join(f'{state.value} {n / 60:.1f} s' for state, n in moves)}",
             f"spikes      deleted {self.pierced} crates and bullets",
             f"player      deaths {self.deaths}, arrivals at the goal {self.rounds}",
         ]

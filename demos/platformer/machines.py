@@ -1,7 +1,7 @@
-"""The moving parts of the platformer, and the systems that move them in each step.
+"""The things of the platformer, and the systems that pass on the keys and fire the guns.
 
-The processors run before the characters and the four systems of ecs_collide, and
-write velocities and wishes, never positions.
+The processors run before the paths, the characters and the four systems of ecs_collide, and write
+velocities and wishes, never positions.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ import esper
 import ecs_collide as ec
 from demos.app.boxes import WHITE
 from demos.app.scene import Keys, Look
-from ecs_collide.character import Character
+from ecs_collide.character import Character, CharacterState, Ladder
+from ecs_collide.path import Path
 
 if TYPE_CHECKING:
     from ecs_collide.levels.tiled import LevelObject
@@ -26,11 +27,16 @@ GRAVITY = 2000.0  # units per second, per second
 BULLET = 100 * RUN
 RELOAD = 0.25  # seconds between two shots of the player
 WARNING = 0.5  # seconds between a gun's turning red and its shot
-STANDING, RUNNING, JUMPING = 18, 19, 20  # tiles
+SLIDE = 150.0  # units per second, down a wall
+STANDING, RUNNING, JUMPING, CLIMBING = 18, 19, 20, 45  # tiles
 
 
 class Crate:
-    """A crate, which falls and may be pushed."""
+    """A crate, which falls, floats and may be pushed."""
+
+
+class Brick:
+    """Bricks that a bullet or a head breaks, one cell at a time."""
 
 
 @dataclass(slots=True)
@@ -51,32 +57,20 @@ def hero() -> tuple[object, ...]:
         deceleration=inf,
         air_control=1.0,
         air_jumps=1,
-        wall_slide_speed=150.0,
+        wall_slide_speed=SLIDE,
         wall_jump_speed=300.0,
         wall_jump_lock=0.12,
+        climb_speed=200.0,
+        swim_speed=330.0,
     )
     return ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide(), character, Player(), look
 
 
-@dataclass(slots=True)
-class Lift:
-    """A lift, which goes back and forth between two points, with a rest at each.
-
-    `heading` is the number of the point it goes to next.
-    """
-
-    ends: tuple[tuple[float, float], tuple[float, float]]
-    speed: float
-    pause: float
-    heading: int = 1
-    rest: float = 0.0
-
-    @classmethod
-    def drawn(cls, thing: LevelObject) -> Lift:
-        """Return a lift from a level, by its place and its distance to the right or up."""
-        (x, y), says = thing.centre, thing.properties
-        ends = ((x, y), (x + says.get("right", 0), y + says.get("up", 0)))
-        return cls(ends, says["speed"], says["pause"])
+def lift_path(lift: LevelObject) -> Path:
+    """Return the path of a lift: from its place to the right or up, and back."""
+    (x, y), says = lift.centre, lift.properties
+    end = (x + says.get("right", 0), y + says.get("up", 0))
+    return Path([(x, y), end], says["speed"], pause=says["pause"])
 
 
 @dataclass(slots=True)
@@ -101,37 +95,7 @@ def shoot(space: ec.Space, x: float, y: float, way: int, friendly: bool) -> None
     if any(esper.entity_exists(body) and not esper.has_component(body, ec.Sensor) for body in near):
         return
     body = (ec.Position(x, y), ec.Extents(6, 2), ec.Velocity(way * BULLET, 0), ec.Mass(0.001))
-    esper.create_entity(*body, ec.Stop(), Bullet((x, y), friendly))
-
-
-class Gravity(esper.Processor):
-    """The system that pulls down the crates."""
-
-    def process(self, dt: float) -> None:
-        """Add gravity to the velocities."""
-        for _, (_, velocity) in esper.get_components(Crate, ec.Velocity):
-            velocity.y -= GRAVITY * dt
-
-
-class Lifts(esper.Processor):
-    """The system that moves lifts by their Velocity; they carry, by their Carry."""
-
-    def process(self, dt: float) -> None:
-        """Choose each lift's velocity so that it never passes its end."""
-        for _, (lift, place, velocity) in esper.get_components(Lift, ec.Position, ec.Velocity):
-            lift.rest -= dt
-            if lift.rest > 0:
-                continue
-            goal = lift.ends[lift.heading]
-            away = (goal[0] - place.x, goal[1] - place.y)
-            distance = abs(away[0]) + abs(away[1])  # it moves along one axis
-            if distance < 1e-6:
-                velocity.set(0.0, 0.0)
-                lift.rest = lift.pause
-                lift.heading = 1 - lift.heading
-            else:
-                speed = min(lift.speed, distance / dt)
-                velocity.set(speed * away[0] / distance, speed * away[1] / distance)
+    esper.create_entity(*body, ec.GravityScale(0), ec.Stop(), Bullet((x, y), friendly))
 
 
 class Guns(esper.Processor):
@@ -160,11 +124,14 @@ class Play(esper.Processor):
     def process(self, dt: float) -> None:
         """Write the players' wishes and looks."""
         keys = self.keys
-        for _, (player, character, place, look) in esper.get_components(
+        for entity, (player, character, place, look) in esper.get_components(
             Player, Character, ec.Position, Look
         ):
             character.walk = float(keys.right) - float(keys.left)
-            character.jump, character.drop = keys.jump, keys.down
+            character.climb = float(keys.up) - float(keys.down)
+            # The arrow up jumps too, but not on a ladder.
+            climbs = keys.up and bool(self.space.contacts(entity, filter=Ladder))
+            character.jump, character.drop = keys.jump and not climbs, keys.down
             way = int(character.facing)
             player.reload -= dt
             if keys.shoot and player.reload <= 0:
@@ -172,7 +139,8 @@ class Play(esper.Processor):
                 shoot(self.space, place.x + 20 * way, place.y + 1, way, friendly=True)
 
             runs = character.walk != 0.0 and int(place.x // 24) % 2
-            look.tile = RUNNING if runs else STANDING
-            if not character.on_ground:
+            look.tile, look.mirrored = RUNNING if runs else STANDING, way < 0
+            if character.state is CharacterState.CLIMBING:
+                look.tile, look.mirrored = CLIMBING, int(place.y // 20) % 2 == 1
+            elif not character.on_ground:
                 look.tile = JUMPING
-            look.mirrored = way < 0

@@ -14,7 +14,9 @@ need("pytiled_parser")
 
 from demos.platformer import game as platformer  # noqa: E402
 from demos.platformer import machines  # noqa: E402
-from ecs_collide.character import Character  # noqa: E402
+from demos.platformer.bats import Bat  # noqa: E402
+from ecs_collide.character import Character, CharacterState  # noqa: E402
+from ecs_collide.path import Path  # noqa: E402
 from ecs_collide.testing import (  # noqa: E402
     assert_contacts_balanced,
     assert_never_inside,
@@ -125,14 +127,14 @@ def test_player_stands_runs_and_jumps(sim: Sim, game: Platformer) -> None:
     sim.step(20)
     assert len(set(trace.column("x"))) == len(set(trace.column("y"))) == 1
 
-    sim.hold("right", 30)
+    sim.hold("right", 12)  # to the foot of the hill
     x = trace.column("x")
-    assert x[-1] - x[0] == pytest.approx(machines.RUN * 30 * DT)
+    assert x[-1] - x[0] == pytest.approx(machines.RUN * 12 * DT)
 
     sim.hold("jump", 60)
     y = trace.column("y")
     assert 3.5 * 32 < max(y) - y[0] < 4.5 * 32
-    assert y[-1] == y[0]
+    assert y[-1] == y[0] + 3 * 32  # on the planks
 
 
 def test_player_jumps_again_in_the_air_slides_down_a_wall_and_jumps_off(game: Platformer) -> None:
@@ -158,8 +160,7 @@ def test_player_jumps_again_in_the_air_slides_down_a_wall_and_jumps_off(game: Pl
 
 
 def test_lift_carries_the_player_up(game: Platformer) -> None:
-    lift = game.lifts["shaft"]
-    place = esper.component_for_entity(lift_entity(lift), ec.Position)
+    place, path = lift_parts(game, "shaft")
     game.step()
     place_player(game, place.x, place.y + 20 + 14)
     run(game, 15)
@@ -170,7 +171,7 @@ def test_lift_carries_the_player_up(game: Platformer) -> None:
         player = esper.component_for_entity(game.player, ec.Position)
         heights.append((place.y, player.y - 14 - (place.y + 8)))
 
-    assert max(y for y, _ in heights) == pytest.approx(lift.ends[1][1])
+    assert max(y for y, _ in heights) == pytest.approx(path.points[1][1])
     assert all(gap > -1e-9 for _, gap in heights)
     assert sum(gap < 1e-9 for _, gap in heights) > 200
 
@@ -200,11 +201,9 @@ def test_planks_that_are_tiles_are_jumped_through_too(game: Platformer) -> None:
 
 
 def test_lift_that_presses_the_player_to_the_ground_kills(game: Platformer) -> None:
-    lift = game.lifts["well"]
-    place = esper.component_for_entity(lift_entity(lift), ec.Position)
+    place, _ = lift_parts(game, "well")
     game.step()
-    lift.heading, lift.rest = 0, 0.0
-    place.y += 100
+    place.y += 100  # it goes back to its path
     place_player(game, place.x, 32 + 14)
 
     run(game, 120)
@@ -213,10 +212,9 @@ def test_lift_that_presses_the_player_to_the_ground_kills(game: Platformer) -> N
 
 
 def test_lift_that_presses_a_crate_to_the_ground_breaks_it(game: Platformer) -> None:
-    lift = game.lifts["well"]
-    place = esper.component_for_entity(lift_entity(lift), ec.Position)
+    place, path = lift_parts(game, "well")
+    path.speed = 55.0
     game.step()
-    lift.heading, lift.rest = 0, 0.0
     place.y += 100
     crate = components(machines.Crate)[0]
     esper.component_for_entity(crate, ec.Position).set(place.x, 32 + 16)
@@ -224,12 +222,14 @@ def test_lift_that_presses_a_crate_to_the_ground_breaks_it(game: Platformer) -> 
     run(game, 120)
 
     assert not esper.entity_exists(crate)
-    assert place.xy == lift.ends[0]
     assert all(holds for _, holds in game.claims())
 
 
-def lift_entity(lift: machines.Lift) -> int:
-    return next(entity for entity, found in esper.get_component(machines.Lift) if found is lift)
+def lift_parts(game: Platformer, name: str) -> tuple[ec.Position, Path]:
+    place, path = (
+        esper.component_for_entity(game.lifts[name], kind) for kind in (ec.Position, Path)
+    )
+    return place, path
 
 
 def test_crate_is_pushed_and_stays_beside_the_player(game: Platformer) -> None:
@@ -272,7 +272,7 @@ def test_bullet_of_400_units_a_step_hits_the_first_thing(game: Platformer) -> No
 
 def test_nobody_shoots_from_inside_a_wall(game: Platformer) -> None:
     game.step()
-    wall = game.level.solids[0]
+    wall = next(box for box in game.level.solids if not box.traits)
 
     machines.shoot(game.space, *wall.centre, 1, friendly=True)
     run(game, 2)
@@ -285,7 +285,7 @@ def test_hostile_bullet_kills_the_player(game: Platformer) -> None:
     run(game, 2)
     x, y = game.look_at
 
-    machines.shoot(game.space, x + 120, y, -1, friendly=False)
+    machines.shoot(game.space, x - 120, y, 1, friendly=False)
     run(game, 2)
 
     assert game.deaths == 1
@@ -322,6 +322,101 @@ def test_ground_that_is_deleted_is_no_ground(game: Platformer) -> None:
     run(game, 1)
 
     assert not character.on_ground
+
+
+def test_player_walks_up_the_hill_and_stands_on_it(game: Platformer) -> None:
+    place_player(game, 300.0, 270.0)
+    game.keys.right = True
+    run(game, 28)
+    game.keys.right = False
+    run(game, 30)
+
+    x, y = game.look_at
+    assert 400 < x + 10 < 448  # on the second pair of tiles: half as steep as a diagonal
+    assert y - 14 == pytest.approx(256 + (x + 10 - 320) / 2)
+    assert game.state is CharacterState.STANDING
+
+
+def test_player_climbs_the_ladder_into_the_cave_and_up_again(game: Platformer) -> None:
+    place_player(game, 2416.0, 782.0)
+    game.keys.down = True
+    run(game, 150)
+    assert game.look_at == (2416.0, 398.0)
+
+    game.keys.down, game.keys.up, game.keys.jump = False, True, True  # the same key in a window
+    run(game, 60)
+    assert game.state is CharacterState.CLIMBING
+    assert game.look_at[1] == pytest.approx(398.0 + 200.0, abs=8.0)
+
+
+def test_player_swims_and_a_crate_floats(game: Platformer) -> None:
+    crate = esper.component_for_entity(components(machines.Crate)[0], ec.Position)
+    crate.set(1650.0, 240.0)
+    place_player(game, 1400.0, 200.0)
+    run(game, 300)
+
+    assert crate.y == pytest.approx(256 + 16 - 32 / 1.5, abs=0.5)  # 2/3 of it is in the water
+    assert game.moves[CharacterState.SWIMMING] > 30
+    assert game.look_at[1] == pytest.approx(256 + 14 - 28 / 1.5, abs=0.5)
+
+
+def test_bullet_breaks_one_brick_and_the_others_stay(game: Platformer) -> None:
+    game.step()
+    for n_left in (5, 4):
+        machines.shoot(game.space, 2270.0, 784.0, 1, friendly=True)
+        run(game, 3)
+        area = sum(
+            half.x * half.y / 256
+            for entity, (_, half) in esper.get_components(machines.Brick, ec.Extents)
+            if esper.entity_exists(entity)
+        )
+        assert area == n_left
+
+    assert game.bricks == 2
+    assert [bool(game.level.tile_at((2320.0, y), "bricks")) for y in (784.0, 816.0)] == [
+        False,
+        True,
+    ]
+    assert all(holds for _, holds in game.claims())
+
+
+def test_head_breaks_the_brick_above_it(game: Platformer) -> None:
+    game.step()
+    game.level.set_cell(72, 15, layer="bricks")
+    game.referee.broke(72, 24)
+    place_player(game, 2320.0, 782.0)
+    run(game, 10)
+
+    game.keys.jump = True
+    run(game, 10)
+
+    assert game.bricks == 1
+    assert game.level.tile_at((2320.0, 816.0), "bricks") is None
+    assert all(holds for _, holds in game.claims())
+
+
+def test_bat_finds_its_way_around_walls_and_bites(game: Platformer) -> None:
+    place_player(game, 2416.0, 398.0)
+    game.step()
+    ways = [bat.way for _, bat in esper.get_component(Bat)]
+    run(game, 240)
+
+    assert all(len(way) > 18 for way in ways)
+    assert game.bites > 0
+    assert game.deaths == 0
+    assert all(holds for _, holds in game.claims())
+
+
+def test_player_that_lands_on_a_bat_defeats_it(game: Platformer) -> None:
+    place_player(game, 2776.0, 520.0)
+    bat = min(components(Bat))
+    esper.component_for_entity(bat, ec.Position).set(3050.0, 420.0)
+    velocity = place_player(game, 3050.0, 470.0)
+    run(game, 15)
+
+    assert not esper.entity_exists(bat)
+    assert velocity.y > 0
+    assert game.bites == 0
 
 
 def test_checkpoint_is_where_the_next_player_starts(sim: Sim, game: Platformer) -> None:

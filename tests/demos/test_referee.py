@@ -19,12 +19,14 @@ from demos import __main__ as runner  # noqa: E402
 from demos.app.scene import Keys  # noqa: E402
 from demos.platformer import game as platformer  # noqa: E402
 from demos.platformer import machines  # noqa: E402
+from demos.platformer.bats import Bat  # noqa: E402
 from demos.platformer.game import Platformer  # noqa: E402
-from demos.platformer.referee import Walls, drawn  # noqa: E402
+from demos.platformer.referee import Walls, drawn, hills, typed  # noqa: E402
+from ecs_collide.character import Character  # noqa: E402
 from ecs_collide.levels import tiled  # noqa: E402
 from tests.volume import further  # noqa: E402
 
-WALLED, THROUGH, MIXED, PENETRATING = range(4)
+WALLED, THROUGH, MIXED, PENETRATING, ODD, BRICKS, LOST, LEAKS = range(8)
 NOTHING = ec.Filter(mask=0)  # meets nobody
 
 
@@ -71,6 +73,9 @@ def test_walls_and_planks_that_are_drawn_are_those_that_are_bodies(merge: bool) 
     found = [np.zeros_like(walls), np.zeros_like(walls)]
 
     for box in level.solids:
+        parts = [make() for make in box.traits]
+        if any(isinstance(each, (ec.Sensor, ec.Slope)) for each in parts):
+            continue
         left, bottom = (round((c - h) / 32) for c, h in zip(box.centre, box.half, strict=True))
         right, top = (round((c + h) / 32) for c, h in zip(box.centre, box.half, strict=True))
         found["one_way" in box.properties][bottom:top, left:right] = True
@@ -79,6 +84,23 @@ def test_walls_and_planks_that_are_drawn_are_those_that_are_bodies(merge: bool) 
     assert np.array_equal(found[1], planks)
     assert walls.sum() > 1500
     assert planks.sum() > 20
+
+
+def test_hills_and_water_that_are_drawn_are_those_that_are_bodies() -> None:
+    level = tiled.load(platformer.LEVEL)
+    lines, wet = set(), 0.0
+    for box in level.solids:
+        (x, y), (wide, high) = box.centre, box.half
+        for slope in (make() for make in box.traits):
+            if isinstance(slope, ec.Slope):
+                heights = [y - high + 2 * high * part for part in (slope.low, slope.high)]
+                lines.add((x - wide, x + wide, *heights[:: 1 if slope.x > 0 else -1]))
+        wet += 4 * wide * high * (box.type == "water")
+
+    assert lines == {(row[0], row[2], *row[4:]) for row in hills(level).tolist()}
+    assert len(lines) == 8
+    assert typed(level, "water").sum() * 32 * 32 == wet
+    assert typed(level, "ladder").sum() == 13
 
 
 def test_walls_are_found_as_by_looking_at_every_cell() -> None:
@@ -204,7 +226,7 @@ def disable_bullet_collisions(game: Platformer) -> None:
 def move_bullet_past_wall(game: Platformer) -> None:
     bullet = fire(game, 1)
     part(bullet, ec.Velocity).set(0.0, 0.0)
-    part(bullet, ec.Position).x = 600.0  # beyond the first step of the meadow
+    part(bullet, ec.Position).x = 715.0  # beyond the hill
 
 
 def move_bullet_through_floor(game: Platformer) -> None:
@@ -226,7 +248,7 @@ def disable_target_collisions(game: Platformer) -> None:
 
 
 def disable_lift_collisions(game: Platformer) -> None:
-    lift = next(entity for entity, _ in esper.get_component(machines.Lift))
+    lift = game.lifts["shaft"]
     x, y = part(lift, ec.Position).xy
     place_player(game, x, y + 40)
     esper.add_component(lift, NOTHING)
@@ -244,6 +266,59 @@ def disable_tile_plank_collisions(game: Platformer) -> None:
     esper.add_component(below(game), NOTHING)
 
 
+def sink_into_the_hill(game: Platformer) -> None:
+    hill = next(e for e, slope in esper.get_component(ec.Slope) if slope.x > 0)
+    place = part(hill, ec.Position)
+    place_player(game, place.x, place.y + 40)
+    esper.add_component(below(game), NOTHING)
+
+
+def take_the_ladder_away(game: Platformer) -> None:
+    place_player(game, 2416.0, 640.0)
+    game.keys.down = True
+    run(game, 5)
+    grid = np.zeros_like(drawn(game.level)[0])
+    game.referee._ladders = Walls(grid, 32, 32)
+
+
+def take_the_water_away(game: Platformer) -> None:
+    place_player(game, 1488.0, 150.0)
+    run(game, 5)
+    grid = np.zeros_like(drawn(game.level)[0])
+    game.referee._water = Walls(grid, 32, 32)
+
+
+def slide_down_too_fast(game: Platformer) -> None:
+    character = part(game.player, Character)
+    character.wall_slide_speed = 151.0
+    place_player(game, 3090.0, 700.0)
+    game.keys.right = True
+
+
+def take_all_bricks_away(game: Platformer) -> None:
+    game.level.set_cells([(72, 13), (72, 14)], layer="bricks")
+
+
+def lead_a_bat_through_a_wall(game: Platformer) -> None:
+    for _, bat in esper.get_component(Bat):
+        bat.way = ((2776.0, 600.0),)
+
+
+def let_light_through(game: Platformer) -> None:
+    space = game.space
+    game.n_steps = 50
+    game.space = type(
+        "Blind",
+        (),
+        {
+            "visible_region": lambda self, point, reach: (
+                np.array(point) + np.array([(-1, -1), (1, -1), (1, 1), (-1, 1)]) * reach
+            ),
+            "__getattr__": lambda self, name: getattr(space, name),
+        },
+    )()
+
+
 @pytest.mark.parametrize(
     ("fault", "claims"),
     [
@@ -258,6 +333,13 @@ def disable_tile_plank_collisions(game: Platformer) -> None:
         (disable_lift_collisions, {MIXED}),
         (disable_plank_collisions, {PENETRATING}),
         (disable_tile_plank_collisions, {PENETRATING}),
+        (sink_into_the_hill, {WALLED}),
+        (take_the_ladder_away, {ODD}),
+        (take_the_water_away, {ODD}),
+        (slide_down_too_fast, {ODD}),
+        (take_all_bricks_away, {BRICKS}),
+        (lead_a_bat_through_a_wall, {LOST}),
+        (let_light_through, {LEAKS}),
     ],
     ids=lambda value: getattr(value, "__name__", ""),
 )
@@ -283,23 +365,20 @@ def test_overlap_below_the_slop_breaks_no_claim(game: Platformer) -> None:
     assert broken(game) == []
 
 
-def test_crate_that_a_lift_presses_into_the_ground_breaks_the_claims(
+def test_crate_that_a_lift_presses_to_the_ground_breaks_the_claims(
     world: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Platformer, "squeeze", lambda game, event: None)
     game = platformer.build()
     game.step()
-    lift = game.lifts["well"]
-    entity = next(entity for entity, found in esper.get_component(machines.Lift) if found is lift)
-    lift.heading, lift.rest = 0, 0.0
-    place = part(entity, ec.Position)
+    place = part(game.lifts["well"], ec.Position)
     place.y += 100
     crate = min(entity for entity, _ in esper.get_component(machines.Crate))
     part(crate, ec.Position).set(place.x, 32 + 16)  # in the pit, below it
 
     run(game, 60)
 
-    assert WALLED in broken(game)
+    assert {WALLED, MIXED} & set(broken(game))
 
 
 def test_run_with_a_broken_claim_fails(
