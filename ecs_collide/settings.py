@@ -1,4 +1,4 @@
-"""What a space is made with: checked, and compared with what `install` is given later."""
+"""The settings of a space, checked, and compared with those of a later call of `install`."""
 
 from __future__ import annotations
 

@@ -38,7 +38,7 @@ _AnyVector: TypeAlias = Sequence[float] | Floats
 
 @dataclass(frozen=True, slots=True)
 class Sweep:
-    """What the sweep of one pair of boxes found.
+    """The result of the sweep of one pair of boxes.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Sweep:
     enter, exit : float
         First and last instant at which the closed boxes share a point, as
         fractions of the step from its start.  Unclipped: they may lie before
-        the step, after it, or be -inf and inf.  Where the paths never meet,
+        the step, after it, or be -inf and inf.  If the paths never meet,
         enter is after exit.
     normal : tuple of float or None
         Unit axis vector from the second box towards the first; None where
@@ -103,7 +103,7 @@ class Sweep:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SweepBatch:
-    """What the sweeps of many pairs found: the fields of `Sweep` as arrays, a row for each pair.
+    """The results of sweeps of many pairs: the fields of `Sweep` as arrays, a row for each pair.
 
     Attributes
     ----------

@@ -23,7 +23,7 @@ from ecs_collide.step.step_time import TimeSource, checked_source
 
 
 class _System(esper.Processor):
-    """What the four systems have in common: they work on one space."""
+    """The base of the four systems, which work on one space."""
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
@@ -113,8 +113,8 @@ class ResponseSystem(_System):
 
     Subclass it for your own resolutions, and add it with `esper.add_processor`.  Each impact is
     offered to all subclasses in the world, by priority and then in the order in which they were
-    added, until one of them resolves it; then to the functions of `Space.respond_with`; finally
-    the built-in response is applied.  The first response system that runs in a step resolves all
+    added, until one of them resolves it.  Then it is offered to the functions of
+    `Space.respond_with`, and finally the built-in response is applied.  The first response system that runs in a step resolves all
     impacts, for all of them.  Its priority must be between `NarrowphaseSystem`'s and
     `MotionSystem`'s; the priorities of the others need not be.
 
@@ -330,7 +330,7 @@ def install(
 
 
 class VelocitySystem(esper.Processor):
-    """What the systems have in common that write velocities before each step of a space."""
+    """The base of systems that write velocities before each step of a space."""
 
     def __init__(self, space: Space) -> None:
         name = type(self).__name__

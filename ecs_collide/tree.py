@@ -7,7 +7,7 @@ The tree has two boxes for every id: its own, which all results depend on, and *
 it.  A box that stays inside its fat bounds is never moved in the tree.  Fat bounds change the cost
 of a query, never its result.
 
-All answers are *closed*: boxes that only touch are found.  Only a box that is
+All queries are *closed*, so boxes that only touch are found.  Only a box that is
 cast follows the open rules of the sweep, as bodies do.
 """
 

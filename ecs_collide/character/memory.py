@@ -15,7 +15,7 @@ NOTHING = -1  # where the id of an entity is saved
 
 
 class CharacterState(NamedText):
-    """What a character does, for its animation."""
+    """The activity of a character, for its animation."""
 
     STANDING = "standing"
     WALKING = "walking"

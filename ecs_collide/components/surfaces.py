@@ -227,7 +227,7 @@ class Carry(Component):
     A *rider* is a dynamic body that touches the carrying face.  It moves with the carrier on all
     axes, and its own `Velocity` is relative to the carrier.  Bodies that stand on a rider are also
     carried.  A body that lands on a carrier is carried from that instant, also within a step.  A
-    rider that leaves its carrier keeps its speed in the world, also if the carrier is deleted,
+    rider that leaves its carrier keeps its speed in the world, even if the carrier is deleted,
     teleported or stops carrying.  The next step adds the carrier's velocity to its `Velocity`.
 
     Parameters

@@ -37,7 +37,7 @@ class Part(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """What a tile is in a layer: its type, its properties, and the bodies that it makes.
+    """A kind of tile in a layer: its type, its properties, and the bodies that it makes.
 
     `traits` make the components for the properties.
     """

@@ -233,7 +233,7 @@ class Level:
     ) -> int:
         """Have bodies for the tiles in a region, and for no others: call it in each frame.
 
-        Tiles are created and deleted in chunks, nearest first, in place of `create_solids`.
+        Tiles are created and deleted in chunks, nearest first, instead of `create_solids`.
         Changed tiles stay as they are.  ``create(table, tiles=False)`` creates the objects.
 
         Parameters

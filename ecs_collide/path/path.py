@@ -37,9 +37,9 @@ _HEAD = struct.Struct("<4Bbd4dqI")
 class Path:
     """A way for a body to go, and how far it has come.
 
-    Its entity is a body with `Velocity`.  A body without a response pushes what is in its way, and
-    with `Carry` it takes along what stands on it.  One with a response, such as a guard with
-    `Slide`, may be held up: the path waits until the body is on it again.
+    Its entity is a body with `Velocity`.  A body without a response pushes bodies in its way, and
+    with `Carry` it carries the bodies that stand on it.  If one with a response, such as a guard
+    with `Slide`, is held up, the path waits until the body is on it again.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class Path:
         Between two points it keeps its speed, or starts and stops gently.  Then after the share f
         of the time between them it has come the share 3f² - 2f³ of the way.
     pause : float
-        Seconds for which it waits at each point that it comes to.
+        Seconds for which it waits at each point that it reaches.
 
     Attributes
     ----------
@@ -162,7 +162,7 @@ class Path:
 
     @property
     def is_done(self) -> bool:
-        """Whether it has come to the end, in the mode "once"."""
+        """Whether it has reached the end, in the mode "once"."""
         return self.mode == "once" and not 0 <= self._last + self._heading < len(self._points)
 
     @property

@@ -120,7 +120,7 @@ class Moves:
         if not isinstance(response, MoveResponse):
             raise TypeError(
                 f"response={response!r} must be Slide(), Stop() or Deflect(restitution): "
-                "what the body does where it meets another one"
+                "the response of the body that moves"
             )
         start, half = tuple(present.centres[row].tolist()), tuple(present.halves[row].tolist())
         path = _Path(start, wanted_displacement, response, self._domain)

@@ -65,7 +65,7 @@ class BoxHit(NamedTuple):
     id : int
         The box that is met; in a `Space` the entity.
     time : float
-        The fraction of the path, in [0, 1).  0.0 also if they overlap from the start.
+        The fraction of the path, in [0, 1).  0.0 if they overlap from the start.
     centre : tuple of float
         The centre of the cast box at the hit, in world units.  At an impact the box is flush with
         the face that it meets, so a body that is put there touches without overlapping.

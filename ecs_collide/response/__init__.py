@@ -1,1 +1,1 @@
-"""What happens to bodies that meet: velocities, depenetration, carriers, soft separation."""
+"""The effects of impacts and overlaps: velocities, depenetration, carriers, soft separation."""

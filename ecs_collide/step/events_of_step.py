@@ -53,7 +53,7 @@ class StepEvents:
     Attributes
     ----------
     log : EventBuffer or CopiedEvents
-        What the arrays are made from.  The second step after this one writes a buffer anew.
+        The rows of the arrays.  The second step after this one overwrites a buffer.
     """
 
     def __init__(self, dim: int, log: Any) -> None:

@@ -40,7 +40,7 @@ ABOVE = 8  # times the player's size: how far above the level it is followed; el
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Reach:
-    """What a search has found; true if the goal was reached.
+    """The result of a search; true if the goal was reached.
 
     Attributes
     ----------
@@ -354,7 +354,7 @@ class _Search:
         return entity if (self.low <= place).all() and (place <= self.high).all() else -1
 
     def _bodies_of(self, goal: int | type) -> list[int]:
-        """Return the bodies of which one is to be touched."""
+        """Return the bodies, one of which must be touched."""
         bodies = having(goal) if isinstance(goal, type) else {goal}
         return [body for body in sorted(bodies) if body in self.space]
 

@@ -12,7 +12,7 @@ from ecs_collide.events import Vector
 
 @dataclass(slots=True)
 class Zone:
-    """What is different inside a body: water, wind, a place with low gravity.
+    """A region in which bodies move in another way: water, wind, low gravity.
 
     Give it `Position`, `Extents` and `Sensor`.  It acts on each body by the part of its box that is
     inside, and zones that overlap add up.  So a pool may be made of tiles, and a crate floats
