@@ -114,9 +114,9 @@ class ResponseSystem(_System):
     Subclass it for your own resolutions, and add it with `esper.add_processor`.  Each impact is
     offered to all subclasses in the world, by priority and then in the order in which they were
     added, until one of them resolves it.  Then it is offered to the functions of
-    `Space.respond_with`, and finally the built-in response is applied.  The first response system that runs in a step resolves all
-    impacts, for all of them.  Its priority must be between `NarrowphaseSystem`'s and
-    `MotionSystem`'s; the priorities of the others need not be.
+    `Space.respond_with`, and finally the built-in response is applied.  The first response system
+    that runs in a step resolves all impacts, for all of them.  Its priority must be between those
+    of `NarrowphaseSystem` and `MotionSystem`; the priorities of the others need not be.
 
     Without any response system impacts are reported unresolved, and bodies pass through each
     other.
