@@ -50,7 +50,7 @@ class CoulombFriction:
             self.inverse_mass[n] = 0.0
             if not m.slides(n):
                 continue
-            if m.yields[n]:
+            if m.is_dynamic[n]:
                 if self.bodies.response[m.rows[n]] in (ResponseCode.STOP, ResponseCode.PUSH):
                     return
                 press = max(press, self._press_of(n))
@@ -164,7 +164,7 @@ class CoulombFriction:
         the chord and of the kick.  If that is all, the body is held.
         """
         m: ImpactState = self.impact
-        n: cython.int = 0 if m.yields[0] else 1
+        n: cython.int = 0 if m.is_dynamic[0] else 1
         i: cython.Py_ssize_t = m.rows[n]
 
         if self.clusters.kick_of(i, axis) == 0.0:

@@ -22,7 +22,7 @@ class ImpactState:
     axis: cython.int
     sign: cython.int
     resizes: cython.bint  # whether one of the two grows or shrinks along the normal
-    yields: cython.bint[2]  # (2,): whether the impact may change each body; see `Solver.weigh`
+    is_dynamic: cython.bint[2]  # (2,): whether the impact may change each body; see `Solver.weigh`
     # (2, 3): the velocities of this instant, before the resolution.  The axes other than `axis` are
     # filled only for `TangentialResponse`
     before: cython.double[2, 3]
@@ -43,7 +43,7 @@ class ImpactState:
         self.loss = INF
         if not cython.compiled:
             self.rows = [0] * 2
-            self.yields = [False] * 2
+            self.is_dynamic = [False] * 2
             self.before = [[0.0] * 3, [0.0] * 3]
             self.kick = [0.0] * 2
 
@@ -101,8 +101,8 @@ class ImpactState:
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.rows[n]
 
-        if self.yields[n] or not b.controls.any_lock:
-            return self.yields[n]
+        if self.is_dynamic[n] or not b.controls.any_lock:
+            return self.is_dynamic[n]
         return (
             b.dynamic[i] != 0
             and not b.on_hold[i]

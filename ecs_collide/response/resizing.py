@@ -115,27 +115,27 @@ class ResizingFaces:
             apart: cython.double = restitution * max(-m.sign * shared - press, 0.0) - press
             if apart > 0.0:
                 shared -= m.sign * apart
-            elif m.yields[0] != m.yields[1]:
-                n: cython.int = 0 if m.yields[0] else 1
+            elif m.is_dynamic[0] != m.is_dynamic[1]:
+                n: cython.int = 0 if m.is_dynamic[0] else 1
                 held = abs(m.kick[n])
                 c.gravity.hold(m.rows[n], k)
         if c.n_lasting and shared * m.sign > 0.0:
             shared = 0.0  # only their paths close, not their final velocities
         share1: cython.double = 1.0
         share2: cython.double = 1.0
-        if m.yields[0] and m.yields[1]:
+        if m.is_dynamic[0] and m.is_dynamic[1]:
             share1 = b.mass[j] / (b.mass[i] + b.mass[j])
             share2 = b.mass[i] / (b.mass[i] + b.mass[j])
-        if m.yields[0]:
+        if m.is_dynamic[0]:
             m.impulse = b.mass[i] * (share1 * abs(shared) + held)
             c.turn_alone(i, k, v1 - shared * share1)
-        if m.yields[1]:
+        if m.is_dynamic[1]:
             m.impulse = b.mass[j] * (share2 * abs(shared) + held)
             c.turn_alone(j, k, v2 + shared * share2)
         # Rounding may leave the faces closing, so the nudge grows until they do not.
         nudge: cython.double = EPSILON * max(abs(v1), abs(v2), abs(grow1), abs(grow2))
         while self._parting_rate() < 0.0:
-            if m.yields[0]:
+            if m.is_dynamic[0]:
                 c.turn_alone(i, k, b.velocity[i, k] + m.sign * nudge)
             else:
                 c.turn_alone(j, k, b.velocity[j, k] - m.sign * nudge)

@@ -93,18 +93,18 @@ class Solver:
         j: cython.Py_ssize_t = m.rows[1]
         k: cython.int = m.axis
 
-        self.first_joins = m.yields[0] = b.dynamic_along(i, k)
-        self.second_joins = m.yields[1] = b.dynamic_along(j, k)
+        self.first_joins = m.is_dynamic[0] = b.dynamic_along(i, k)
+        self.second_joins = m.is_dynamic[1] = b.dynamic_along(j, k)
         if not (b.on_hold[i] or b.on_hold[j]):
-            if b.controls.any_rank and m.yields[0] and m.yields[1]:
+            if b.controls.any_rank and m.is_dynamic[0] and m.is_dynamic[1]:
                 self._outweigh(i, j, k)
             return False
-        if b.on_hold[i] != b.on_hold[j] and m.yields[0] and m.yields[1]:
+        if b.on_hold[i] != b.on_hold[j] and m.is_dynamic[0] and m.is_dynamic[1]:
             if b.on_hold[i]:
-                self.first_joins = m.yields[0] = self._is_driven(j, k)
+                self.first_joins = m.is_dynamic[0] = self._is_driven(j, k)
             else:
-                self.second_joins = m.yields[1] = self._is_driven(i, k)
-        return (m.yields[0] and b.on_hold[i]) or (m.yields[1] and b.on_hold[j])
+                self.second_joins = m.is_dynamic[1] = self._is_driven(i, k)
+        return (m.is_dynamic[0] and b.on_hold[i]) or (m.is_dynamic[1] and b.on_hold[j])
 
     def _outweigh(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Choose the body that gives way if the dominance of two dynamic bodies differs.
@@ -119,8 +119,8 @@ class Solver:
             return
         is_held: cython.bint = self.clusters.is_anchored(lower, k)
         is_held |= self.clusters.rank_with(lower, k) > max(rank[i], rank[j])
-        m.yields[0] = (lower == i) != is_held
-        m.yields[1] = not m.yields[0]
+        m.is_dynamic[0] = (lower == i) != is_held
+        m.is_dynamic[1] = not m.is_dynamic[0]
 
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has an anchor that is not held."""
@@ -202,10 +202,10 @@ class Solver:
 
         if apart <= 0.0 or (restitution == 0.0 and not self.may_part):
             return False
-        if not m.yields[1]:
+        if not m.is_dynamic[1]:
             m.impulse = b.mass[i] * (closing + apart)
             self.clusters.turn_freely(i, m.axis, v2 + m.sign * apart)
-        elif not m.yields[0]:
+        elif not m.is_dynamic[0]:
             m.impulse = b.mass[j] * (closing + apart)
             self.clusters.turn_freely(j, m.axis, v1 - m.sign * apart)
         else:
@@ -244,7 +244,7 @@ class Solver:
         bound: cython.double = abs(velocity) + abs(other) + abs(self.bodies.velocity[i, m.axis])
         if (velocity - other) * sign >= -SHARED_ROUNDING * bound:
             return False  # only their paths close, not their final velocities
-        if not m.yields[1 - n]:
+        if not m.is_dynamic[1 - n]:
             self._bounce(n, velocity, other, restitution)
             return True
         if c.nodes[root].rank > self.bodies.controls.rank_of(j):
@@ -271,10 +271,10 @@ class Solver:
         after1: cython.double = v2
         after2: cython.double = v1
 
-        if not m.yields[1]:
+        if not m.is_dynamic[1]:
             self._bounce(0, v1, v2, restitution)
             return
-        if not m.yields[0]:
+        if not m.is_dynamic[0]:
             self._bounce(1, v2, v1, restitution)
             return
         m.impulse = (1.0 + restitution) * abs(v1 - v2) * (mass1 * (mass2 / (mass1 + mass2)))
@@ -358,7 +358,7 @@ class Solver:
         if (
             anchor >= 0
             or not self.counts_loss
-            or m.yields[0] != m.yields[1]
+            or m.is_dynamic[0] != m.is_dynamic[1]
             or c.nodes[one].rank != c.nodes[other].rank
         ):
             m.loss = INF
@@ -404,9 +404,9 @@ class Solver:
         first: cython.Py_ssize_t = self._anchor_of(i, one) if self.first_joins else i
         second: cython.Py_ssize_t = self._anchor_of(j, other) if self.second_joins else j
 
-        if first < 0 or self._yields_to(first, second, k):
+        if first < 0 or self._gives_way_to(first, second, k):
             return second
-        if self._yields_to(second, first, k):
+        if self._gives_way_to(second, first, k):
             return first
         if second >= 0 and b.velocity[first, k] != b.velocity[second, k]:
             self.solid_first = first
@@ -420,7 +420,7 @@ class Solver:
 
         return i if anchor < 0 and self.bodies.on_hold[i] else anchor
 
-    def _yields_to(
+    def _gives_way_to(
         self, anchor: cython.Py_ssize_t, other: cython.Py_ssize_t, k: cython.int
     ) -> cython.bint:
         """Return whether an anchor is held, and the other anchor is not, or is at least as fast."""

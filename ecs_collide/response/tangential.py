@@ -72,18 +72,18 @@ class TangentialResponse:
         axis: cython.int
         turns: cython.bint = False
 
-        if m.yields[0] and m.yields[1] and self._stops(0) and self._stops(1):
+        if m.is_dynamic[0] and m.is_dynamic[1] and self._stops(0) and self._stops(1):
             self._stop_each_other()
             return
         for n in range(2):
             for axis in range(self.bodies.dim):
                 self.after[n][axis] = self.wanted[n][axis] = m.velocity_after(n, axis)
         for n in range(2):
-            turns |= self._aim(n, restitution) and m.yields[n]
+            turns |= self._aim(n, restitution) and m.is_dynamic[n]
         if turns:
             self._turn_as_far()
         if self.clusters.gravity.is_on and m.slides(0) != m.slides(1):
-            self._stop_falling(0 if m.yields[0] else 1)
+            self._stop_falling(0 if m.is_dynamic[0] else 1)
 
     def _stops(self, n: cython.int) -> cython.bint:
         """Return whether the response of a body is `Stop`."""
@@ -180,7 +180,7 @@ class TangentialResponse:
             less *= 4.0
         for axis in range(self.bodies.dim):
             for n in range(2):
-                if axis != m.axis and self.change[n][axis] != 0.0 and m.yields[n]:
+                if axis != m.axis and self.change[n][axis] != 0.0 and m.is_dynamic[n]:
                     self._change(n, axis, self.wanted[n][axis])
 
     def _find_frame(self) -> cython.double:
@@ -222,12 +222,12 @@ class TangentialResponse:
         slope: cython.double = 0.0
 
         for n in range(2):
-            if m.yields[n]:
+            if m.is_dynamic[n]:
                 heavier = max(heavier, b.mass[m.rows[n]])
         for n in range(2):
             self.weight[n] = 0.0
-            if m.yields[n]:
-                self.weight[n] = b.mass[m.rows[n]] / heavier if m.yields[1 - n] else 1.0
+            if m.is_dynamic[n]:
+                self.weight[n] = b.mass[m.rows[n]] / heavier if m.is_dynamic[1 - n] else 1.0
         for axis in range(b.dim):
             for n in range(2):
                 speed: cython.double = (m.before[n][axis] - self.frame[axis]) / unit
@@ -258,9 +258,9 @@ class TangentialResponse:
 
         self.sum.clear()  # of mass · ((before - frame)² - (wanted - frame)²)
         for n in range(2):
-            if not m.yields[n]:
+            if not m.is_dynamic[n]:
                 continue
-            mass: cython.double = self.bodies.mass[m.rows[n]] if m.yields[1 - n] else 1.0
+            mass: cython.double = self.bodies.mass[m.rows[n]] if m.is_dynamic[1 - n] else 1.0
             for axis in range(self.bodies.dim):
                 before: cython.double = m.before[n][axis]
                 wanted: cython.double = self.wanted[n][axis]

@@ -844,7 +844,7 @@ class ImpactLoop:
             self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
             return 0
         is_slope: cython.bint = is_slanted(self.pairs.impact[p].sign)
-        if not (m.yields[0] or m.yields[1] or is_slope):
+        if not (m.is_dynamic[0] or m.is_dynamic[1] or is_slope):
             self._crush(p, i, j)  # neither is dynamic on this axis: one is locked on it
             return 0
         self.pairs.impact[p].resolved_at = self.step.now

@@ -213,7 +213,7 @@ CHANGES = {
     "crate is another body": (lambda f, c: replace_body(c), GONE),
     "crate flies off": (lambda f, c: esper.add_component(c, ec.Velocity(0, 8)), PARTED),
     "crate stands still": (lambda f, c: esper.remove_component(c, ec.Velocity), "stays"),
-    "crate no longer yields": (lambda f, c: esper.remove_component(c, ec.Slide), OTHERWISE),
+    "crate is no longer dynamic": (lambda f, c: esper.remove_component(c, ec.Slide), OTHERWISE),
     "crate stops instead": (lambda f, c: esper.add_component(c, ec.Stop()), "stays"),
     "crate is heavier": (lambda f, c: esper.add_component(c, ec.Mass(7)), "stays"),
     "floor is a sensor": (lambda f, c: esper.add_component(f, ec.Sensor()), OTHERWISE),
@@ -265,7 +265,7 @@ def test_structure_that_changes_at_any_moment(change, moment):
     ends = [why for pair, why in ledger.ends if pair == (floor, crate)]
     if reason == "stays":
         assert ends == []
-    elif change == "crate no longer yields" and moment == "response":
+    elif change == "crate is no longer dynamic" and moment == "response":
         assert ends == []  # it is Tagged, and as long as that has a response it does
     elif reason is MOVED and moment == "response":  # within a step that it did not begin there
         assert ends == [PARTED]
