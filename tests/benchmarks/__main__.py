@@ -59,7 +59,8 @@ def parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--draw",
         action="store_true",
-        help=f"only make {report.PAGE.name} and its pictures from {report.MEASURED.name}",
+        help=f"only make {report.PAGE.name}, its pictures and the figures of other pages "
+        f"from {report.MEASURED.name}",
     )
     arguments = parser.parse_args(words)
     unknown = set(arguments.names) - set(NAMES)

@@ -358,8 +358,12 @@ def page(text: str) -> str:
 
 
 def write() -> None:
-    """Make the page and its pictures from the tables."""
+    """Make the page, its pictures and the figures of other pages from the tables."""
+    from tests.benchmarks import figures  # reads the tables, which a run has just written
+
     text = MEASURED.read_text("utf-8")
     for name, drawn in pictures(read(text)).items():
         (PICTURES / name).write_text(drawn, "utf-8")
     PAGE.write_text(page(text), "utf-8")
+    for name, words in figures.rewritten():
+        (measure.ROOT / name).write_text(words, "utf-8")
