@@ -214,9 +214,9 @@ class Grid:
 def rectangles(cells: Iterable[Cell], right: bool = True, down: bool = True) -> Iterator[Rectangle]:
     """Yield rectangles that cover all cells once; `right` and `down` allow them to grow.
 
-    The greedy search goes through the cells row by row from the top; at each cell not yet taken it
-    takes the longest run to the right and then as many equal rows below as there are.  The cost is
-    linear in the number of cells, except for sorting them.
+    The greedy search goes through the cells row by row from the top.  At each cell not yet taken it
+    takes the longest run to the right, and then all equal rows below.  The cost is linear in the
+    number of cells, except for sorting them.
     """
     left = set(cells)
     for row, column in sorted((row, column) for column, row in left):

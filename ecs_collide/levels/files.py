@@ -1,8 +1,8 @@
 """Open the files that a level names: regular files below one folder, and nothing else.
 
 A level may come from a stranger.  So a name in it is followed only if it stays in the level's
-folder, or in the wider one that the game allows, both as it is written and after all symbolic
-links; and it is opened only if it is a regular file, never a device or a pipe.
+folder, or in the wider one that the game allows.  This holds for the name as it is written and
+after all symbolic links.  Only regular files are opened, never a device or a pipe.
 """
 
 from __future__ import annotations

@@ -6,10 +6,10 @@ restores the world to the first frame with a wrong input, and repeats the steps 
 This is the scheme of GGPO (Tony Cannon, "Fight the Lag", Game Developer, 2012) and of GGRS.  It
 also compares fields after a desync, and names the first one that differs.
 
-A session neither sends nor waits: it makes and receives packets, so any transport works.  A
+A session only makes and receives packets and never waits, so any transport works.  A
 packet may be lost, doubled or late, and may come from a stranger.  It consists of a seal, which
 reveals damage or a wrong key, and a list in JSON.  Bounds on sizes follow from the distance between
-honest players: a player that has our inputs up to frame h has sent its own up to at most
+honest players.  A player that has our inputs up to frame h has sent its own up to at most
 h + window + delay.
 """
 

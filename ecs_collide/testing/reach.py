@@ -2,11 +2,11 @@
 
 The search saves the game at each *moment* that differs from all earlier ones, and continues from
 there with each of the inputs, held for some steps.  It is A* (Hart, Nilsson and Raphael, "A Formal
-Basis for the Heuristic Determination of Minimum Cost Paths", 1968): it prefers the moments from
+Basis for the Heuristic Determination of Minimum Cost Paths", 1968).  It prefers the moments from
 which the goal may be reached in the fewest steps, at the highest speed that it has seen.
 
 A player that must wait for a lift can be in thousands of other moments meanwhile, and A* tries them
-all before the shortest tape is known.  So a first search finds some tape: it prefers the moments
+all before the shortest tape is known.  So a first search finds some tape.  It prefers the moments
 that are nearest to the goal (Pohl, "Heuristic Search Viewed as Path Finding in a Graph", 1970).  A
 second one looks for shorter tapes, within a limit.
 """
