@@ -1377,7 +1377,7 @@ def plain_strides(space: Space, kinds: tuple[type, ...], states: tuple[object, .
 
     Its arguments are those of `PlainStrides` and of its method `take`.
     """
-    return space._queried.plain_strides(kinds, states)
+    return space._queried.plain_strides(kinds, states, space.may_meet)
 
 
 def find_differences(space: Space, given: Mapping[str, Any]) -> dict[str, object]:

@@ -9,7 +9,7 @@ A stride is plain if all of this holds:
 - The last stride ended on the ground, in contact with it, and did nothing else: `Memory.plain`.
 - The velocity is the one that it wrote, and there is no wish but to walk.
 - The ground is a body without `Carry`.  It touches no wall and is in no zone.
-- Two steps ahead there is nothing but sensors.
+- Two steps ahead there is nothing but sensors and what its filter lets it pass.
 - It goes on standing, or walking.
 
 Nothing is written before all of it is known.
@@ -29,6 +29,16 @@ from ecs_collide.queries.search import Search
 from ecs_collide.response.carriers import RiderTable
 from ecs_collide.step.state import StepState
 from ecs_collide.step.timeline import Timeline
+from ecs_collide.sync.slots import Slots, fields_false, fields_numbers, slots_free, slots_new
+
+XYZ = ("x", "y", "z")
+WISHES = (
+    *("walk", "across", "climb", "walk_speed", "acceleration", "deceleration"),
+    *("facing", "state_time"),
+)
+BUTTONS = ("jump", "dash", "drop", "crouch")
+TIMES = ("since_press", "last_dt", "since_dash", "since_ledge")
+HELD = ("held", "dash_held")
 
 
 @cython.final
@@ -43,6 +53,7 @@ class PlainStrides:
     carry: Any
     sensor: Any
     zone: Any
+    may_meet: Any  # whether the filters of two entities let them meet
     standing: Any  # the states of a character, by identity
     walking: Any
     bodies: Bodies
@@ -68,9 +79,31 @@ class PlainStrides:
     centre: cython.double[3]
     half: cython.double[3]
     own: cython.double[3]  # the velocity along the ground
+    own_before: cython.double[3]
     motion: cython.double[3]
+    written: cython.double[3]  # by the last stride
+    wishes: cython.double[8]  # the numbers `WISHES`
+    times: cython.double[4]  # the numbers `TIMES`
+    # Where components of the types met first hold their attributes.
+    has_slots: cython.bint
+    types: tuple
+    of_position: cython.pointer[Slots]
+    of_extents: cython.pointer[Slots]
+    of_velocity: cython.pointer[Slots]
+    of_wishes: cython.pointer[Slots]
+    of_buttons: cython.pointer[Slots]
+    of_times: cython.pointer[Slots]
+    of_held: cython.pointer[Slots]
 
-    def __init__(self, state: StepState, row_of: dict, places: Any, kinds: tuple, states: tuple):
+    def __init__(
+        self,
+        state: StepState,
+        row_of: dict,
+        places: Any,
+        kinds: tuple,
+        states: tuple,
+        may_meet: Any,
+    ):
         """Work for the bodies of a space.
 
         Parameters
@@ -83,6 +116,8 @@ class PlainStrides:
             `Disabled`, `Carry`, `Sensor` and `Zone`.
         states : tuple
             `CharacterState.STANDING` and `WALKING`.
+        may_meet : callable
+            Return whether the filters of two entities let them meet.
         """
         self.state = state
         self.bodies = state.bodies
@@ -91,12 +126,43 @@ class PlainStrides:
         self.places = places
         self.disabled, self.carry, self.sensor, self.zone = kinds
         self.standing, self.walking = states
+        self.may_meet = may_meet
         self.searched = None
         self.last = zeros(LONG, 0)
         self.following = zeros(LONG, 0)
         if not cython.compiled:
-            for name in ("centre", "half", "own", "motion"):
+            for name in ("centre", "half", "own", "own_before", "motion", "written"):
                 setattr(self, name, [0.0] * 3)
+            self.wishes, self.times = [0.0] * 8, [0.0] * 4
+            self.of_position = self.of_extents = self.of_velocity = None
+            self.of_wishes = self.of_times = None
+        self.has_slots = not cython.compiled
+
+    def __dealloc__(self):
+        if cython.compiled:
+            slots_free(self.of_position)
+            slots_free(self.of_extents)
+            slots_free(self.of_velocity)
+            slots_free(self.of_wishes)
+            slots_free(self.of_buttons)
+            slots_free(self.of_times)
+            slots_free(self.of_held)
+
+    @may_raise
+    def _find_slots(self, components: tuple) -> cython.void:
+        """Make the slots for the types of a character's components, once."""
+        character: Any = components[0]
+        kinds: tuple = (*map(type, components), type(character.memory))
+
+        self.types = kinds  # kept, as slots borrow them
+        self.has_slots = True  # first: where memory is short, fields are read by name
+        self.of_wishes = slots_new(kinds[0], WISHES)
+        self.of_buttons = slots_new(kinds[0], BUTTONS)
+        self.of_position = slots_new(kinds[1], XYZ)
+        self.of_extents = slots_new(kinds[2], XYZ)
+        self.of_velocity = slots_new(kinds[3], XYZ)
+        self.of_times = slots_new(kinds[4], TIMES)
+        self.of_held = slots_new(kinds[4], HELD)
 
     def take(
         self, found: list, n: cython.Py_ssize_t, dt: cython.double, boxes: tuple, database, dead
@@ -132,6 +198,8 @@ class PlainStrides:
         self.riders = timeline.carriers.now
         self.items = self.places.items
         self._link_contacts()
+        if not self.has_slots and n < len(found):
+            self._find_slots(found[n][1])
         while n < len(found) and self._stride(found[n][0], found[n][1]):
             n += 1
         return n
@@ -165,7 +233,11 @@ class PlainStrides:
         far: cython.double = 0.0
 
         self.axis = memory.plain
-        if self.axis == 0 or self._wishes_more(character, memory):
+        if self.axis == 0:
+            return False
+        _read_named(self.of_wishes, WISHES, character, self.wishes)
+        _read_named(self.of_times, TIMES, memory, self.times)
+        if self._wishes_more(character, memory):
             return False
         self.sign = 1 if self.axis > 0 else -1
         self.axis = abs(self.axis) - 1
@@ -176,24 +248,25 @@ class PlainStrides:
         row: cython.Py_ssize_t = place
         if self.items[row] is not components[1]:
             return False  # another body has had this id
-        written: tuple = memory.written
-        _read(velocity, self.motion)
-        _read_tuple(written, self.own)
+        _read_named(self.of_velocity, XYZ, velocity, self.motion)
+        _read_tuple(memory.written, self.written)
         for k in range(3):
-            if self.motion[k] != self.own[k]:
+            if self.motion[k] != self.written[k]:
                 return False
-        _read(components[1], self.centre)
-        _read(components[2], self.half)
+        _read_named(self.of_position, XYZ, components[1], self.centre)
+        _read_named(self.of_extents, XYZ, components[2], self.half)
         if not self._finds_ground(row):
             return False
-        _read_tuple(memory.own, self.own)
+        _read_tuple(memory.own, self.own_before)
+        for k in range(3):
+            self.own[k] = self.own_before[k]
         for k in range(self.dim):
             if not (abs(self.centre[k]) <= LARGEST and 0.0 <= self.half[k] <= LARGEST):
                 return False
 
         # The walk, as in `Stride.walk`.
-        wish: cython.double = character.walk
-        other_wish: cython.double = character.across
+        wish: cython.double = self.wishes[0]
+        other_wish: cython.double = self.wishes[1]
         if not (-INF < wish < INF and -INF < other_wish < INF):
             return False
         if self.dim == 2:
@@ -201,7 +274,7 @@ class PlainStrides:
         length: cython.double = sqrt(wish * wish + other_wish * other_wish)
         if length > 1.0:
             wish, other_wish = wish / length, other_wish / length
-        speed: cython.double = character.walk_speed
+        speed: cython.double = self.wishes[3]
         for k in range(self.dim):
             if k != self.axis:
                 self.motion[k] = (wish if j == 0 else other_wish) * speed  # what it wants
@@ -211,8 +284,7 @@ class PlainStrides:
         far = sqrt(far)
         change: cython.double = 0.0
         if far > 0.0:
-            change = character.acceleration if length > 0.0 else character.deceleration
-            change = change * self.dt
+            change = (self.wishes[4] if length > 0.0 else self.wishes[5]) * self.dt
         walks: cython.bint = False
         for k in range(self.dim):
             if k != self.axis:
@@ -225,30 +297,28 @@ class PlainStrides:
             return False
         if walks and self._meets_anything(row):
             return False
-        self._write(components, memory, written, wish)
+        self._write(components, memory, wish)
         return True
 
     @may_raise
     def _wishes_more(self, character: Any, memory: Any) -> cython.bint:
         """Return whether a character wants more than to walk, or still may jump by a press."""
-        jump: cython.bint = character.jump
-        held: cython.bint = memory.held
-        dash: cython.bint = character.dash
-        dash_held: cython.bint = memory.dash_held
-        climb: cython.double = character.climb
+        climb: cython.double = self.wishes[2]
+        since: cython.double = self.times[0]
 
-        if jump != held or dash != dash_held or character.drop:
-            return True
+        if not cython.compiled or not (
+            fields_false(self.of_buttons, character) and fields_false(self.of_held, memory)
+        ):
+            if character.jump != memory.held or character.dash != memory.dash_held:
+                return True
+            if character.drop or (character.crouch and character.crouch_height != 0.0):
+                return True
         if climb != 0.0 and (character.climb_speed != 0.0 or not -INF < climb < INF):
             return True
-        if character.crouch and character.crouch_height != 0.0:
-            return True
-        since: cython.double = memory.since_press
         if since < INF:
             late: cython.double = LENGTH_ROUNDING + SAME * self.dt
-            last: cython.double = memory.last_dt
             buffer: cython.double = character.jump_buffer
-            return since + last <= buffer + late
+            return since + self.times[1] <= buffer + late
         return False
 
     @may_raise
@@ -291,7 +361,7 @@ class PlainStrides:
 
     @may_raise
     def _meets_anything(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Return whether anything but sensors is in its way in the next two steps."""
+        """Return whether anything that may stop it is in its way in the next two steps."""
         k: cython.int
         n: cython.Py_ssize_t
         far: cython.double = STEPS_AHEAD * self.dt
@@ -304,7 +374,9 @@ class PlainStrides:
         for n in range(self.search.best.n):
             entity: cython.longlong = self.bodies.ids[self.search.best.items[n]]
             its: Any = self.database.get(entity)
-            if its is None or self.sensor not in its:
+            if its is None or (
+                self.sensor not in its and self.may_meet(self.bodies.ids[row], entity)
+            ):
                 return True
         return False
 
@@ -330,53 +402,52 @@ class PlainStrides:
         return 0.0 - sign * gap / self.dt * 2.0
 
     @may_raise
-    def _write(
-        self, components: tuple, memory: Any, written: tuple, wish: cython.double
-    ) -> cython.void:
+    def _write(self, components: tuple, memory: Any, wish: cython.double) -> cython.void:
         """Write what the stride has changed."""
         character: Any = components[0]
         velocity: Any = components[3]
-        passed: cython.double = memory.last_dt
+        passed: cython.double = self.times[1]
         ground: cython.longlong = self.bodies.ids[self.ground]
         k: cython.int
-        since: cython.double = memory.since_press
 
         self.own[self.axis] = 0.0
         if self.dim == 2:
             self.own[2] = 0.0
-        if _differ(memory.own, self.own, 3):
+        if _differ(self.own_before, self.own, 3):
             memory.own = (self.own[0], self.own[1], self.own[2])
         for k in range(self.dim):
             self.own[k] = self.own[k] + 0.0  # with the velocity of its ground, which is 0
         self.own[self.axis] = self._down_to_ground()
-        if _differ(written, self.own, self.dim):
+        if _differ(self.written, self.own, self.dim):
             velocity.x, velocity.y = self.own[0], self.own[1]
             if self.dim == 3:
                 velocity.z = self.own[2]
             memory.written = (velocity.x, velocity.y, velocity.z)
-        if wish != 0.0 and character.facing != copysign(1.0, wish):
+        if wish != 0.0 and self.wishes[6] != copysign(1.0, wish):
             character.facing = copysign(1.0, wish)
         if character.ground != ground:
             character.ground = ground
-        character.state_time = character.state_time + passed
-        if since < INF:
-            memory.since_press = since + passed
-        since = memory.since_dash
-        if since < INF:
-            memory.since_dash = since + passed
-        since = memory.since_ledge
-        if since < INF:
-            memory.since_ledge = since + passed
+        character.state_time = self.wishes[7] + passed
+        if self.times[0] < INF:
+            memory.since_press = self.times[0] + passed
+        if self.times[2] < INF:
+            memory.since_dash = self.times[2] + passed
+        if self.times[3] < INF:
+            memory.since_ledge = self.times[3] + passed
         if passed != self.dt:
             memory.last_dt = self.dt
 
 
 @may_raise
-def _read(vector: Any, into: cython.p_double) -> cython.void:
-    """Read the numbers of a component."""
-    into[0] = vector.x
-    into[1] = vector.y
-    into[2] = vector.z
+def _read_named(
+    slots: cython.pointer[Slots], names: tuple, item: Any, into: cython.p_double
+) -> cython.void:
+    """Read the numbers of a component, in place if it has slots with plain numbers."""
+    k: cython.Py_ssize_t
+
+    if not cython.compiled or not fields_numbers(slots, item, into):
+        for k in range(len(names)):
+            into[k] = getattr(item, names[k])
 
 
 @may_raise
@@ -387,13 +458,11 @@ def _read_tuple(numbers: tuple, into: cython.p_double) -> cython.void:
     into[2] = numbers[2]
 
 
-@may_raise
-def _differ(numbers: tuple, others: cython.p_double, n: cython.int) -> cython.bint:
+def _differ(numbers: cython.p_double, others: cython.p_double, n: cython.int) -> cython.bint:
     """Return whether any of the first `n` numbers differ, by value or by the sign of a zero."""
     k: cython.int
 
     for k in range(n):
-        number: cython.double = numbers[k]
-        if number != others[k] or copysign(1.0, number) != copysign(1.0, others[k]):
+        if numbers[k] != others[k] or copysign(1.0, numbers[k]) != copysign(1.0, others[k]):
             return True
     return False

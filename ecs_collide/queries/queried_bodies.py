@@ -80,11 +80,16 @@ class QueriedBodies:
 
     # -- characters --
 
-    def plain_strides(self, kinds: tuple[type, ...], states: tuple[object, ...]) -> TakeStrides:
+    def plain_strides(
+        self,
+        kinds: tuple[type, ...],
+        states: tuple[object, ...],
+        may_meet: Callable[[int, int], bool],
+    ) -> TakeStrides:
         """Return a function that takes the plain strides of characters; see `PlainStrides`."""
         registry = self._registry
         strides = backend.kernels.plain_strides.PlainStrides(
-            self._state, registry.row_of, registry.makers[0], kinds, states
+            self._state, registry.row_of, registry.makers[0], kinds, states, may_meet
         )
 
         def take(found: list[Any], n: int, dt: float) -> int:

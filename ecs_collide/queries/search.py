@@ -17,7 +17,7 @@ from math import nextafter, sqrt
 
 from ecs_collide._kernel import cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
-from ecs_collide._kernel.constants import INF, LARGEST, STACK_ROOM, TINY, QueryKind
+from ecs_collide._kernel.constants import INF, LARGEST, LENGTH_ROUNDING, STACK_ROOM, TINY, QueryKind
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import WIDTH
@@ -251,7 +251,8 @@ class Search:
     ) -> cython.void:
         """Find all items but one that a moving box meets, for kernels; `best` then has them.
 
-        The numbers are finite, and half sizes 0 or more.
+        The numbers are finite, and half sizes 0 or more.  `boxes` has the items' own boxes.  A short
+        way meets few of them, so all whose boxes touch the bounds of the way are tried.
         """
         k: cython.Py_ssize_t
 
@@ -263,7 +264,31 @@ class Search:
         self._set_box()
         self._load(None, boxes)
         self.excluded_each = item
-        self._search(0, 1.0)
+        self.best.clear(0, 1.0, self.ids)
+        for k in range(self.dim):
+            # Wider than the rounding of the sweep.
+            slack: cython.double = TINY + LENGTH_ROUNDING * (
+                abs(self.low[k]) + abs(self.high[k]) + abs(self.displacement[k])
+            )
+            self.near[k] = self.low[k] + min(self.displacement[k], 0.0) - slack
+            self.far[k] = self.high[k] + max(self.displacement[k], 0.0) + slack
+        self._offer_met(self.first)
+        if self.has_second:
+            self._offer_met(self.second)
+        self.best.sort()
+
+    @may_raise
+    def _offer_met(self, tree: Tree) -> cython.int:
+        """Offer the items of a tree that a CAST meets within the box from `near` to `far`."""
+        i: cython.Py_ssize_t
+
+        for i in range(tree.traversal.find_touching(self.near, self.far, 0, tree.found)):
+            item: cython.longlong = tree.found[i]
+            if item != self.excluded_each:
+                key: cython.double = self._key_of(item)
+                if key <= self.best.bound:
+                    self.best.offer(key, item)
+        return 0
 
     def search_many(self, query: tuple, excluded, boxes: tuple, rows: tuple) -> None:
         """Write the first results of each RAY, CAST or NEAR.
@@ -506,17 +531,23 @@ class Search:
                     if self.kind == QueryKind.CAST:
                         key = self._time_of_impact(nodes.box, nodes.box, i, i + dim)
                 else:
-                    i = dim * item
-                    key = self._least_key(self.lows, self.highs, i, i)
-                    if key <= best.bound and self.kind != QueryKind.NEAR and self._is_slope(item):
-                        key = self._time_of_slope(self.lows, self.highs, i, key)
-                    elif self.kind == QueryKind.CAST and key <= best.bound:
-                        key = self._time_of_impact(self.lows, self.highs, i, i)
+                    key = self._key_of(item)
                 if key <= best.bound:
                     best.offer(key, item)
         return 0
 
     # Keys
+
+    def _key_of(self, item: cython.longlong) -> cython.double:
+        """Return the key of an item by its own box, or a greater number than the bound."""
+        i: cython.Py_ssize_t = self.dim * item
+        key: cython.double = self._least_key(self.lows, self.highs, i, i)
+
+        if key <= self.best.bound and self.kind != QueryKind.NEAR and self._is_slope(item):
+            return self._time_of_slope(self.lows, self.highs, i, key)
+        if self.kind == QueryKind.CAST and key <= self.best.bound:
+            return self._time_of_impact(self.lows, self.highs, i, i)
+        return key
 
     def _least_key(
         self,
@@ -582,18 +613,20 @@ class Search:
         k: cython.Py_ssize_t
 
         for k in range(self.dim):
+            displacement: cython.double = self.displacement[k]
             ahead: cython.double = mins[p + k] - self.high[k]
             behind: cython.double = maxs[q + k] - self.low[k]
             if is_cast:
                 ahead, behind = _without_tiny(ahead), _without_tiny(behind)
-            displacement: cython.double = self.displacement[k]
+            if displacement < 0.0:  # mirrored
+                ahead, behind, displacement = -behind, -ahead, -displacement
+            if behind < 0.0:
+                return INF
             if displacement > 0.0:
-                enter = max(enter, ahead / displacement)
+                if ahead > 0.0:
+                    enter = max(enter, ahead / displacement)
                 leave = min(leave, behind / displacement)
-            elif displacement < 0.0:
-                enter = max(enter, behind / displacement)
-                leave = min(leave, ahead / displacement)
-            elif ahead > 0.0 or behind < 0.0 or (is_cast and (ahead == 0.0 or behind == 0.0)):
+            elif ahead > 0.0 or (is_cast and (ahead == 0.0 or behind == 0.0)):
                 return INF  # a box that only slides along another, as on a floor, does not meet it
         return enter if enter <= leave else INF
 

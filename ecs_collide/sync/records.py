@@ -28,7 +28,7 @@ class ComponentRecords:
     """The components of one type in a world."""
 
     type: ReadOnly[object]
-    names: ReadOnly[tuple]  # tuple of str: the attributes that are numbers, six at most
+    names: ReadOnly[tuple]  # tuple of str: the attributes that are numbers, eight at most
     whole: tuple  # tuple of str: the whole numbers among `names`
     items: ReadOnly[list]  # the components, in the order of their entities
     slots: cython.pointer[Slots]

@@ -31,7 +31,7 @@ typedef struct {
     PyObject *names;  /* A tuple, borrowed. */
     Py_ssize_t n_rows;
     Py_ssize_t width;
-    Py_ssize_t offsets[6];
+    Py_ssize_t offsets[8];
     double *seen;
     double *now;
 } Slots;
@@ -344,6 +344,23 @@ static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
 static inline int fields_read(Slots *slots, PyObject *item, double *numbers)
 {
     return numbers_read(slots, item, numbers, 0);
+}
+
+/* Read the slots of any component if they all hold plain numbers.  `slots` may be NULL. */
+static inline int fields_numbers(Slots *slots, PyObject *item, double *numbers)
+{
+    return slots != NULL && numbers_read(slots, item, numbers, 1);
+}
+
+/* Whether all slots of any component hold False itself.  `slots` may be NULL. */
+static inline int fields_false(Slots *slots, PyObject *item)
+{
+    if (slots == NULL || !slots_fit(slots, item))
+        return 0;
+    for (Py_ssize_t k = 0; k < slots->width; ++k)
+        if (*slot_of(slots, item, k) != Py_False)
+            return 0;
+    return 1;
 }
 
 /* Write the numbers that differ from the seen ones into the slots of a component.  Return 0 if it

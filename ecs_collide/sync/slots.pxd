@@ -31,6 +31,8 @@ cdef extern from "ecs_collide/sync/slots.h":
     bint slots_read(Slots *slots, Py_ssize_t i, double *numbers) noexcept
     int slots_write(Slots *slots, Py_ssize_t i) except -1
     bint fields_read(Slots *slots, object item, double *numbers) noexcept
+    bint fields_numbers(Slots *slots, object item, double *numbers) noexcept
+    bint fields_false(Slots *slots, object item) noexcept
     int fields_write(Slots *slots, object item, double *numbers) except -1
     bint same_bits(double *one, double *other, Py_ssize_t n) noexcept
     Py_ssize_t place_of_type(list types, object type) noexcept

@@ -19,8 +19,8 @@ def _do_nothing(*arguments: object) -> None:
 
 slots_new = slots_free = slots_make_room = slots_file = slots_forget = slots_bind = _do_nothing
 watch_run = pair_run = slots_hold = slots_read = slots_write = fields_read = fields_write = (
-    same_bits
-) = _do_nothing
+    fields_numbers
+) = fields_false = same_bits = _do_nothing
 
 
 def place_of_type(types: list[type], type: type) -> int:

@@ -47,7 +47,8 @@ class Street:
             hero = Character(deceleration=math.inf if n == 2 else 1500, **settings)
             place = ec.Position(70 * n - 200, up * (ground + 16 + n))
             size = ec.Extents(8, 16, 8)
-            body = place, size, ec.Velocity(0, 0), ec.Slide(), hero
+            body = [place, size, ec.Velocity(0, 0), ec.Slide(), hero]
+            body += [ec.Filter(categories=2, mask=1)] if n > 2 else []
             self.heroes.append((esper.create_entity(*body), hero))
 
     def box(self, low: tuple[float, float], high: tuple[float, float], *more: object) -> None:
@@ -83,7 +84,7 @@ class Street:
     def wish(self, entity: int, hero: Character) -> None:
         chance = self.random.random
         if chance() < 0.05:
-            hero.walk = self.random.choice([1.0, -1.0, 0.3, 0.0, -0.0])
+            hero.walk = self.random.choice([1.0, -1.0, 0.3, 0.0, -0.0, 1, True])
         if chance() < 0.05 and self.dim == 3:
             hero.across = self.random.choice([1.0, -1.0, 0.0])
         if chance() < 0.03:
@@ -205,11 +206,15 @@ def test_wish_that_is_no_number_is_refused_by_name_also_of_a_plain_stride(name: 
         hall.step()
 
 
-@pytest.mark.usefixtures("world")
-def test_wall_ahead_is_seen_two_steps_before_it() -> None:
+@pytest.mark.usefixtures("world", "implementation")
+@pytest.mark.parametrize("way", [1, -1])
+def test_wall_ahead_is_seen_two_steps_before_it(way: int) -> None:
     hall = Hall()
+    hall.hero.walk = way
+    for _ in range(20):
+        hall.step()
     start = hall.space.position_of(hall.entity)[0]
-    esper.create_entity(ec.Position(start + 8 + 30 + 8, 30), ec.Extents(8, 30))
+    esper.create_entity(ec.Position(start + way * (8 + 30 + 8), 30), ec.Extents(8, 30))
 
     plain = [hall.step() for _ in range(7)]
 
@@ -246,6 +251,31 @@ def test_water_and_coins_are_told_apart() -> None:
         esper.create_entity(ec.Position(start + 46, 30), ec.Extents(8, 30), ec.Sensor(), *more)
 
         assert all(hall.step() for _ in range(12)) == (not more)
+
+
+@pytest.mark.usefixtures("world", "implementation")
+@pytest.mark.parametrize("mask", [1, 3])
+def test_those_that_its_filter_lets_it_pass_are_not_in_its_way(mask: int) -> None:
+    esper.create_entity(ec.Position(0, -8), ec.Extents(300, 8))
+    places = [ec.Position(-30, 16), ec.Position(30, 16)]
+    for place, way in zip(places, (1.0, -1.0), strict=True):
+        hero = Character(walk_speed=60, acceleration=math.inf)
+        hero.walk = way
+        body = place, ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero
+        esper.create_entity(*body, ec.Filter(categories=2, mask=mask))
+    system = install_characters(ec.install())
+    take, n_plain = system.take_plain, []
+    system.take_plain = lambda found, n, dt: n_plain.append(take(found, n, dt)) or n_plain[-1]
+    for _ in range(3):
+        esper.process(1 / 60)
+    n_plain.clear()
+
+    for _ in range(50):
+        esper.process(1 / 60)
+
+    passed = mask == 1
+    assert (places[0].x > places[1].x) is passed
+    assert (n_plain == [2] * 50) is passed
 
 
 @pytest.mark.usefixtures("world")
