@@ -82,6 +82,49 @@ def resting(n: int = 10_000, movers: int = 100, frames: int = 200) -> Rows:
     return rows
 
 
+def characters(n: int = 300, frames: int = 40, rounds: int = 6) -> Rows:
+    """Time steps of characters that walk on tiles, with all moves, against plain Slide bodies."""
+    import ecs_collide as ec
+    from ecs_collide.character import Character, install_characters
+
+    moves = {
+        "air_jumps": 1,
+        "wall_slide_speed": 60,
+        "wall_jump_speed": 300,
+        "climb_speed": 100,
+        "dash_speed": 500,
+        "hover_speed": 50,
+        "ledge_reach": 6,
+        "swim_speed": 100,
+    }
+    worlds = [(kind, fall) for kind in ("characters", "Slide bodies") for fall in (-900.0, 0.0)]
+    for kind, fall in worlds:
+        esper.switch_world(f"{kind} {fall}")
+        for k in range(n // 5 + 20):
+            esper.create_entity(ec.Position(160 * k, -8), ec.Extents(80, 8), ec.Fixed())
+        for k in range(n):
+            body = ec.Position(30 * k + 400, 16), ec.Extents(8, 16), ec.Velocity(60, 0), ec.Slide()
+            hero = Character(walk_speed=60, crouch_height=16, **moves)
+            hero.walk = 1.0
+            esper.create_entity(*body, *([hero] if kind == "characters" else []))
+        space = ec.install(gravity=(0, fall))
+        if kind == "characters":
+            install_characters(space)
+    best = dict.fromkeys(worlds, float("inf"))
+    for _ in range(rounds):
+        for world in worlds:  # in turns
+            esper.switch_world("{} {}".format(*world))
+            times = [clocked(esper.process, DT) for _ in range(frames)]
+            best[world] = min(best[world], mean(times))
+    for kind, fall in worlds:
+        esper.switch_world("default")
+        esper.delete_world(f"{kind} {fall}")
+    return [
+        (f"{n} {kind} that walk on tiles, {'under' if fall else 'without'} gravity", time, "ms")
+        for (kind, fall), time in best.items()
+    ]
+
+
 def churn(n: int = 10_000, frames: int = 40) -> Rows:
     """Time steps in which entities come and go, against the same steps without.
 
@@ -493,6 +536,7 @@ COSTS: dict[str, Callable[..., Rows]] = {
     "counts": counted,
     "quiet": quiet,
     "resting": resting,
+    "characters": characters,
     "churn": churn,
     "pool": pool,
     "build": build,

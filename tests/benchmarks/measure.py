@@ -34,6 +34,7 @@ QUICK_COSTS: dict[str, dict[str, int]] = {
     "counts": {"sizes": (10,), "instructions": False},
     "quiet": {"n": 1000, "movers": 10, "frames": 10},
     "resting": {"n": 1000, "movers": 10, "frames": 10},
+    "characters": {"n": 20, "frames": 3, "rounds": 1},
     "churn": {"n": 500, "frames": 3},
     "pool": {"n": 100, "frames": 3},
     "build": {"n": 5000, "rounds": 2},
