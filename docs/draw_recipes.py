@@ -111,6 +111,7 @@ def bodies() -> Iterator[tuple[int, Seen]]:
 def play(program: str) -> tuple[list[Frame], dict[str, Any]]:
     """Run a program; return what is there before each step and at the end, and its names."""
     frames: list[Frame] = []
+    home = esper.current_world
     process, install = esper.process, ec.install
 
     def watched(*args: Any) -> None:
@@ -129,7 +130,8 @@ def play(program: str) -> tuple[list[Frame], dict[str, Any]]:
     finally:
         esper.process, ec.install = process, install
         NAMES.clear()
-    frames.append(dict(bodies()))
+    if esper.current_world == home:  # and not one that is left, with bodies of others
+        frames.append(dict(bodies()))
     return [frame for frame in frames if frame], names
 
 
