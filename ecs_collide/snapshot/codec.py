@@ -43,14 +43,14 @@ from ecs_collide.sync.seen import (
     CHANGED,
     DISTURBED,
     FILTERED,
-    LEFT_OUT,
     LOST,
+    MAY_WAKE,
     NO_ROWS,
     OFF,
     PUT,
     SEEN,
+    SKIPPED,
     SLEEPER,
-    STIRRED,
     UNSEEN,
 )
 
@@ -67,8 +67,8 @@ _LONGEST_ID = 2**62
 
 _SECTIONS = (
     "scalars", "text", "ids", "masks", "others", "widths", "numbers", "blob_sizes", "blobs",
-    "plain", "columns", "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "stirred", "contacts", "rides",
-    "pending", "collisions", "contact_events",
+    "plain", "columns", "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers",
+    "may_wake", "contacts", "rides", "pending", "collisions", "contact_events",
 )  # fmt: skip
 _OF_WRAP = "wrap"  # an extra section if the space wraps: widths, or 0, and images
 _OF_ROUNDED = "rounded"  # the next one, if components round; `wrap` may then be empty
@@ -89,7 +89,7 @@ def _dtypes(dim: int) -> dict[str, np.dtype[Any]]:
         "filters": FILTERED,
         "rest_count": np.int8,
         "sleepers": SLEEPER,
-        "stirred": STIRRED,
+        "may_wake": MAY_WAKE,
         "contacts": CONTACT_RECORD,
         "rides": RIDE_RECORD,
         "pending": PENDING_RECORD,
@@ -489,12 +489,12 @@ def _check_events(state: SnapshotData) -> None:
 def _check_placed(state: SnapshotData) -> None:
     """Raise ValueError for bodies in a tree with numbers that no tree accepts."""
     _require(len(state.flags) == len(state.bodies), "the flags of its bodies")
-    _require((state.flags & (OFF | LEFT_OUT) != OFF).all(), "the flags of its bodies")
+    _require((state.flags & (OFF | SKIPPED) != OFF).all(), "the flags of its bodies")
     places, here = find_in(state.bodies, _holders(state, "Disabled"))
-    is_on = state.flags[places[here]] & (LEFT_OUT | CHANGED) == 0
+    is_on = state.flags[places[here]] & (SKIPPED | CHANGED) == 0
     for entity in state.bodies[places[here]][is_on].tolist():
         _require(False, f"entity {entity} has Disabled, and by its flags it was not skipped")
-    placed = state.flags & (LEFT_OUT | UNSEEN) == 0
+    placed = state.flags & (SKIPPED | UNSEEN) == 0
     every = slice(None) if placed.all() else placed
     for column in state.seen[:4]:
         _require((abs(column[every]) <= LARGEST).all(), "where its bodies are")  # not so for nan
@@ -518,7 +518,7 @@ def _check_sleeping(state: SnapshotData) -> None:
     )
     places = state.sleepers["body"].astype(np.int64)
     _require((places < n).all() and _rises(places), "which bodies sleep")
-    _require((state.flags[places] & (LEFT_OUT | UNSEEN) == 0).all(), "which bodies sleep")
+    _require((state.flags[places] & (SKIPPED | UNSEEN) == 0).all(), "which bodies sleep")
     _require((state.seen[3][places] == 0.0).all(), "which bodies sleep")  # no growing body
     leans = state.sleepers["leans"].astype(np.int64)
     sides = abs(leans) - Leans.IN_ISLAND
@@ -530,9 +530,9 @@ def _check_sleeping(state: SnapshotData) -> None:
     islands = islands[leans != 0]
     _require((islands <= leaning).all(), "islands")
     _require((islands[np.searchsorted(leaning, islands)] == islands).all(), "islands")
-    stirred = state.stirred["body"]
-    _require((stirred < n).all() and _rises(stirred), "which bodies may wake")
-    _require_within(state.stirred["why"], 1, LOST | DISTURBED | PUT, "which bodies may wake")
+    may_wake = state.may_wake["body"]
+    _require((may_wake < n).all() and _rises(may_wake), "which bodies may wake")
+    _require_within(state.may_wake["why"], 1, LOST | DISTURBED | PUT, "which bodies may wake")
 
 
 def _rises(numbers: NDArray[Any]) -> bool:

@@ -18,11 +18,11 @@ from ecs_collide.sync.quarantine import Report
 from ecs_collide.sync.seen import (
     CHANGED,
     FILTERED,
-    LEFT_OUT,
     NO_ROWS,
     OFF,
     REPLACED,
     SEEN,
+    SKIPPED,
     UNSEEN,
     filtered,
     none_of,
@@ -41,9 +41,9 @@ class SavedState:
 
     __slots__ = (
         "altered", "blobs", "category_names", "columns", "contacts", "contents", "counts", "entities",
-        "events", "filters", "flags", "gravity", "is_plain", "mismatches", "n_reports",
-        "new_reports", "next_entity", "numbers", "owner", "pair_limit", "pending", "reports",
-        "rest_speed", "rides", "rounded", "rows", "sleepers", "step", "stirred", "tables", "time",
+        "events", "filters", "flags", "gravity", "is_plain", "may_wake", "mismatches",
+        "n_reports", "new_reports", "next_entity", "numbers", "owner", "pair_limit", "pending",
+        "reports", "rest_speed", "rides", "rounded", "rows", "sleepers", "step", "tables", "time",
         "was_crowded",
     )  # fmt: skip
 
@@ -77,7 +77,7 @@ class SavedState:
     filters: Longs | None  # (n_rows, 3); None if no body has had one
     mismatches: NDArray[np.void] | None  # None until they are computed
     sleepers: NDArray[np.void]
-    stirred: NDArray[np.void]
+    may_wake: NDArray[np.void]
     contacts: tuple[Any, Any, Any] | None  # as `ContactRows.arrays`; None if there are none
     rides: NDArray[np.void]
     pending: NDArray[np.void]
@@ -100,7 +100,7 @@ def flags_of(saved: SavedState) -> NDArray[np.uint8]:
         return saved.flags
     flags = np.zeros(len(saved.rows), np.uint8)
     quarantined = saved.columns.flag("quarantined")[saved.rows]
-    flags[quarantined != 0] |= LEFT_OUT
+    flags[quarantined != 0] |= SKIPPED
     flags[quarantined == Exclusion.DISABLED] |= OFF
     return flags
 

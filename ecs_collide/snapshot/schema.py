@@ -63,7 +63,9 @@ class SnapshotData:
     filters: NDArray[np.void]  # the filters that were last read, if they have any effect
     rest_count: NDArray[np.int8]  # of each body, as in `motion.columns`
     sleepers: NDArray[np.void]  # the sleeping bodies and their support
-    stirred: NDArray[np.void]  # bodies that the next step may wake, or whose neighbours it may wake
+    may_wake: NDArray[
+        np.void
+    ]  # bodies that the next step may wake, or whose neighbours it may wake
     contacts: NDArray[np.void]
     rides: NDArray[np.void]  # the carried bodies, and their velocities
     pending: NDArray[np.void]  # contact events that have not been delivered yet

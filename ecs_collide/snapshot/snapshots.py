@@ -58,13 +58,13 @@ from ecs_collide.sync.quarantine import N_KEPT
 from ecs_collide.sync.seen import (
     ALTERED,
     CHANGED,
-    LEFT_OUT,
     MOVED,
     N_OF_STEPS,
     NO_ROWS,
     OFF,
     REPLACED,
     SEEN,
+    SKIPPED,
     TOUCHED,
     UNSEEN,
     none_of,
@@ -241,7 +241,7 @@ class Snapshots:
         saved.flags = None if is_quiet else self._flags(world)
         saved.filters = registry.seen.filters(self._n_rows[1])
         saved.mismatches = None
-        saved.sleepers, saved.stirred = registry.sleep.sleeping_rows(
+        saved.sleepers, saved.may_wake = registry.sleep.sleeping_rows(
             rows, registry.kinematic_targets.put
         )
         contacts = step.timeline.contacts.rows
@@ -297,7 +297,7 @@ class Snapshots:
             "filters": filters_of(saved),
             "rest_count": rests_of(saved, flags),
             "sleepers": saved.sleepers,
-            "stirred": saved.stirred,
+            "may_wake": saved.may_wake,
             "contacts": contacts,
             "rides": saved.rides,
             "category_names": saved.category_names,
@@ -316,7 +316,7 @@ class Snapshots:
         registry = self._registry
         c, rows = registry.table, registry.rows
         flags = np.zeros(len(rows), np.uint8)
-        flags[c.quarantined[rows] != 0] |= LEFT_OUT
+        flags[c.quarantined[rows] != 0] |= SKIPPED
         flags[c.quarantined[rows] == Exclusion.DISABLED] |= OFF
         flags[c.touched[rows] & Touched.BY_GAME != 0] |= TOUCHED
         flags[c.news[rows] & News.NEW != 0] |= UNSEEN
@@ -474,8 +474,8 @@ class Snapshots:
         timeline.event_buffer.clear()
         counts = [*map([*saved.counts, 0].__getitem__, _WITHOUT_COST)]
         self._resume_step(saved, saved.events, counts)
-        if len(saved.sleepers) or len(saved.stirred):
-            step.n_asleep = registry.resume_sleep(saved.sleepers, saved.stirred)
+        if len(saved.sleepers) or len(saved.may_wake):
+            step.n_asleep = registry.resume_sleep(saved.sleepers, saved.may_wake)
         self._subscribers.resume(world, saved.altered)
         self._before = None  # the restore is complete
         self._lock.is_changing = False
@@ -576,7 +576,7 @@ class Snapshots:
         events = StepEvents.of_arrays(state.collisions, state.contact_events)
         counts = [*map([*state.counts, 0].__getitem__, _FROM_SAVED)]
         self._resume_step(state, events, counts)
-        step.n_asleep = registry.resume_sleep(state.sleepers, state.stirred)
+        step.n_asleep = registry.resume_sleep(state.sleepers, state.may_wake)
         known = {*zip(first.tolist(), second.tolist(), strict=True), *map(tuple, bodies.tolist())}
         altered = [each for each in state.altered if each[2:4] in known]  # the others never end
         self._subscribers.resume(world, altered)

@@ -34,7 +34,7 @@ from ecs_collide.sync.body_lists import BodyLists
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
 from ecs_collide.sync.quarantine import FieldChecks, Report
-from ecs_collide.sync.seen import CHANGED, LEFT_OUT, NO_ROWS, PUT, UNSEEN, SeenBodies
+from ecs_collide.sync.seen import CHANGED, NO_ROWS, PUT, SKIPPED, UNSEEN, SeenBodies
 from ecs_collide.sync.sleep_list import Sleep
 from ecs_collide.sync.step_start import StepStart
 from ecs_collide.sync.targets import KinematicTargets
@@ -725,7 +725,7 @@ class BodyRegistry:
     ) -> None:
         """Set the known values of all bodies, as `SeenBodies.resume` does, and place them."""
         c, rows = self.table, self.rows
-        out = flags & (LEFT_OUT | UNSEEN) != 0
+        out = flags & (SKIPPED | UNSEEN) != 0
         misplaced = (c.news[rows] & (News.NEW | News.UNPLACED) != 0) | (c.quarantined[rows] != 0)
         # A failed step may have found that bodies moved without placing them.
         misplaced |= c.touched[rows] != 0
@@ -745,11 +745,11 @@ class BodyRegistry:
         self.lists.is_reported = False
         self.reader.find_faces(rows.data)
 
-    def resume_sleep(self, sleeping: NDArray[np.void], stirred: NDArray[np.void]) -> int:
+    def resume_sleep(self, sleeping: NDArray[np.void], may_wake: NDArray[np.void]) -> int:
         """Put the bodies that slept in the snapshot to sleep, after `resume`; return their number."""
-        asleep = self.sleep.resume(self.rows, sleeping, stirred)
+        asleep = self.sleep.resume(self.rows, sleeping, may_wake)
         if self.sweeps:
-            put = self.rows[stirred["body"][stirred["why"] & PUT != 0]]
+            put = self.rows[may_wake["body"][may_wake["why"] & PUT != 0]]
             self.kinematic_targets.put.update(put.tolist())
         self._lay_down(asleep)
         return len(asleep)

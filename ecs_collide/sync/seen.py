@@ -13,7 +13,7 @@ from ecs_collide.motion.body_table import BodyTable
 NO_ROWS: NDArray[np.int64] = np.zeros(0, np.int64)
 
 # The changes of a body since the last step, as bits of `snapshot.schema.State.flags`.
-LEFT_OUT = 1  # the last step skipped it: it is quarantined or disabled
+SKIPPED = 1  # by the last step: it is quarantined or disabled
 TOUCHED = 2  # known to be moved or resized by the game already
 UNSEEN = 4  # it is new since the last step
 CHANGED = 8  # it has other component types or objects
@@ -41,7 +41,7 @@ FILTERED = np.dtype([("body", "<u4"), ("numbers", "<i8", (3,))])
 SLEEPER = np.dtype([("body", "<u4"), ("island", "<u4"), ("leans", "i1"), ("held", "u1")])
 """Sleeping bodies.  The island of a body that leans is the first body in it, else 0."""
 
-STIRRED = np.dtype([("body", "<u4"), ("why", "u1")])
+MAY_WAKE = np.dtype([("body", "<u4"), ("why", "u1")])
 """Flags of bodies for the next step: reasons to wake others, and how a body reached its place."""
 
 LOST = 1  # it sleeps, and has lost a contact
@@ -141,7 +141,7 @@ class SeenBodies:
             getattr(c, name)[rows] = numbers
         reader.forget(rows.data)
         c.take_seen(rows)
-        c.quarantined[rows] = np.where(flags & OFF != 0, Exclusion.DISABLED, flags & LEFT_OUT)
+        c.quarantined[rows] = np.where(flags & OFF != 0, Exclusion.DISABLED, flags & SKIPPED)
         is_known = flags & (UNSEEN | CHANGED | REPLACED | ALTERED) == 0
         c.news[rows] = np.where(flags & UNSEEN != 0, News.NEW, 0) | np.where(
             is_known, 0, News.UNCHECKED

@@ -18,10 +18,10 @@ from ecs_collide.motion.body_table import BodyTable
 from ecs_collide.sync.seen import (
     DISTURBED,
     LOST,
+    MAY_WAKE,
     NO_ROWS,
     PUT,
     SLEEPER,
-    STIRRED,
     none_of,
     read_leans,
     saved_leans,
@@ -30,7 +30,7 @@ from ecs_collide.sync.seen import (
 RowArray = NDArray[np.int64]
 
 
-_NO_SLEEPERS, _NONE_STIRRED = none_of(SLEEPER), none_of(STIRRED)
+_NO_SLEEPERS, _NONE_MAY_WAKE = none_of(SLEEPER), none_of(MAY_WAKE)
 
 STEPS_TO_SLEEP = 8  # steps at rest after which a body may fall asleep
 EVERY = 8  # bodies fall asleep in every 8th step: inserting many boxes at once is faster
@@ -180,7 +180,7 @@ class Sleep:
         `put` are rows of bodies that `Space.teleport` or `Space.move` has placed.
         """
         if self.n == 0 and not put:
-            return _NO_SLEEPERS, _NONE_STIRRED
+            return _NO_SLEEPERS, _NONE_MAY_WAKE
         c = self._table
         places = np.flatnonzero(c.asleep[rows])
         sleeping, why = none_of(SLEEPER, len(places)), np.zeros(len(rows), np.uint8)
@@ -197,12 +197,12 @@ class Sleep:
         if put:
             why[are_among(rows, list(put))] |= PUT
         found = np.flatnonzero(why)
-        stirred = none_of(STIRRED, len(found))
-        stirred["body"], stirred["why"] = found, why[found]
-        return sleeping, stirred
+        may_wake = none_of(MAY_WAKE, len(found))
+        may_wake["body"], may_wake["why"] = found, why[found]
+        return sleeping, may_wake
 
     def resume(
-        self, rows: RowArray, sleeping: NDArray[np.void], stirred: NDArray[np.void]
+        self, rows: RowArray, sleeping: NDArray[np.void], may_wake: NDArray[np.void]
     ) -> RowArray:
         """Put bodies of `rows` to sleep again, as `sleeping_rows` described them; return their rows.
 
@@ -223,6 +223,6 @@ class Sleep:
         self.forget()
         left = self._timeline.contacts.left
         left.clear()
-        left += rows[stirred["body"][stirred["why"] & LOST != 0]].tolist()
-        self.disturbed += rows[stirred["body"][stirred["why"] & DISTURBED != 0]].tolist()
+        left += rows[may_wake["body"][may_wake["why"] & LOST != 0]].tolist()
+        self.disturbed += rows[may_wake["body"][may_wake["why"] & DISTURBED != 0]].tolist()
         return some

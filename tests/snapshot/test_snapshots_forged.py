@@ -36,7 +36,7 @@ NUMBERS = (
     -(2.0**300), 1.7e308,
 )  # fmt: skip
 ARRAYS = (
-    "others", "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "stirred",
+    "others", "bodies", "flags", "mismatches", "filters", "rest_count", "sleepers", "may_wake",
     "contacts", "rides", "pending", "collisions", "contact_events", "images",
 )  # fmt: skip
 SCALARS = ("step", "next_entity", "pair_limit", "rest_speed", "time")

@@ -178,9 +178,9 @@ def drowsy():
         ("sleepers", "island", 0),
         ("sleepers", "island", 2),
         ("sleepers", "island", 10_000),
-        ("stirred", "body", 10_000),
-        ("stirred", "why", 0),
-        ("stirred", "why", 8),
+        ("may_wake", "body", 10_000),
+        ("may_wake", "why", 0),
+        ("may_wake", "why", 8),
         ("rest_count", None, 101),
         ("rest_count", None, -102),
     ],
@@ -220,11 +220,11 @@ def test_sleepers_that_were_made_to_look_right_do_no_harm(drowsy, volume):
         state = codec.decode(data, 2, capture.WIDTHS)
         for _ in range(1 + n % 3):
             array = getattr(
-                state, rng.choice(["sleepers", "stirred", "rest_count", "flags"])
+                state, rng.choice(["sleepers", "may_wake", "rest_count", "flags"])
             ).copy()
             places = array.view(np.uint8)
             places[rng.randrange(len(places))] = rng.choice([0, 1, 2, 64, 65, 128, 254, 255])
-            for name in ("sleepers", "stirred", "rest_count", "flags"):
+            for name in ("sleepers", "may_wake", "rest_count", "flags"):
                 if array.dtype == getattr(state, name).dtype:
                     setattr(state, name, array)
         if n % 5 == 0:  # somebody who does not move, or is disabled

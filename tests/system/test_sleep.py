@@ -848,7 +848,7 @@ def test_saved_and_restored_it_goes_on_the_same(implementation, volume):
     states = [codec.decode(data, 2, capture.WIDTHS) for data in saved]
     assert any(len(state.sleepers) for state in states[::2])
     for state in states:  # with sleep and without
-        state.sleepers, state.stirred = state.sleepers[:0], state.stirred[:0]
+        state.sleepers, state.may_wake = state.sleepers[:0], state.may_wake[:0]
         state.rest_count[:] = 0
     states = [codec.encode(state) for state in states]
     assert states[::2] == states[1::2]
