@@ -220,6 +220,18 @@ def test_code_of_the_pages_is_narrow_enough_for_the_site():
             assert len(line) <= columns, f"{param.id}: {line}"
 
 
+def test_pages_stay_short():
+    words = {page.name: len(page.read_text("utf-8").split()) for page in PAGES}
+    of_docs = [page.name for page in (README, *(ROOT / "docs").glob("*.md"))]
+    written = [name for name in of_docs if not name.startswith("api") and name != "benchmarks.md"]
+    reference = (ROOT / "docs" / "reference").glob("*.md")
+
+    assert sum(words[name] for name in written) < 46_000, "shorten a page"
+    assert words["design.md"] < 6_100
+    assert words["exactness.md"] < 2_600
+    assert all(len(page.read_text("utf-8").split()) < 6_000 for page in reference)
+
+
 def anchors(page):
     """Return the anchors of the headings of a page, as a code host makes them."""
     text = re.sub(r"```.*?```", "", page.read_text("utf-8"), flags=re.S)
