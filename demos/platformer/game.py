@@ -82,11 +82,7 @@ def build(seed: int = 0, one_body_per_tile: bool = False) -> Platformer:
     level = tiled.load(LEVEL, merge=not one_body_per_tile)
     create_fence(level)
     made = level.create(TABLE)
-    lifts = {
-        thing.name: entity
-        for thing, entity in made
-        if isinstance(thing, LevelObject) and thing.type == "lift"
-    }
+    lifts = {thing.name: entity for thing, entity in made if thing.type == "lift"}
 
     space = ec.install(gravity=(0, -GRAVITY))
     install_characters(space)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import GeneratorType
-from typing import Any
+from typing import Any, ClassVar
 
 from ecs_collide.components.basics import Extents, Position
 from ecs_collide.levels.properties import Factory
@@ -28,7 +28,11 @@ class SolidBox:
         The custom properties that its tiles share, and the properties that their layers hand down.
     traits : tuple of callables
         Functions that make the components for the properties.
+    name : str
+        Empty: only objects have names.
     """
+
+    name: ClassVar[str] = ""
 
     centre: tuple[float, float]
     half: tuple[float, float]
