@@ -5,7 +5,8 @@ Each is drawn in light colours, and says which it has where a reader prefers dar
 Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
 takes the pictures of windows, which differ from machine to machine.  Those of
 the demos, ``python docs/make_pictures.py demos``, need Pillow and pytiled-parser, and so does the
-animation of the README, ``python docs/make_pictures.py animation``.
+animation of the README, ``python docs/make_pictures.py animation``.  Those of published bugs,
+``python docs/make_pictures.py published``, need Pillow, pymunk and pyb2d3.
 """
 
 from __future__ import annotations
@@ -701,9 +702,75 @@ def film(name: str, options: dict, start: float, end: float, caption: str):
     esper.switch_world("default")
 
 
+STILLS = FOLDER.with_name("stills")  # for readers who ask for less motion
+LAST = 1500  # milliseconds for which the end of a film stays
+FEW = 40  # colours of a film of published bugs
+
+
+def draw_published() -> None:
+    """Write the films of published bugs, a still of each, and the strip that has all of them."""
+    from PIL import Image, ImageDraw, ImageFont
+
+    sys.path.insert(0, str(FOLDER.parents[1]))
+    from demos.app.painter import Painter
+    from tests.published.eight import EIGHT
+    from tests.published.picture import SideBySide
+
+    STILLS.mkdir(exist_ok=True)
+    films = []
+    for bug in EIGHT:
+        esper.switch_world(f"film of {bug.name}")
+        scene = SideBySide(bug, bug.theirs(), bug.ours())
+        painter, frames = Painter(scene), []
+        for _ in range(0, len(scene.sides[0]), bug.stride):
+            frames.append(painter.paint())
+            scene.step()
+        esper.switch_world("default")
+        esper.delete_world(f"film of {bug.name}")
+        write_film(FOLDER / f"bug_{bug.name}.gif", frames)
+        frames[-1].quantize(FEW, dither=Image.Dither.NONE).save(
+            STILLS / f"bug_{bug.name}.png", optimize=True
+        )
+        films.append((bug.title, frames))
+
+    head = 34
+    width, height = frames[0].width, head + max(film[0].height for _, film in films)
+    strip, font = [], ImageFont.load_default(20)
+    for title, frames in films:
+        whole = []
+        for frame in frames:
+            page = Image.new("RGB", (width, height), (14, 15, 24))
+            page.paste(frame, (0, head + (height - head - frame.height) // 2))
+            ImageDraw.Draw(page).text((width / 2, 23), title, "white", font, "ms")
+            whole.append(page)
+        step = -(-len(whole) // 24)  # two seconds each
+        strip.append([*whole[:-1:step], whole[-1]])
+    write_film(FOLDER / "published.gif", *strip)  # of the README
+
+
+def write_film(path: Path, *parts: list) -> None:
+    """Write parts one after the other; each stays at its end for a moment."""
+    from PIL import Image
+
+    frames, times = [], []
+    for part in parts:
+        rows = Image.new("RGB", (part[0].width, 2 * part[0].height))
+        rows.paste(part[0], (0, 0))
+        rows.paste(part[-1], (0, part[0].height))
+        # Rare colours count as much as others, such as the letters of a number.
+        palette = rows.quantize(FEW, Image.Quantize.MAXCOVERAGE)
+        frames += [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in part]
+        times += [round(1000 / FRAMES_A_SECOND)] * (len(part) - 1) + [LAST]
+    frames[0].save(
+        path, save_all=True, append_images=frames[1:], duration=times, loop=0, optimize=True
+    )
+
+
 if __name__ == "__main__":
     if sys.argv[1:2] == ["animation"]:
         animate(FOLDER / "tour.gif")
+    elif sys.argv[1:2] == ["published"]:
+        draw_published()
     elif sys.argv[1:2] == ["demos"]:
         for name in sys.argv[2:] or SECONDS:
             draw_demo(name)

@@ -375,8 +375,12 @@ def test_readers_who_ask_for_less_motion_see_a_still_of_each_animation():
     css = (ROOT / "docs" / "site.css").read_text("utf-8")
     rule = css.partition("prefers-reduced-motion: reduce")[2]
     for animation in (ROOT / "docs" / "pictures").glob("*.gif"):
-        still = re.search(rf'"{animation.name}"\] .*_images/(\w+\.png)', rule)
+        if animation.name == "published.gif":  # the site has its parts instead
+            continue
+        still = re.search(rf'"{animation.name}"\] .*"(?:\.\./_images/)?(\w+\.png)', rule)
         assert still, animation.name
+        if (ROOT / "docs" / "stills" / still[1]).exists():
+            continue
         shown = f"](pictures/{still[1]})"  # on a page, so that it is among the site's images
         assert shown in (ROOT / "docs" / "demos.md").read_text("utf-8")
 

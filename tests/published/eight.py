@@ -1,0 +1,293 @@
+"""Eight published bugs: each is a scene, the peer that shows it, and a number that is 0 without it.
+
+The scenes are made from the descriptions in the threads.  Pictures and tests use the same frames.
+"""
+
+from __future__ import annotations
+
+import itertools
+import random
+from collections.abc import Callable
+from math import cos, hypot, pi, sin
+from typing import Any, NamedTuple
+
+import ecs_collide as ec
+from tests.controllers import loops, ours, worlds
+from tests.controllers.situations import riding
+from tests.controllers.worlds import Box
+from tests.published.engines import DYNAMIC, KINEMATIC, Box2D, Frame, Ours, Pymunk
+
+Play = Callable[[], list[Frame]]
+
+
+class Bug(NamedTuple):
+    """A published bug.
+
+    Attributes
+    ----------
+    name : str
+        Of the files.
+    title : str
+        What the picture shows.
+    thread : str
+        The address of the public thread.
+    peer : str
+        The name of what is shown at the left.
+    needs : str
+        The package that the peer needs.
+    theirs, ours : callable
+        Return the frames, one for each step of 1/60 s.
+    measure : callable
+        Returns the number of some frames, 0 where all is well.
+    says : str
+        What the number is, with a place for it.
+    view : Box
+        The part of the world that a picture shows.
+    stride : int
+        Steps from one picture to the next.
+    follow : str
+        The role of a box to which the view is relative.
+    fine : float
+        The largest number at which all is well.
+    """
+
+    name: str
+    title: str
+    thread: str
+    peer: str
+    needs: str
+    theirs: Play
+    ours: Play
+    measure: Callable[[list[Frame]], float]
+    says: str
+    view: Box
+    stride: int = 5
+    follow: str = ""
+    fine: float = 0.0
+
+
+def boxes(frame: Frame, role: str) -> list[Box]:
+    return [box for other, box in frame if other == role]
+
+
+def play(
+    engine: Any, n_steps: int, before: Callable[[int], None] = lambda step: None
+) -> list[Frame]:
+    """Return the frames of an engine; `before` is called before each step."""
+    frames = [engine.frame()]
+    for step in range(n_steps):
+        before(step)
+        engine.step()
+        frames.append(engine.frame())
+    return frames
+
+
+# 1. Tunnelling: bullets of four speeds against a wall of 6.
+SPEEDS = (600.0, 1500.0, 3000.0, 6000.0)
+
+
+def shoot(engine: Any) -> list[Frame]:
+    engine.add("wall", Box(180, -80, 6, 160))
+    for n, speed in enumerate(SPEEDS):
+        engine.add("bullet", Box(8, 40 * n - 66, 20, 12), DYNAMIC, (speed, 0.0))
+    return play(engine, 24)
+
+
+def through(frames: list[Frame]) -> float:
+    return sum(box.x > 186 for box in boxes(frames[-1], "bullet"))
+
+
+# 2. Seams: a player who falls along a wall of tiles and presses against it.
+def slide_down(engine: Any) -> list[Frame]:
+    for n in range(14):
+        engine.add("wall", Box(126, 220 - 20 * n, 20, 20))
+    hero = engine.add("player", Box(114, 190, 12, 20), DYNAMIC)
+    return play(engine, 36, lambda _: engine.set_velocity(hero, 120, engine.velocity(hero)[1]))
+
+
+def stops(frames: list[Frame]) -> float:
+    """Return how often the player has lost its speed in its fall."""
+    heights = [boxes(frame, "player")[0].y for frame in frames]
+    ways = [before - after for before, after in itertools.pairwise(heights)]
+    return sum(after < 0.5 < 1 < before for before, after in itertools.pairwise(ways))
+
+
+# 3. A rider that trembles: a lift that sinks with 60 pixels a second.
+def ride(kind: type[worlds.Controller]) -> list[Frame]:
+    frames = worlds.play(kind, riding(lambda time: (0, -60), 190, 2.5))
+    return [[("lift", frame.movers[0]), ("player", frame.players[0])] for frame in frames]
+
+
+def gap(frames: list[Frame]) -> float:
+    """Return the largest distance from the lift of a player who has settled."""
+    found = [
+        abs(boxes(frame, "player")[0].y - boxes(frame, "lift")[0].top) for frame in frames[10:]
+    ]
+    return max(found, default=0.0)
+
+
+# 4. Falling through a lift: it rises while the player comes down.
+def land(engine: Any) -> list[Frame]:
+    engine.add("lift", Box(40, -20, 120, 6), KINEMATIC, (0.0, 200.0))
+    engine.add("player", Box(94, 237, 12, 20), DYNAMIC, (0.0, -1200.0))
+    return play(engine, 28)
+
+
+def below(frames: list[Frame]) -> float:
+    """Return how far the player is below what should hold it."""
+    hero = boxes(frames[-1], "player")[0]
+    floor = min(box.y for role, box in frames[-1] if role in ("lift", "one-way"))
+    return max(0.0, floor - hero.top)
+
+
+# 5. Leaks through one-way platforms: a player walks from one to the next.
+def walk(engine: Any) -> list[Frame]:
+    for n in range(3):
+        engine.add("one-way", Box(60 * n + 14, 60, 60, 5))
+    hero = engine.add("player", Box(24, 75, 12, 20), DYNAMIC)
+
+    def go(step: int) -> None:
+        if step > 20:
+            engine.set_velocity(hero, 90, engine.velocity(hero)[1])
+
+    return play(engine, 110, go)
+
+
+# 6. Crushed players: a lift against a ceiling.
+def crush(engine: Any) -> list[Frame]:
+    engine.add("wall", Box(40, 120, 120, 20))
+    lift = engine.add("lift", Box(40, 40, 120, 10), KINEMATIC, (0.0, 60.0))
+    hero = engine.add("player", Box(94, 50, 12, 20), DYNAMIC)
+
+    def turn(_: int) -> None:
+        if isinstance(engine, Ours):
+            crushed = [event for event in engine.space.collisions if event.solids]
+            if any(event.outcome is ec.Outcome.CRUSHED for event in crushed):
+                assert {lift, hero} & set(crushed[0].solids)
+                engine.set_velocity(lift, 0, -60)
+        if engine.box(lift).top > 120:
+            engine.set_velocity(lift, 0, 0)
+
+    return play(engine, 110, turn)
+
+
+def inside(frames: list[Frame]) -> float:
+    """Return how deep the player has been in lift and ceiling, or how far below the lift."""
+    found = 0.0
+    for frame in frames:
+        hero = boxes(frame, "player")[0]
+        depths = [hero.depth(box) for role, box in frame if role in ("lift", "wall")]
+        found = max(found, below([frame]), *depths)
+    return found
+
+
+# 7. A rollback that diverges: crates, shoved by a block, from a saved moment on, twice.
+def shove(engine: Any, n_crates: int = 24, n_steps: int = 300) -> list[Frame]:
+    dice = random.Random(3)
+    for wall in (Box(0, -20, 220, 20), Box(-20, 0, 20, 300), Box(220, 0, 20, 300)):
+        engine.add("wall", wall)
+    for n in range(n_crates):
+        side, shift = dice.choice((14, 18, 22)), dice.random() * 6
+        engine.add("crate", Box(26 + n % 8 * 22 + shift, 24 + n // 8 * 30, side, side), DYNAMIC)
+    block = engine.add("lift", Box(4, 0, 30, 24), KINEMATIC)
+
+    def steer(engine: Any, block: Any) -> Callable[[int], None]:
+        def set_speed(step: int) -> None:
+            engine.set_velocity(block, 100 * cos(step / 40), 70 * sin(step / 20))
+
+        return set_speed
+
+    play(engine, 90, steer(engine, block))
+    saved = engine.save()
+    first = play(engine, n_steps, steer(engine, block))
+    again = engine.restored(saved)
+    second = play(again, n_steps, steer(again, again.added[-1][2]))
+    return [
+        [("first", box) for box in boxes(one, "crate")] + other
+        for one, other in zip(first, second, strict=True)
+    ]
+
+
+def apart(frames: list[Frame]) -> float:
+    """Return the largest distance between the two runs."""
+    return max(
+        hypot(one.x - other.x, one.y - other.y)
+        for frame in frames
+        for one, other in zip(boxes(frame, "first"), boxes(frame, "crate"), strict=True)
+    )
+
+
+# 8. A crowd that overlaps: everybody goes to the middle.
+def gather(engine: Any, n_chasers: int = 60, n_steps: int = 180) -> list[Frame]:
+    for n in range(n_chasers):
+        angle, far = 2 * pi * (n % 15) / 15 + n // 15 * 0.2, 60 + 25 * (n // 15)
+        engine.add("chaser", Box(far * cos(angle) - 7, far * sin(angle) - 7, 14, 14), DYNAMIC)
+    chasers = [handle for _, _, handle in engine.added]
+
+    def chase(_: int) -> None:
+        for chaser in chasers:
+            x, y = engine.centre(chaser)
+            far = hypot(x, y) or 1.0
+            engine.set_velocity(chaser, -80 * x / far, -80 * y / far)
+
+    return play(engine, n_steps, chase)
+
+
+def overlap(frames: list[Frame]) -> float:
+    """Return the deepest overlap of two chasers in the last frame."""
+    crowd = boxes(frames[-1], "chaser")
+    found = max(one.depth(other) for n, one in enumerate(crowd) for other in crowd[:n])
+    return found if found > 1e-9 else 0.0
+
+
+GITHUB = "https://github.com/"
+EIGHT = [
+    Bug(
+        "tunnelling", "Fast bullets meet a thin wall",
+        GITHUB + "liabru/matter-js/issues/5", "pymunk 7", "pymunk",
+        lambda: shoot(Pymunk(0)), lambda: shoot(Ours(0)), through,
+        "{:.0f} of 4 through", Box(0, -84, 240, 168), 1,
+    ),
+    Bug(
+        "seams", "A player falls along the seams of tiles",
+        GITHUB + "erincatto/box2d/issues/456", "Box2D 3", "pyb2d3",
+        lambda: slide_down(Box2D()), lambda: slide_down(Ours()), stops,
+        "{:.0f} stops at seams", Box(30, 30, 190, 180), 1,
+    ),
+    Bug(
+        "trembling", "A rider on a lift that sinks",
+        GITHUB + "Facepunch/sbox-issues/issues/1246", "move, then test", "",
+        lambda: ride(loops.Usual), lambda: ride(ours.Ours), gap,
+        "gap {:.0f} px", Box(-32, -4, 64, 46), 3, "lift",
+    ),
+    Bug(
+        "lift", "A player lands on a lift that rises",
+        GITHUB + "GDQuest/godot-demo-projects-remake/issues/8", "Box2D 3", "pyb2d3",
+        lambda: land(Box2D()), lambda: land(Ours()), below,
+        "{:.0f} px below", Box(-20, -60, 240, 220), 1,
+    ),
+    Bug(
+        "one_way", "A walk over one-way platforms",
+        GITHUB + "4ian/GDevelop/issues/3667", "pymunk 7", "pymunk",
+        lambda: walk(Pymunk()), lambda: walk(Ours()), below,
+        "fell {:.0f} px", Box(0, -20, 210, 150),
+    ),
+    Bug(
+        "crushed", "A lift crushes a player",
+        GITHUB + "loiste-interactive/Obenseuer-Issues/issues/2058", "Box2D 3", "pyb2d3",
+        lambda: crush(Box2D()), lambda: crush(Ours()), inside,
+        "{:.0f} px too deep", Box(-20, -40, 240, 190), fine=1.0,
+    ),
+    Bug(
+        "rollback", "The same steps, after a rollback",
+        GITHUB + "dimforge/rapier/issues/966", "pymunk 7", "pymunk",
+        lambda: shove(Pymunk()), lambda: shove(Ours()), apart,
+        "{:.0f} px apart", Box(-20, -20, 260, 200),
+    ),
+    Bug(
+        "crowd", "A crowd goes to one place",
+        GITHUB + "liabru/matter-js/issues/992", "pymunk 7", "pymunk",
+        lambda: gather(Pymunk(0)), lambda: gather(Ours(0)), overlap,
+        "overlap {:.0f} of 14 px", Box(-120, -100, 240, 200),
+    ),
+]  # fmt: skip
