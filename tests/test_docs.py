@@ -93,8 +93,10 @@ def test_python_of_the_pages_runs(block, request, page_folder):
         if words in block:
             pytest.importorskip(package)
 
-    if "pyglet.app.run()" in block:
+    if "pyglet.app.run()" in block or "arcade.run()" in block:
         windows.play(block, request.node.callspec.id)
+    elif "pygame.display.flip()" in block:
+        windows.play_pygame(block, request.node.callspec.id)
     else:
         code = compile(block, request.node.callspec.id, "exec", dont_inherit=True)
         exec(code, {"__name__": "page"})

@@ -1,9 +1,10 @@
-"""Run a program that opens a pyglet window, without a person: keys are pressed by a script."""
+"""Run a program that opens a window, without a person: keys are pressed by a script."""
 
 from __future__ import annotations
 
 import os
 import sys
+import types
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -45,14 +46,11 @@ def play(
     names: dict[str, Any] = {"__name__": "__main__"}
     scheduled: list[Callable[[float], object]] = []
     windows: list[Any] = []
-    real_window = pyglet.window.Window
+    others = {*pyglet.app.windows}
     send = pyglet.event.EventDispatcher.dispatch_event  # a window's own one queues the events
 
-    def open_window(*args: Any, **options: Any) -> Any:
-        windows.append(real_window(*args, **options))
-        return windows[-1]
-
     def run(*_args: Any) -> None:
+        windows.extend({*pyglet.app.windows} - others)
         down: tuple[str, ...] = ()
         for frame in range(frames):
             wanted = (keys or {}).get(frame, down)
@@ -67,20 +65,48 @@ def play(
             for window in windows:
                 window.switch_to()
                 send(window, "on_draw")
+                send(window, "on_refresh", DT)
             if watch is not None:
                 watch(names, frame)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pyglet.window, "Window", open_window)
         patch.setattr(pyglet.app, "run", run)
+        patch.setattr(pyglet.window.BaseWindow, "_enable_event_queue", False)  # as its loop does
         patch.setattr(
             pyglet.clock, "schedule_interval", lambda function, _: scheduled.append(function)
         )
         try:
             exec(compile(program, name, "exec"), names)
         finally:
-            for window in windows:
+            for window in {*pyglet.app.windows} - others:
                 window.close()
     assert windows, "the program opened no window"
     assert scheduled, "the program runs no steps"
     return names
+
+
+def play_pygame(program: str, name: str, keys: Mapping[int, str] | None = None) -> Any:
+    """Run a program of pygame for 120 frames; return its last picture, a surface.
+
+    `keys` has the name of a key that is pressed after a frame.
+    """
+    pygame = pytest.importorskip("pygame")
+    pictures: list[Any] = []
+
+    def flip() -> None:
+        pictures.append(pygame.display.get_surface().copy())
+        key = (keys or {}).get(len(pictures))
+        if key is not None:
+            pygame.event.post(pygame.event.Event(pygame.KEYDOWN, key=getattr(pygame, key)))
+        if len(pictures) == 120:
+            pygame.event.post(pygame.event.Event(pygame.QUIT))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("SDL_VIDEODRIVER", "dummy")
+        patch.setattr(pygame.display, "flip", flip)
+        patch.setattr(pygame.time, "Clock", lambda: types.SimpleNamespace(tick=lambda fps: None))
+        try:
+            exec(compile(program, name, "exec"), {"__name__": "__main__"})
+        finally:
+            pygame.quit()
+    return pictures[-1]

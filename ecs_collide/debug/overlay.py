@@ -1,6 +1,6 @@
-"""An overlay for pyglet games that shows how collisions come about.
+"""An overlay for pyglet, arcade and pygame that shows how collisions come about.
 
-Two lines, after the window and the space are created::
+With pyglet or arcade, two lines after the window and the space are created::
 
     overlay = DebugDraw(space)
     overlay.attach(window)
@@ -10,10 +10,17 @@ or, if the game draws with a camera and resets it afterwards, a call within
 
     overlay.draw()
 
+With pygame, a line for the keys and a line at the end of a frame::
+
+    overlay.on_key_press(event.key)
+    overlay.draw(canvas)  # canvas = PygameCanvas(screen), of ecs_collide.debug.with_pygame
+
+A class with the four methods of `Canvas` draws with any other library.
+
 F1 shows and hides the overlay, F2 to F9 its parts.  F10 pauses, F11 does a single step and F12
 slows down, if the game steps with `DebugDraw.process` instead of ``esper.process``.
 
-pyglet is imported when something is drawn, not before.
+The graphics library is imported when something is drawn, not before.
 """
 
 from __future__ import annotations
@@ -21,28 +28,28 @@ from __future__ import annotations
 import weakref
 from collections import deque
 from collections.abc import Callable
+from itertools import takewhile
 from typing import Any
 
 import esper
 import numpy as np
 
-from ecs_collide.debug.pyglet_lists import BoxList, LineList, Note, load_pyglet
-from ecs_collide.debug.shapes import COLOURS, Camera, Show, collect
+from ecs_collide.debug.pyglet_lists import load_pyglet
+from ecs_collide.debug.shapes import COLOURS, Canvas, Show, collect
+from ecs_collide.debug.with_pyglet import Hook, PygletCanvas
 from ecs_collide.space import Space
 from ecs_collide.step.stats import StageTimes
 
 __all__ = ["COLOURS", "KEYS", "DebugDraw", "Show"]
 
-# The codes of the function keys; pyglet.window.key.F1 is the first.  Importing that module
-# opens a display.
-_F1 = 0xFFBE
+# The codes of the function keys begin with pyglet.window.key.F1 (arcade.key.F1) and pygame.K_F1.
+# Importing pyglet's module opens a display.
+_F1_OF_PYGLET, _F1_OF_PYGAME = 0xFFBE, 0x4000003A
 
 KEYS: dict[int, Show | str] = {
-    _F1: "visible",
-    **{_F1 + 1 + n: show for n, show in enumerate(Show)},
-    _F1 + 9: "pause",
-    _F1 + 10: "step",
-    _F1 + 11: "slow",
+    f1 + n: action
+    for f1 in (_F1_OF_PYGLET, _F1_OF_PYGAME)
+    for n, action in enumerate(("visible", *Show, "pause", "step", "slow"))
 }
 """The actions of the keys F1 to F12.  `DebugDraw.keys` is a copy that a game may change."""
 
@@ -51,12 +58,12 @@ TEXT_EVERY = 15  # draws until the numbers change, so that they can be read
 
 
 class DebugDraw:
-    """An overlay on a pyglet window: the boxes of a space and the work of the last step.
+    """An overlay on a window: the boxes of a space and the work of the last step.
 
-    It draws in world units, with the projection and view that the window has when `draw` is
-    called: under any camera, with y up or down.  It shows the first two axes of a 3D space.  In a
-    space that wraps, boxes across an edge are shown on both sides.  It changes nothing, except
-    that it turns `Space.timing` on while it shows times.
+    It draws in world units, with the camera of a canvas or the projection and view that a window
+    of pyglet or arcade has when `draw` is called: with any zoom, with y up or down.  It shows the
+    first two axes of a 3D space.  In a space that wraps, boxes across an edge are shown on both
+    sides.  It changes nothing, except that it turns `Space.timing` on while it shows times.
 
     Parameters
     ----------
@@ -100,11 +107,13 @@ class DebugDraw:
         self.keys = dict(KEYS)
         self._is_due = False  # a single step
         self._n_calls = 0
-        self._hook: _Hook | None = None
+        self._text: tuple[object, list[str]] = (None, [])
+        self._text_age = 0
+        self._hook: Hook | None = None
         self._window: Callable[[], Any] = lambda: None  # the window of `attach`, if it still exists
         self._view: Callable[[], Any] | None = None
         self._draws = False
-        self._canvases: weakref.WeakKeyDictionary[Any, _Canvas] = weakref.WeakKeyDictionary()
+        self._canvases: weakref.WeakKeyDictionary[Any, PygletCanvas] = weakref.WeakKeyDictionary()
         self._timed: Space | None = None  # the space whose timing this overlay has turned on
 
     @property
@@ -127,7 +136,7 @@ class DebugDraw:
 
     @show.setter
     def show(self, show: Show) -> None:
-        if isinstance(show, bool) or not isinstance(show, int) or not 0 <= show <= _EVERYTHING:
+        if isinstance(show, bool) or not isinstance(show, int) or not 0 <= show <= ~Show(0):
             raise TypeError(
                 f"DebugDraw.show={show!r} must be a Show, as Show.BOXES | Show.CONTACTS"
             )
@@ -177,7 +186,7 @@ class DebugDraw:
     def on_key_press(self, symbol: int, modifiers: int = 0) -> bool:
         """Do the action of a key; return whether it has one.
 
-        pyglet's handler: `attach` pushes it, or ``window.push_handlers(overlay.on_key_press)``.
+        `symbol` is a key of pyglet, arcade or pygame.  `attach` pushes this handler.
         """
         action = self.keys.get(symbol)
         if action is None:
@@ -204,7 +213,7 @@ class DebugDraw:
     def attach(
         self, window: Any, *, view: Callable[[], Any] | None = None, draws: bool = True
     ) -> None:
-        """Draw after each `on_draw` of a window, and handle its keys.
+        """Draw after each `on_draw` of a window of pyglet or arcade, and handle its keys.
 
         With pyglet's loop this is automatic; a game with another loop calls `draw` after it has
         drawn.  The window keeps the overlay until `detach`.  If several overlays are attached to
@@ -235,13 +244,13 @@ class DebugDraw:
             )
         self.detach()
         self._window, self._view, self._draws = weakref.ref(window), view, draws
-        self._hook = _Hook.of(window)
-        self._hook.overlays.append(self)
+        self._hook = Hook.of(window)
+        self._hook.overlays[self] = self._draw_after_game
 
     def detach(self) -> None:
         """Stop drawing on the window and handling its keys."""
         if self._hook is not None:
-            self._hook.overlays.remove(self)
+            del self._hook.overlays[self]
         self._hook, self._window = None, lambda: None
         self._time(None)
 
@@ -257,32 +266,46 @@ class DebugDraw:
         finally:
             window.view = before
 
-    def draw(self, window: Any = None) -> None:
-        """Draw the shown parts over the window's content, with the view that is set.
+    def draw(self, canvas: Canvas | Any = None) -> None:
+        """Draw the shown parts over the content of a window.
 
         Parameters
         ----------
-        window : pyglet.window.Window, optional
-            The window whose context is current; by default the window of `attach`, else the first
-            open window of the game.
+        canvas : Canvas or window of pyglet or arcade, optional
+            A window's context must be current; its projection and view are the camera.  By
+            default the window of `attach`, else the first open window of the game.
 
         Raises
         ------
         ImportError
-            pyglet is not installed, or is older than 2.1, or 3 or newer.
+            No canvas is given, and pyglet is not installed, or is older than 2.1, or 3 or newer.
         RuntimeError
             There is no window.
+        TypeError
+            `canvas` is neither a canvas nor a window.
         """
         self._time(self.space if self._writes() else None)
         if not self.visible:
             return
-        window = self._find_window(window)
+        if not hasattr(canvas, "draw_boxes"):
+            canvas = self._canvas_of(self._find_window(canvas))
+        boxes, lines = collect(self.space, self.show, canvas.start())
+        canvas.draw_boxes(boxes)
+        canvas.draw_lines(lines)
+        if self._writes():
+            canvas.draw_text(self._readable_lines())
+
+    def _canvas_of(self, window: Any) -> PygletCanvas:
+        if not hasattr(window, "projection"):
+            raise TypeError(
+                f"DebugDraw.draw({window!r}) wants a window of pyglet or arcade, or a canvas: "
+                "PygameCanvas(surface) of ecs_collide.debug.with_pygame"
+            )
         canvas = self._canvases.get(window)
         if canvas is None:
-            canvas = self._canvases[window] = _Canvas()
-        canvas.draw(window, self.space, self.show)
-        if self._writes():
-            self._write(window, canvas)
+            canvas = self._canvases[window] = PygletCanvas(window)
+        canvas.above = self._above(window)
+        return canvas
 
     def _writes(self) -> bool:
         return self.visible and Show.STATS in self.show
@@ -305,22 +328,24 @@ class DebugDraw:
 
     # -- the numbers --
 
-    def _write(self, window: Any, canvas: _Canvas) -> None:
+    def _readable_lines(self) -> list[str]:
+        """Return the lines of numbers, which change only now and then."""
         stats = self.space.stats
         if stats.times is not None and any(stats.times) and stats.step != self._seen_step:
             self._times.append(stats.times)
             self._seen_step = stats.step
-        width = window.get_size()[0]
-        if canvas.is_due((self.paused, self.slow, width), stats.step if self.paused else -1):
-            canvas.note.set_lines(self.lines(), width)
-        canvas.note.draw(window, self._above(window))
+        state = self.paused, self.slow, stats.step if self.paused else -1
+        self._text_age += 1
+        if self._text_age >= TEXT_EVERY or self._text[0] != state:
+            self._text, self._text_age = (state, self.lines()), 0
+        return self._text[1]
 
     def _above(self, window: Any) -> int:
         """Return the height in pixels of the lines of overlays that were attached earlier."""
         if self._hook is None or window is not self._window():
             return 0
-        others = self._hook.overlays[: self._hook.overlays.index(self)]
-        return sum(other.note_height(window) for other in others)
+        earlier = takewhile(lambda other: other is not self, self._hook.overlays)
+        return sum(other.note_height(window) for other in earlier)
 
     def note_height(self, window: Any = None) -> int:
         """Return the height in pixels of the lines of numbers at the upper edge of a window.
@@ -328,7 +353,7 @@ class DebugDraw:
         A game may write its own lines below them.  `window` as in `draw`.
         """
         canvas = self._canvases.get(self._find_window(window))
-        return canvas.note.height if canvas is not None and self._writes() else 0
+        return canvas.text_height if canvas is not None and self._writes() else 0
 
     def lines(self) -> list[str]:
         """Return the lines of numbers that are shown."""
@@ -348,81 +373,3 @@ class DebugDraw:
             f"{name} {ms:.2f}" for name, ms in zip(StageTimes._fields, means, strict=True)
         )
         return [found, f"{means.sum():.2f} ms a step: {stages}"]
-
-
-_EVERYTHING = ~Show(0)
-
-
-class _Hook:
-    """A hook that passes the events of a window on to the overlays that are attached to it.
-
-    Its handlers are in a separate frame of the event stack, below an empty one, so handlers that
-    the game sets later do not replace them.  They are functions, because the window holds methods
-    only weakly.
-    """
-
-    def __init__(self, window: Any) -> None:
-        overlays: list[DebugDraw] = []
-        self.overlays = overlays
-
-        def on_key_press(symbol: int, modifiers: int) -> bool:
-            is_taken = False
-            for overlay in [*overlays]:
-                is_taken |= overlay.on_key_press(symbol, modifiers)
-            return is_taken
-
-        def on_refresh(dt: float) -> None:
-            for overlay in [*overlays]:
-                overlay._draw_after_game()
-
-        self._on_refresh = on_refresh
-        window.push_handlers(on_key_press=on_key_press, on_refresh=on_refresh)
-        window.push_handlers()
-
-    @classmethod
-    def of(cls, window: Any) -> _Hook:
-        """Return the hook of a window; it stays until the game pops its handlers."""
-        hook = _HOOKS.get(window)
-        if hook is None or not hook._is_in(window):
-            hook = _HOOKS[window] = cls(window)
-        return hook
-
-    def _is_in(self, window: Any) -> bool:
-        return any(frame.get("on_refresh") is self._on_refresh for frame in window._event_stack)
-
-
-_HOOKS: weakref.WeakKeyDictionary[Any, _Hook] = weakref.WeakKeyDictionary()
-
-
-class _Canvas:
-    """The shapes and lines of an overlay in one window; they belong to its OpenGL context."""
-
-    def __init__(self) -> None:
-        self._boxes, self._lines, self.note = BoxList(), LineList(), Note()
-        self._age = TEXT_EVERY
-        self._state: object = None
-
-    def draw(self, window: Any, space: Space, show: Show) -> None:
-        """Draw boxes and lines with the projection and view of a window."""
-        from pyglet.math import Mat4, Vec3
-
-        projection, view = window.projection, window.view
-        camera = Camera(projection @ view, window.get_size())
-        for shapes in (self._boxes, self._lines):
-            shapes.clear(camera.middle)
-        collect(space, show, camera, self._boxes, self._lines)
-        to_middle = Mat4.from_translation(Vec3(camera.middle[0], camera.middle[1], 0.0))
-        try:  # one matrix: the product here has more digits than in OpenGL
-            window.projection, window.view = projection @ view @ to_middle, Mat4()
-            self._boxes.draw()
-            self._lines.draw()
-        finally:
-            window.projection, window.view = projection, view
-
-    def is_due(self, *state: object) -> bool:
-        """Return whether the lines must be written again, which takes long."""
-        self._age += 1
-        if self._age < TEXT_EVERY and state == self._state:
-            return False
-        self._age, self._state = 0, state
-        return True

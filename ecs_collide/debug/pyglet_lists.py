@@ -7,10 +7,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.debug.shapes import Colours, Doubles
+from ecs_collide.debug.shapes import FARTHEST, Doubles, Shapes
 
 LINES = 1  # GL_LINES
-FARTHEST = 1e30  # single precision holds it, and it is never seen
 
 # The overlay lies nearer than all drawings of a game, and its later shapes lie nearer still, so a
 # game's depth test does not hide them.
@@ -118,11 +117,7 @@ class VertexList:
 
 
 class ShapeList(VertexList):
-    """A list of shapes of lines, each given by two corners.
-
-    Coordinates are stored relative to the middle of the view, so that single precision suffices
-    even far from the origin.
-    """
+    """A list of shapes of lines, each given by two corners."""
 
     mode = LINES
     unseen = FARTHEST
@@ -131,51 +126,21 @@ class ShapeList(VertexList):
 
     def __init__(self) -> None:
         super().__init__(VERTEX_SHADER.replace("FIRST", str(self.nearness)), FRAGMENT_SHADER)
-        self._middle: Doubles = np.zeros(2)
-        self._parts: list[tuple[NDArray[np.float32], NDArray[np.uint32]]] = []
 
-    def clear(self, middle: Doubles) -> None:
-        """Remove all shapes; further shapes are stored relative to this point."""
-        self._middle = middle
-        self._parts.clear()
+    def fill(self, shapes: Shapes, middle: Doubles) -> None:
+        """Set the shapes of the next draw, relative to a point near the view.
 
-    def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
-        """Add shapes by two corners, float64 (n, 2 or more), in one colour or one (n, 4) each.
-
-        Shapes with NaN or infinite numbers are skipped.
+        So single precision suffices even far from the origin.
         """
-        low, high = low[:, :2], high[:, :2]
-        if isinstance(colours, tuple):
-            colours = np.full((len(low), 4), (*colours, 255), np.uint8)
-        tints = np.ascontiguousarray(colours).view(np.uint32)[:, 0]
-        with np.errstate(over="ignore", invalid="ignore"):
-            rects = self._rects(low, high)
-            if not np.isfinite(rects.sum()):  # rarely: some are too far away, or none at all
-                seen = ~np.isnan(low).any(axis=1) & ~np.isnan(high).any(axis=1)
-                ends = (end[seen].clip(-FARTHEST, FARTHEST) for end in (low, high))
-                rects, tints = self._rects(*ends), tints[seen]
-        if len(rects):
-            self._parts.append((rects, tints))
-
-    def _rects(self, low: Doubles, high: Doubles) -> NDArray[np.float32]:
-        rects = np.empty((len(low), 4), np.float32)
-        np.subtract(low, self._middle, out=rects[:, :2], casting="same_kind")
-        np.subtract(high, self._middle, out=rects[:, 2:], casting="same_kind")
-        return rects
-
-    def draw(self) -> None:
-        """Draw the shapes, with a view that is moved to the middle."""
-        n = sum(len(tints) for _, tints in self._parts)
+        n = len(shapes.low)
         if n == 0 and self._n_drawn == 0:
             return
+        ends = np.empty((n, 4), np.float32)
+        np.subtract(shapes.low, middle, out=ends[:, :2], casting="same_kind")
+        np.subtract(shapes.high, middle, out=ends[:, 2:], casting="same_kind")
         corners, tints = self.reserve(n)
-        start = 0
-        for rects, colours in self._parts:
-            stop = start + len(colours)
-            np.take(rects, self.columns, axis=1, out=corners[start:stop], mode="clip")
-            tints[start:stop] = colours[:, None]
-            start = stop
-        super().draw()
+        np.take(ends, self.columns, axis=1, out=corners, mode="clip")
+        tints[:] = np.ascontiguousarray(shapes.colours).view(np.uint32)
 
 
 class BoxList(ShapeList):
@@ -210,9 +175,13 @@ class Note:
         )  # fmt: skip
         self._back = shapes.Rectangle(0, 0, 1, 1, color=(12, 14, 22, 216))
         self.height = 0  # pixels
+        self._set: object = None
 
     def set_lines(self, lines: list[str], width: int) -> None:
-        """Set the lines, broken if they are wider than a window; this takes long."""
+        """Set the lines, broken if they are wider than a window; a change takes long."""
+        if self._set == (lines, width):
+            return
+        self._set = (lines, width)
         self._label.width = max(width - 2 * self.MARGIN, self.NARROWEST)
         self._label.text = "\n".join(lines)
         self.height = round(self._label.content_height) + 2 * self.MARGIN

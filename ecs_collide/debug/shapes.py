@@ -1,10 +1,10 @@
-"""Boxes and lines of an overlay in world units, from the lowest to the topmost."""
+"""Boxes and lines of an overlay in world units, and the interface of what draws them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntFlag
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,6 +18,8 @@ from ecs_collide.space import Space
 Doubles = NDArray[np.float64]
 Colour = tuple[int, int, int]
 Colours = NDArray[np.uint8] | Colour
+
+FARTHEST = 1e30  # single precision holds it, and it is never seen
 
 
 class Show(PrintsItsName, IntFlag):
@@ -69,13 +71,6 @@ _DRAWN_KINDS = (
 _CROSS, _NORMAL = 3.0, 12.0  # half the width of a cross and the length of a normal, in pixels
 
 
-class Shapes(Protocol):
-    """A list that takes shapes by two corners, or ends."""
-
-    def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
-        """Add shapes by two corners, float64 (n, 2 or more), in one colour or one (n, 4) each."""
-
-
 class Camera:
     """The view of a window onto the plane of the first two axes of a space.
 
@@ -102,11 +97,83 @@ class Camera:
         return pixels
 
 
-def collect(space: Space, show: Show, camera: Camera, boxes: Shapes, lines: Shapes) -> None:
-    """Add the shown parts of a space to boxes and lines."""
+class Shapes(NamedTuple):
+    """Boxes by their min and max corners, or lines by their ends."""
+
+    low: Doubles  # float64 (n, 2), finite
+    high: Doubles
+    colours: NDArray[np.uint8]  # (n, 4): red, green, blue and 255
+
+
+class Canvas(Protocol):
+    """The interface through which an overlay draws with any graphics library.
+
+    For each picture the overlay calls these methods once, in this order; the last one only if it
+    shows text.
+    """
+
+    def start(self) -> Camera:
+        """Begin a picture, and return its view."""
+
+    def draw_boxes(self, boxes: Shapes) -> None:
+        """Draw the outlines of boxes, one pixel wide; later boxes lie over earlier ones."""
+
+    def draw_lines(self, lines: Shapes) -> None:
+        """Draw lines, one pixel wide, over the boxes."""
+
+    def draw_text(self, lines: list[str]) -> None:
+        """Draw lines of text at the upper edge, broken where they do not fit."""
+
+
+class _List:
+    """A list of shapes that grows part by part; in a world that wraps, on both sides of an edge."""
+
+    def __init__(self, domain: PeriodicDomain | None) -> None:
+        self._domain = domain
+        self._parts: list[tuple[Doubles, Doubles, NDArray[np.uint8]]] = []
+
+    def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
+        """Add shapes by two corners, float64 (n, 2 or more), in one colour or one (n, 4) each."""
+        if isinstance(colours, tuple):
+            colours = np.full((len(low), 4), (*colours, 255), np.uint8)
+        axes = [] if self._domain is None else [k for k in self._domain.axes if k < 2]
+        self._add(low[:, :2], high[:, :2], colours, axes)
+
+    def _add(
+        self, low: Doubles, high: Doubles, colours: NDArray[np.uint8], axes: list[int]
+    ) -> None:
+        """Add shapes, and those that reach beyond an edge on one of the axes once more."""
+        if not axes or self._domain is None:
+            self._parts.append((low, high, colours))
+            return
+        k, *others = axes
+        width = self._domain.widths[k]
+        self._add(low, high, colours, others)
+        for beyond, direction in (
+            (np.minimum(low[:, k], high[:, k]) < 0.0, width),
+            (np.maximum(low[:, k], high[:, k]) > width, -width),
+        ):
+            if beyond.any():
+                move = direction * (np.arange(2) == k)
+                self._add(low[beyond] + move, high[beyond] + move, colours[beyond], others)
+
+    def joined(self) -> Shapes:
+        """Return all shapes; those with NaN are skipped, and infinite numbers become large."""
+        if not self._parts:
+            return Shapes(np.empty((0, 2)), np.empty((0, 2)), np.empty((0, 4), np.uint8))
+        low, high, colours = (np.concatenate(parts) for parts in zip(*self._parts, strict=True))
+        widest = max(np.abs(end).max(initial=0.0) for end in (low, high))
+        if not widest <= FARTHEST:  # rarely: some are too far away, or have no place
+            seen = ~np.isnan(low).any(axis=1) & ~np.isnan(high).any(axis=1)
+            low, high = (end[seen].clip(-FARTHEST, FARTHEST) for end in (low, high))
+            colours = colours[seen]
+        return Shapes(low, high, colours)
+
+
+def collect(space: Space, show: Show, camera: Camera) -> tuple[Shapes, Shapes]:
+    """Return the boxes and the lines of the shown parts of a space, the topmost last."""
     domain = None if space.wrap is None else PeriodicDomain(space.wrap)
-    if domain is not None:
-        boxes, lines = _WithImages(domain, boxes), _WithImages(domain, lines)
+    boxes, lines = _List(domain), _List(domain)
     kinds = space.body_kinds()
     if Show.TREE in show:
         branches = space.branches()
@@ -130,9 +197,10 @@ def collect(space: Space, show: Show, camera: Camera, boxes: Shapes, lines: Shap
         _add_pairs(space, domain, lines)
     if Show.CONTACTS in show:
         _add_contacts(space, camera, lines)
+    return boxes.joined(), lines.joined()
 
 
-def _add_pairs(space: Space, domain: PeriodicDomain | None, lines: Shapes) -> None:
+def _add_pairs(space: Space, domain: PeriodicDomain | None, lines: _List) -> None:
     low, high = space.boxes(space.candidate_pairs().ravel())
     centres = (low / 2 + high / 2).reshape(-1, 2, space.dim)
     first, second = centres.swapaxes(0, 1)
@@ -141,7 +209,7 @@ def _add_pairs(space: Space, domain: PeriodicDomain | None, lines: Shapes) -> No
     lines.add(first, second, COLOURS["pair"])
 
 
-def _add_contacts(space: Space, camera: Camera, lines: Shapes) -> None:
+def _add_contacts(space: Space, camera: Camera, lines: _List) -> None:
     contacts = space.contact_points()
     points, colours = contacts.points[:, :2], _CONTACTS[contacts.kinds]
     pixels = camera.pixel(points)[:, None]
@@ -163,33 +231,6 @@ def shown_normals(space: Space, contacts: ContactPoints) -> Doubles:
     first_dynamic, second_dynamic = (kinds & BodyKind.DYNAMIC != 0).T
     is_turned = second_dynamic & ~first_dynamic
     return np.where(is_turned[:, None], -contacts.normals, contacts.normals)
-
-
-class _WithImages:
-    """A list that adds shapes in a world that wraps: on both sides of an edge."""
-
-    def __init__(self, domain: PeriodicDomain, shapes: Shapes) -> None:
-        self._domain, self._shapes = domain, shapes
-
-    def add(self, low: Doubles, high: Doubles, colours: Colours) -> None:
-        """Add shapes, twice if they reach beyond an edge of the world."""
-        self._add(low, high, colours, [k for k in self._domain.axes if k < 2])
-
-    def _add(self, low: Doubles, high: Doubles, colours: Colours, axes: list[int]) -> None:
-        if not axes:
-            self._shapes.add(low, high, colours)
-            return
-        k, *others = axes
-        width = self._domain.widths[k]
-        self._add(low, high, colours, others)
-        for beyond, direction in (
-            (np.minimum(low[:, k], high[:, k]) < 0.0, width),
-            (np.maximum(low[:, k], high[:, k]) > width, -width),
-        ):
-            if beyond.any():
-                move = direction * (np.arange(low.shape[1]) == k)
-                tints = colours if isinstance(colours, tuple) else colours[beyond]
-                self._add(low[beyond] + move, high[beyond] + move, tints, others)
 
 
 def _visible(low: Doubles, high: Doubles, camera: Camera) -> tuple[Doubles, Doubles]:

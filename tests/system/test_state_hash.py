@@ -51,13 +51,8 @@ def play(n_steps: int, look: Callable[[ec.Space], object] | None = None, **how: 
 
 def read_everything(space: ec.Space) -> None:
     """Do all that an overlay does, but for handing it to a window."""
-
-    class Nothing:
-        def add(self, *parts: object) -> None:
-            pass
-
     camera = Camera(np.eye(4).ravel().tolist(), (400, 300))
-    collect(space, ~Show(0), camera, Nothing(), Nothing())
+    collect(space, ~Show(0), camera)
     DebugDraw(space).lines()
 
 
