@@ -277,8 +277,13 @@ class Figure:
         if one_way is None:
             return True
         if esper.has_component(other, ec.Slope):
+            hit = self.space.cast_box(centre, half, motion, filter=lambda body: body == other)
             out = solid_side(one_way, self.space.up)
-            return sum(part * along for part, along in zip(out, motion, strict=True)) < 0.0
+            return (
+                hit is not None
+                and hit.depth == 0.0
+                and sum(part * side for part, side in zip(out, hit.normal, strict=True)) > 0.0
+            )
         low, high = self.space.bounds(other)
         normal = solid_side(one_way, self.space.up)
         for k in range(self.dim):

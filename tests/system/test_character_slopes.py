@@ -169,3 +169,35 @@ def test_a_saved_character_keeps_its_settings_for_slopes():
     again = Character.from_bytes(character.to_bytes())
 
     assert (again.floor_max_angle, again.floor_constant_speed) == (30, True)
+
+
+@pytest.mark.parametrize("direction", [1, -1])
+def test_it_passes_below_a_one_way_slope_at_its_speed(direction):
+    box((60, -8), (300, 8))
+    box((60, 40), (60, 30), ec.Slope("right"), ec.OneWay())  # its line begins at 10
+    body, character, _ = hero((60 - 100 * direction, FEET), acceleration=math.inf)
+    for _ in range(5):
+        esper.process(DT)
+
+    character.walk = float(direction)
+    for _ in range(100):
+        before = position(body)[0]
+        esper.process(DT)
+        assert (position(body)[0] - before) * direction == pytest.approx(2, rel=1e-8)
+        assert position(body)[1] == pytest.approx(FEET, abs=1e-9)
+
+
+def test_it_walks_up_a_one_way_slope_without_losing_any_of_its_speed():
+    box((-100, -8), (100, 8))
+    box((60, 30), (60, 30), ec.Slope("right"), ec.OneWay())
+    body, character, _ = hero((-34, FEET), acceleration=math.inf)
+    for _ in range(5):
+        esper.process(DT)
+
+    character.walk = 1.0
+    for _ in range(50):
+        before = position(body)[0]
+        esper.process(DT)
+        assert position(body)[0] - before == pytest.approx(2, rel=1e-8)
+
+    assert position(body)[1] - FEET == pytest.approx((position(body)[0] + 6) / 2)
