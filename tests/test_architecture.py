@@ -48,12 +48,18 @@ LAYERS = [
     {"__init__"},
     {"__main__"},
     {"levels", "character", "path", "zone", "debug"},
-    {"recording.replay", "recording.rollback", "recording.__main__"},
+    {
+        "recording.player",
+        "recording.page",
+        "recording.replay",
+        "recording.rollback",
+        "recording.__main__",
+    },
     {"testing"},
 ]
 # Packages that a game imports by name, and that may need more than esper and numpy.
 EXTRAS = {"levels", "character", "path", "zone", "debug", "testing"}
-EXTRAS |= {"recording.replay", "recording.__main__"}
+EXTRAS |= {"recording.player", "recording.page", "recording.replay", "recording.__main__"}
 
 
 def is_extra(name: str) -> bool:

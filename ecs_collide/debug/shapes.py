@@ -188,7 +188,7 @@ def collect(space: Space, show: Show, camera: Camera) -> tuple[Shapes, Shapes]:
     if Show.BOXES in show:
         on = kinds & BodyKind.DISABLED == 0
         low, high = space.boxes()
-        boxes.add(*_visible(low[on], high[on], camera), _PALETTE.take(kinds[on], axis=0))
+        boxes.add(*_visible(low[on], high[on], camera), PALETTE.take(kinds[on], axis=0))
     if Show.GHOSTS in show:
         ghosts, dim = space.impact_boxes(), space.dim
         corners = ghosts.mins.reshape(-1, dim), ghosts.maxs.reshape(-1, dim)
@@ -263,7 +263,7 @@ def _of_branches(branches: Branches, order: NDArray[np.int64]) -> NDArray[np.uin
     return colours
 
 
-_PALETTE = _palette()
+PALETTE = _palette()  # by BodyKind: red, green, blue, 255
 _CONTACTS = np.array(
     [(*COLOURS[name], 255) for name in ("contact", "crossing")], np.uint8
 )  # by ContactKind

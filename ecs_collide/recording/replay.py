@@ -2,158 +2,26 @@
 
 A window shows the bodies and the work of the step, with the overlay of `ecs_collide.debug`.  Space
 plays and pauses, the arrows go a step or a second back and forth, F1 to F9 control the overlay.
-It needs pyglet; ``--text`` and ``--step`` need no window.
+It needs pyglet; ``--text`` and ``--step`` need no window.  ``--html`` writes a page for a browser.
 """
 
 from __future__ import annotations
 
-import itertools
 import sys
 from argparse import ArgumentParser, RawDescriptionHelpFormatter
 from collections.abc import Sequence
-from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-import esper
-
 from ecs_collide.debug.pictures import draw_text
-from ecs_collide.recording.frames import Frame, describe, printable, show
+from ecs_collide.recording.frames import describe, printable, show
+from ecs_collide.recording.page import write_page
+from ecs_collide.recording.player import Player, pressed
 from ecs_collide.recording.recording import Recording, RecordingError, first_difference
-from ecs_collide.snapshot.capture import WIDTHS
-from ecs_collide.snapshot.codec import decode
-from ecs_collide.snapshot.plain import stand_in
-from ecs_collide.space import Space
-from ecs_collide.systems import install
 
 SECOND = 60  # steps for shift and an arrow
 SIZE = (960, 540)  # pixels of the window
 KEYS_HELP = "space: play   left, right: a step   up, down: a second   home, end   F1-F9: overlay"
-
-_numbers = itertools.count(1)
-
-
-class _Saved:
-    """A component of the game, as the bytes of the snapshot."""
-
-    def __init__(self, data: bytes) -> None:
-        self.data = data
-
-
-class Player:
-    """A player that shows the frames of a recording in a separate world, forwards and backwards.
-
-    The world has the bodies and the library's components.  Custom components are only named, and
-    code of the game is not run.
-
-    Parameters
-    ----------
-    recording : Recording
-
-    Attributes
-    ----------
-    space : Space
-        The space of the game as it was after `step`.
-    step : int
-    is_playing : bool
-
-    Raises
-    ------
-    RecordingError
-        The recording has no steps, or no snapshots to show.
-    """
-
-    def __init__(self, recording: Recording) -> None:
-        if not recording.frames:
-            raise RecordingError("the recording has no steps")
-        if not all(frame.snapshot for frame in recording.frames):
-            raise RecordingError(
-                "the recording has no snapshots to show: --text and --step need none; "
-                "Space.snapshot_with lets the space save custom components"
-            )
-        self.recording = recording
-        self.is_playing = False
-        self._known: set[tuple[str, tuple[str, ...] | None]] = set()  # types with their fields
-        self._before = esper.current_world
-        self.world = f"replay {next(_numbers)}"
-        esper.switch_world(self.world)
-        self.first, self.last = recording.frames[0].step, recording.frames[-1].step
-        about = recording.about
-        try:
-            self.space: Space = install(
-                dim=about.get("dim", 2), wrap=about.get("wrap"), up=about.get("up")
-            )
-            self.seek(self.first)
-        except BaseException:
-            self.close()
-            raise
-
-    def seek(self, step: int) -> None:
-        """Show the world after a step, or after the nearest recorded one.
-
-        Raises
-        ------
-        RecordingError
-            The snapshot of the step is forged or damaged.
-        """
-        self.step = min(max(step, self.first), self.last)
-        try:
-            self._restore(self.frame.snapshot)
-        except Exception as error:  # a forged one may fail in making types or setting fields
-            raise RecordingError(f"step {self.step} cannot be shown: {error}") from error
-
-    def _restore(self, data: bytes) -> None:
-        state = decode(data, self.space.dim, WIDTHS)
-        types: dict[str, tuple[str, ...] | None] = dict.fromkeys(state.own)
-        types |= {name: table.fields for name, table in zip(state.plain, state.tables, strict=True)}
-        for name, fields in types.items():
-            if (name, fields) in self._known:
-                continue
-            self._known.add((name, fields))
-            if fields is None:
-                kind = type(name, (_Saved,), {})
-                self.space.snapshot_with(kind, attrgetter("data"), kind, name=name)
-            else:
-                self.space.snapshot_with(stand_in(name, fields), name=name)
-        self.space.restore(data)
-
-    @property
-    def frame(self) -> Frame:
-        """The recorded frame of the step."""
-        return self.recording.frame(self.step)
-
-    def advance(self) -> None:
-        """Show the next step if it plays; stop at the end."""
-        if self.is_playing:
-            self.seek(self.step + 1)
-            self.is_playing = self.step < self.last
-
-    def toggle(self) -> None:
-        """Play or pause; at the end start again."""
-        if not self.is_playing and self.step == self.last:
-            self.seek(self.first)
-        self.is_playing = not self.is_playing
-
-    def status(self) -> str:
-        """Return a line with the step, the time and the pressed inputs."""
-        frame = self.frame
-        pressed = _pressed(frame)
-        words = [f"step {self.step} of {self.last}", f"{frame.time:.3f} s"]
-        words += [f"inputs {pressed}"] if pressed else []
-        words.append(f"{len(frame.events)} events")
-        return "   ".join(words)
-
-    def close(self) -> None:
-        """Delete the world, and switch back to the previous one."""
-        if self.world in esper.list_worlds():
-            there = self._before if self._before in esper.list_worlds() else "default"
-            esper.switch_world(there)
-            esper.delete_world(self.world)
-
-
-def _pressed(frame: Frame) -> str:
-    """Return the names of the inputs that were pressed for a step."""
-    return " ".join(name for name, value in frame.inputs.items() if value)
 
 
 def draw_frame(recording: Recording, step: int, around: Sequence[int] = ()) -> str:
@@ -185,9 +53,9 @@ def format_recording(recording: Recording) -> list[str]:
     """Return the inputs and the events of all steps as text."""
     lines = [f"steps {recording.span()}"]
     for frame in recording.frames:
-        pressed = _pressed(frame)
-        if frame.events or pressed:
-            lines.append(f"step {frame.step}" + (f", inputs {pressed}" if pressed else ""))
+        keys = pressed(frame)
+        if frame.events or keys:
+            lines.append(f"step {frame.step}" + (f", inputs {keys}" if keys else ""))
             lines += [f"  {describe(event, frame)}" for event in frame.events]
     return lines
 
@@ -292,6 +160,14 @@ def main(arguments: list[str] | None = None) -> int:
     )
     parser.add_argument("--text", action="store_true", help="print inputs and events of all steps")
     parser.add_argument("--step", type=int, metavar="N", help="print one step with all fields")
+    parser.add_argument(
+        "--html",
+        type=Path,
+        nargs="?",
+        const=Path(),
+        metavar="PAGE",
+        help="write a page that plays it in a browser; by default beside the recording",
+    )
     parser.add_argument("--seconds", type=float, help="close the window after this time")
     options = parser.parse_args(arguments)
     try:
@@ -305,6 +181,10 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         if options.text:
             print(printable("\n".join(format_recording(recording))))
+            return 0
+        if options.html is not None:
+            path = options.html if options.html.name else options.file.with_suffix(".html")
+            print(write_page(recording, path))
             return 0
         return _watch(Player(recording), options.seconds)
     except (RecordingError, OSError, KeyError) as error:

@@ -1,0 +1,129 @@
+"""A recording as one HTML page that plays it in a browser, without a network.
+
+The page holds `page.js` and the frames: JSON, packed with gzip, in base64.  A frame lists only the
+bodies that changed.  Boxes and contacts come from the snapshots, so custom components of position
+and size need nothing in JavaScript.
+"""
+
+from __future__ import annotations
+
+import base64
+import gzip
+import html
+import json
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ecs_collide.debug.shapes import COLOURS, PALETTE, shown_normals
+from ecs_collide.queries.inspection import BodyKind
+from ecs_collide.recording.frames import Fields, describe
+from ecs_collide.recording.player import Player, pressed
+from ecs_collide.recording.recording import Recording
+
+FORMAT = "ecs_collide page 1"
+_PAGE = """<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<body>
+<script type="text/plain" id="recording">{data}</script>
+<script>
+{script}
+startPage();
+</script>
+</body>
+</html>
+"""
+
+
+def write_page(recording: Recording, path: Path | str) -> Path:
+    """Write a page that plays a recording; return its path.
+
+    Raises
+    ------
+    RecordingError
+        The recording has no steps, or no snapshots.
+    """
+    path = Path(path)
+    packed = gzip.compress(
+        json.dumps(page_data(recording), separators=(",", ":")).encode(), 9, mtime=0
+    )
+    script = files("ecs_collide.recording").joinpath("page.js").read_text("utf-8")
+    data = base64.b64encode(packed).decode("ascii")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(_PAGE.format(title=html.escape(path.stem), data=data, script=script), "utf-8")
+    return path
+
+
+def page_data(recording: Recording) -> dict[str, Any]:
+    """Return what a page holds: numbers in world units, of the first two axes."""
+    player = Player(recording)
+    try:
+        frames: list[Any] = []
+        known: dict[int, list[Any]] = {}
+        low, high = np.full(2, np.inf), np.full(2, -np.inf)
+        for step in range(player.first, player.last + 1):
+            player.seek(step)
+            bodies = _bodies(player)
+            if not frames and not bodies and step < player.last:
+                continue  # before its first step a space knows no bodies
+            frames.append(_frame(player, known, bodies))
+            corners = np.array([body[2:6] for body in bodies.values()], float).reshape(-1, 4)
+            corners = corners[np.isfinite(corners).all(axis=1)]
+            low = np.minimum(low, corners[:, :2].min(axis=0, initial=np.inf))
+            high = np.maximum(high, corners[:, 2:].max(axis=0, initial=-np.inf))
+            known = bodies
+        has_area = bool((high > low).all())
+        return {
+            "format": FORMAT,
+            "yUp": bool(player.space.up[1] >= 0),
+            "view": [*low.tolist(), *high.tolist()] if has_area else [-1.0, -1.0, 1.0, 1.0],
+            "colours": ["#{:02x}{:02x}{:02x}".format(*colour[:3]) for colour in PALETTE.tolist()],
+            "contactColours": [
+                "#{:02x}{:02x}{:02x}".format(*COLOURS[name]) for name in ("contact", "crossing")
+            ],
+            "frames": frames,
+        }
+    finally:
+        player.close()
+
+
+def _bodies(player: Player) -> dict[int, list[Any]]:
+    """Return name, kind, min corner, max corner and velocity of each enabled body."""
+    space, frame = player.space, player.frame
+    kinds = space.body_kinds()
+    numbers = np.hstack([part[:, :2] for part in (*space.boxes(), space.velocities())])
+    return {
+        entity: [frame.label(entity), kind, *row]
+        for entity, kind, row in zip(space.entities, kinds.tolist(), numbers.tolist(), strict=True)
+        if not kind & BodyKind.DISABLED and np.isfinite(row).all()
+    }
+
+
+def _frame(player: Player, before: dict[int, list[Any]], bodies: dict[int, list[Any]]) -> Any:
+    space, frame = player.space, player.frame
+    contacts = space.contact_points()
+    rows = np.hstack((contacts.points[:, :2], shown_normals(space, contacts)[:, :2]))
+    return {
+        "step": frame.step,
+        "time": frame.time,
+        "inputs": pressed(frame),
+        "gone": [entity for entity in before if entity not in bodies],
+        "changed": {entity: body for entity, body in bodies.items() if before.get(entity) != body},
+        "contacts": [
+            [kind, *row] for kind, row in zip(contacts.kinds.tolist(), rows.tolist(), strict=True)
+        ],
+        "events": [[describe(event, frame), *_place(event)] for event in frame.events],
+    }
+
+
+def _place(event: Fields) -> list[float]:
+    """Return the middle of the contact area and the normal of a collision; nothing for others."""
+    if "contact_min" not in event:
+        return []
+    middle = (np.array(event["contact_min"]) + event["contact_max"]) / 2
+    return [*middle[:2].tolist(), *event["normal"][:2]]
