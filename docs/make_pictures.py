@@ -573,7 +573,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "boxes3d": 3.0,
     "breakout": 2.1,
     "pi": 6.0,
-    "platformer": 24.6,
+    "platformer": 20.6,
     "responses": 1.75,
     "rollback": 0.9,
     "rooms": 4.68,
@@ -642,9 +642,9 @@ def draw_thumbnails() -> None:
 
 CLIPS = [  # a demo, its options, from which second to which, and a caption
     ("survivors", {"n": 1000}, 6.2, 8.2, "a crowd of 1,000"),
-    ("platformer", {}, 3.9, 4.6, "a bullet: 400 pixels a frame"),
-    ("platformer", {}, 15.3, 16.2, "a lift that carries"),
-    ("platformer", {}, 23.6, 25.0, "torches, and bats that find their way"),
+    ("platformer", {}, 3.75, 4.45, "a bullet: 400 pixels a frame"),
+    ("platformer", {}, 12.3, 13.2, "a lift that carries"),
+    ("platformer", {}, 19.7, 21.1, "torches, and bats that find their way"),
     ("tunnelling", {}, 0.0, 1.6, "tested each frame, and swept"),
     ("tunnelling", {}, 10.0, 11.4, "ten seconds later"),
 ]

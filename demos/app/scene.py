@@ -38,6 +38,7 @@ class Keys:
     down: bool = False
     jump: bool = False
     shoot: bool = False
+    dash: bool = False
     bot: bool = False  # a bot presses the others
 
 

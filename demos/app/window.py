@@ -193,6 +193,7 @@ class Screen:
         keys.down = down[key.DOWN] or down[key.S]
         keys.jump = down[key.SPACE] or down[key.UP] or down[key.W]
         keys.shoot = down[key.X] or down[key.LCTRL] or down[key.RCTRL] or down[key.ENTER]
+        keys.dash = down[key.C] or down[key.LSHIFT] or down[key.RSHIFT]
 
     def run(
         self,

@@ -26,10 +26,11 @@ class Bot(esper.Processor):
     """A bot that presses the keys while `Keys.bot` is set.
 
     It runs and swims from point to point, and at each one follows its property `do`: ``run`` on,
-    ``jump``, ``shoot``, ``leap 500`` (jump, and shoot when it rises no faster than that), ``dive``
-    through planks into water, ``rest`` for a moment, ``climb`` down a ladder to the point, ``walls
-    768`` (jump from wall to wall up to that height), ``wait shaft`` until the lift of that name
-    comes, ``ride shaft`` to its other end.  It shoots the bats that it sees ahead.
+    ``jump``, ``shoot``, ``leap 500`` (jump, and shoot when it rises no faster than that), ``dash
+    200`` (the same, and dash), ``dive`` through planks into water, ``rest`` for a moment, ``climb``
+    down a ladder to the point, ``walls 768`` (jump from wall to wall up to that height), ``wait
+    shaft`` until the lift of that name comes, ``ride shaft`` to its other end.  It shoots the bats
+    that it sees ahead.
 
     Parameters
     ----------
@@ -61,7 +62,7 @@ class Bot(esper.Processor):
         keys = self.game.keys
         if not keys.bot:
             return
-        keys.left = keys.right = keys.jump = keys.up = keys.down = keys.shoot = False
+        keys.left = keys.right = keys.jump = keys.up = keys.down = keys.shoot = keys.dash = False
         player = self.game.player
         if not esper.entity_exists(player):
             return
@@ -120,6 +121,10 @@ class Bot(esper.Processor):
             self.leaping = self.leaping or jumps
             keys.jump = keys.jump or jumps
             done = keys.shoot = self.leaping and not on_ground and velocity.y < float(name)
+        elif do == "dash":
+            self.leaping = self.leaping or on_ground
+            keys.jump, keys.right = keys.jump or on_ground, True
+            done = keys.dash = self.leaping and not on_ground and velocity.y < float(name)
         elif do == "dive":
             keys.down = True
             done = character.state is CharacterState.SWIMMING
@@ -140,13 +145,13 @@ class Bot(esper.Processor):
             done = on_ground and position.y > float(name)
         elif do == "wait":
             path = self._path(name)
-            done = path.place == path.at(0.6) == path.points[0]
+            done = path.place == path.at(0.4) == path.points[0]
         elif do == "ride":
             path = self._path(name)
             done = path.place == path.points[1]
         if done:
             self.index = min(self.index + 1, len(self.route) - 1)
-            self.delay = self.chance.uniform(0.3, 1.0)
+            self.delay = self.chance.uniform(0.3, 0.6)
             self.aim = self.chance.uniform(-3.0, 3.0)
             self.still = 0
             self.arrived = self.leaping = False

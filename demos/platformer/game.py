@@ -1,4 +1,4 @@
-"""Run, jump, swim, climb, ride lifts, push crates and shoot, on a level drawn with Tiled.
+"""Run, jump, dash, swim, climb, ride lifts, push crates and shoot, on a level drawn with Tiled.
 
 What to look at: walls are the level's solid tiles, merged; hills are slopes drawn in Tiled; lifts
 follow paths and carry, planks are one-way, coins and spikes are sensors; bullets fly at 100 times
@@ -148,7 +148,7 @@ class Platformer(LevelScene):
 
     title = "platformer"
     seconds = 45.0
-    help = "arrows: run, climb, drop   space: jump, also off walls   X: shoot   B: the bot plays"
+    help = "arrows: run, climb, drop   space: jump, off walls too   X: shoot   C: dash   B: the bot"
 
     def __init__(self, space: ec.Space, level: tiled.Level, lifts: dict[str, int]) -> None:
         super().__init__(space, level)
@@ -190,6 +190,10 @@ class Platformer(LevelScene):
         elif jumped or landed:
             self.effects.burst((x, y - 14), DUST, 10, 150.0, towards=(0.0, 0.3), life=0.4)
             self.effects.play("jump" if jumped else "land")
+        if self.state is CharacterState.DASHING:
+            self.effects.flash((x - 10, y - 14, x + 10, y + 14), FOAM, 0.25, shrinks=True)
+            if before is not CharacterState.DASHING:
+                self.effects.play("shoot")
         slides = self.state is CharacterState.WALL_SLIDING
         swims = self.state is CharacterState.SWIMMING
         if self.n_steps % 6 == 0 and (slides or swims or (character.on_ground and character.walk)):

@@ -28,6 +28,7 @@ BULLET = 100 * RUN
 RELOAD = 0.25  # seconds between two shots of the player
 WARNING = 0.5  # seconds between a gun's turning red and its shot
 SLIDE = 150.0  # units per second, down a wall
+DASH = 3 * RUN  # units per second
 STANDING, RUNNING, JUMPING, CLIMBING = 18, 19, 20, 45  # tiles
 
 
@@ -62,6 +63,7 @@ def hero() -> tuple[object, ...]:
         wall_jump_lock=0.12,
         climb_speed=200.0,
         swim_speed=330.0,
+        dash_speed=DASH,
     )
     return ec.Extents(10, 14), ec.Velocity(0, 0), ec.Slide(), character, Player(), look
 
@@ -132,6 +134,7 @@ class Play(esper.Processor):
             # The arrow up jumps too, but not on a ladder.
             climbs = keys.up and bool(self.space.contacts(entity, filter=Ladder))
             character.jump, character.drop = keys.jump and not climbs, keys.down
+            character.dash = keys.dash
             way = int(character.facing)
             player.reload -= dt
             if keys.shoot and player.reload <= 0:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 import ecs_collide as ec
 from demos.app.scene import Look
 from demos.platformer.bats import Bat
-from demos.platformer.machines import SLIDE, Brick, Bullet
+from demos.platformer.machines import DASH, SLIDE, Brick, Bullet
 from ecs_collide.character import Character, CharacterState
 from ecs_collide.levels.tiled import Level, tile_number
 
@@ -42,8 +42,8 @@ class Referee:
     n_penetrating : int
         Times that something above planks got into them, and was not told to drop.
     n_odd : int
-        Times that a player climbed without a ladder, swam without water, or slid down a wall that
-        is not there, or too fast.
+        Times that a player climbed without a ladder, swam without water, slid down a wall that is
+        not there, or slid or dashed too fast.
     n_bricks : int
         Steps after which the bricks were not those of the map without the broken ones.
     n_lost : int
@@ -154,6 +154,8 @@ class Referee:
                 n_odd += not self._ladders.are_in(around).any()
             elif character.state is CharacterState.SWIMMING:
                 n_odd += not self._water.are_in(around).any()
+            elif character.state is CharacterState.DASHING:
+                n_odd += abs(velocity.x) > DASH + 1e-9
             elif character.state is CharacterState.WALL_SLIDING:
                 near = self._meet(beside, things).sum() - 1  # itself
                 n_odd += not (near or self._walls.are_in(beside).any())

@@ -295,6 +295,11 @@ def slide_down_too_fast(game: Platformer) -> None:
     game.keys.right = True
 
 
+def dash_too_fast(game: Platformer) -> None:
+    part(game.player, Character).dash_speed = machines.DASH + 1.0
+    game.keys.dash = True
+
+
 def take_all_bricks_away(game: Platformer) -> None:
     game.level.set_cells([(72, 13), (72, 14)], layer="bricks")
 
@@ -337,6 +342,7 @@ def let_light_through(game: Platformer) -> None:
         (take_the_ladder_away, {ODD}),
         (take_the_water_away, {ODD}),
         (slide_down_too_fast, {ODD}),
+        (dash_too_fast, {ODD}),
         (take_all_bricks_away, {BRICKS}),
         (lead_a_bat_through_a_wall, {LOST}),
         (let_light_through, {LEAKS}),

@@ -195,12 +195,12 @@ def test_damaged_files_are_refused(
     [
         ("name", 5, "a name is no text"),
         ("names", ("left",) * 7, "a key is there twice"),
-        ("names", (1, 2, 3, 4, 5, 6, 7), "a name is no text"),
+        ("names", (1, 2, 3, 4, 5, 6, 7, 8), "a name is no text"),
         ("options", [], "there are no options"),
-        ("inputs", np.full((30, 7), "1"), "inputs are <U1"),
-        ("inputs", np.full((30, 7), np.nan), "neither up nor down"),
-        ("inputs", np.full((30, 7), 1e300), "neither up nor down"),
-        ("inputs", np.zeros(30), "inputs are float64 (30,), not float64 (30, 7)"),
+        ("inputs", np.full((30, 8), "1"), "inputs are <U1"),
+        ("inputs", np.full((30, 8), np.nan), "neither up nor down"),
+        ("inputs", np.full((30, 8), 1e300), "neither up nor down"),
+        ("inputs", np.zeros(30), "inputs are float64 (30,), not float64 (30, 8)"),
         ("hashes", np.zeros((31, 16)), "hashes are float64 (31, 16), not uint8 (31, 16)"),
         ("hashes", np.zeros((0, 16), np.uint8), "hashes are uint8 (0, 16)"),
         ("hashes", np.uint8(3), "hashes are uint8 ()"),
@@ -368,7 +368,7 @@ def test_every_demo_shows_what_the_run_showed_however_one_comes_to_a_step(
     for step in range(1, n_steps + 1):
         if step % 20 == 1:
             scene.keys.bot = step % 140 < 70
-            for key in ("left", "right", "up", "down", "jump", "shoot"):
+            for key in ("left", "right", "up", "down", "jump", "shoot", "dash"):
                 setattr(scene.keys, key, chance.random() < 0.4)
         tape.step()
         if step in places:
