@@ -731,17 +731,19 @@ def draw_published() -> None:
         frames[-1].quantize(FEW, dither=Image.Dither.NONE).save(
             STILLS / f"bug_{bug.name}.png", optimize=True
         )
-        films.append((bug.title, frames))
+        films.append((bug, frames))
 
-    head = 34
+    head = 58
     width, height = frames[0].width, head + max(film[0].height for _, film in films)
-    strip, font = [], ImageFont.load_default(20)
-    for title, frames in films:
+    strip, font, small = [], ImageFont.load_default(20), ImageFont.load_default(15)
+    for bug, frames in films:
         whole = []
         for frame in frames:
             page = Image.new("RGB", (width, height), (14, 15, 24))
             page.paste(frame, (0, head + (height - head - frame.height) // 2))
-            ImageDraw.Draw(page).text((width / 2, 23), title, "white", font, "ms")
+            pen = ImageDraw.Draw(page)
+            pen.text((width / 2, 24), bug.title, "white", font, "ms")
+            pen.text((width / 2, 46), f"thread: {bug.reference}", (170, 176, 200), small, "ms")
             whole.append(page)
         step = -(-len(whole) // 24)  # two seconds each
         strip.append([*whole[:-1:step], whole[-1]])

@@ -65,6 +65,12 @@ class Bug(NamedTuple):
     follow: str = ""
     fine: float = 0.0
 
+    @property
+    def reference(self) -> str:
+        """The thread in a few words, such as ``rapier 966``."""
+        *_, project, _, number = self.thread.split("/")
+        return f"{project} {number}"
+
 
 def boxes(frame: Frame, role: str) -> list[Box]:
     return [box for other, box in frame if other == role]
