@@ -19,6 +19,9 @@ end of the step once it merges.  If one of two merging clusters lasts, the heavi
 one keeps its path and only the lighter one turns.  Their momenta are added, and at
 the end of the step all members get momentum / mass, the *shared* velocity.
 
+The first partners of an instant must not decide where the others go.  So `Projection` may form the
+clusters of an instant again, from the velocities that their members had `before` they joined.
+
 Bodies of a higher dominance outweigh all bodies of lower ones.  The *rank* of a cluster is the
 highest dominance among its members.  Only members of that dominance count in its mass and momentum;
 the others move with them, as with a static or kinematic body.
@@ -74,6 +77,8 @@ class Node:
     is_worn: cython.schar
     lasts: cython.schar
     resizes: cython.schar
+    is_broken: cython.schar
+    is_searched: cython.schar
     rim_of: cython.longlong
     rank: cython.longlong
     momentum: cython.double
@@ -82,6 +87,9 @@ class Node:
     mass_low: cython.double
     velocity: cython.double
     shift: cython.double
+    before: cython.double
+    was: cython.double
+    links: cython.int
 
 
 def error_of_product(a: cython.double, b: cython.double, product: cython.double) -> cython.double:
@@ -441,7 +449,6 @@ class Clusters(SharedMotion):
         """Return the root of the cluster of a dynamic body; create one if it has none."""
         b: Bodies = self.bodies
         node: cython.Py_ssize_t = self.node_of[i, k]
-        velocity: cython.double = b.velocity[i, k]
 
         if node:
             return self.root(node)
@@ -458,6 +465,20 @@ class Clusters(SharedMotion):
         self.node_of[i, k] = node
         self.nodes[node].body = i
         self.nodes[node].axis = k
+        self.nodes[node].is_changed = self.nodes[node].is_unwritten = 0
+        self.nodes[node].before = b.velocity[i, k]
+        self.nodes[node].links = self.nodes[node].is_searched = 0
+        self._isolate(node)
+        return node
+
+    @cython.cfunc
+    @cython.inline
+    def _isolate(self, node: cython.Py_ssize_t) -> cython.void:
+        """Make a node a cluster of one body, with its velocity before the instant."""
+        i: cython.Py_ssize_t = self.nodes[node].body
+        mass: cython.double = self.bodies.mass[i]
+        velocity: cython.double = self.nodes[node].before
+
         self.parent[node] = self.nodes[node].last = node
         self.nodes[node].size = 1
         self.nodes[node].anchor = -1
@@ -465,21 +486,54 @@ class Clusters(SharedMotion):
         self.nodes[node].rim = self.nodes[node].last_rim = 0
         self.nodes[node].seen_rim = self.nodes[node].last_seen_rim = node
         self.nodes[node].is_on_rim = 1
-        self.nodes[node].is_changed = self.nodes[node].is_unwritten = self.nodes[node].lasts = 0
-        self.nodes[node].is_worn = self.turned_in[i, k] >= self.first_instant
-        self.nodes[node].rank = b.controls.rank_of(i)
+        self.nodes[node].lasts = 0
+        self.nodes[node].is_worn = self.turned_in[i, self.nodes[node].axis] >= self.first_instant
+        self.nodes[node].rank = self.bodies.controls.rank_of(i)
         self.nodes[node].n_ranked = 1
         self.nodes[node].rim_of = self.instant
-        self.nodes[node].mass = b.mass[i]
+        self.nodes[node].mass = mass
         self.nodes[node].mass_low = 0.0
         self.nodes[node].velocity = velocity
         self.nodes[node].shift = 0.0
-        self.nodes[node].resizes = 0
-        self.nodes[node].momentum = b.mass[i] * velocity
-        self.nodes[node].momentum_low = error_of_product(
-            b.mass[i], velocity, self.nodes[node].momentum
-        )
-        return node
+        self.nodes[node].resizes = self.nodes[node].is_broken = 0
+        self.nodes[node].momentum = mass * velocity
+        self.nodes[node].momentum_low = error_of_product(mass, velocity, mass * velocity)
+
+    # -- for the projection --
+
+    def store_velocity(self, node: cython.Py_ssize_t) -> cython.void:
+        """Store the velocity of a member before its cluster is formed again."""
+        self.nodes[node].was = self.nodes[self.root(node)].velocity
+
+    def form(
+        self,
+        members: cython.int[::1],
+        n: cython.Py_ssize_t,
+        velocity: cython.double,
+        anchor: cython.Py_ssize_t,
+    ) -> cython.void:
+        """Make a cluster of the first `n` members, which may come from several clusters.
+
+        The contacts of members to which the velocity is new must be examined.
+        """
+        root: cython.Py_ssize_t = members[0]
+        place: cython.Py_ssize_t
+
+        for place in range(n):
+            node: cython.Py_ssize_t = members[place]
+            self._isolate(node)
+            self.nodes[node].seen_rim = self.nodes[node].last_seen_rim = 0
+            if place:
+                self.parent[node] = root
+                self.nodes[root].size += 1
+                self._add(root, node)
+                self.nodes[self.nodes[root].last].next = node
+                self.nodes[root].last = node
+            self._append_rim(root, node, node)
+        self.nodes[root].anchor = anchor
+        self.nodes[root].velocity = velocity
+        self._queue_to_examine(root)
+        self._queue_to_write(root)
 
     def lasting_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a body if the cluster lasts, else 0."""
@@ -496,7 +550,7 @@ class Clusters(SharedMotion):
 
     def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
         """Return momentum / mass of a cluster; the velocity of its path may be another one."""
-        return self._velocity_for(
+        return self.velocity_for(
             self.nodes[root].momentum,
             self.nodes[root].momentum_low,
             self.nodes[root].mass,
@@ -586,6 +640,7 @@ class Clusters(SharedMotion):
 
         self.node_of[i, k] = 0  # its node stays in the tree, without a body
         self.nodes[root].size -= 1
+        self.nodes[root].is_broken = 1
         if self.nodes[root].rank != self.bodies.controls.rank_of(i):
             return
         self.nodes[root].n_ranked -= 1
@@ -650,6 +705,7 @@ class Clusters(SharedMotion):
             self.nodes[one].size += self.nodes[other].size
             self.nodes[one].rim_of = min(self.nodes[one].rim_of, self.nodes[other].rim_of)
             self.nodes[one].resizes |= self.nodes[other].resizes
+            self.nodes[one].is_broken |= self.nodes[other].is_broken
             if self.nodes[one].rank == self.nodes[other].rank:
                 self._add(one, other)
             elif higher == other:
@@ -752,9 +808,9 @@ class Clusters(SharedMotion):
         low += error_of_sum(self.nodes[one].momentum, self.nodes[other].momentum, momentum)
         mass_low: cython.double = self.nodes[one].mass_low + self.nodes[other].mass_low
         mass_low += error_of_sum(self.nodes[one].mass, self.nodes[other].mass, mass)
-        return self._velocity_for(momentum, low, mass, mass_low)
+        return self.velocity_for(momentum, low, mass, mass_low)
 
-    def _velocity_for(
+    def velocity_for(
         self,
         momentum: cython.double,
         momentum_low: cython.double,
@@ -784,10 +840,22 @@ class Clusters(SharedMotion):
         if self.nodes[root].seen_rim:
             self._append_rim(root, self.nodes[root].seen_rim, self.nodes[root].last_seen_rim)
             self.nodes[root].seen_rim = self.nodes[root].last_seen_rim = 0
+        self._queue_to_examine(root)
+        self._queue_to_write(root)
+
+    @cython.cfunc
+    @cython.inline
+    def _queue_to_examine(self, root: cython.Py_ssize_t) -> cython.void:
+        """List a cluster whose rim must be examined."""
         if not self.nodes[root].is_changed:
             self.nodes[root].is_changed = 1
             self.changed[self.n_changed] = root
             self.n_changed += 1
+
+    @cython.cfunc
+    @cython.inline
+    def _queue_to_write(self, root: cython.Py_ssize_t) -> cython.void:
+        """List a cluster whose velocity must be written to its members."""
         if not self.nodes[root].is_unwritten:
             self.nodes[root].is_unwritten = 1
             self.unwritten[self.n_unwritten] = root

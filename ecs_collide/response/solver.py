@@ -28,6 +28,7 @@ from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.product_sum import ProductSum
+from ecs_collide.response.projection import Projection
 from ecs_collide.response.resizing import ResizingFaces
 from ecs_collide.response.tangential import TangentialResponse
 
@@ -53,6 +54,7 @@ class Solver:
 
     bodies: Bodies
     clusters: Public[Clusters]  # the bodies that inelastic resolutions have merged
+    projection: Public[Projection]
     impact: ImpactState  # the current or last impact
     faces: ResizingFaces
     tangential: TangentialResponse
@@ -72,6 +74,7 @@ class Solver:
     def __init__(self, step: Step):
         self.bodies = step.bodies
         self.clusters = Clusters(step)
+        self.projection = Projection(step, self.clusters)
         self.impact = ImpactState(step, self.clusters)
         self.faces = ResizingFaces(self.impact)
         self.tangential = TangentialResponse(self.impact)
@@ -373,8 +376,22 @@ class Solver:
             v1 = v2 = v2 if second_leaves else v1
         if anchor >= 0:
             c.anchor_velocity = self.bodies.velocity[anchor, k]
+        if one != other or not (self.first_joins and self.second_joins):
+            self._link(i, j, k)
         self._unite(one, other, anchor, v1, v2)
         return True
+
+    @may_raise
+    def _link(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Note by which contact the clusters of two bodies merge."""
+        one: cython.Py_ssize_t = self.clusters.node_of[i, k] if self.first_joins else 0
+        other: cython.Py_ssize_t = self.clusters.node_of[j, k] if self.second_joins else 0
+        anchor: cython.Py_ssize_t = -1 if one and other else (j if one else i)
+
+        if self.impact.sign < 0:
+            self.projection.add(one, other, anchor)
+        else:
+            self.projection.add(other, one, anchor)
 
     def _leave_for(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, joins: cython.bint

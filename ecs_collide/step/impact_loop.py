@@ -64,6 +64,7 @@ from ecs_collide.response.depenetration import Depenetration
 from ecs_collide.response.falling import Falling
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.projection import Projection
 from ecs_collide.response.separation import Separating
 from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
@@ -103,7 +104,8 @@ class ImpactLoop:
     narrowphase: Narrowphase
     sleeping: Sleeping
     solver: Solver
-    clusters: Clusters  # of the solver
+    clusters: Clusters  # of the solver, like the next
+    projection: Projection
     holding: Holding
     separating: Separating
     closing: ClosingContacts
@@ -152,6 +154,7 @@ class ImpactLoop:
         self.sleeping = sleeping
         self.solver = solver
         self.clusters = solver.clusters
+        self.projection = solver.projection
         self.holding = holding
         self.separating = separating
         self.closing = ClosingContacts(step, self.clusters, narrowphase)
@@ -209,6 +212,7 @@ class ImpactLoop:
         """Advance the time within the step."""
         self.contacts.find_partings()
         self.clusters.end_instant()
+        self.projection.end_instant()
         self.step.now = time
         self.step.instant_tick = self.bodies.tick
         return 0
@@ -262,7 +266,7 @@ class ImpactLoop:
         A merge may make other touching faces close.  Those impacts are queued first and
         resolved before the next search; then all pairs of turned bodies are swept.
         """
-        if self.clusters.has_changed():
+        if self.clusters.has_changed() or self.projection.settle():
             self.bodies.tick += 1
             self.closing.find()
             return True

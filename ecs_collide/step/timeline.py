@@ -208,6 +208,7 @@ class Timeline:
         self.step.begin_step()
         self.narrowphase.begin_step()
         self.solver.clusters.begin_step()
+        self.solver.projection.end_instant()
         self.holding.begin_step()
         self.sleeping.begin_step()
         self.gravity.begin_step()

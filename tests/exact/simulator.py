@@ -15,10 +15,13 @@ from fractions import Fraction
 from math import isqrt
 from typing import NamedTuple
 
+from tests.exact.plastic import Press, project
+
 RESIZING_LIMIT = 4  # as the next one, if one of the bodies resizes
 INSTANT_LIMIT = (
     1  # full resolutions of a pair in one instant; after it only what closes it is taken
 )
+MEMBER_LIMIT = 160  # bodies that may part
 REPEAT_LIMIT = 32  # resolutions of a resizing pair in one instant, after which it is crushed
 ROUNDED_ROOT = Fraction(1, 2**100)  # of an energy: what a root that is none may be off by
 MARGIN = 1e-6  # of a coordinate: how far apart two paths are when floats may rule a pair out
@@ -135,6 +138,13 @@ RULES = {
 }
 
 
+class Link(NamedTuple):
+    """A contact by which groups have merged in this instant, and the body that holds, or None."""
+
+    press: Press
+    anchor: int | None
+
+
 class Cluster:
     """Dynamic bodies that move as one on an axis, and the static or kinematic one that holds them.
 
@@ -144,6 +154,7 @@ class Cluster:
     momentum : of a group that lasts to the end of the step: what its members share
     shift : by how much members are faster than the group; those not in it by nothing
     resizes : whether faces that grow or shrink have met in it
+    is_broken : whether a body has left it in this instant
     """
 
     def __init__(self, members: set[int]) -> None:
@@ -153,6 +164,7 @@ class Cluster:
         self.momentum: Fraction | None = None
         self.shift: dict[int, Fraction] = {}
         self.resizes = False
+        self.is_broken = False
 
     def shift_of(self, i: int) -> Fraction:
         """Return by how much a member is faster than the group."""
@@ -226,6 +238,9 @@ class Simulator:
         self.clusters: list[dict[int, Cluster]] = [{} for _ in range(self.dim)]
         self.earlier: dict[int, list[Fraction]] = {}
         self.entered: list[set[int]] = [set() for _ in range(self.dim)]
+        self.entry: list[dict[int, Fraction]] = [{} for _ in range(self.dim)]
+        self.links: list[list[Link]] = [[] for _ in range(self.dim)]
+        self.unsettled: list[list[Link]] = [[] for _ in range(self.dim)]
         self.worn: list[set[int]] = [set() for _ in range(self.dim)]
         self.leaves: dict[tuple[int, int], Fraction] = {}
         self.saved: dict[int, list[Fraction]] = {}
@@ -480,6 +495,8 @@ class Simulator:
             for i, cluster in list(clusters.items()):
                 if not cluster.lasts:
                     del clusters[i]
+            self.links[k].clear()
+            self.unsettled[k].clear()
         self.earlier.clear()
         self.now = time
         self.n_instants += 1
@@ -537,10 +554,122 @@ class Simulator:
                 if not turned.isdisjoint(pair):
                     self._look_at_faces(pair)
             return True
+        if self.settle():
+            return True
         if not self.changed:
             return False
         self._look_at_all()
         return True
+
+    # -- projection --
+
+    def settle(self) -> bool:
+        """Part bodies of this instant that only a pull could hold; return whether any turned."""
+        for k in range(self.dim):
+            settled: set[int] = set()
+            for link in self.unsettled[k]:
+                for start in link.press[:2]:
+                    if start is None or start in settled or not self._is_open(start, k):
+                        continue
+                    members = self._linked_with(start, k)
+                    settled |= members
+                    if 1 < len(members) <= MEMBER_LIMIT:
+                        self._project(members, k)
+            self.unsettled[k].clear()
+        return bool(self.turned_now)
+
+    def _is_open(self, i: int, k: int) -> bool:
+        """Return whether a body is in a group that may part."""
+        cluster = self.clusters[k].get(i)
+        return (
+            cluster is not None
+            and not (cluster.lasts or cluster.resizes or cluster.is_broken)
+            and len({self.bodies[n].level for n in cluster.members}) == 1
+            and len(cluster.members) <= MEMBER_LIMIT
+            and cluster.anchor not in self.saved
+        )
+
+    def _linked_with(self, start: int, k: int) -> set[int]:
+        """Return all bodies that links connect with one."""
+        found = [start]
+        for i in found:
+            for link in self.links[k]:
+                if i in link.press[:2]:
+                    found += [
+                        n for n in link.press[:2]
+                        if n is not None and n not in found and self._is_open(n, k)
+                    ]  # fmt: skip
+        return set(found)
+
+    def _project(self, members: set[int], k: int) -> None:
+        """Give the members of groups the velocities that keep most of what they had."""
+        links = [link for link in self.links[k] if {*link.press[:2]} - {None} <= members]
+        after = self._velocities_after(members, k, links)
+        if after is None or all(after[i] == self.velocity[i][k] for i in members):
+            return
+        touching = links + self._touching(members, k, links)
+        nearer = self._velocities_after(members, k, touching)
+        if nearer is not None:  # otherwise something is about to be crushed
+            after, links = nearer, touching
+        for group, anchor in self._level_sets(members, links, after):
+            old = self.clusters[k][min(group)]
+            if old.members == group and (old.anchor is None) == (anchor is None):
+                continue
+            cluster = Cluster(group)
+            cluster.is_worn = not group.isdisjoint(self.worn[k])
+            cluster.anchor = anchor
+            self._set_group(cluster, k, after[min(group)])
+
+    def _velocities_after(
+        self, members: set[int], k: int, links: list[Link]
+    ) -> dict[int, Fraction] | None:
+        mass = {i: self.bodies[i].mass for i in members}
+        before = {i: self.entry[k][i] for i in members}
+        return project(mass, before, [link.press for link in links])
+
+    def _touching(self, members: set[int], k: int, links: list[Link]) -> list[Link]:
+        """Return links for the faces between members that touch and have none, which may close."""
+        known = {frozenset(link.press[:2]) for link in links}
+        found = []
+        for pair in self.pairs():
+            if not members.issuperset(pair) or frozenset(pair) in known or pair in self.crushed:
+                continue
+            if self.crosses(pair) or not all(self._is_plain(self.bodies[i]) for i in pair):
+                continue
+            sides = self.sides(pair)
+            beside = all(side.gap < 0 for side in sides if side.axis != k)
+            for side in sides:
+                if side.axis == k and side.gap == 0 and beside:
+                    low, high = pair if side.sign < 0 else pair[::-1]
+                    found.append(Link(Press(low, high), None))
+        self.links[k] += found
+        return found
+
+    @staticmethod
+    def _is_plain(body: Body) -> bool:
+        return body.restitution == 0 and not body.surface
+
+    @staticmethod
+    def _level_sets(
+        members: set[int], links: list[Link], after: dict[int, Fraction]
+    ) -> list[tuple[set[int], int | None]]:
+        """Return the linked bodies of equal velocities, and what holds them or None."""
+        level = {i: {i} for i in members}
+        for link in links:
+            low, high = link.press[:2]
+            if low is not None and high is not None and after[low] == after[high]:
+                joined = level[low] | level[high]
+                level.update(dict.fromkeys(joined, joined))
+        held = {
+            i: link.anchor
+            for link in links
+            for i in link.press[:2]
+            if link.anchor is not None and i is not None and after[i] == link.press.fixed
+        }
+        groups = {id(group): group for group in level.values()}.values()
+        return [
+            (group, next((held[i] for i in sorted(group) if i in held), None)) for group in groups
+        ]
 
     def _look_at_all(self) -> None:
         """Look at all pairs of the bodies that have turned."""
@@ -594,6 +723,9 @@ class Simulator:
             return
         velocity = None if cluster.momentum is None else cluster.momentum / self.mass_of(cluster)
         cluster.members.discard(i)
+        cluster.is_broken = True
+        for links in (self.links, self.unsettled):
+            links[k] = [link for link in links[k] if i not in link.press[:2]]
         if velocity is not None:  # the others keep theirs
             cluster.momentum = velocity * self.mass_of(cluster)
 
@@ -850,6 +982,7 @@ class Simulator:
             cluster = self.clusters[k][i] = Cluster({i})
             cluster.is_worn = i in self.worn[k]
             self.entered[k].add(i)
+            self.entry[k][i] = self.velocity[i][k]
         return self.clusters[k][i]
 
     def _join(self, pair: tuple[int, int], impact: Impact) -> bool:
@@ -858,7 +991,7 @@ class Simulator:
         k = impact.axis
         clusters = [self.clusters[k][n] for n in pair if n in self.clusters[k]]
         if not any(cluster.resizes for cluster in clusters):
-            return self._merge(i, j, k)
+            return self._merge(i, j, k, impact.sign)
         if self._merge_faces(pair, impact):
             return True
         if len(clusters) == 2 and clusters[0] is clusters[1]:
@@ -866,7 +999,7 @@ class Simulator:
             return True
         self.leave(i, k)
         self.leave(j, k)
-        return self._merge(i, j, k)
+        return self._merge(i, j, k, impact.sign)
 
     def _merge_faces(self, pair: tuple[int, int], impact: Impact) -> bool:
         """Let two groups move so that the faces of a pair go together; return whether they can."""
@@ -906,6 +1039,7 @@ class Simulator:
         joined.shift = {n: c.shift_of(n) for c in (one, other) for n in c.members}
         joined.is_worn = one.is_worn or other.is_worn
         joined.resizes = True
+        joined.is_broken = one.is_broken or other.is_broken
         joined.anchor = other.anchor if one.anchor is None else one.anchor
         if joined.anchor is not None:
             velocity = self._path_of(other if one.anchor is None else one, k)
@@ -953,7 +1087,7 @@ class Simulator:
                 return left
         return {}
 
-    def _merge(self, i: int, j: int, k: int) -> bool:
+    def _merge(self, i: int, j: int, k: int, sign: int) -> bool:
         """Let two bodies and all they have joined move as one; return whether they can."""
         left = self._leave_for(i, j, k)  # with their share of the momentum
         joining: list[Cluster] = []
@@ -975,6 +1109,7 @@ class Simulator:
             return False
         joined = Cluster(set().union(*(cluster.members for cluster in joining)))
         joined.is_worn = any(cluster.is_worn for cluster in joining)
+        joined.is_broken = any(cluster.is_broken for cluster in joining)
         rank = self.rank_of(joined)
         highest = [cluster for cluster in joining if self.rank_of(cluster) == rank]
         weights = [
@@ -1011,10 +1146,24 @@ class Simulator:
                 leads = len(joining) == 1 or self._leads(*joining)
                 leader = joining[0] if leads else joining[1]
                 velocity = self.velocity[min(leader.members)][k]
+        if len(joining) == 2 or len(self.joining) == 1:
+            self._link(i, j, k, sign)
         for n in joined.members:
             self.clusters[k][n] = joined
             self.change(n, k, velocity)
         return True
+
+    def _link(self, i: int, j: int, k: int, sign: int) -> None:
+        """Note the contact by which groups merge."""
+        low, high = (i, j) if sign < 0 else (j, i)
+        if i in self.joining and j in self.joining:
+            link = Link(Press(low, high), None)
+        else:
+            (held,) = {i, j} - self.joining
+            ends = (n if n in self.joining else None for n in (low, high))
+            link = Link(Press(*ends, self.velocity[held][k]), held)
+        self.links[k].append(link)
+        self.unsettled[k].append(link)
 
     def _strongest(self, anchors: list[int], k: int) -> list[int]:
         """Return who holds a group: who is not dynamic, else the faster of the held bodies."""

@@ -44,6 +44,7 @@ import ecs_collide as ec
 from tests.exact.simulator import (
     CROSSED,
     CRUSHED,
+    FACE,
     RESOLVED,
     STOPPED_ALREADY,
     Body,
@@ -275,13 +276,31 @@ class Follower(Simulator):
         self._compare_impulse(hit)
         for i in pair:
             self.blur[i] += self.grain
+        self._blur_changed(bound)
+        self._look_at_all()
+        if not any(self._is_due_now(*queued) for queued in self.queue.items()):
+            self.before = {i: list(v) for i, v in self.velocity.items()}
+            self.turned_now.clear()
+            if self.settle():
+                self._blur_changed(bound)
+                self._look_at_all()
+
+    def _blur_changed(self, bound: float) -> None:
+        """Add what the places of the bodies that have turned may be off by."""
         for i in self.changed:
             turned = max(
                 abs(float((a - b) * self.dt))
                 for a, b in zip(self.velocity[i], self.before[i], strict=True)
             )
             self.blur[i] += self.grain + bound * turned
-        self._look_at_all()
+
+    def _is_due_now(self, pair: tuple[int, int], impact: Impact) -> bool:
+        """Return whether an impact comes before bodies of this instant part."""
+        return (
+            self.rank(pair) == FACE
+            and float(impact.time - self.now) <= self.bound(pair, impact)
+            and not self.is_open(pair)
+        )
 
     def _part_to_turn(self, wanted: dict, before: dict, k: int) -> Fraction:
         """Note how far the root of a rounded difference of energies may be off."""

@@ -1,0 +1,757 @@
+"""The velocities after the inelastic impacts of one instant: the smallest change that is possible.
+
+`Solver` merges the clusters of two bodies as soon as they meet.  When no contact closes any more,
+`Projection.settle` asks whether the contacts by which clusters have merged all press.  If one would
+have to pull, the bodies that it holds back part again.  So the result does not depend on the order
+of the merges.  The velocities w after the instant are those that minimise
+
+    sum of m (w - v)²    such that    w_low <= w_high    for each contact,
+
+where v are the velocities before it.  This is Gauss' principle of least constraint, and the plastic
+impact of Moreau, "Unilateral Contact and Dry Friction in Finite Freedom Dynamics" (1988).  It keeps
+the momentum and loses the least energy.
+
+A *link* is a contact by which two clusters have merged in this instant, or one and its anchor.  A
+link *presses* if it carries a force.  The links that press are a forest, and each of its trees
+moves as one body.  The forces of a tree follow from its leaves inward.  This is the active set of
+Lawson and Hanson, "Solving Least Squares Problems" (1974), chapter 23, on a graph: a link whose
+force would be negative no longer presses, and a link that closes presses again.  Each link that is
+added increases the least energy that the instant takes, so no forest comes back.
+
+These clusters stay as they are: clusters that last, that have growing members or members of
+different ranks, that a body has left by a rebound, or that a held body anchors.  So do clusters of
+more than `MEMBER_LIMIT` bodies, because the forces of a crowd take more time than its sweeps.
+"""
+
+from __future__ import annotations
+
+from ecs_collide._kernel import cython, may_raise, struct
+from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
+from ecs_collide._kernel.constants import Custom
+from ecs_collide.broadphase.pair_table import NO_TOUCH, OVERLAPS, PARTS, PairTable
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.step import Step
+from ecs_collide.response.clusters import Clusters, error_of_product, error_of_sum
+
+MEMBER_LIMIT = 160  # bodies in a component that may part
+FORCE_ROUNDING = 2.0**-42  # of the momenta that a force is the sum of
+SPEED_ROUNDING = 2.0**-42  # of the largest speed before the instant
+FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less may pass
+PIVOTS_PER_MEMBER = 64  # links that may be added, after which the velocities so far are kept
+OPEN = 0
+SOLVED = 1
+FORMED = 2  # solved, and a cluster
+
+
+@cython.inline
+@struct
+class Link:
+    """A contact on an axis.
+
+    `low` and `high` are the nodes on its two sides, 0 for the anchor.  `force` is what it carries,
+    `goal` what it would carry if the velocity of its tree were final, and `noise` how much of that
+    may be rounding.
+    """
+
+    low: cython.int
+    high: cython.int
+    anchor: cython.int
+    next_of_low: cython.int
+    next_of_high: cython.int
+    presses: cython.schar
+    waits: cython.schar
+    force: cython.double
+    goal: cython.double
+    noise: cython.double
+
+
+@cython.inline
+@struct
+class Member:
+    """A node of the component that is settled."""
+
+    node: cython.int
+    # its places in `Projection.neighbours`
+    first: cython.int
+    end: cython.int
+    # in the walk of its tree: the member before it, and the link to that one or to the anchor
+    parent: cython.int
+    via: cython.int
+    state: cython.schar
+    # of its tree, once it is solved: its number, the velocity, and the link to the anchor, or 0
+    tree: cython.int
+    velocity: cython.double
+    wall: cython.int
+    mass: cython.double
+    momentum: cython.double  # before the instant
+    momentum_low: cython.double
+    # of the members behind it in the walk: the momentum that they must pass on, and its noise
+    excess: cython.double
+    noise: cython.double
+
+
+@cython.inline
+@struct
+class Neighbour:
+    """A member at the other end of a link, -1 for an anchor."""
+
+    member: cython.int
+    link: cython.int
+
+
+@cython.final
+class Projection:
+    """The links of an instant, and the forces in them."""
+
+    step: Step
+    bodies: Bodies
+    pairs: PairTable
+    clusters: Clusters
+    n: cython.Py_ssize_t  # the number of the last link; 0 stands for none
+    n_settled: cython.Py_ssize_t  # the last link at the last `settle`
+    link_room: cython.Py_ssize_t
+    link_bytes: cython.schar[::1]
+    links: cython.pointer[Link]
+    waiting: cython.int[::1]  # a ring of links that close
+    first_waiting: cython.Py_ssize_t
+    n_waiting: cython.Py_ssize_t
+    # the component that is settled, on one axis
+    axis: cython.int
+    n_members: cython.Py_ssize_t
+    member_bytes: cython.schar[::1]
+    members: cython.pointer[Member]
+    neighbour_bytes: cython.schar[::1]
+    neighbours: cython.pointer[Neighbour]
+    component: cython.longlong  # its number
+    component_of: cython.longlong[::1]  # of each node
+    member_of: cython.int[::1]  # of each node
+    top: cython.double  # the largest speed before the instant
+    n_pivots: cython.longlong  # links that may still be added
+    n_changes: cython.longlong  # links that press now and did not, or the other way round
+    # the tree walked last: its members, each after its parent; its velocity, anchor link and pulls
+    order: cython.int[::1]
+    n_order: cython.Py_ssize_t
+    velocity: cython.double
+    wall: cython.Py_ssize_t
+    n_pulls: cython.Py_ssize_t
+    pieces: cython.int[::1]  # members whose trees must be solved
+    n_pieces: cython.Py_ssize_t
+
+    def __init__(self, step: Step, clusters: Clusters):
+        self.step = step
+        self.bodies = step.bodies
+        self.pairs = step.pairs
+        self.clusters = clusters
+        self.n = self.n_settled = self.link_room = 0
+        self.first_waiting = self.n_waiting = 0
+        self.axis = 0
+        self.n_members = self.n_order = self.n_pieces = self.n_pulls = 0
+        self.component = self.n_changes = self.n_pivots = 0
+        self.velocity = self.top = 0.0
+        self.wall = 0
+        self.waiting = zeros(INT, 0)
+        self.component_of = zeros(LONG, 0)
+        self.member_of = zeros(INT, 0)
+        self.order = zeros(INT, MEMBER_LIMIT)
+        self.pieces = zeros(INT, 2 * MEMBER_LIMIT)
+        if cython.compiled:
+            self.link_bytes = self.neighbour_bytes = zeros(BYTE, 0)
+            self.member_bytes = zeros(BYTE, MEMBER_LIMIT * cython.sizeof(Member))
+            self.members = cython.cast(cython.pointer(Member), cython.address(self.member_bytes[0]))
+        else:
+            self.links = []
+            self.neighbours = []
+            self.members = structs(Member, MEMBER_LIMIT)
+        self._make_room(16)
+
+    @may_raise
+    def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
+        """Make room for links up to number `n` - 1, each with two ends."""
+        self.waiting = grown(self.waiting, n)
+        if cython.compiled:
+            ends: cython.schar[::1] = grown(self.neighbour_bytes, 2 * n * cython.sizeof(Neighbour))
+            links: cython.schar[::1] = grown(self.link_bytes, n * cython.sizeof(Link))
+            self.neighbour_bytes = ends
+            self.neighbours = cython.cast(cython.pointer(Neighbour), cython.address(ends[0]))
+            self.link_bytes = links
+            self.links = cython.cast(cython.pointer(Link), cython.address(links[0]))
+        else:
+            self.neighbours += structs(Neighbour, 2 * (n - self.link_room))
+            self.links += structs(Link, n - self.link_room)
+        self.link_room = n  # last, because an array may fail to grow
+
+    @cython.cfunc
+    @cython.inline
+    def end_instant(self) -> cython.void:
+        """Forget all links."""
+        self.n = self.n_settled = 0
+
+    @may_raise
+    def add(
+        self, low: cython.Py_ssize_t, high: cython.Py_ssize_t, anchor: cython.Py_ssize_t
+    ) -> cython.void:
+        """Add the contact by which two clusters are about to merge.
+
+        `low` and `high` are nodes, or 0 for the body in row `anchor` that keeps its velocity.
+        """
+        if self.n + 1 == self.link_room:
+            self._make_room(2 * self.link_room)
+        self.n += 1
+        self.links[self.n].low = low
+        self.links[self.n].high = high
+        self.links[self.n].anchor = anchor
+        self.links[self.n].presses = 1
+        self.links[self.n].waits = 0
+        self.links[self.n].force = 0.0
+        if low:
+            self.links[self.n].next_of_low = self.clusters.nodes[low].links
+            self.clusters.nodes[low].links = self.n
+        if high:
+            self.links[self.n].next_of_high = self.clusters.nodes[high].links
+            self.clusters.nodes[high].links = self.n
+
+    @may_raise
+    def settle(self) -> cython.bint:
+        """Part bodies that only a pull could hold together; return whether any velocity changed.
+
+        O(members) for each component if nothing parts.
+        """
+        e: cython.Py_ssize_t
+        first: cython.longlong = self.component + 1
+
+        if self.n == self.n_settled:
+            return False
+        if self.component_of.shape[0] < self.clusters.capacity:
+            self.component_of = grown(self.component_of, self.clusters.capacity)
+            self.member_of = grown(self.member_of, self.clusters.capacity)
+        for e in range(self.n_settled + 1, self.n + 1):
+            start: cython.Py_ssize_t = self.links[e].low or self.links[e].high
+            if self.component_of[start] >= first or not self._is_open(start):
+                continue
+            self._collect(start)
+            if self.n_members > 1 and self._solve():
+                self._form()
+        self.n_settled = self.n
+        return self.clusters.has_changed()
+
+    # -- the component --
+
+    def _is_open(self, node: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a node has a body and is in a cluster that may be parted."""
+        c: Clusters = self.clusters
+        root: cython.Py_ssize_t = c.root(node)
+        anchor: cython.Py_ssize_t = c.nodes[root].anchor
+
+        return (
+            c.node_of[c.nodes[node].body, c.nodes[node].axis] == node
+            and not c.nodes[root].lasts
+            and not c.nodes[root].resizes
+            and not c.nodes[root].is_broken
+            and c.nodes[root].n_ranked == c.nodes[root].size
+            and c.nodes[root].size <= MEMBER_LIMIT
+            and (anchor < 0 or not self.bodies.on_hold[anchor])
+        )
+
+    def _collect(self, start: cython.Py_ssize_t) -> cython.void:
+        """Collect the members that are connected with a node by links, and their neighbours.
+
+        None if they are too many.
+        """
+        n: cython.Py_ssize_t
+        n_ends: cython.int = 0
+
+        self.axis = self.clusters.nodes[start].axis
+        self.component += 1
+        self.n_members = 0
+        self.top = 0.0
+        self._enter(start)
+        n = 0
+        while n < self.n_members:
+            node: cython.Py_ssize_t = self.members[n].node
+            self.members[n].first = n_ends
+            e: cython.Py_ssize_t = self.clusters.nodes[node].links
+            while e:
+                other: cython.Py_ssize_t = self.links[e].low + self.links[e].high - node
+                if other and self.component_of[other] != self.component and self._is_open(other):
+                    if self.n_members == MEMBER_LIMIT:
+                        self.n_members = 0
+                        return
+                    self._enter(other)
+                if other == 0 or self.component_of[other] == self.component:
+                    self.neighbours[n_ends].member = self.member_of[other] if other else -1
+                    self.neighbours[n_ends].link = e
+                    n_ends += 1
+                e = (
+                    self.links[e].next_of_low
+                    if self.links[e].low == node
+                    else (self.links[e].next_of_high)
+                )
+            self.members[n].end = n_ends
+            n += 1
+
+    def _enter(self, node: cython.Py_ssize_t) -> cython.void:
+        """Add a node to the component."""
+        n: cython.Py_ssize_t = self.n_members
+        mass: cython.double = self.bodies.mass[self.clusters.nodes[node].body]
+        before: cython.double = self.clusters.nodes[node].before
+
+        self.component_of[node] = self.component
+        self.member_of[node] = n
+        self.top = max(self.top, abs(before))
+        self.members[n].node = node
+        self.members[n].state = OPEN
+        self.members[n].mass = mass
+        self.members[n].momentum = mass * before
+        self.members[n].momentum_low = error_of_product(mass, before, mass * before)
+        self.n_members += 1
+
+    @may_raise
+    def _add_contacts(self) -> cython.bint:
+        """Add the touching faces between members that are not links yet; return whether any is.
+
+        If members part, these faces may close.  They press only if they do.
+        """
+        n: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        n_links: cython.Py_ssize_t = self.n
+
+        for n in range(self.n_members):
+            node: cython.Py_ssize_t = self.members[n].node
+            if self.clusters.nodes[node].is_searched:
+                continue
+            self.clusters.nodes[node].is_searched = 1
+            for at in range(self._find_contacts(n)):
+                p: cython.Py_ssize_t = self.pieces[at]
+                i: cython.Py_ssize_t = self.pairs.at[p].first
+                j: cython.Py_ssize_t = self.pairs.at[p].second
+                if self.pairs.at[p].face > 0:
+                    i, j = j, i
+                self.add(
+                    self.clusters.node_of[i, self.axis], self.clusters.node_of[j, self.axis], -1
+                )
+                self.links[self.n].presses = 0
+        return self.n > n_links
+
+    def _find_contacts(self, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Write the pairs of a member that can be added to `pieces`, in the order of its partners.
+
+        Returns their number.
+        """
+        i: cython.Py_ssize_t = self.clusters.nodes[self.members[n].node].body
+        p: cython.Py_ssize_t = self.pairs.head_of(i)
+        n_found: cython.Py_ssize_t = 0
+
+        while p >= 0:
+            j: cython.Py_ssize_t = self.pairs.at[p].first + self.pairs.at[p].second - i
+            if self._can_add(p, n, j) and n_found < 2 * MEMBER_LIMIT:
+                at: cython.Py_ssize_t = n_found
+                while at and self.bodies.precedes(j, self.pairs.partner(self.pieces[at - 1], i)):
+                    self.pieces[at] = self.pieces[at - 1]
+                    at -= 1
+                self.pieces[at] = p
+                n_found += 1
+            p = self.pairs.next_of(p, i)
+        return n_found
+
+    def _can_add(
+        self, p: cython.Py_ssize_t, n: cython.Py_ssize_t, j: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Return whether member n and body j of a pair touch on the axis, and have no link yet."""
+        i: cython.Py_ssize_t = self.clusters.nodes[self.members[n].node].body
+        node: cython.Py_ssize_t = self.clusters.node_of[j, self.axis]
+        touch: cython.int = self.pairs.at[p].touch
+        at: cython.Py_ssize_t
+
+        if touch == NO_TOUCH or abs(self.pairs.at[p].face) - 1 != self.axis:
+            return False
+        if touch == OVERLAPS or (
+            touch == PARTS and self.pairs.impact[p].tick < self.step.instant_tick
+        ):
+            return False
+        if node == 0 or self.component_of[node] != self.component:
+            return False
+        for at in range(self.members[n].first, self.members[n].end):
+            if self.neighbours[at].member == self.member_of[node]:
+                return False
+        return (
+            self.pairs.is_solid(p)
+            and not self.pairs.at[p].is_withdrawn
+            and self._is_plain(i)
+            and self._is_plain(j)
+            and self._overlaps_beside(p)
+        )
+
+    def _overlaps_beside(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the boxes of a pair share an area, so that their faces cannot pass."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        now: cython.double = self.step.now
+        k: cython.int
+
+        for k in range(b.dim):
+            if k == self.axis:
+                continue
+            apart: cython.double = b.centre_at(j, k, now) + self.pairs.offset_of(p, k)
+            apart -= b.centre_at(i, k, now)
+            width: cython.double = b.half_at(i, k, now) + b.half_at(j, k, now)
+            if abs(apart) >= width * (1.0 - FACE_ROUNDING):
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.inline
+    def _is_plain(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body neither rebounds nor is offered to a response of the game."""
+        return (
+            self.bodies.restitution[i] == 0.0
+            and not self.bodies.controls.has_restitution(i)
+            and not self.bodies.custom[i] & Custom.OFFERED
+        )
+
+    @may_raise
+    def _form(self) -> cython.void:
+        """Make the trees of the component its clusters."""
+        n: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+
+        for n in range(self.n_members):
+            self.clusters.store_velocity(self.members[n].node)
+        # The trees that are clusters already come first, because the others change the roots.
+        for n in range(self.n_members):
+            if self.members[n].tree == n:
+                self._order_from(n)
+                if self._is_cluster():
+                    for at in range(self.n_order):
+                        self.members[self.order[at]].state = FORMED
+        for n in range(self.n_members):
+            if self.members[n].state != FORMED:
+                self._order_from(n)
+                self._form_tree()
+
+    def _is_cluster(self) -> cython.bint:
+        """Return whether the tree just ordered is a cluster already."""
+        c: Clusters = self.clusters
+        root: cython.Py_ssize_t = c.root(self.members[self.order[0]].node)
+        n: cython.Py_ssize_t
+
+        if c.nodes[root].size != self.n_order or (
+            (c.nodes[root].anchor >= 0) != (self.members[self.order[0]].wall > 0)
+        ):
+            return False
+        is_whole: cython.bint = True
+        for n in range(self.n_order):
+            is_whole = is_whole and c.root(self.members[self.order[n]].node) == root
+        return is_whole
+
+    @may_raise
+    def _form_tree(self) -> cython.void:
+        """Make the tree just ordered a cluster."""
+        first: cython.Py_ssize_t = self.order[0]
+        wall: cython.Py_ssize_t = self.members[first].wall
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_order):
+            self.members[self.order[n]].state = FORMED
+            self.order[n] = self.members[self.order[n]].node
+        self.clusters.form(
+            self.order,
+            self.n_order,
+            self.members[first].velocity,
+            self.links[wall].anchor if wall else -1,
+        )
+
+    # -- the forest --
+
+    @may_raise
+    def _solve(self) -> cython.bint:
+        """Find the trees of the component; return whether they differ from its clusters."""
+        start: cython.Py_ssize_t = self.members[0].node
+
+        self.n_changes = 0
+        self.n_pivots = PIVOTS_PER_MEMBER * self.n_members
+        self._solve_all()
+        if self.n_changes == 0 and self.n_waiting == 0:
+            return False
+        if self._add_contacts():
+            self._collect(start)
+            self._solve_all()
+        self._press_waiting()
+        self._join_equals()
+        self._press_waiting()
+        return self.n_changes > 0
+
+    @may_raise
+    def _solve_all(self) -> cython.void:
+        """Solve all trees of the component, without regard to the forces so far."""
+        n: cython.Py_ssize_t
+
+        while self.n_waiting:
+            self._next_waiting()
+        for n in range(self.n_members):
+            self._solve_trees(n, True)
+
+    @cython.cfunc
+    @cython.inline
+    def _next_waiting(self) -> cython.Py_ssize_t:
+        """Take the first link off the ring."""
+        e: cython.Py_ssize_t = self.waiting[self.first_waiting]
+
+        self.first_waiting = (self.first_waiting + 1) % self.link_room
+        self.n_waiting -= 1
+        self.links[e].waits = 0
+        return e
+
+    @may_raise
+    def _press_waiting(self) -> cython.void:
+        """Let the links press that close, until none does."""
+        while self.n_waiting:
+            e: cython.Py_ssize_t = self._next_waiting()
+            if self.n_pivots > 0 and self._closes(e):
+                self._press(e)
+
+    @may_raise
+    def _press(self, e: cython.Py_ssize_t) -> cython.void:
+        """Let a link press, and solve the tree that it makes."""
+        n: cython.Py_ssize_t = self.member_of[self.links[e].low or self.links[e].high]
+
+        self.n_pivots -= 1
+        self.n_changes += 1
+        self.links[e].presses = 1
+        self.links[e].force = 0.0
+        self.members[n].state = OPEN
+        self._solve_trees(n, False)
+
+    @may_raise
+    def _join_equals(self) -> cython.void:
+        """Join trees whose velocities are equal but for rounding, by links that do not press.
+
+        Which links press depends on the order of the links; which velocities are equal does not.
+        """
+        n: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+        bound: cython.double = SPEED_ROUNDING * self.top
+
+        for n in range(self.n_members):
+            for at in range(self.members[n].first, self.members[n].end):
+                e: cython.Py_ssize_t = self.neighbours[at].link
+                other: cython.Py_ssize_t = self.neighbours[at].member
+                if self.links[e].presses:
+                    continue
+                if other < 0:
+                    speed: cython.double = self._speed_of_anchor(e)
+                    if self.members[n].wall:
+                        continue
+                else:
+                    speed = self.members[other].velocity
+                    if self.members[other].tree == self.members[n].tree or (
+                        self.members[n].wall and self.members[other].wall
+                    ):
+                        continue
+                if abs(self.members[n].velocity - speed) <= bound:
+                    self._press(e)
+
+    def _closes(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a link that does not press closes, and has no anchors on both sides."""
+        low: cython.Py_ssize_t = self.links[e].low
+        high: cython.Py_ssize_t = self.links[e].high
+
+        if self.links[e].presses:
+            return False
+        if low == 0:
+            high = self.member_of[high]
+            return self.members[high].wall == 0 and (
+                self._speed_of_anchor(e) > self.members[high].velocity
+            )
+        low = self.member_of[low]
+        if high == 0:
+            return self.members[low].wall == 0 and (
+                self.members[low].velocity > self._speed_of_anchor(e)
+            )
+        high = self.member_of[high]
+        return self.members[low].velocity > self.members[high].velocity and not (
+            self.members[low].wall and self.members[high].wall
+        )
+
+    def _speed_of_anchor(self, e: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity of the anchor of a link."""
+        return self.bodies.velocity[self.links[e].anchor, self.axis]
+
+    @may_raise
+    def _solve_trees(self, start: cython.Py_ssize_t, from_nothing: cython.bint) -> cython.void:
+        """Solve the tree of a member, and the trees into which it parts."""
+        self.pieces[0] = start
+        self.n_pieces = 1
+        while self.n_pieces:
+            self.n_pieces -= 1
+            n: cython.Py_ssize_t = self.pieces[self.n_pieces]
+            if self.members[n].state != OPEN:
+                continue
+            self._walk(n)
+            if self.n_pulls == 0:
+                self._accept()
+            else:
+                self._part(1.0 if from_nothing else self._part_of_way())
+
+    def _walk(self, start: cython.Py_ssize_t) -> cython.void:
+        """Order the tree of a member, and find its velocity and the goals of its links.
+
+        It begins at the anchor, if there is one.
+        """
+        n: cython.Py_ssize_t
+
+        self.wall = self._order_from(start)
+        if self.wall:
+            start = self.member_of[self.links[self.wall].low or self.links[self.wall].high]
+            if start != self.order[0]:
+                self._order_from(start)
+            self.velocity = self._speed_of_anchor(self.wall)
+        else:
+            self.velocity = self._mean()
+        self.members[start].via = self.wall
+        self.n_pulls = 0
+        for n in range(self.n_order - 1, -1, -1):
+            one: cython.Py_ssize_t = self.order[n]
+            e: cython.Py_ssize_t = self.members[one].via
+            if e == 0:
+                continue
+            own: cython.double = self.members[one].mass * self.velocity
+            excess: cython.double = self.members[one].excess + (self.members[one].momentum - own)
+            noise: cython.double = self.members[one].noise + abs(self.members[one].momentum)
+            noise += abs(own)
+            is_low: cython.bint = self.links[e].low == self.members[one].node
+            self.links[e].goal = excess if is_low else -excess
+            self.links[e].noise = FORCE_ROUNDING * noise
+            self.n_pulls += self._pulls(e)
+            if n:
+                self.members[self.members[one].parent].excess += excess
+                self.members[self.members[one].parent].noise += noise
+
+    def _order_from(self, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Order the tree of a member from there; return its link to an anchor, or 0."""
+        wall: cython.Py_ssize_t = 0
+        n: cython.Py_ssize_t = 0
+        at: cython.Py_ssize_t
+
+        self.order[0] = start
+        self.members[start].via = 0
+        self.members[start].excess = self.members[start].noise = 0.0
+        self.n_order = 1
+        while n < self.n_order:
+            one: cython.Py_ssize_t = self.order[n]
+            n += 1
+            for at in range(self.members[one].first, self.members[one].end):
+                e: cython.Py_ssize_t = self.neighbours[at].link
+                other: cython.Py_ssize_t = self.neighbours[at].member
+                if not self.links[e].presses or e == self.members[one].via:
+                    continue
+                if other < 0:
+                    wall = e
+                    continue
+                self.members[other].via = e
+                self.members[other].parent = one
+                self.members[other].excess = self.members[other].noise = 0.0
+                self.order[self.n_order] = other
+                self.n_order += 1
+        return wall
+
+    def _mean(self) -> cython.double:
+        """Return the velocity that the tree just ordered has in common."""
+        momentum: cython.double = 0.0
+        momentum_low: cython.double = 0.0
+        mass: cython.double = 0.0
+        mass_low: cython.double = 0.0
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_order):
+            one: cython.Py_ssize_t = self.order[n]
+            total: cython.double = momentum + self.members[one].momentum
+            momentum_low += error_of_sum(momentum, self.members[one].momentum, total)
+            momentum_low += self.members[one].momentum_low
+            momentum = total
+            total = mass + self.members[one].mass
+            mass_low += error_of_sum(mass, self.members[one].mass, total)
+            mass = total
+        return self.clusters.velocity_for(momentum, momentum_low, mass, mass_low)
+
+    @cython.cfunc
+    @cython.inline
+    def _pulls(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a link would have to pull."""
+        return self.links[e].goal < -self.links[e].noise
+
+    def _part_of_way(self) -> cython.double:
+        """Return how far the forces of a tree can go to their goals before one becomes negative."""
+        part: cython.double = 1.0
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_order):
+            e: cython.Py_ssize_t = self.members[self.order[n]].via
+            if e and self._pulls(e):
+                part = min(part, self.links[e].force / (self.links[e].force - self.links[e].goal))
+        return part
+
+    def _part(self, way: cython.double) -> cython.void:
+        """Change the forces of a tree by a part of the way to their goals, and part it.
+
+        Links that would have to pull and have reached 0 no longer press.
+        """
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_order):
+            one: cython.Py_ssize_t = self.order[n]
+            e: cython.Py_ssize_t = self.members[one].via
+            self.members[one].state = OPEN
+            if e == 0:
+                continue
+            force: cython.double = self.links[e].force
+            goal: cython.double = self.links[e].goal
+            if self._pulls(e) and (way == 1.0 or force / (force - goal) <= way):
+                self.links[e].presses = 0
+                self.n_changes += 1
+                self._solve_later(one)
+                if n:
+                    self._solve_later(self.members[one].parent)
+            self.links[e].force = max(0.0, force + way * (goal - force))
+
+    @cython.cfunc
+    @cython.inline
+    def _solve_later(self, n: cython.Py_ssize_t) -> cython.void:
+        """List a member whose tree must be solved."""
+        self.pieces[self.n_pieces] = n
+        self.n_pieces += 1
+
+    def _accept(self) -> cython.void:
+        """Keep the tree just walked, and list the links that close because of its velocity."""
+        root: cython.Py_ssize_t = self.clusters.root(self.members[self.order[0]].node)
+        n: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+
+        if self.n_order != self.clusters.nodes[root].size or (
+            (self.clusters.nodes[root].anchor >= 0) != (self.wall > 0)
+        ):
+            self.n_changes += 1
+        for n in range(self.n_order):
+            one: cython.Py_ssize_t = self.order[n]
+            self.members[one].state = SOLVED
+            self.members[one].velocity = self.velocity
+            self.members[one].wall = self.wall
+            self.members[one].tree = self.order[0]
+            if self.members[one].via:
+                self.links[self.members[one].via].force = max(
+                    0.0, self.links[self.members[one].via].goal
+                )
+        for n in range(self.n_order):
+            one = self.order[n]
+            for at in range(self.members[one].first, self.members[one].end):
+                e: cython.Py_ssize_t = self.neighbours[at].link
+                other: cython.Py_ssize_t = self.neighbours[at].member
+                if (
+                    not self.links[e].presses
+                    and not self.links[e].waits
+                    and (other < 0 or self.members[other].state != OPEN)
+                    and self._closes(e)
+                ):
+                    self.links[e].waits = 1
+                    self.waiting[(self.first_waiting + self.n_waiting) % self.link_room] = e
+                    self.n_waiting += 1

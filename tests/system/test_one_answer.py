@@ -1,0 +1,241 @@
+"""Boxes that press on each other in one instant have one answer, whoever meets first.
+
+A wall is a block of flush boxes.  Its columns are shifted by a part of a box, so that a box touches
+two others on each side, and all boxes move along one axis.
+"""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from tests.exact.plastic import Press, project
+
+pytestmark = pytest.mark.usefixtures("world", "implementation")
+
+DT = 1e-6  # seconds: nothing else meets in the step
+TURNS = {
+    "as it is": lambda x, y: (x, y),
+    "mirrored": lambda x, y: (-x, y),
+    "upside down": lambda x, y: (x, -y),
+    "turned": lambda x, y: (y, x),
+    "turned and mirrored": lambda x, y: (y, -x),
+}
+KINDS = {
+    "equal": ((1.0,), None, 0.0),
+    "masses": ((1.0, 2.0, 5.0, 1000.0), None, 0.0),
+    "tied speeds": ((1.0, 3.0), (-1.0, 0.0, 1.0), 0.0),
+    "static boxes": ((1.0, 3.0), None, 0.15),
+    "awkward decimals": ((0.1, 1.0, 3.0, 7.0), (0.1, 0.2, 0.3, -0.7), 0.0),
+}
+
+Box = tuple[float, float, float, float, bool]  # centre, speed along x, mass, whether it is static
+
+
+def make_wall(rng: random.Random, kind: str, n_rows: int, n_columns: int) -> list[Box]:
+    masses, speeds, share_of_static = KINDS[kind]
+    boxes = []
+    shift = 0.0
+    for column in range(n_columns):
+        shift += rng.choice([0, 0.25, 0.5]) * rng.choice([-1, 1])
+        for row in range(n_rows):
+            if rng.random() < 0.1:
+                continue
+            speed = rng.choice(speeds) if speeds else rng.uniform(-1, 1)
+            is_static = rng.random() < share_of_static
+            boxes.append((float(column), row + shift, speed, rng.choice(masses), is_static))
+    return boxes
+
+
+def velocities_after(boxes: list[Box], order, turn, response=ec.Slide) -> list[tuple[float, float]]:
+    """Create the boxes in an order, turned; return their velocities after the step."""
+    for entity, _ in list(esper.get_component(ec.Position)):
+        esper.delete_entity(entity, immediate=True)
+    velocities = {}
+    for n in order:
+        x, y, speed, mass, is_static = boxes[n]
+        body = [ec.Position(*turn(x, y)), ec.Extents(0.5, 0.5)]
+        velocities[n] = ec.Velocity(*turn(speed, 0.0))
+        if not is_static:
+            body += [velocities[n], response(), ec.Mass(mass)]
+        else:
+            velocities[n] = ec.Velocity(0, 0)
+        esper.create_entity(*body)
+    esper.process(DT)
+    return [velocities[n].xy for n in range(len(boxes))]
+
+
+def least_change(boxes: list[Box]) -> dict[int, Fraction]:
+    """Return the velocities that no contact forbids and that change the least, in fractions."""
+    free = {n for n, box in enumerate(boxes) if not box[4]}
+    contacts = []
+    for i, (x, y, *_) in enumerate(boxes):
+        for j, (x2, y2, *_) in enumerate(boxes):
+            if x2 - x == 1 and abs(y2 - y) < 1 and (i in free or j in free):
+                contacts.append(Press(i if i in free else None, j if j in free else None))
+    mass = {n: Fraction(boxes[n][3]) for n in free}
+    speed = {n: Fraction(boxes[n][2]) for n in free}
+    return project(mass, speed, contacts)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wall_loses_as_little_energy_as_its_contacts_allow(kind, volume):
+    ec.install()
+    for number in range(volume(6, 200)):
+        rng = random.Random(f"{kind} {number}")
+        boxes = make_wall(rng, kind, rng.randint(1, 5), rng.randint(2, 5))
+
+        after = velocities_after(boxes, range(len(boxes)), TURNS["as it is"])
+
+        for n, exact in least_change(boxes).items():
+            assert after[n][0] == pytest.approx(float(exact), abs=1e-12), (number, n)
+
+
+@pytest.mark.slow_in_python
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_wall_that_is_turned_or_built_in_another_order_has_the_same_answer(kind, volume):
+    ec.install()
+    for number in range(volume(3, 200)):
+        rng = random.Random(f"{kind} {number}")
+        boxes = make_wall(rng, kind, rng.randint(2, 12), rng.randint(2, 12))
+        order = list(range(len(boxes)))
+        expected = velocities_after(boxes, order, TURNS["as it is"])
+        for turn in TURNS.values():
+            rng.shuffle(order)
+
+            after = velocities_after(boxes, order, turn)
+
+            assert after == [turn(*velocity) for velocity in expected]
+
+
+def test_a_box_between_two_rows_follows_the_one_that_pushes_and_leaves_the_other():
+    #
+    #    +---+---+
+    #    | 2 | 0 | ->   0 is pushed by 1, which is slow, and by 2, which is fast:
+    #    +---+   |      it leaves with 2, and 1 stays behind
+    #    | 1 |   |
+    #    +---+---+
+    #
+    ec.install()
+    fast, slow = ec.Velocity(3, 0), ec.Velocity(1, 0)
+    pushed = ec.Velocity(0, 0)
+    esper.create_entity(ec.Position(0, -1), ec.Extents(0.5, 0.5), slow, ec.Slide())
+    esper.create_entity(ec.Position(0, 0), ec.Extents(0.5, 0.5), fast, ec.Slide())
+    esper.create_entity(ec.Position(1, -0.5), ec.Extents(0.5, 1), pushed, ec.Slide())
+
+    esper.process(DT)
+
+    assert (slow.x, fast.x, pushed.x) == (1, 1.5, 1.5)
+
+
+def test_boxes_that_rebound_in_the_same_instant_keep_the_momentum_and_gain_no_energy(volume):
+    space = ec.install()
+    for number in range(volume(8, 200)):
+        rng = random.Random(f"rebounds {number}")
+        boxes = make_wall(rng, "tied speeds", 5, 5)
+        mass = [box[3] for box in boxes]
+
+        after = velocities_after(
+            boxes, range(len(boxes)), TURNS["as it is"],
+            lambda rng=rng: rng.choice([ec.Slide(), ec.Slide(), ec.Deflect(0.5)]),
+        )  # fmt: skip
+
+        if space.stats.held:
+            continue  # a held body has its velocity again at the end of the step
+        was, now = ([m * v for m, v in zip(mass, speeds, strict=True)]
+                    for speeds in ([box[2] for box in boxes], [v[0] for v in after]))  # fmt: skip
+        assert sum(now) == pytest.approx(sum(was), abs=1e-10)
+        energy = [
+            sum(p * p / m for p, m in zip(momenta, mass, strict=True)) for momenta in (was, now)
+        ]
+        assert energy[1] <= energy[0] * (1 + 1e-12)
+
+
+def test_a_box_of_higher_dominance_is_not_turned_by_those_behind_it():
+    ec.install()
+    fast, slow, pushed = ec.Velocity(3, 0), ec.Velocity(1, 0), ec.Velocity(0, 0)
+    esper.create_entity(ec.Position(0, -1), ec.Extents(0.5, 0.5), slow, ec.Slide())
+    esper.create_entity(ec.Position(0, 0), ec.Extents(0.5, 0.5), fast, ec.Slide())
+    esper.create_entity(
+        ec.Position(1, -0.5), ec.Extents(0.5, 1), pushed, ec.Slide(), ec.Dominance(1)
+    )
+
+    esper.process(DT)
+
+    assert (slow.x, fast.x, pushed.x) == (0, 0, 0)
+
+
+def test_boxes_behind_one_that_grows_keep_out_of_its_face():
+    ec.install()
+    fast, slow, pushed = ec.Velocity(3, 0), ec.Velocity(1, 0), ec.Velocity(0, 0)
+    esper.create_entity(ec.Position(0, -1), ec.Extents(0.5, 0.5), slow, ec.Slide())
+    esper.create_entity(ec.Position(0, 0), ec.Extents(0.5, 0.5), fast, ec.Slide())
+    esper.create_entity(
+        ec.Position(1, -0.5), ec.Extents(0.5, 1), pushed, ec.Slide(), ec.Growth(0.5, 0)
+    )
+
+    esper.process(DT)
+
+    assert fast.x <= pushed.x - 0.5
+    assert slow.x <= pushed.x - 0.5
+    assert slow.x + fast.x + pushed.x == pytest.approx(4)
+
+
+def test_boxes_that_part_again_keep_their_momentum():
+    ec.install()
+    rng = random.Random(7)
+    boxes = make_wall(rng, "masses", 6, 6)
+
+    after = velocities_after(boxes, range(len(boxes)), TURNS["as it is"])
+
+    mass = [box[3] for box in boxes]
+    assert sum(m * v[0] for m, v in zip(mass, after, strict=True)) == pytest.approx(
+        sum(m * box[2] for m, box in zip(mass, boxes, strict=True)), rel=1e-13
+    )
+
+
+def test_a_block_of_more_than_160_boxes_gains_no_energy_and_nothing_is_crushed():
+    space = ec.install()
+    boxes = make_wall(random.Random(3), "masses", 15, 15)
+
+    after = velocities_after(boxes, range(len(boxes)), TURNS["as it is"])
+
+    energy = [sum(box[3] * v**2 for box, v in zip(boxes, speeds, strict=True))
+              for speeds in ([box[2] for box in boxes], [v[0] for v in after])]  # fmt: skip
+    assert energy[1] <= energy[0] * (1 + 1e-12)
+    assert space.stats.crushed == 0
+
+
+def test_a_wall_in_space_has_the_same_answer_on_each_axis():
+    answers = []
+    home = esper.current_world
+    rng = random.Random(11)
+    boxes = make_wall(rng, "masses", 4, 4)
+    for axis in range(3):
+        world = f"axis {axis}"
+        esper.switch_world(world)
+        ec.install(dim=3)
+        velocities = []
+        for x, y, speed, mass, _ in boxes:
+            place, velocity = [0.0] * 3, [0.0] * 3
+            place[axis], place[(axis + 1) % 3], velocity[axis] = x, y, speed
+            velocities.append(ec.Velocity(*velocity))
+            esper.create_entity(
+                ec.Position(*place),
+                ec.Extents(0.5, 0.5, 0.5),
+                velocities[-1],
+                ec.Slide(),
+                ec.Mass(mass),
+            )
+        esper.process(DT)
+        answers.append([velocity.xyz[axis] for velocity in velocities])
+        esper.switch_world(home)
+        esper.delete_world(world)
+
+    assert answers[0] == answers[1] == answers[2]
+    for n, exact in least_change(boxes).items():
+        assert answers[0][n] == pytest.approx(float(exact), abs=1e-12)
