@@ -252,7 +252,10 @@ class Bodies:
         velocity: cython.p_double = flat(self.velocity)
         growth: cython.p_double = flat(self.growth)
         motion: cython.p_double = flat(self.motion)
+        low: cython.p_double = self.flat_min
+        high: cython.p_double = self.flat_max
         dt: cython.double = self.dt
+        farthest: cython.double = self.farthest
         n: cython.Py_ssize_t
         to: cython.Py_ssize_t
 
@@ -271,7 +274,10 @@ class Bodies:
                 path[4 * to + RESIZE] = change
                 if change != 0.0:
                     self.any_resize = True
-            self.find_swept_bounds(i)
+                farthest = max(_bound(path, 4 * to, 1.0, low, high, to), farthest)
+            if self.wraps:
+                self._extend_bounds(i)
+        self.farthest = farthest
 
     @cython.ccall
     @may_raise
@@ -720,7 +726,6 @@ class Bodies:
         at: cython.Py_ssize_t = self.n_path * i
         to: cython.Py_ssize_t = self.dim * i
         rest: cython.double = 1.0 - self.base[i]
-        k: cython.int
 
         farthest: cython.double = max(_bound(path, at, rest, low, high, to), self.farthest)
         farthest = max(_bound(path, at + 4, rest, low, high, to + 1), farthest)
@@ -728,10 +733,15 @@ class Bodies:
             farthest = max(_bound(path, at + 8, rest, low, high, to + 2), farthest)
         self.farthest = farthest
         if self.wraps:
-            # A body that it touches may be at an edge of the world, where rounding is coarser.
-            for k in range(self.dim):
-                self.swept_min[i, k] -= REACH * self.width[k]
-                self.swept_max[i, k] += REACH * self.width[k]
+            self._extend_bounds(i)
+
+    def _extend_bounds(self, i: cython.Py_ssize_t) -> cython.void:
+        """Extend the bounds of a path in a world with edges, where rounding may be coarser."""
+        k: cython.int
+
+        for k in range(self.dim):
+            self.swept_min[i, k] -= REACH * self.width[k]
+            self.swept_max[i, k] += REACH * self.width[k]
 
 
 @cython.inline

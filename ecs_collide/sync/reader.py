@@ -27,7 +27,7 @@ from ecs_collide._kernel.constants import (
     Touched,
     Trait,
 )
-from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.bodies import Bodies, flat
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 from ecs_collide.sync.bindings import VALUE, ComponentBinding
 from ecs_collide.sync.rare_reader import RareReader
@@ -778,31 +778,35 @@ class ComponentReader:
     @cython.ccall
     @may_raise
     def find_faces(self, rows: cython.longlong[::1]) -> cython.int:
-        """Compute the tight boxes of the bodies of `rows`, which queries use."""
+        """Compute the tight boxes of the bodies of `rows`, which queries use.
+
+        A body is marked `DISTANT` if its next step may lead too far.
+        """
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
+        to: cython.Py_ssize_t
 
         if not cython.compiled:
             _find_faces_at_once(self, rows)
             return 0
+        centre: cython.p_double = flat(b.centre)
+        half: cython.p_double = flat(b.half)
+        seen_half: cython.p_double = flat(b.seen_half)
+        velocity: cython.p_double = flat(b.velocity)
+        low: cython.p_double = flat(b.tight_min)
+        high: cython.p_double = flat(b.tight_max)
         for n in range(rows.shape[0]):
-            self._find_faces(rows[n])
-        return 0
-
-    def _find_faces(self, i: cython.Py_ssize_t) -> cython.int:
-        """Compute the tight box of a body, and mark it `DISTANT` if its next step may lead too far."""
-        b: Bodies = self.bodies
-        k: cython.int
-        near: cython.bint = True
-
-        for k in range(self.dim):
-            if b.half[i, k] == 0.0:
-                b.half[i, k] = b.seen_half[i, k]
-            b.tight_min[i, k] = b.centre[i, k] - b.half[i, k]
-            b.tight_max[i, k] = b.centre[i, k] + b.half[i, k]
-            near &= b.tight_min[i, k] >= -SAFE_LIMIT and b.tight_max[i, k] <= SAFE_LIMIT
-            near &= abs(b.velocity[i, k]) <= SAFE_LIMIT
-        if not near:
-            b.bad[i] |= Bad.DISTANT
+            i: cython.Py_ssize_t = rows[n]
+            near: cython.bint = True
+            for to in range(self.dim * i, self.dim * (i + 1)):
+                if half[to] == 0.0:
+                    half[to] = seen_half[to]
+                low[to] = centre[to] - half[to]
+                high[to] = centre[to] + half[to]
+                near &= (low[to] >= -SAFE_LIMIT) & (high[to] <= SAFE_LIMIT)
+                near &= abs(velocity[to]) <= SAFE_LIMIT
+            if not near:
+                b.bad[i] |= Bad.DISTANT
         return 0
 
 

@@ -367,12 +367,17 @@ static inline int fields_false(Slots *slots, PyObject *item)
    must be done by name, -1 on failure.  A float without other references is overwritten. */
 static inline int slots_write(const Slots *slots, Py_ssize_t i)
 {
+    double *now = slots->now + i * slots->width;
+    double *seen = slots->seen + i * slots->width;
+    Py_ssize_t k = 0;
+    for (; k < slots->width && now[k] == seen[k]; ++k)
+        now[k] = seen[k]; /* zeros may differ in sign */
+    if (k == slots->width)
+        return 1; /* The component is not read: most velocities stay as they are. */
     PyObject *item = slots->items[i];
     if ((PyObject *)Py_TYPE(item) != slots->type)
         return 0;
-    double *now = slots->now + i * slots->width;
-    double *seen = slots->seen + i * slots->width;
-    for (Py_ssize_t k = 0; k < slots->width; ++k) {
+    for (; k < slots->width; ++k) {
         PyObject **slot = slot_of(slots, item, k), *before = *slot, *value;
         PyObject **known = &slots->known[i * slots->width + k];
         if (now[k] == seen[k]) {
