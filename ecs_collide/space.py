@@ -846,6 +846,27 @@ class Space(BoxQueries[Filter]):
         """
         return self._contacts.is_on(entity, normal)
 
+    def load_on(self, entity: int) -> float:
+        """Return the mass that rests on a body, such as a pressure plate or a scale.
+
+        Every dynamic body presses on what it stands on with its mass and all that rests on it; a
+        `GravityScale` multiplies its mass.  A body on several others divides its load among them,
+        by the widths of the contacts.  A body that is in the air presses on nothing.  The load
+        times the gravity is the force.
+
+        O(contacts of the pile).
+
+        Parameters
+        ----------
+        entity : int
+
+        Returns
+        -------
+        float
+            In the unit of `Mass`, which is 1 for a body without it; rounded to 12 digits.
+        """
+        return self._contacts.load_on(entity)
+
     def carried(self, entity: int) -> Vector:
         """Return the velocity that a `Carry` adds to the `Velocity` of a body that stands on it.
 

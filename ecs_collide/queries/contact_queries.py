@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from ecs_collide.components.dynamics import GravityScale, LockedAxes
 from ecs_collide.components.filters import Filter as FilterTrait
 from ecs_collide.components.filters import filter_numbers, filters_allow
 from ecs_collide.events import (
@@ -18,6 +19,7 @@ from ecs_collide.events import (
     Vector,
     VectorLike,
 )
+from ecs_collide.queries.loads import Rest, find_loads
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
 from ecs_collide.queries.queries import Filter
 from ecs_collide.step.entity_types import Indices
@@ -116,6 +118,71 @@ class ContactQueries:
         if there is not None:
             on = [contact for contact in on if there(contact.first) and there(contact.second)]
         return min(on, key=lambda contact: (contact.since, contact.other(entity)), default=None)
+
+    def load_on(self, entity: int) -> float:
+        """Return the mass that rests on a body."""
+        rests: dict[Rest, None] = {}
+        masses: dict[int, float] = {}
+        waiting = [rest.upper for rest in self._rests_of(entity) if rest.lower == entity]
+        if self._mass_of(entity) is not None:
+            waiting.append(entity)
+        while waiting:
+            body = waiting.pop()
+            mass = self._mass_of(body)
+            if mass is None or body in masses:
+                continue
+            masses[body] = mass
+            for rest in self._rests_of(body):
+                rests[rest] = None
+                waiting += (rest.upper, rest.lower)
+        found = [rest for rest in rests if rest.upper in masses]
+        loads = find_loads(masses, found)
+        load = sum(load for rest, load in zip(found, loads, strict=True) if rest.lower == entity)
+        return float(f"{load:.12g}")
+
+    def _mass_of(self, entity: int) -> float | None:
+        """Return the mass that a body presses down with, or None if it is no dynamic body."""
+        row, bodies = self._lookup.row(entity), self._state.timeline.bodies
+        locked: Any = self._link.world.component(entity, LockedAxes)
+        if (
+            row < 0
+            or not bodies.dynamic[row]
+            or (
+                locked is not None
+                and any(
+                    part and lock
+                    for part, lock in zip(self._up, (locked.x, locked.y, locked.z), strict=False)
+                )
+            )
+        ):
+            return None
+        scale: Any = self._link.world.component(entity, GravityScale)
+        return float(bodies.mass[row]) * (1.0 if scale is None else max(0.0, scale.value))
+
+    def _rests_of(self, entity: int) -> list[Rest]:
+        """Return the contacts in which a body rests on another, or another on it."""
+        found = []
+        for contact in self.contacts(entity):
+            if contact.kind is ContactKind.SOLID:
+                for upper, lower in (
+                    (contact.first, contact.second),
+                    (contact.second, contact.first),
+                ):
+                    if _faces(contact.normal_for(upper), self._up):
+                        found.append(Rest(upper, lower, self._width(upper, lower)))
+        return found
+
+    def _width(self, one: int, other: int) -> float:
+        """Return the width, or in 3D the area, that two boxes share across `up`."""
+        bodies = self._state.timeline.bodies
+        rows = [self._lookup.row(entity) for entity in (one, other)]
+        width = 1.0
+        for k, part in enumerate(self._up):
+            if not part:
+                low = max(bodies.centre[i, k] - bodies.half[i, k] for i in rows)
+                high = min(bodies.centre[i, k] + bodies.half[i, k] for i in rows)
+                width *= max(0.0, high - low)
+        return width
 
     def carried(self, entity: int) -> Vector:
         """Return the velocity that a `Carry` adds to the `Velocity` of a body that stands on it."""
