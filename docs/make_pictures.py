@@ -25,7 +25,7 @@ import esper
 import ecs_collide as ec
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from docs.draw_recipes import RECIPES, draw_recipe
+from docs.draw_recipes import RECIPES, draw_recipe, programs
 from docs.drawing import FAINT, FIRST, INK, SECOND, WIDE, Panel, Picture
 
 FOLDER = Path(__file__).parent / "pictures"
@@ -702,6 +702,64 @@ def film(name: str, options: dict, start: float, end: float, caption: str):
     esper.switch_world("default")
 
 
+RECORDINGS = FOLDER.with_name("recordings")
+RECORDED_DEMOS = {  # seconds of each recording
+    "platformer": 8.0,
+    "rooms": 8.0,
+    "breakout": 8.0,
+    "responses": 5.0,
+    "tree": 5.0,
+}
+RECORDED_RECIPES = ("crumbling_platform",)
+
+
+def record_demo(name: str):
+    """Return the recording of a demo that a bot plays."""
+    from demos.app import catalogue
+
+    esper.switch_world(f"recording of {name}")
+    scene = catalogue.load(name).build(seed=2)
+    scene.keys.bot = True
+    recorder = ec.record(scene.space)
+    for _ in range(round(60 * RECORDED_DEMOS[name])):
+        scene.step()
+    recorder.stop()
+    esper.switch_world("default")
+    return recorder.recording
+
+
+def record_recipe(name: str):
+    """Return the recording of a recipe's program, in a world that is deleted."""
+    before = esper.current_world
+    esper.switch_world(f"recording of {name}")
+    recorders = []
+    install = ec.install
+
+    def watched_install(*args, **settings):
+        space = install(*args, **settings)
+        recorders.append(ec.record(space))
+        return space
+
+    ec.install = watched_install
+    try:
+        exec(compile(programs()[name], name, "exec"), {"__name__": "recipe"})
+    finally:
+        ec.install = install
+        esper.switch_world(before)
+        esper.delete_world(f"recording of {name}")
+    return recorders[0].recording
+
+
+def record_all() -> None:
+    """Write the recordings of the pages."""
+    from ecs_collide.recording.page import write_page
+
+    for name in RECORDED_DEMOS:
+        write_page(record_demo(name), RECORDINGS / f"demo_{name}.html")
+    for name in RECORDED_RECIPES:
+        write_page(record_recipe(name), RECORDINGS / f"recipe_{name}.html")
+
+
 STILLS = FOLDER.with_name("stills")  # for readers who ask for less motion
 LAST = 1500  # milliseconds for which the end of a film stays
 FEW = 40  # colours of a film of published bugs
@@ -777,6 +835,8 @@ if __name__ == "__main__":
         for name in sys.argv[2:] or SECONDS:
             draw_demo(name)
         draw_thumbnails()
+    elif sys.argv[1:] == ["recordings"]:
+        record_all()
     else:
         for name, draw in PICTURES.items():
             (FOLDER / name).write_text(str(draw()), "utf-8")

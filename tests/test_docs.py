@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
 import doctest
+import gzip
 import importlib
 import importlib.util
+import json
 import re
 from pathlib import Path
 
@@ -361,6 +364,35 @@ def test_pictures_of_the_pages_are_what_the_library_answers():
             continue  # each is a run of a recipe: the same bits, but slow
         assert (drawing.FOLDER / name).read_text("utf-8") == str(draw()), (
             f"{name} is out of date: python docs/make_pictures.py"
+        )
+
+
+def test_recordings_are_on_pages_and_small_and_hold_the_present_player():
+    folder = ROOT / "docs" / "recordings"
+    pages = "".join(page.read_text("utf-8") for page in PAGES)
+    player = (ROOT / "ecs_collide" / "recording" / "page.js").read_text("utf-8")
+    shown = set(re.findall(r'"_static/(\w+\.html)"', pages))
+
+    assert shown == {path.name for path in folder.iterdir()}
+    for path in folder.iterdir():
+        assert path.stat().st_size < 1_500_000, path.name
+        assert player in path.read_text("utf-8"), (
+            f"{path.name} is out of date: python docs/make_pictures.py recordings"
+        )
+
+
+def test_recording_of_a_recipe_is_what_its_program_does():
+    from ecs_collide.recording.page import page_data
+
+    drawing = script("make_pictures")
+    for name in drawing.RECORDED_RECIPES:
+        text = (drawing.RECORDINGS / f"recipe_{name}.html").read_text("utf-8")
+        packed = base64.b64decode(re.search(r'id="recording">([^<]*)<', text)[1])
+
+        now = json.loads(json.dumps(page_data(drawing.record_recipe(name))))
+
+        assert now == json.loads(gzip.decompress(packed)), (
+            f"{name} is out of date: python docs/make_pictures.py recordings"
         )
 
 

@@ -70,20 +70,25 @@ const LAYERS = {
 };
 const ARROW_SECONDS = 0.1; // a velocity is drawn as the way of this time
 const NORMAL_LENGTH = 12; // pixels
+const FAR = 1e5; // pixels
 const CROSS = 3; // pixels, half of its width
 
 function drawBoxes(brush, view, frame, look) {
   for (const body of frame.bodies.values()) {
-    const x = view.x(body[LEFT]);
-    const y = Math.min(view.y(body[LOW]), view.y(body[HIGH]));
-    const width = Math.max((body[RIGHT] - body[LEFT]) * view.scale, 1);
-    const height = Math.max((body[HIGH] - body[LOW]) * view.scale, 1);
+    const [left, right] = [view.x(body[LEFT]), view.x(body[RIGHT])].map(toPixel);
+    const [first, second] = [view.y(body[LOW]), view.y(body[HIGH])].map(toPixel);
+    const box = [left, Math.min(first, second), right - left || 1, Math.abs(second - first) || 1];
     brush.strokeStyle = brush.fillStyle = look.bodies[body[KIND]];
     brush.globalAlpha = 0.22;
-    brush.fillRect(x, y, width, height);
+    brush.fillRect(...box);
     brush.globalAlpha = 1;
-    brush.strokeRect(x, y, width, height);
+    brush.strokeRect(...box);
   }
+}
+
+/** The middle of a pixel, where a line is one pixel wide; far away, where a canvas still counts. */
+function toPixel(place) {
+  return Math.round(Math.min(Math.max(place, -FAR), FAR)) + 0.5;
 }
 
 function drawVelocities(brush, view, frame, look) {
@@ -330,12 +335,22 @@ async function startPage() {
     const screen = new RecordingScreen(document.body, recording);
     const asked = /step=(\d+)/.exec(location.hash);
     if (asked) screen.pauseAt(recording.frames.findIndex((frame) => frame.step === Number(asked[1])));
-    else if (!matchMedia("(prefers-reduced-motion: reduce)").matches) screen.toggle();
+    else if (!matchMedia("(prefers-reduced-motion: reduce)").matches) playWhenSeen(screen);
   } catch (error) {
     addPart(document.body, "p", { id: "status", textContent: `The recording cannot be shown: ${error.message}` });
   }
 }
 
+/** Begin to play when the canvas comes into sight: a page of others may hold it far below. */
+function playWhenSeen(screen) {
+  const watch = ([entry], observer) => {
+    if (!entry.isIntersecting) return;
+    observer.disconnect();
+    if (screen.frame === 0 && !screen.isPlaying) screen.toggle();
+  };
+  new IntersectionObserver(watch, { threshold: 0.5 }).observe(screen.canvas);
+}
+
 if (typeof module !== "undefined") {
-  module.exports = { unpackRecording, readRecording, frameAt, describeFrame, fitView, chooseLook };
+  module.exports = { unpackRecording, readRecording, frameAt, describeFrame, fitView, chooseLook, LAYERS };
 }

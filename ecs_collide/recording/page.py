@@ -11,11 +11,13 @@ import base64
 import gzip
 import html
 import json
+from collections.abc import Iterable, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ecs_collide.debug.shapes import COLOURS, PALETTE, shown_normals
 from ecs_collide.queries.inspection import BodyKind
@@ -24,6 +26,7 @@ from ecs_collide.recording.player import Player, pressed
 from ecs_collide.recording.recording import Recording
 
 FORMAT = "ecs_collide page 1"
+_AROUND = 0.25  # of the longer side of the area in which bodies move: what is seen around it
 _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
@@ -65,31 +68,46 @@ def page_data(recording: Recording) -> dict[str, Any]:
     try:
         frames: list[Any] = []
         known: dict[int, list[Any]] = {}
-        low, high = np.full(2, np.inf), np.full(2, -np.inf)
+        everything, moving = np.full((2, 4), np.inf)  # the upper corner is negative
         for step in range(player.first, player.last + 1):
             player.seek(step)
             bodies = _bodies(player)
             if not frames and not bodies and step < player.last:
                 continue  # before its first step a space knows no bodies
             frames.append(_frame(player, known, bodies))
-            corners = np.array([body[2:6] for body in bodies.values()], float).reshape(-1, 4)
-            corners = corners[np.isfinite(corners).all(axis=1)]
-            low = np.minimum(low, corners[:, :2].min(axis=0, initial=np.inf))
-            high = np.maximum(high, corners[:, 2:].max(axis=0, initial=-np.inf))
+            corners = np.array([body[2:6] for body in bodies.values()]).reshape(-1, 4)
+            corners[:, 2:] *= -1.0
+            moves = [body[1] & BodyKind.MOVES != 0 for body in bodies.values()]
+            everything = np.minimum(everything, corners.min(axis=0, initial=np.inf))
+            moving = np.minimum(moving, corners[moves].min(axis=0, initial=np.inf))
             known = bodies
-        has_area = bool((high > low).all())
         return {
             "format": FORMAT,
             "yUp": bool(player.space.up[1] >= 0),
-            "view": [*low.tolist(), *high.tolist()] if has_area else [-1.0, -1.0, 1.0, 1.0],
-            "colours": ["#{:02x}{:02x}{:02x}".format(*colour[:3]) for colour in PALETTE.tolist()],
-            "contactColours": [
-                "#{:02x}{:02x}{:02x}".format(*COLOURS[name]) for name in ("contact", "crossing")
-            ],
+            "view": _view(everything, moving),
+            "colours": _names_of_colours(PALETTE.tolist()),
+            "contactColours": _names_of_colours(
+                [COLOURS[name] for name in ("contact", "crossing")]
+            ),
             "frames": frames,
         }
     finally:
         player.close()
+
+
+def _view(everything: NDArray[np.float64], moving: NDArray[np.float64]) -> list[float]:
+    """Return the min and the max corner of the view: where bodies move, and some more."""
+    view = everything
+    if np.isfinite(moving).all():
+        around = _AROUND * -(moving[:2] + moving[2:]).min()
+        view = np.maximum(everything, moving - around)
+    low, high = view[:2], -view[2:]
+    is_area = np.isfinite(view).all() and (high > low).all()
+    return [*low.tolist(), *high.tolist()] if is_area else [-1.0, -1.0, 1.0, 1.0]
+
+
+def _names_of_colours(colours: Iterable[Sequence[int]]) -> list[str]:
+    return ["#{:02x}{:02x}{:02x}".format(*colour[:3]) for colour in colours]
 
 
 def _bodies(player: Player) -> dict[int, list[Any]]:

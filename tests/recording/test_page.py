@@ -36,7 +36,7 @@ class Crate: ...
 
 @pytest.fixture
 def recording(world: str) -> Recording:
-    """Let a box fall beside a sensor, and another bounce and be deleted."""
+    """Let a box fall beside a sensor, and another bounce; it is deleted before step 21."""
     esper.create_entity(ec.Position(0, -1), ec.Extents(20, 1))
     esper.create_entity(
         ec.Position(0, 1), ec.Extents(0.5, 0.5), ec.Velocity(1, 0), ec.Slide(), Crate()
@@ -44,7 +44,7 @@ def recording(world: str) -> Recording:
     ball = esper.create_entity(
         ec.Position(-4, 0.7), ec.Extents(0.5, 0.5), ec.Velocity(5, 2), ec.Deflect()
     )
-    esper.create_entity(ec.Position(5, 1), ec.Extents(0.5, 2), ec.Sensor())
+    esper.create_entity(ec.Position(-1.5, 2.2), ec.Extents(0.5, 0.2), ec.Sensor())
     space = ec.install(gravity=(0, -20))
     recorder = ec.record(space, {"jump": True})
     for step in range(24):
@@ -134,6 +134,54 @@ def test_page_finds_the_frame_at_a_time_and_fits_the_world_into_the_canvas() -> 
     assert found[3] == ["#ff8000", "rgb(153,77,0)"]
 
 
+def test_view_is_where_bodies_move_and_a_quarter_more_within_the_world(
+    recording: Recording,
+) -> None:
+    left, low, right, high = page.page_data(recording)["view"]
+
+    boxes = [frame.entities[3]["Position"]["x"] for frame in recording.frames[1:21]]
+    width = recording.frames[-1].entities[2]["Position"]["x"] + 0.5 - (min(boxes) - 0.5)
+    assert left == min(boxes) - 0.5 - width / 4
+    assert low == 0.0 - width / 4
+    assert (right, high) == (0.875 + width / 4, 2.2 + 0.2)  # the top of the sensor
+
+
+def test_each_layer_draws_its_numbers_in_pixels() -> None:
+    drawn = in_node(
+        """const calls = {};
+        const brush = new Proxy({}, { set: () => true, get: (_, name) => (...values) => {
+            if (name !== "stroke" && name !== "beginPath") calls[layer].push([name, ...values]);
+        } });
+        let layer;
+        const view = player.fitView([0, 0, 100, 100], true, 200, 200);
+        Object.assign(view, { scale: 2, x: (x) => 2 * x, y: (y) => 200 - 2 * y });
+        const frame = {
+            bodies: new Map([[7, ["7 (Crate)", 3, 10, 20, 30, 50, 100, -40]]]),
+            contacts: [[0, 20, 20, 0, 1], [1, 50, 60, 1, 0]],
+            events: [["begun"], ["hit", 30, 40, -1, 0]],
+        };
+        const look = { bodies: [], contacts: [], ink: "" };
+        for (layer of Object.keys(player.LAYERS)) {
+            calls[layer] = [];
+            player.LAYERS[layer].draw(brush, view, frame, look);
+        }
+        console.log(JSON.stringify(calls));"""
+    )
+
+    assert drawn["boxes"] == [
+        ["fillRect", 20.5, 100.5, 40, 60],
+        ["strokeRect", 20.5, 100.5, 40, 60],
+    ]
+    assert drawn["velocities"] == [["moveTo", 40, 130], ["lineTo", 60, 138]]  # in 0.1 s
+    ends = [tuple(values) for _, *values in drawn["contacts"]]
+    assert ends[:6] == [(37, 157), (43, 163), (37, 163), (43, 157), (40, 160), (40, 148)]
+    assert ends[6:] == [(97, 77), (103, 83), (97, 83), (103, 77)]  # crossing: no normal
+    ring, *line = drawn["collisions"]
+    assert ring[:4] == ["arc", 60, 120, 6]
+    assert line == [["moveTo", 72, 120], ["lineTo", 48, 120]]
+    assert drawn["names"] == [["fillText", "7 (Crate)", 40, 130]]
+
+
 def test_javascript_refuses_data_of_another_format() -> None:
     text = base64.b64encode(gzip.compress(b'{"format": "other"}')).decode()
 
@@ -175,27 +223,27 @@ def test_command_refuses_a_recording_without_snapshots(
     assert not (tmp_path / "run.html").exists()
 
 
+def in_chromium(path: Path, step: str, *options: str) -> str:
+    """Return what Chromium prints for a page."""
+    if CHROMIUM is None:
+        pytest.skip("Chromium is not installed")
+    profile = f"--user-data-dir={path.with_name('profile')}"
+    done = subprocess.run(
+        [CHROMIUM, *FLAGS, profile, *options, path.as_uri() + step],
+        capture_output=True, text=True, timeout=120, check=False, cwd=path.parent,
+    )  # fmt: skip
+    return done.stdout
+
+
 @pytest.mark.long
 def test_chromium_shows_the_boxes_and_the_words_of_a_step(
     recording: Recording, tmp_path: Path
 ) -> None:
-    if CHROMIUM is None:
-        pytest.skip("Chromium is not installed")
     image = pytest.importorskip("PIL.Image")
     path = page.write_page(recording, tmp_path / "run.html")
 
-    def run(*options: str) -> str:
-        done = subprocess.run(
-            [
-                CHROMIUM, *FLAGS, f"--user-data-dir={tmp_path / 'profile'}",
-                *options, f"{path.as_uri()}#step=12",
-            ],
-            capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path,
-        )  # fmt: skip
-        return done.stdout
-
-    words = run("--dump-dom")
-    run(f"--screenshot={tmp_path / 'shot.png'}")
+    words = in_chromium(path, "#step=12", "--dump-dom")
+    in_chromium(path, "#step=12", f"--screenshot={tmp_path / 'shot.png'}")
 
     assert "step 12 of 24   0.188 s   4 bodies   inputs jump<" in words
     assert ">play</button>" in words  # a step that is asked for is paused
@@ -203,5 +251,66 @@ def test_chromium_shows_the_boxes_and_the_words_of_a_step(
         seen = np.array(picture.convert("RGB")).astype(int)
     for name in ("static", "moving", "sensor"):
         colours = [[round(0.6 * part) for part in COLOURS[name]], COLOURS[name]]  # light, dark
-        n = max((abs(seen - colour) <= 24).all(axis=2).sum() for colour in colours)
+        n = max((abs(seen - colour) <= 1).all(axis=2).sum() for colour in colours)
         assert n > 20, name
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "options", [[], ["--force-prefers-reduced-motion"]], ids=["motion", "reduced motion"]
+)
+def test_page_plays_by_itself_unless_less_motion_is_asked_for(
+    recording: Recording, tmp_path: Path, options: list[str]
+) -> None:
+    path = page.write_page(recording, tmp_path / "run.html")
+
+    words = in_chromium(path, "", "--dump-dom", *options)
+
+    if options:
+        assert "step 1 of 24" in words
+        assert ">play</button>" in words
+    else:
+        assert ">pause</button>" in words or "step 24 of 24" in words
+
+
+@pytest.mark.long
+def test_keys_buttons_and_fingers_move_through_the_steps(
+    recording: Recording, tmp_path: Path
+) -> None:
+    path = page.write_page(recording, tmp_path / "run.html")
+    script = """
+        const said = [];
+        const say = () => said.push(document.getElementById("status").textContent.split(" ")[1]);
+        const canvas = document.querySelector("canvas");
+        const press = (key, shiftKey) => {
+            canvas.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true }));
+            say();
+        };
+        for (const key of ["ArrowRight", "ArrowRight", "ArrowLeft", "End", "Home"]) press(key);
+        press("ArrowRight", true);
+        document.querySelectorAll("button")[1].click();
+        say();
+        const slider = document.querySelector("input[type=range]");
+        slider.value = 4;
+        slider.oninput();
+        say();
+        canvas.setPointerCapture = () => {};
+        for (const [kind, x] of [["down", 0], ["move", canvas.clientWidth / 2 - 1], ["up", 0]]) {
+            canvas.dispatchEvent(new PointerEvent("pointer" + kind, { clientX: x }));
+        }
+        say();
+        const names = document.querySelectorAll("input[type=checkbox]")[4];
+        press("5");
+        said.push(names.checked);
+        names.click();
+        said.push(names.checked);
+        for (const kind of ["down", "up"]) canvas.dispatchEvent(new PointerEvent("pointer" + kind));
+        said.push(document.querySelector("button").textContent);
+        document.body.dataset.said = said.join(" ");
+    """
+    text = path.read_text("utf-8").replace("startPage();", f"startPage().then(() => {{{script}}});")
+    path.write_text(text, "utf-8")
+
+    words = in_chromium(path, "#step=10", "--dump-dom")
+
+    assert 'data-said="11 12 11 24 1 24 23 5 16 16 true false pause"' in words
