@@ -115,6 +115,16 @@ def test_pygame_draws_only_the_parts_in_sight_of_boxes_and_lines_of_any_size(wor
     assert not pairs[:49].any()
 
 
+def test_camera_of_pygame_has_its_middle_and_the_width_of_a_pixel() -> None:
+    pygame = pytest.importorskip("pygame")
+    from ecs_collide.debug.with_pygame import PygameCanvas
+
+    camera = PygameCanvas(pygame.Surface((100, 80)), (10, 60), (2, -1)).start()
+
+    assert np.allclose(camera.middle, (35, 20))
+    assert np.allclose(camera.pixel(camera.middle[None]), 0.5)
+
+
 def test_pygame_writes_the_numbers_within_the_surface(world: str) -> None:
     esper.create_entity(ec.Position(30, 300), ec.Extents(10, 10))
     space = ec.install()
