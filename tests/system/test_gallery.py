@@ -20,7 +20,7 @@ def test_compiled_and_pure_python_play_the_same_game(
     except ImportError:
         pytest.skip("the compiled kernels are not installed")
     n_steps = volume(8, 20, least=8) if name in DEAR else volume(60, 120, least=60)
-    options = {"n": volume(500, 10_000)} if name in SIZED else {}
+    options = {"n": volume(500, 2_000, 10_000)} if name in SIZED else {}
     runs = []
     for kernels in implementations:
         monkeypatch.setattr(backend, "kernels", kernels)

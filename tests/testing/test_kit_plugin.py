@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import ecs_collide as ec
+from tests.volume import SHORT, choose_examples
 
 pytest_plugins = ["pytester"]
 
@@ -456,7 +457,7 @@ def test_options_count_what_the_workers_of_xdist_checked(folder):
 
 
 @pytest.mark.long
-def test_tests_of_the_page_pass(folder):
+def test_tests_of_the_page_pass(folder, volume):
     for package in ("syrupy", "pytiled_parser", "hypothesis"):
         pytest.importorskip(package)
     page = (ROOT / "docs" / "testing.md").read_text("utf-8")
@@ -466,8 +467,10 @@ def test_tests_of_the_page_pass(folder):
     for n, block in enumerate(tests):
         folder.path.joinpath(f"test_page_{n}.py").write_text(block, "utf-8")
 
+    choose_examples(SHORT)  # the page shows how tests are written: 400 examples add nothing
     run(folder, "--snapshot-update").assert_outcomes(passed=9)
     run(folder, "test_page_1.py").assert_outcomes(passed=1)
+    choose_examples(volume.level)
 
 
 # -- worlds at a place --

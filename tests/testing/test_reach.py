@@ -152,7 +152,7 @@ class TutorialGame:
 
 
 @pytest.mark.long
-def test_demos_level_is_played_from_checkpoint_to_checkpoint(sim):
+def test_demos_level_is_played_from_checkpoint_to_checkpoint(sim, volume):
     pytest.importorskip("pytiled_parser")
     from demos.platformer import game as platformer
     from demos.platformer.machines import Player as DemoPlayer
@@ -163,7 +163,7 @@ def test_demos_level_is_played_from_checkpoint_to_checkpoint(sim):
     shaft = game.lifts["shaft"]
     found = []
 
-    for place in checkpoints[:3]:
+    for place in checkpoints[: volume(2, 2, 3)]:  # the third search takes 30 times as long
         (x, y), (half_x, half_y) = place.centre, place.half
         found.append(
             testing.reach(
