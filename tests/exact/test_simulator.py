@@ -551,7 +551,7 @@ def test_the_oracle_of_many_crowds(volume):
 
 
 def test_the_oracle_of_crowds_that_press(volume):
-    n_lasting, n_crowds = 0, volume(3, 60)
+    n_lasting, n_crowds = 0, volume(3, 30, 60)
     for seed in range(n_crowds):
         exact = run(pressing_crowd(seed))
         checking.check(exact)

@@ -101,7 +101,7 @@ def test_another_order_of_creation_changes_no_bit(name, n, parts, volume):
     ]
 
     n_events = 0
-    for step in range(volume(80, 600)):
+    for step in range(volume(80, 300, 600)):
         (boxes, events), (other_boxes, other_events) = (crowd.step() for crowd in crowds)
         assert boxes == other_boxes, step
         assert events == other_events, step
