@@ -29,7 +29,7 @@ from ecs_collide.broadphase.pair_table import (
 )
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.impact_queue import CROSSES, ImpactQueue
-from ecs_collide.narrowphase.slopes import Slopes, is_slanted, slope_normal
+from ecs_collide.narrowphase.slopes import is_slanted, slope_normal
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
 
@@ -317,11 +317,12 @@ class Narrowphase:
 
     def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
         """Return the closing speed of the faces on the pair's contact side, in units per second."""
-        if is_slanted(self.pairs.impact[p].sign):
-            return self._closing_at_slope(p, False)
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        if is_slanted(self.pairs.impact[p].sign):
+            return self.step.slopes.closing(i, j, False)
         k: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
 
@@ -333,22 +334,6 @@ class Narrowphase:
             one -= sign * b.growth[i, k]
         speed: cython.double = (two - one) * sign
         return max(speed, 0.0) + 0.0  # 0 for faces that close by rounding alone
-
-    def _closing_at_slope(self, p: cython.Py_ssize_t, of_paths: cython.bint) -> cython.double:
-        """Return the closing speed along a slope's normal, in units per second or per step."""
-        s: Slopes = self.step.slopes
-        b: Bodies = self.bodies
-        k: cython.int
-        speed: cython.double = 0.0
-
-        if not s.find(self.pairs.at[p].first, self.pairs.at[p].second):
-            return 0.0
-        for k in range(b.dim):
-            closing: cython.double = b.velocity[s.slope, k] - b.velocity[s.body, k]
-            if of_paths:
-                closing = b.motion_of(s.slope, k) - b.motion_of(s.body, k)
-            speed += closing * s.normal_on(k)
-        return max(speed, 0.0) + 0.0
 
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Store the contact side that the sweeper found as the impact of the pair."""
@@ -638,7 +623,8 @@ class Narrowphase:
         if self.pairs.impact[p].kind != IMPACT or self.pairs.at[p].state >= CROSS:
             return True
         if is_slanted(self.pairs.impact[p].sign):
-            return self._closing_at_slope(p, True) > 0.0
+            i: cython.Py_ssize_t = self.pairs.at[p].first
+            return self.step.slopes.closing(i, self.pairs.at[p].second, True) > 0.0
         closing: cython.double = self.bodies.motion_of(self.pairs.at[p].second, k)
         closing -= self.bodies.motion_of(self.pairs.at[p].first, k)
         if self.pairs.impact[p].sign < 0:

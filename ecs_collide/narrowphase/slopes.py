@@ -202,6 +202,28 @@ class Slopes:
         """Return the height of the line at the corner."""
         return self.foot + self.steepness * self.along
 
+    def closing(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, of_paths: cython.bint
+    ) -> cython.double:
+        """Return the closing speed of a pair along its slope's normal, at least 0.
+
+        In units per second, or if `of_paths`, in units per step.
+        """
+        b: Bodies = self.bodies
+        k: cython.int
+        speed: cython.double = 0.0
+
+        if not self.find(i, j):
+            return 0.0
+        for k in range(b.dim):
+            way: cython.double = b.velocity[self.slope, k] - b.velocity[self.body, k]
+            growth: cython.double = b.growth[self.body, k]
+            if of_paths:
+                way = b.motion_of(self.slope, k) - b.motion_of(self.body, k)
+                growth = b.resize_of(self.body, k)
+            speed += way * self.normal_on(k) + growth * abs(self.normal_on(k))
+        return max(speed, 0.0) + 0.0
+
     def aim(
         self,
         sweeper: Sweeper,
@@ -224,13 +246,16 @@ class Slopes:
         way: cython.double = (
             b.motion_of(self.body, self.run) + self.forth * b.resize_of(self.body, self.run)
         ) - b.motion_of(self.slope, self.run)
-        speeds: cython.double = abs(b.motion_of(self.body, self.up)) + abs(
-            b.motion_of(self.slope, self.up)
-        )
-        speeds += self.steepness * (
-            abs(b.motion_of(self.body, self.run)) + abs(b.motion_of(self.slope, self.run))
-        )
+        speeds: cython.double = self._speeds_on(self.up)
+        speeds += self.steepness * self._speeds_on(self.run)
         self.add_side(sweeper, self.out * rise - self.steepness * (self.forth * way), speeds)
+
+    def _speeds_on(self, k: cython.int) -> cython.double:
+        """Return the sum of the displacements and the growth of the pair found, in a whole step."""
+        b: Bodies = self.bodies
+        moves: cython.double = abs(b.motion_of(self.body, k)) + abs(b.motion_of(self.slope, k))
+
+        return moves + abs(b.resize_of(self.body, k))
 
     def add_side(self, sweeper: Sweeper, rate: cython.double, speeds: cython.double) -> cython.void:
         """Add the measured line to an aimed sweep.

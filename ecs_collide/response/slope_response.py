@@ -47,8 +47,9 @@ class SlopeResponse:
     impact: ImpactState
     sum: ProductSum
     solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
-    # the part along the normal of the velocity on locked axes, relative to the slope
-    locked_speed: cython.double
+    # the part along the normal of the corner's velocity that no response changes: on locked axes,
+    # and by growth; relative to the slope
+    fixed_speed: cython.double
     # (3,): all relative to the slope, in units per second: the velocity of this instant before
     # and after, and the change of velocity that gravity makes to the end of the step
     before: cython.double[3]
@@ -71,7 +72,7 @@ class SlopeResponse:
         self.impact = impact
         self.sum = ProductSum()
         self.solid = -1
-        self.locked_speed = 0.0
+        self.fixed_speed = 0.0
         if not cython.compiled:
             for name in ("before", "after", "pull", "normal", "second", "speed"):
                 setattr(self, name, [0.0] * 3)
@@ -88,6 +89,7 @@ class SlopeResponse:
             velocity: cython.double = self.clusters.final_velocity(s.body, k)
             velocity -= self.clusters.kick_of(s.body, k)
             speed += (self.bodies.velocity[s.slope, k] - velocity) * s.normal_on(k)
+            speed += self.bodies.growth[s.body, k] * abs(s.normal_on(k))
         return speed
 
     @may_raise
@@ -106,18 +108,22 @@ class SlopeResponse:
             return False
         i: cython.Py_ssize_t = s.body
         n: cython.int = 0 if m.rows[0] == i else 1
-        self.locked_speed = 0.0
+        grows: cython.bint = False
+        self.fixed_speed = 0.0
         for k in range(b.dim):
             self.normal[k] = 0.0 if b.controls.locks(i, k) else s.normal_on(k)
             self.before[k] = m.velocity_after(n, k) - b.velocity[s.slope, k]
             self.after[k] = self.before[k]
             if b.controls.locks(i, k):
-                self.locked_speed += self.before[k] * s.normal_on(k)
+                self.fixed_speed += self.before[k] * s.normal_on(k)
+            if b.growth[i, k] != 0.0:
+                self.fixed_speed -= b.growth[i, k] * abs(s.normal_on(k))
+                grows = True
             self.pull[k] = 2.0 * self.clusters.kick_of(i, k)
         free: cython.double = self._dot(self.normal, self.normal)
         if free == 0.0:
             return False
-        closing: cython.double = -(self._dot(self.before, self.normal) + self.locked_speed)
+        closing: cython.double = -(self._dot(self.before, self.normal) + self.fixed_speed)
         press: cython.double = self._dot(self.pull, self.normal)
         apart: cython.double = restitution * max(closing, 0.0)
         if apart + 0.5 * press <= 0.0:
@@ -132,9 +138,9 @@ class SlopeResponse:
         # A body that is locked on an axis of the line cannot choose its velocity along it.
         is_locked: cython.bint = b.controls.locks(i, s.run) or b.controls.locks(i, s.up)
         if not (normal_only or is_locked):
-            self._slide(i, apart, m.impulse / b.mass[i])
+            self._slide(i, apart - self.fixed_speed, m.impulse / b.mass[i])
         if apart == 0.0:
-            if not is_locked:
+            if not (is_locked or grows):
                 self._straighten()
             if not self._fit_between(p, i):
                 return False
@@ -151,9 +157,12 @@ class SlopeResponse:
         return total
 
     def _slide(
-        self, i: cython.Py_ssize_t, apart: cython.double, press: cython.double
+        self, i: cython.Py_ssize_t, normal: cython.double, press: cython.double
     ) -> cython.void:
-        """Apply the rule of the body along the line; `press` is its change along the normal."""
+        """Apply the rule of the body along the line, and keep its speed along the normal.
+
+        `press` is the change of the latter.
+        """
         b: Bodies = self.bodies
         k: cython.int
         scale: cython.double = 1.0
@@ -163,7 +172,7 @@ class SlopeResponse:
             scale = weak = 0.0
         elif b.response[i] == ResponseCode.PUSH:
             slide: cython.double = self._length_along(self.after, self.after, 0.0)
-            if apart == 0.0 and slide > 0.0:
+            if normal == 0.0 and slide > 0.0:
                 scale = sqrt(self._dot(self.before, self.before)) / slide
         elif b.rare.is_used:
             friction: cython.double = b.rare.friction_between(self.slopes.slope, i)
@@ -173,7 +182,7 @@ class SlopeResponse:
         if scale == 1.0:
             return
         for k in range(b.dim):
-            along: cython.double = self.normal[k] * apart
+            along: cython.double = self.normal[k] * normal
             self.after[k] = along + (self.after[k] - along) * scale
             self.pull[k] *= weak
 
@@ -263,6 +272,8 @@ class SlopeResponse:
         else:
             self.second[c.axis] = sign * (1.0 if c.sign > 0 else -1.0)
         for k in range(b.dim):
+            if b.growth[i, k] != 0.0 and self.second[k] != 0.0:
+                self.speed[k] += b.growth[i, k] if self.second[k] > 0.0 else -b.growth[i, k]
             if b.controls.locks(i, k):
                 self.second[k] = 0.0
             part: cython.double = (
@@ -287,7 +298,7 @@ class SlopeResponse:
             return False
         for k in range(b.dim):
             is_still &= self.speed[k] == 0.0
-        first: cython.double = -(self._dot(self.after, self.normal) + self.locked_speed)
+        first: cython.double = -(self._dot(self.after, self.normal) + self.fixed_speed)
         second: cython.double = self._dot(self.speed, self.second) - self._dot(
             self.after, self.second
         )

@@ -164,8 +164,10 @@ def verdict(pair, gaps, rows):
     """Return what is wrong with the collisions of a step, or None."""
     if not len(rows):
         # What overlaps from the start, and parts, is no impact; neither is what meets at the end.
-        is_inside = depth(gaps, 0) < -SLOPS
-        return "missed" if least(gaps) < -SLOPS and not is_inside else None
+        # A body that is within the tolerance at the start may be put on the nearest side.
+        start = depth(gaps, 0)
+        is_missed = least(gaps) < (-SLOPS if start >= SLOPS else -2 * SLOPS) and start >= -SLOPS
+        return "missed" if is_missed else None
     row = rows[0]
     time = Fraction(float(row["time"]))
     if row["kind"] == ec.SweepKind.OVERLAP:

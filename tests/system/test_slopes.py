@@ -59,9 +59,27 @@ def test_each_response_follows_the_line_or_mirrors_at_its_normal(response, after
     assert hit.time * 0.6 == pytest.approx(0.5, abs=1e-15)
     assert hit.normal_for(body) == pytest.approx((-HALF, HALF), abs=1e-15)
     assert hit.closing_speed == pytest.approx(20 * HALF, rel=1e-15)
+    restitution = getattr(response, "restitution", 0)
+    assert hit.impulse == pytest.approx((1 + restitution) * 20 * HALF, rel=1e-15)
     assert hit.outcome is ec.Outcome.RESOLVED
     assert velocity(body) == pytest.approx(after, abs=1e-14)
     assert position(body) == pytest.approx((6 + 0.1 * after[0], 10 + 0.1 * after[1]), abs=1e-13)
+
+
+def test_a_fall_onto_a_slope_closes_as_fast_as_onto_a_floor_by_the_cosine_of_its_angle():
+    slope = ramp()
+    box((100, -1), (8, 1))
+    body = mover((4, 7.25), (1, 1), (0, 0), ec.Stop())  # 1.25 above the line
+    other = mover((100, 2.25), (1, 1), (0, 0), ec.Stop())
+    space = ec.install(gravity=(0, -10))
+
+    esper.process(1.0)
+
+    hit, landing = sorted(space.collisions, key=lambda each: slope not in (each.first, each.second))
+    assert hit.time == landing.time
+    assert hit.closing_speed == pytest.approx(landing.closing_speed * HALF, rel=1e-14)
+    assert landing.closing_speed > 0
+    assert velocity(body) == velocity(other) == (0, 0)
 
 
 @pytest.mark.parametrize(
@@ -134,6 +152,7 @@ def test_a_lower_top_is_the_top_of_the_solid_part():
     (hit,) = space.collisions
     assert hit.normal_for(body) == (0, 1)
     assert position(body) == (16.5, 9)
+    assert [contact.normal_for(body) for contact in space.contacts(body)] == [(0, 1)]
 
 
 def test_with_y_downwards_a_floor_rises_upwards_too():
@@ -325,6 +344,31 @@ def exact(number):
 
 
 # -- slopes that move --
+
+
+#              +----+     Its gap to the line is 0.375, and its growth takes 0.375 in a second.
+#              |    |
+#          __..+----+     Its velocity is along the line, so nothing else closes the gap.
+#   __..''
+@pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, ec.Deflect])
+@pytest.mark.parametrize("speed", [0, 1, -1])
+def test_a_body_that_grows_into_a_slope_is_pushed_off_its_line(response, speed):
+    ramp(half=(40, 10), centre=(0, 10), rise="right")
+    body = mover(
+        (-3, 10.75), (0.5, 1), (speed, speed / 4), ec.Growth(0.5, 0.25), response()
+    )  # its corner is at (-2.5, 9.75), below which the line is at 9.375
+    space = ec.install()
+
+    esper.process(2.0)
+
+    (hit,) = space.collisions
+    half = esper.component_for_entity(body, ec.Extents).xy
+    x, y = position(body)
+    gap = y - half[1] - (10 + (x + half[0]) / 4)
+    assert half == (1.5, 1.5)
+    assert hit.time == 0.5
+    assert hit.closing_speed == pytest.approx(0.375 / math.sqrt(1 + 1 / 16), rel=1e-14)
+    assert gap == pytest.approx(0.375 if response is ec.Deflect else 0, abs=1e-13)
 
 
 def test_a_slope_that_moves_pushes_a_body_up_its_line():
@@ -590,7 +634,7 @@ def test_no_body_gets_into_any_tiling_of_boxes_and_slopes_or_stops_at_a_seam(see
             assert all(abs(hit.normal[0]) < 1 for hit in space.collisions)  # no tile has a wall
             assert space.stats.held == 0
             if velocity(body) == (0, 0):  # nothing but a valley stops it
-                assert len({tuple(hit.normal) for hit in space.collisions}) > 1
+                assert len({tuple(contact.normal) for contact in space.contacts(body)}) > 1
         for entity in [entity for entity, _ in esper.get_component(ec.Position)]:
             esper.delete_entity(entity, immediate=True)
 
@@ -657,6 +701,7 @@ def test_a_ray_meets_the_line_of_a_slope():
     flat = space.cast_ray((-10, 6), (40, 0))
     over = space.cast_ray((-10, 17), (20, 0))
     along = space.cast_ray((-2, 12), (11, 0))
+    before = space.cast_ray((-4, -6), (8, 24))  # it crosses the line of the slope before its foot
     behind = space.cast_ray((30, 6), (-40, 0))
 
     assert (down.entity, down.time, down.point) == (slope, 0.5, (4, 4))
@@ -664,6 +709,7 @@ def test_a_ray_meets_the_line_of_a_slope():
     assert (flat.time, flat.point) == (0.4, (6, 6))
     assert over is None
     assert along is None
+    assert before is None
     assert (behind.point, behind.normal) == ((16, 6), (1, 0))
 
 
