@@ -179,6 +179,26 @@ def test_a_ramp_in_3d_rises_along_one_axis():
     assert velocity(body, 3) == pytest.approx((0, -15, -15), abs=1e-14)
 
 
+#   A world of 100 by 100 that wraps: the line goes on behind its edge, where the body meets it.
+@pytest.mark.parametrize(
+    ("centre", "half", "start", "speed"),
+    [((50, 99), (8, 2), (50, 5), -9.5), ((99, 50), (8, 8), (3, 70), -28)],
+    ids=["above the upper edge", "behind the right edge"],
+)
+def test_a_line_across_the_edge_of_a_world_that_wraps_is_one_line(centre, half, start, speed):
+    slope = ramp(centre=centre, half=half)
+    body = mover(start, (1, 1), (0, speed), ec.Stop())
+    space = ec.install(ec.Space(wrap=(100, 100)))
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert hit.other(body) == slope
+    assert hit.time == pytest.approx(0.5, abs=1e-13)
+    assert position(body) == pytest.approx((start[0], (start[1] + speed / 2) % 100), abs=1e-12)
+    assert [contact.other(body) for contact in space.contacts(body)] == [slope]
+
+
 def test_a_dynamic_body_and_a_growing_one_are_boxes():
     dynamic = mover((8, 8), (8, 8), (0, 0), ec.Slide(), ec.Slope("right"))
     growing = box((108, 8), (8, 8), ec.Growth(1, 0), ec.Slope("right"))
