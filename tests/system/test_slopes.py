@@ -635,7 +635,7 @@ def ground_below(columns, tile, left, right):
 @pytest.mark.parametrize("seed", range(3))
 def test_no_body_gets_into_any_tiling_of_boxes_and_slopes_or_stops_at_a_seam(seed, volume):
     rng = random.Random(seed)
-    for _ in range(volume(1, 10, 60)):
+    for _ in range(volume(1, 10, 120)):
         tile = rng.choice([16, 1, 0.1, 0.3, 1 / 3, 7.7, 1000.0])
         columns = terrain(rng, 40, tile)
         half = (rng.uniform(0.2, 1.6) * tile, rng.uniform(0.2, 1.0) * tile)
@@ -643,7 +643,7 @@ def test_no_body_gets_into_any_tiling_of_boxes_and_slopes_or_stops_at_a_seam(see
         body = mover((5 * tile, top + 1.01 * half[1]), half, (0, 0), ec.Slide())
         space = ec.install()
         speed = rng.uniform(1, 12) * tile
-        for _ in range(volume(150, 3000, 30_000)):
+        for _ in range(volume(150, 3000)):
             x = position(body)[0]
             speed = -abs(speed) if x > 35 * tile else abs(speed) if x < 5 * tile else speed
             set_velocity(body, speed, velocity(body)[1] + GRAVITY / 16 * tile * DT)
@@ -653,8 +653,9 @@ def test_no_body_gets_into_any_tiling_of_boxes_and_slopes_or_stops_at_a_seam(see
             assert depth <= 2**-40 * 10 * tile
             assert all(abs(hit.normal[0]) < 1 for hit in space.collisions)  # no tile has a wall
             assert space.stats.held == 0
-            if velocity(body) == (0, 0):  # nothing but a valley stops it
-                assert len({tuple(contact.normal) for contact in space.contacts(body)}) > 1
+            if velocity(body) == (0, 0):  # only a valley stops it, or a line at a right angle
+                met = [*space.collisions, *space.contacts(body)]
+                assert len({tuple(each.normal) for each in met}) > 1
         for entity in [entity for entity, _ in esper.get_component(ec.Position)]:
             esper.delete_entity(entity, immediate=True)
 
