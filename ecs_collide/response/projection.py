@@ -35,7 +35,6 @@ from ecs_collide.response.clusters import Clusters, error_of_product, error_of_s
 
 MEMBER_LIMIT = 160  # bodies in a component that may part
 FORCE_ROUNDING = 2.0**-42  # of the momenta that a force is the sum of
-SPEED_ROUNDING = 2.0**-42  # of the largest speed before the instant
 FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less may pass
 PIVOTS_PER_MEMBER = 64  # links that may be added, after which the velocities so far are kept
 OPEN = 0
@@ -125,7 +124,6 @@ class Projection:
     component: cython.longlong  # its number
     component_of: cython.longlong[::1]  # of each node
     member_of: cython.int[::1]  # of each node
-    top: cython.double  # the largest speed before the instant
     n_pivots: cython.longlong  # links that may still be added
     n_changes: cython.longlong  # links that press now and did not, or the other way round
     # the tree walked last: its members, each after its parent; its velocity, anchor link and pulls
@@ -147,7 +145,7 @@ class Projection:
         self.axis = 0
         self.n_members = self.n_order = self.n_pieces = self.n_pulls = 0
         self.component = self.n_changes = self.n_pivots = 0
-        self.velocity = self.top = 0.0
+        self.velocity = 0.0
         self.wall = 0
         self.waiting = zeros(INT, 0)
         self.component_of = zeros(LONG, 0)
@@ -263,7 +261,6 @@ class Projection:
         self.axis = self.clusters.nodes[start].axis
         self.component += 1
         self.n_members = 0
-        self.top = 0.0
         self._enter(start)
         n = 0
         while n < self.n_members:
@@ -297,7 +294,6 @@ class Projection:
 
         self.component_of[node] = self.component
         self.member_of[node] = n
-        self.top = max(self.top, abs(before))
         self.members[n].node = node
         self.members[n].state = OPEN
         self.members[n].mass = mass
@@ -477,8 +473,6 @@ class Projection:
             self._collect(start)
             self._solve_all()
         self._press_waiting()
-        self._join_equals()
-        self._press_waiting()
         return self.n_changes > 0
 
     @may_raise
@@ -521,35 +515,6 @@ class Projection:
         self.links[e].force = 0.0
         self.members[n].state = OPEN
         self._solve_trees(n, False)
-
-    @may_raise
-    def _join_equals(self) -> cython.void:
-        """Join trees whose velocities are equal but for rounding, by links that do not press.
-
-        Which links press depends on the order of the links; which velocities are equal does not.
-        """
-        n: cython.Py_ssize_t
-        at: cython.Py_ssize_t
-        bound: cython.double = SPEED_ROUNDING * self.top
-
-        for n in range(self.n_members):
-            for at in range(self.members[n].first, self.members[n].end):
-                e: cython.Py_ssize_t = self.neighbours[at].link
-                other: cython.Py_ssize_t = self.neighbours[at].member
-                if self.links[e].presses:
-                    continue
-                if other < 0:
-                    speed: cython.double = self._speed_of_anchor(e)
-                    if self.members[n].wall:
-                        continue
-                else:
-                    speed = self.members[other].velocity
-                    if self.members[other].tree == self.members[n].tree or (
-                        self.members[n].wall and self.members[other].wall
-                    ):
-                        continue
-                if abs(self.members[n].velocity - speed) <= bound:
-                    self._press(e)
 
     def _closes(self, e: cython.Py_ssize_t) -> cython.bint:
         """Return whether a link that does not press closes, and has no anchors on both sides."""

@@ -112,6 +112,23 @@ def test_a_wall_that_is_turned_or_built_in_another_order_has_the_same_answer(kin
             assert after == [turn(*velocity) for velocity in expected]
 
 
+def test_a_wall_whose_forces_must_be_changed_step_by_step_has_its_answer():
+    # If all contacts that pull are released at once, the search goes in a circle here.
+    ec.install()
+    boxes = make_wall(random.Random("(12, 12)dec9041"), "awkward decimals", 12, 12)
+    order = range(len(boxes))
+
+    after = velocities_after(boxes, order, TURNS["as it is"])
+
+    assert after == [
+        TURNS["mirrored"](*v) for v in velocities_after(boxes, order, TURNS["mirrored"])
+    ]
+    for i, (x, y, *_) in enumerate(boxes):
+        for j, (x2, y2, *_) in enumerate(boxes):
+            if x2 - x == 1 and abs(y2 - y) < 1:
+                assert after[i][0] <= after[j][0] + 1e-15
+
+
 def test_a_box_between_two_rows_follows_the_one_that_pushes_and_leaves_the_other():
     #
     #    +---+---+
