@@ -247,6 +247,8 @@ def ray_times(w):
         leave = np.where(way > 0, last, first) / way
     still = way == 0.0
     enter = np.where(still, np.where((first > 0) | (last < 0), INF, 0.0), enter)
+    # A box behind the ray, be it by less than a quotient can tell from 0.
+    enter = np.where(~still & np.where(way > 0, last < 0, first > 0), INF, enter)
     enter = enter.max(axis=2, initial=0.0)
     leave = np.where(still, INF, leave).min(axis=2, initial=INF)
     return np.where((enter <= leave) & (enter <= 1.0), enter, INF)
