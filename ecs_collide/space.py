@@ -854,7 +854,9 @@ class Space(BoxQueries[Filter]):
         by the widths of the contacts.  A body that is in the air presses on nothing.  The load
         times the gravity is the force.
 
-        O(contacts of the pile).
+        Bodies that have been deleted since the last step do not count.  O(contacts of the pile) and
+        O(n³) for n bodies that rest on several others or carry such bodies: a wall of 300 bricks
+        takes about 0.03 s.
 
         Parameters
         ----------

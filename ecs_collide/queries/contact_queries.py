@@ -121,11 +121,10 @@ class ContactQueries:
 
     def load_on(self, entity: int) -> float:
         """Return the mass that rests on a body."""
+        self._lookup.row(entity)  # raises if there is no such body
         rests: dict[Rest, None] = {}
         masses: dict[int, float] = {}
-        waiting = [rest.upper for rest in self._rests_of(entity) if rest.lower == entity]
-        if self._mass_of(entity) is not None:
-            waiting.append(entity)
+        waiting = [entity, *(rest.upper for rest in self._rests_of(entity))]
         while waiting:
             body = waiting.pop()
             mass = self._mass_of(body)
@@ -162,8 +161,11 @@ class ContactQueries:
     def _rests_of(self, entity: int) -> list[Rest]:
         """Return the contacts in which a body rests on another, or another on it."""
         found = []
+        there = self._presence.still_there(self._link.world)
         for contact in self.contacts(entity):
-            if contact.kind is ContactKind.SOLID:
+            if contact.kind is ContactKind.SOLID and (
+                there is None or (there(contact.first) and there(contact.second))
+            ):
                 for upper, lower in (
                     (contact.first, contact.second),
                     (contact.second, contact.first),

@@ -42,14 +42,48 @@ def find_loads(masses: Mapping[int, float], rests: Sequence[Rest]) -> list[float
         Every upper body has a mass.  Bodies that nothing carries in the end press on nothing.
     """
     carried = _carried(masses, rests)
-    number = {body: n for n, body in enumerate(sorted(carried))}
-    pressing = [rest for rest in rests if rest.upper in carried]
-    upper = np.array([number[rest.upper] for rest in pressing], np.intp)
-    lower = np.array([number.get(rest.lower, len(number)) for rest in pressing], np.intp)
-    width = np.array([max(rest.width, SOFTNESS) for rest in pressing])
-    mass = np.array([masses[body] for body in number])
-    loads = iter(_balance(upper, lower, width, mass) if pressing else ())
-    return [next(loads) if rest.upper in carried else 0.0 for rest in rests]
+    loads = [0.0] * len(rests)
+    pressing = [n for n, rest in enumerate(rests) if rest.upper in carried]
+    borne = {body: masses[body] for body in carried}
+    pressing = _pass_down(rests, pressing, borne, loads)
+    if pressing:
+        number = {body: n for n, body in enumerate({rests[n].upper for n in pressing})}
+        upper = np.array([number[rests[n].upper] for n in pressing], np.intp)
+        lower = np.array([number.get(rests[n].lower, len(number)) for n in pressing], np.intp)
+        width = np.array([max(rests[n].width, SOFTNESS) for n in pressing])
+        shared = _balance(upper, lower, width, np.array([borne[body] for body in number]))
+        for n, load in zip(pressing, shared, strict=True):
+            loads[n] = load
+    return loads
+
+
+def _pass_down(
+    rests: Sequence[Rest], pressing: list[int], borne: dict[int, float], loads: list[float]
+) -> list[int]:
+    """Set the loads that have no choice, from the top down; return the numbers of the others.
+
+    A body passes on what it has `borne` once all that rests on it is known, if it has one support.
+    """
+    supports: dict[int, list[int]] = {}
+    n_unknown = dict.fromkeys(borne, 0)
+    for n in pressing:
+        supports.setdefault(rests[n].upper, []).append(n)
+        if rests[n].lower in n_unknown:
+            n_unknown[rests[n].lower] += 1
+    waiting = [body for body, n_above in n_unknown.items() if n_above == 0]
+    while waiting:
+        body = waiting.pop()
+        if len(supports[body]) > 1:
+            continue
+        (n,) = supports.pop(body)
+        loads[n] = borne[body]
+        under = rests[n].lower
+        if under in n_unknown:
+            borne[under] += borne[body]
+            n_unknown[under] -= 1
+            if n_unknown[under] == 0:
+                waiting.append(under)
+    return [n for n in pressing if rests[n].upper in supports]
 
 
 def _carried(masses: Mapping[int, float], rests: Sequence[Rest]) -> set[int]:

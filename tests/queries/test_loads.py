@@ -160,3 +160,23 @@ def test_a_body_that_does_not_exist_is_refused_by_name():
 
     with pytest.raises(KeyError, match="77"):
         space.load_on(77)
+
+
+def test_a_tower_of_three_thousand_weighs_as_much():
+    masses = dict.fromkeys(range(1, 3001), 0.1)
+
+    loads = find_loads(masses, [Rest(n, n - 1, 1.0) for n in masses])
+
+    assert loads[0] == pytest.approx(300, rel=1e-12)
+
+
+def test_a_crate_that_was_deleted_since_the_last_step_carries_nothing():
+    space = ec.install(gravity=(0, -512))
+    plate = box(0, 0, 10, 1)
+    low, high = crate(0, 1, 4, 4, mass=7), crate(0, 5, 4, 4, mass=5)
+    play()
+    assert space.load_on(plate) == 12
+
+    esper.delete_entity(low, immediate=True)
+
+    assert (space.load_on(plate), space.is_on(high)) == (0, None)
