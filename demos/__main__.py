@@ -45,7 +45,7 @@ def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> arg
     parser.add_argument(
         "--seconds", type=_seconds, help="how long to play (without a window: %(default)s)"
     )
-    parser.add_argument("--seed", type=_seed, default=0, help="of everything random (0)")
+    parser.add_argument("--seed", type=_seed, default=0, help="seed of all random numbers (0)")
     parser.add_argument("--headless", action="store_true", help="open no window")
     parser.add_argument("--silent", action="store_true", help="begin without sounds (M: on)")
     parser.add_argument(

@@ -144,7 +144,7 @@ class Pi(PaintedScene):
         return [
             f"clacks      {self.n_clacks} of {self.expected}, at most {self.most} in one step",
             f"order       {self.n_disorders} out of order",
-            f"energy      {self.drift():.1e} of it was won or lost",
+            f"energy      changed by {self.drift():.1e} of itself",
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
@@ -155,7 +155,10 @@ class Pi(PaintedScene):
                 not self.n_disorders,
             ),
             ("no block is inside the other or the wall", not self.n_outside),
-            ("a clack costs the energy less than a rounding", abs(self.drift()) <= self.bound()),
+            (
+                "a clack changes the energy by less than one rounding error",
+                abs(self.drift()) <= self.bound(),
+            ),
             (f"there are never more than {self.expected} clacks", self.n_clacks <= self.expected),
         ]
         if self.is_over:

@@ -175,7 +175,7 @@ class TenThousand(Scene):
         return [
             ("no box is outside the walls at the end of any step", self.n_outside == 0),
             ("the energy is the same number", self.energy() == self.energy_at_start),
-            ("the speeds on each axis are the same numbers, in other hands", same),
+            ("the speeds on each axis are the same numbers, now on other boxes", same),
         ]
 
 

@@ -50,7 +50,7 @@ def run(
 
     steps = scene.n_steps
     print(f"{name}: {steps} steps of 1/60 s, {len(scene.space)} bodies at the end")
-    print(f"  collisions  {scene.n_collisions} ({scene.n_collisions / steps:.1f} a step)")
+    print(f"  collisions  {scene.n_collisions}")
     print(f"  contacts    {scene.n_contacts} begun")
     print(f"  ms per step {mean:.3f} mean, {worst:.3f} worst")
     for line in describe(scene):

@@ -328,9 +328,9 @@ class Platformer(LevelScene):
         moves = sorted(self.moves.items(), key=lambda item: -item[1])
         return [
             f"coins       {self.coins} of {self.n_coins}",
-            f"bullets     {self.bullets} hit, {self.hits} of them a target or a gun",
+            f"bullets     {self.bullets} hit something, {self.hits} of them a target or a gun",
             f"bricks      broken {self.bricks}",
-            f"bats        bitten {self.bites} times",
+            f"bats        bit {self.bites} times",
             f"moves       {', '.join(f'{state.value} {n / 60:.1f} s' for state, n in moves)}",
             f"spikes      deleted {self.pierced} crates and bullets",
             f"player      deaths {self.deaths}, arrivals at the goal {self.rounds}",

@@ -118,8 +118,11 @@ class Referee:
             ("no wall was on the way of a bullet, from where it was fired", not self.n_through),
             ("no player, crate, lift, bat or target got into another", not self.n_mixed),
             ("no one fell through planks without the drop key", not self.n_penetrating),
-            ("the player climbed on ladders, swam in water, slid down walls", not self.n_odd),
-            ("the bricks that were hit are gone, and no others", not self.n_bricks),
+            (
+                "the player climbed only on ladders, swam only in water, slid only down walls",
+                not self.n_odd,
+            ),
+            ("no brick is gone that was not hit, and none that was is left", not self.n_bricks),
             ("no way that a bat found led through a wall", not self.n_lost),
             ("the torches' light ended at the walls", not self.n_leaks),
         ]

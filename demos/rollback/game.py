@@ -153,7 +153,7 @@ class Rollback(Scene):
             f"line        {self.n_lost} of {self.n_sent} packets lost",
             f"rollbacks   {sum(s.n_rollbacks for s in back)}",
             f"repeated    {sum(s.n_repeated for s in back)} steps",
-            f"waited      {self.n_waited} steps, for inputs of the other",
+            f"waited      {self.n_waited} steps for the inputs of the other player",
         ]
 
     def claims(self) -> list[tuple[str, bool]]:

@@ -307,9 +307,9 @@ class Survivors(Scene):
         """Return the counts."""
         return [
             f"chasers     {len(self.horde)}, of which {self.kills} were beaten",
-            f"bullets     {self.shots.n_used} of the hero, from a pool of {len(self.shots.ids)}"
+            f"bullets     {self.shots.n_used} shot, from a pool of {len(self.shots.ids)}"
             + (f"; {self.sparks.n_used} of the eye" if len(self.sparks.ids) else ""),
-            f"gems        {self.collected}, and {self.novas} explosions",
+            f"gems        {self.collected}, explosions {self.novas}",
             f"hero        lost {self.hearts_lost} hearts",
         ]
 
