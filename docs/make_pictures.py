@@ -761,7 +761,7 @@ def record_all() -> None:
 
 
 STILLS = FOLDER.with_name("stills")  # for readers who ask for less motion
-LAST = 1500  # milliseconds for which the end of a film stays
+LAST = 700  # milliseconds for which the end of a film stays
 FEW = 40  # colours of a film of published bugs
 
 

@@ -67,9 +67,9 @@ class Bug(NamedTuple):
 
     @property
     def reference(self) -> str:
-        """The thread in a few words, such as ``rapier 966``."""
+        """The thread in a few words, such as ``Rapier 966``."""
         *_, project, _, number = self.thread.split("/")
-        return f"{project} {number}"
+        return f"{PROJECTS.get(project, project)} {number}"
 
 
 def boxes(frame: Frame, role: str) -> list[Box]:
@@ -125,10 +125,8 @@ def ride(kind: type[worlds.Controller]) -> list[Frame]:
 
 
 def gap(frames: list[Frame]) -> float:
-    """Return the largest distance from the lift of a player who has settled."""
-    found = [
-        abs(boxes(frame, "player")[0].y - boxes(frame, "lift")[0].top) for frame in frames[10:]
-    ]
+    """Return the largest distance of a player from the lift."""
+    found = [abs(boxes(frame, "player")[0].y - boxes(frame, "lift")[0].top) for frame in frames]
     return max(found, default=0.0)
 
 
@@ -246,6 +244,14 @@ def overlap(frames: list[Frame]) -> float:
     return found if found > 1e-9 else 0.0
 
 
+PROJECTS = {
+    "box2d": "Box2D",
+    "godot-demo-projects-remake": "Godot demos",
+    "matter-js": "matter.js",
+    "Obenseuer-Issues": "Obenseuer",
+    "rapier": "Rapier",
+    "sbox-issues": "s&box",
+}
 GITHUB = "https://github.com/"
 EIGHT = [
     Bug(
@@ -258,13 +264,13 @@ EIGHT = [
         "seams", "A player falls along the seams of tiles",
         GITHUB + "erincatto/box2d/issues/456", "Box2D 3", "pyb2d3",
         lambda: slide_down(Box2D()), lambda: slide_down(Ours()), stops,
-        "{:.0f} stops at seams", Box(30, 30, 190, 180), 1,
+        "stops at seams: {:.0f}", Box(30, 30, 190, 180), 1,
     ),
     Bug(
         "trembling", "A rider on a lift that sinks",
         GITHUB + "Facepunch/sbox-issues/issues/1246", "move, then test", "",
         lambda: ride(loops.Usual), lambda: ride(ours.Ours), gap,
-        "gap {:.0f} px", Box(-32, -4, 64, 46), 3, "lift",
+        "largest gap {:.0f} px", Box(-32, -4, 64, 46), 3, "lift",
     ),
     Bug(
         "lift", "A player lands on a lift that rises",
