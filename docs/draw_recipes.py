@@ -36,16 +36,22 @@ class Recipe:
     circle: tuple[Point, float] | None = None
     ways: bool = True
     unnamed: tuple[str, ...] = ()  # variables whose bodies get no names
+    called: tuple[tuple[str, str], ...] = ()  # variables, and other names for their bodies
 
 
 RECIPES = {
-    "bullets": Recipe(((-20, -30, 540, 30),), lines=(("player", "sparks"),), unnamed=("upper",)),
+    "bullets": Recipe(
+        ((-20, -30, 540, 30),),
+        lines=(("player", "sparks"),),
+        unnamed=("upper",),
+        called=(("lower", "enemy"),),
+    ),
     "explosion": Recipe(
         ((-105, -60, 105, 60),),
         lines=(((0, 0), "near"), ((0, 0), (-26, 0))),
         circle=((0, 0), 100),
     ),
-    "stomp": Recipe(((-60, -20, 160, 140),), 110),
+    "stomp": Recipe(((-60, -20, 160, 140),), 110, called=(("left", "enemy"), ("right", "enemy"))),
     "dash": Recipe(((-20, -40, 220, 40),)),
     "ladder": Recipe(((-20, -20, 160, 160),), 150),
     "patrol_that_turns_at_ledges": Recipe(((-110, -25, 130, 50),), 70),
@@ -196,7 +202,8 @@ def draw_view(
             x, y = seen.centre[0], seen.centre[1] + seen.half[1]
             if inside(view, (x, y)):
                 at = panel.at((x, y))
-                panel.picture.text((at[0], at[1] - 4), variable, INK, NAMED)
+                name = dict(recipe.called).get(variable, variable)
+                panel.picture.text((at[0], at[1] - 4), name, INK, NAMED)
 
     def point(what: str | Point) -> Point:
         value = names[what] if isinstance(what, str) else what
