@@ -121,13 +121,30 @@ def describe(kind: str, name: str, known: set[str]) -> Iterator[str]:
     members = members_of(thing) if kind == "class" else []
     shared = [member for owner, member, _ in members if f"{owner}.{member}" in known]
     also = f" Also {', '.join(f'`.{member}`' for member in shared)}, as above." if shared else ""
-    yield row(f"**`{signature(shown(name), thing)}`**", inspect.getdoc(thing), also)
+    call = signature(shown(name), thing)
+    yield row(f"**`{call}`**", inspect.getdoc(thing), also)
+    for attributes, about in attributes_of(thing) if kind == "class" else []:
+        new = [one for one in attributes if not re.search(rf"\b{one}\b", call)]
+        if new and not any(member in new for _, member, _ in members):
+            yield row(", ".join(f"`.{one}`" for one in new), about)
     for owner, member, value in members:
         known.add(f"{owner}.{member}")
         if member not in shared:
             is_property = isinstance(value, property)
             code = member if is_property else signature(member, getattr(thing, member))
             yield row(f"`.{code}`", inspect.cleandoc(value.__doc__ or ""))
+
+
+def attributes_of(kind: type) -> list[tuple[list[str], str]]:
+    """Return what the docstring of a class says of its attributes: names, and a text for each."""
+    text = inspect.cleandoc(kind.__doc__ or "") + "\n"
+    section = re.search(r"^Attributes\n-+\n((?:.*\n)*?)(?:\n\w+\n---|\Z)", text, re.M)
+    entries = re.findall(r"^(\S.*?) : .+\n((?:    .*\n)+)", section[1] if section else "", re.M)
+    return [
+        (names.split(", "), textwrap.dedent(about))
+        for names, about in entries
+        if "not for the game" not in about
+    ]
 
 
 def row(code: str, docstring: str | None, more: str = "") -> str:
