@@ -353,3 +353,29 @@ def test_doctor_finds_a_path_that_nothing_moves(world):
     found = {finding.cause for finding in space.doctor()}
 
     assert {"no_path_system", "no_path"} <= found
+
+
+@pytest.mark.usefixtures("world")
+def test_walker_on_a_ship_of_several_boxes_neither_stops_at_its_seams_nor_leaves_it():
+    space = start(gravity=(0, -900))
+    install_characters(space)
+    ec.name_categories("ship")
+    corners = [(0.3, 0.1), (211.7, 93.3), (-120.9, 170.7)]
+    for column in range(12):
+        path = Path([(x + 32 * column, y) for x, y in corners], 140, "loop")
+        body = ec.Position(path.place), ec.Extents(16, 16), ec.Velocity(0, 0), path
+        esper.create_entity(*body, ec.Carry(), ec.Filter("ship", mask="~ship"))
+    hero = Character(walk_speed=120, acceleration=math.inf, deceleration=math.inf, step_height=0)
+    walker = esper.create_entity(
+        ec.Position(0.3, 32.1), ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), hero
+    )
+    esper.process(DT)
+    first = space.entities[0]
+
+    hero.walk = 1
+    for _ in range(150):
+        before = place_of(walker)[0] - place_of(first)[0]
+        esper.process(DT)
+        assert place_of(walker)[0] - place_of(first)[0] - before == pytest.approx(2.0, abs=1e-9)
+        assert hero.on_ground
+        assert all(walker in (event.first, event.second) for event in space.contacts_began)
