@@ -420,10 +420,14 @@ class Character:
         """Raise ValueError if a setting of the game is invalid; one comparison each."""
         wishes = ("walk", self.walk), ("across", self.across), ("climb", self.climb)
         for name, wish in wishes:
-            if not -math.inf < wish < math.inf:
+            try:
+                makes_sense = -math.inf < wish < math.inf
+            except TypeError:
+                makes_sense = False
+            if not makes_sense:
                 raise ValueError(
                     f"entity {entity}: Character.{name} is {wish!r}; "
-                    "it must be a number from -1 to 1"
+                    "it must be a number from -1 to 1 (in 3D, walk and across are a number each)"
                 )
         if abs(self._up) > dim:
             raise ValueError(

@@ -49,6 +49,15 @@ class CharacterSystem(VelocitySystem):
             return
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
         found = sorted(found, key=itemgetter(0))
+        try:
+            self._take_strides(found, dt)
+        except TypeError:  # a wish may be no number
+            for entity, components in found:
+                components[0].require_sense(entity, self.space.dim)
+            raise
+
+    def _take_strides(self, found: list[tuple[int, Any]], dt: float) -> None:
+        """Write the velocities of characters, found with their components."""
         n = self.take_plain(found, 0, dt)
         while n < len(found):
             entity, components = found[n]

@@ -947,6 +947,9 @@ def test_what_makes_no_sense_is_refused(world: str) -> None:
     play.box((-100, -32), (100, 0))
     play.enter(0, 0)
     assert install_characters(play.space) is esper.get_processor(CharacterSystem)
+    play.hero.walk = (1.0, 0.0)
+    with pytest.raises(ValueError, match=rf"entity {play.entity}: Character.walk is \(1.0, 0.0\)"):
+        play.step()
     play.hero.walk = math.nan
     with pytest.raises(ValueError, match=f"entity {play.entity}: Character.walk is nan"):
         esper.process(DT)
