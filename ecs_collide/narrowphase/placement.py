@@ -418,7 +418,6 @@ class PositionCorrection:
             if not self._find_near():
                 return
             self._find_levels()
-            self.queue.by_side = False
             while self.queue.size:
                 p: cython.Py_ssize_t = self.queue.top()
                 self.queue.drop(p)
@@ -554,6 +553,7 @@ class PositionCorrection:
         level: cython.longlong = 0  # if all are dynamic, any order will do
 
         self.queue.clear()  # it is empty; this makes it accept entries for its sorted list
+        self.queue.by_side = False  # before the first entry, which `put` compares by it
         for n in range(self.n_near_pairs):
             self._start_level(self.pairs.at[self.near[n]].first)
             self._start_level(self.pairs.at[self.near[n]].second)

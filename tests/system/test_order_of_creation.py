@@ -132,3 +132,41 @@ def test_a_box_that_lands_on_two_tiles_is_resolved_on_the_left_one_whatever_thei
         ]
         esper.switch_world("default")
         esper.delete_world(f"landing {left_first}")
+
+
+def test_a_box_flush_between_two_others_is_parted_from_the_same_one_in_any_order():
+    #
+    #   +-----+
+    #   | <-1 +-----+
+    #   +-----+ <-3 |-----+     4 and its neighbours, 5 below and the static 6 beside it,
+    #   | 0-> +-----+  4  |     press 2 and 3 on 0
+    #   +-----+  2  |-----+
+    #         +-----+
+    #
+    boxes = [
+        ((0, -0.5), 1, 1),
+        ((0, 0.5), -1, 1),
+        ((1, -1), 0, 1e6),
+        ((1, 0), -1, 1),
+        ((2, -0.75), 0, 1e6),
+        ((3, -1.25), -1, 1),
+    ]
+
+    def end(order: list[int]) -> list:
+        esper.switch_world("flush between two")
+        bodies = {}
+        for i in order:
+            if i == len(boxes):
+                esper.create_entity(ec.Position(3, -0.25), ec.Extents(0.5, 0.5))
+                continue
+            centre, speed, mass = boxes[i]
+            bodies[i] = ec.Position(*centre), ec.Velocity(speed, 0)
+            esper.create_entity(*bodies[i], ec.Extents(0.5, 0.5), ec.Slide(), ec.Mass(mass))
+        ec.install()
+        for _ in range(3):
+            esper.process(1e-6)
+        esper.switch_world("default")
+        esper.delete_world("flush between two")
+        return [(place.xy, velocity.xy) for _, (place, velocity) in sorted(bodies.items())]
+
+    assert end([4, 2, 1, 0, 5, 3, 6]) == end(list(range(7)))
