@@ -37,11 +37,6 @@ class Units:
         centre = [at - lean * h for at, lean, h in zip(place, self.leans, half, strict=True)]
         return centre, half
 
-    def boxes_of(self, places: Doubles, sizes: Doubles) -> tuple[Doubles, Doubles]:
-        """Return the centres and half sizes (n, dim) of bodies from their positions and sizes."""
-        halves = sizes / self.halves
-        return places - np.array(self.leans) * halves, halves
-
     def place_of(self, position: Any) -> list[float]:
         """Return the numbers of a position component."""
         return [float(read_number(position, name)) for name in self._position]
