@@ -762,7 +762,7 @@ def record_all() -> None:
 
 STILLS = FOLDER.with_name("stills")  # for readers who ask for less motion
 LAST = 700  # milliseconds for which the end of a film stays
-FEW = 40  # colours of a film of published bugs
+FEW = 24  # colours of a film of published bugs, chosen in each of two ways
 
 
 def draw_published() -> None:
@@ -786,22 +786,22 @@ def draw_published() -> None:
         esper.switch_world("default")
         esper.delete_world(f"film of {bug.name}")
         write_film(FOLDER / f"bug_{bug.name}.gif", frames)
-        frames[-1].quantize(FEW, dither=Image.Dither.NONE).save(
+        frames[(min(scene.n_seen) - 1) // bug.stride].quantize(FEW, dither=Image.Dither.NONE).save(
             STILLS / f"bug_{bug.name}.png", optimize=True
         )
         films.append((bug, frames))
 
-    head = 58
-    width, height = frames[0].width, head + max(film[0].height for _, film in films)
-    strip, font, small = [], ImageFont.load_default(20), ImageFont.load_default(15)
-    for bug, frames in films:
+    head = 62
+    width, height = frames[0].width, head + frames[0].height
+    strip, font, small = [], ImageFont.load_default(20), ImageFont.load_default(18)
+    for n, (bug, frames) in enumerate(films, 1):
         whole = []
         for frame in frames:
             page = Image.new("RGB", (width, height), (14, 15, 24))
-            page.paste(frame, (0, head + (height - head - frame.height) // 2))
+            page.paste(frame, (0, head))
             pen = ImageDraw.Draw(page)
-            pen.text((width / 2, 24), bug.title, "white", font, "ms")
-            pen.text((width / 2, 46), f"thread: {bug.reference}", (170, 176, 200), small, "ms")
+            pen.text((width / 2, 25), f"{n} of {len(films)}: {bug.title}", "white", font, "ms")
+            pen.text((width / 2, 51), f"thread: {bug.reference}", (190, 196, 216), small, "ms")
             whole.append(page)
         step = -(-len(whole) // 24)  # two seconds each
         strip.append([*whole[:-1:step], whole[-1]])
@@ -817,8 +817,11 @@ def write_film(path: Path, *parts: list) -> None:
         rows = Image.new("RGB", (part[0].width, 2 * part[0].height))
         rows.paste(part[0], (0, 0))
         rows.paste(part[-1], (0, part[0].height))
-        # Rare colours count as much as others, such as the letters of a number.
-        palette = rows.quantize(FEW, Image.Quantize.MAXCOVERAGE)
+        # The colours of areas as they are, and rare ones, such as of the letters of a number.
+        counts = sorted(rows.getcolors(rows.width * rows.height), reverse=True)[:FEW]
+        rare = rows.quantize(FEW, Image.Quantize.MAXCOVERAGE).getpalette()[: 3 * FEW]
+        palette = Image.new("P", (1, 1))
+        palette.putpalette([value for _, colour in counts for value in colour] + rare)
         frames += [frame.quantize(palette=palette, dither=Image.Dither.NONE) for frame in part]
         times += [round(1000 / FRAMES_A_SECOND)] * (len(part) - 1) + [LAST]
     frames[0].save(

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from math import floor
+
 import numpy as np
+from numpy.typing import NDArray
 
 import ecs_collide as ec
 from demos.app.boxes import Boxes, outlines, plain
 from demos.app.scene import Label, Palette, Scene
+from tests.controllers.worlds import Box
 from tests.published.eight import Bug, boxes
 from tests.published.engines import Frame
 
 HALF, BETWEEN, HEAD, FOOT = 216.0, 8.0, 32.0, 38.0  # pixels
+TRAIL = (120, 104, 52)  # of a bullet
+STRIPE, STRIPES = 16.0, (32, 36, 51)  # pixels of the world; the colour
 COLOURS = {
     "wall": (92, 99, 122),
     "one-way": (170, 140, 90),
@@ -34,6 +40,7 @@ class SideBySide(Scene):
         super().__init__(ec.Space(), size, size)
         self.bug, self.sides = bug, (theirs, ours)
         self.shown = 0
+        self.n_seen = [count_seen(bug, frames) for frames in self.sides]  # what is counted
 
     def step(self) -> None:
         self.shown = min(self.shown + self.bug.stride, len(self.sides[1]) - 1)
@@ -51,26 +58,34 @@ class SideBySide(Scene):
         view = self.bug.view
         if self.bug.follow:
             view = view.moved(0, boxes(frame, self.bug.follow)[0].y)
-        left, low = n * (HALF + BETWEEN), self.floor
-        rows = []
+
+        def rects(shown: list[Box]) -> NDArray[np.float64]:
+            """Return boxes in pixels, cut off at the sides of this half."""
+            ends = np.array([(box.x, box.y, box.right, box.top) for box in shown]).reshape(-1, 4)
+            found = (ends - [view.x, view.y, view.x, view.y]) * self.pixel
+            found[:, ::2] = found[:, ::2].clip(0.0, HALF) + n * (HALF + BETWEEN)
+            found[:, 1::2] += self.floor
+            return found[found[:, 2] > found[:, 0]]
+
+        below = []
+        if self.bug.follow:  # a background, which moves up as the view sinks
+            first = floor(view.y / STRIPE)
+            below = [
+                Box(view.x, STRIPE * k, view.wide, STRIPE / 2) for k in range(first, first + 9)
+            ]
+        drawn = plain(rects(below), STRIPES)
+        starts = boxes(self.sides[n][0], "bullet")
+        for start, bullet in zip(starts, boxes(frame, "bullet"), strict=True):
+            way = Box(start.x, start.y + start.high / 2 - 2, bullet.right - start.x, 4)
+            drawn = drawn.joined(plain(rects([way]), TRAIL))
         for role, box in frame:
-            box = box.moved(-view.x, -view.y)
-            ends = (box.x, box.y, box.right, box.top)
-            x0, y0, x1, y1 = (part * self.pixel for part in ends)
-            x0, x1 = (min(max(x, 0.0), HALF) for x in (x0, x1))
-            if x1 > x0:
-                rows.append((role, (left + x0, low + y0, left + x1, low + y1)))
-        drawn = plain(np.zeros((0, 4)), (0, 0, 0))
-        for role, rect in rows:
             if role == "first":
                 continue
             colour = COLOURS[role]
-            dark = tuple(part // 2 for part in colour)
-            drawn = drawn.joined(plain([rect], colour), outlines(np.array([rect]), dark, 1.0))
-        ghosts = [rect for role, rect in rows if role == "first"]
-        if ghosts:
-            drawn = drawn.joined(outlines(np.array(ghosts), (255, 255, 255), 1.0))
-        return drawn
+            rect = rects([box])
+            dark = tuple(share // 2 for share in colour)
+            drawn = drawn.joined(plain(rect, colour), outlines(rect, dark, 1.0))
+        return drawn.joined(outlines(rects(boxes(frame, "first")), (255, 255, 255), 1.0))
 
     def labels(self) -> list[Label]:
         found = []
@@ -78,9 +93,18 @@ class SideBySide(Scene):
             zip((self.bug.peer, "ecs_collide"), self.sides, strict=True)
         ):
             middle = n * (HALF + BETWEEN) + HALF / 2
-            number = self.bug.measure(frames[: self.shown + 1])
+            n_seen = min(self.shown + 1, self.n_seen[n])
+            number = self.bug.measure(frames[:n_seen])
             says = self.bug.says.format(number)
             colour = self.palette.good if number < self.bug.fine + 0.5 else self.palette.bad
             found.append(Label(name, middle, self.size[1] - 23, 20.0, anchor="center"))
-            found.append(Label(says, middle, 12, 22.0, colour, "center"))
+            found.append(Label(says, middle, 12, 20.0, colour, "center"))
         return found
+
+
+def count_seen(bug: Bug, frames: list[Frame]) -> int:
+    """Return the number of frames until the player leaves the view for good, or of all."""
+    for n, frame in enumerate(frames):
+        if not bug.follow and any(box.top < bug.view.y for box in boxes(frame, "player")):
+            return n
+    return len(frames)
