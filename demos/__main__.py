@@ -9,7 +9,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, get_type_hints
 
 import esper
 
@@ -42,8 +42,9 @@ def list_demos() -> str:
 def read_arguments(arguments: Sequence[str], name: str, demo: ModuleType) -> argparse.Namespace:
     """Return the options of a run."""
     parser = argparse.ArgumentParser(prog=f"python -m demos {name}", description=summary(name))
+    usual = get_type_hints(demo.build)["return"].seconds
     parser.add_argument(
-        "--seconds", type=_seconds, help="how long to play (without a window: %(default)s)"
+        "--seconds", type=_seconds, help=f"how long to play (default with --headless: {usual:g})"
     )
     parser.add_argument("--seed", type=_seed, default=0, help="seed of all random numbers (0)")
     parser.add_argument("--headless", action="store_true", help="open no window")

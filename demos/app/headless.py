@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import suppress
+import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,7 +73,7 @@ def describe(scene: Scene) -> list[str]:
     """Return the lines of a scene's report, and then of its claims."""
     claims = scene.claims()
     return scene.report() + [
-        f"{'holds' if holds else 'BROKEN':<11} {words}" for words, holds in claims
+        f"{'true:' if holds else 'BROKEN:':<11} {words}" for words, holds in claims
     ]
 
 
@@ -91,13 +91,14 @@ def _run_steps(
     return total / n_steps, worst
 
 
-def progress(steps: Iterable[int]) -> Iterator[int]:
-    """Yield the steps and show a bar if tqdm is installed."""
-    bar = None
-    with suppress(ImportError):
+def progress(steps: range) -> Iterator[int]:
+    """Yield the steps; show a bar in a terminal if tqdm is installed, otherwise a line."""
+    try:
         from tqdm import tqdm  # type: ignore[import-untyped]
-
-        bar = tqdm(steps, unit="step", leave=False)
-    if bar is None:
+    except ImportError:
+        tqdm = None
         print('no progress bar: it needs tqdm: pip install "ecs_collide[demos]"')
-    yield from steps if bar is None else bar
+    else:
+        if not sys.stderr.isatty():  # where the control characters of a bar would be text
+            print(f"{len(steps)} steps; a terminal shows a progress bar", file=sys.stderr)
+    yield from steps if tqdm is None else tqdm(steps, unit="step", leave=False, disable=None)

@@ -195,12 +195,13 @@ class TreeScene(Scene):
     def report(self) -> list[str]:
         """Return the work of the tree."""
         return [
-            f"boxes       {len(self.tree)}, in a tree {self.tree.depth} deep",
+            f"boxes       {len(self.tree)} in a tree {self.tree.depth} deep, and 4 walls",
             f"moves       {self.n_updates}, of which {self.tree.n_escapes} were escapes"
             f" ({self.share():.1%})",
             f"changes     {self.tree.n_reinsertions} reinsertions of single boxes,"
             f" {self.tree.n_rebuilds} rebuilds of the whole tree",
-            f"compared    {self.n_checks} times with a test of all pairs; it found {self.n_pairs}",
+            f"compared    {self.n_checks} times with a test of all pairs: {self.n_pairs} pairs"
+            f", {self.n_wrong} differences",
         ]
 
     def claims(self) -> list[tuple[str, bool]]:

@@ -97,9 +97,10 @@ def test_picture_is_written_and_not_blank(
     written = headless.run(scene, name, 0.5, out=Path("out"))
 
     assert written == [Path("out") / f"{name}.png"]
-    said = capsys.readouterr().out
+    said, progress = capsys.readouterr()
     assert f"{name}: 30 steps of 1/60 s" in said
-    assert "\n  holds " in said
+    assert "\n  true: " in said
+    assert progress == "30 steps; a terminal shows a progress bar\n"
     with Image.open(written[0]) as picture:
         seen = np.asarray(picture.convert("RGB"))
     assert seen.shape[1] >= 800
@@ -133,7 +134,7 @@ def test_claim_that_is_broken_fails_the_run(
     esper.delete_world("demo responses")
     said = capsys.readouterr()
     assert code == 1
-    assert "BROKEN      every velocity" in said.out
+    assert "BROKEN:     every velocity" in said.out
     assert said.err.count("responses: does not hold: every velocity") == 1
 
 

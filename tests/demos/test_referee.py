@@ -399,5 +399,5 @@ def test_run_with_a_broken_claim_fails(
     esper.delete_world("demo platformer")
     said = capsys.readouterr()
     assert code == 1
-    assert "BROKEN      nothing was ever in a wall" in said.out
+    assert "BROKEN:     nothing was ever in a wall" in said.out
     assert said.err.count("platformer: does not hold: nothing was ever in a wall") == 1
