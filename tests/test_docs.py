@@ -402,6 +402,34 @@ def test_every_recipe_has_a_picture_of_its_run():
     assert set(recipes.RECIPES) == set(recipes.programs())
 
 
+def test_names_in_pictures_of_recipes_are_all_there_and_lie_on_no_line_and_no_other_name():
+    recipes = importlib.import_module("docs.draw_recipes")
+    for name, recipe in recipes.RECIPES.items():
+        text = (ROOT / "docs" / "pictures" / f"recipe_{name}.svg").read_text("utf-8")
+        lines = [
+            tuple(map(float, found))
+            for found in re.findall(r'<line x1="(.+?)" y1="(.+?)" x2="(.+?)" y2="(.+?)"', text)
+        ]
+        found = re.findall(r'<text x="(.+?)" y="(.+?)".+?>(.+?)</text>', text)
+        words = {
+            (float(x) - 3.6 * len(name), float(y) - 9, float(x) + 3.6 * len(name), float(y) + 2)
+            for x, y, name in found
+        }
+
+        wanted = [*recipe.titles, *(named for _, named in (*recipe.called, *recipe.marks) if named)]
+        assert {named for _, _, named in found} >= set(wanted), name
+        assert len(words) == len(found), name
+        for left, top, right, bottom in words:
+            box = (left, top, right, bottom)
+            assert 0 < left < right < recipes.WIDE, (name, box)
+            for line in lines:
+                assert not recipes.crosses(box, line[:2], line[2:]), (name, box, line)
+            for other in words - {box}:
+                assert not (
+                    left < other[2] and other[0] < right and top < other[3] and other[1] < bottom
+                ), (name, box)
+
+
 def test_no_animation_is_larger_than_a_megabyte_and_a_half():
     for animation in (ROOT / "docs" / "pictures").glob("*.gif"):
         assert animation.stat().st_size < 1_500_000, animation.name
