@@ -46,6 +46,7 @@ html_css_files = ["site.css"]
 html_domain_indices = False  # a list of modules: all names but the extras are in ecs_collide
 pygments_dark_style = "github-dark"  # furo's own underlines every module, as if it were a link
 myst_heading_anchors = 3
+linkcheck_anchors_ignore_for_url = [rf"{SOURCES}/blob/"]  # a script of the host makes these
 
 default_role = "py:obj"  # a name in single quotes of a docstring is a link where it is known
 suppress_warnings = ["ref.python"]  # several classes have a `time`: then the first is linked

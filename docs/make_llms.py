@@ -10,7 +10,7 @@ import re
 from pathlib import Path
 
 DOCS = Path(__file__).parent
-PARTS = {  # and the heading before which each ends
+PARTS = {  # None for a whole page, or the headings of the sections that follow its beginning
     "concepts.md": None,
     "tutorial.md": None,
     "cookbook_shooters.md": None,
@@ -19,8 +19,15 @@ PARTS = {  # and the heading before which each ends
     "cookbook_balls.md": None,
     "cookbook_puzzles.md": None,
     "cookbook_every_game.md": None,
-    "events.md": "## The event arrays",
-    "troubleshooting.md": "## Questions",
+    "gravity.md": ["Single bodies"],
+    "platformers.md": [
+        "Lifts and conveyor belts",
+        "Lifts on paths",
+        "Slopes",
+        "Water, wind and low gravity",
+    ],
+    "events.md": ["What comes when", "Handlers", "Sensors", "Where and how hard"],
+    "troubleshooting.md": [],
     "reference/components.md": None,
     "reference/world.md": None,
     "reference/events.md": None,
@@ -69,10 +76,13 @@ def plain(text: str) -> str:
     return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", text)
 
 
-def read(name: str, end: str | None) -> str:
+def read(name: str, headings: list[str] | None) -> str:
     """Return a part, its headings one level lower."""
     text = plain((DOCS / name).read_text("utf-8"))
-    text = text.partition(f"\n{end}\n")[0] if end else text
+    if headings is not None:
+        beginning, *sections = re.split(r"^(?=## )", text, flags=re.M)
+        by_heading = {section.partition("\n")[0][3:]: section for section in sections}
+        text = "".join([beginning, *(by_heading[heading] for heading in headings)])
     pieces = re.split(r"(```.*?```)", text, flags=re.S)
     pieces[::2] = [re.sub(r"^#", "##", piece, flags=re.M) for piece in pieces[::2]]
     return "".join(pieces).strip()
@@ -88,7 +98,7 @@ def make_full() -> str:
     """Return the text of llms-full.txt."""
     game = (DOCS / "tutorial" / "step_6.py").read_text("utf-8")
     whole = f"## The whole game of the tutorial\n\n```python\n{game}```"
-    parts = {name: read(name, end) for name, end in PARTS.items()}
+    parts = {name: read(name, headings) for name, headings in PARTS.items()}
     parts["tutorial.md"] += f"\n\n{whole}"
     return "\n\n".join([HEAD.strip(), components(), *parts.values()]) + "\n"
 

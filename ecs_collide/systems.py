@@ -230,7 +230,7 @@ def install(
     dt: TimeSource | None = None,
     **settings: Unpack[_Settings],
 ) -> Space:
-    """Add the four systems to the current esper world.
+    """Add the four systems to the current esper world; `settings` are those of `Space`.
 
     Parameters
     ----------
