@@ -154,8 +154,9 @@ class Room(Scene):
         return faces[looks][order], shades[looks][order]
 
     def status(self) -> str:
-        """Return the energy, all digits of it."""
-        return f"{len(self.ids)} boxes   energy {self.energy()!r}"
+        """Return whether the energy is the same number as at the start."""
+        same = "as at the start" if self.energy() == self.energy_at_start else "has changed"
+        return f"{len(self.ids)} boxes, energy {same}"
 
     def report(self) -> list[str]:
         """Return the conserved quantities."""

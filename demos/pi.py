@@ -132,7 +132,7 @@ class Pi(PaintedScene):
         middle, digits = WIDTH / 2 + 60, str(self.expected)
         text = f"{digits[0]}.{digits[1:]}: the digits of pi" if self.is_over else "collisions"
         slow = f", {DT / self.dt:.0f} times slower" if self.dt < DT / 2 else ""
-        heavy = f"the orange block weighs {self.mass:,.0f} times as much{slow}"
+        heavy = f"orange weighs {self.mass:,.0f} times as much as blue{slow}"
         return [
             Label(f"{self.n_clacks}", middle, 230, 170.0, YELLOW, "center"),
             Label(text, middle, 170, 36.0, anchor="center"),

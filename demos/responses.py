@@ -17,14 +17,14 @@ from demos.app.parts import Paint, PaintedScene, create_wall
 from demos.app.scene import Label, Palette
 
 FALL = (90.0, -120.0)
-CELL = (320.0, 290.0)
-FLOOR = (20.0, 52.0)  # bottom and top in a cell
-START = (76.0, 176.0)  # 100 above the floor
+CELL = (320.0, 340.0)
+FLOOR = (70.0, 102.0)  # bottom and top in a cell
+START = (58.0, 226.0)  # 100 above the floor
 HALF = 24.0
 ROUND = 128  # steps until it begins again
 EVERY = 6  # steps between two boxes of a trail
 VIOLET = (186, 132, 250)
-ARROW = 0.55  # length beside the ball for each unit of speed
+ARROW = 0.45  # length beside the ball for each unit of speed
 
 Point = NDArray[np.float64]
 Way = tuple[str, tuple[object, ...], tuple[float, float], Colour]

@@ -147,11 +147,12 @@ class TenThousand(Scene):
         return boxes.joined(self.walls)
 
     def labels(self) -> list[Label]:
-        """Return the times of a step, and the energy, all digits of it."""
+        """Return the times of a step, and whether the energy is the same number as at the start."""
         (left, bottom), pixel = self.corner, 1 / self.zoom
         y = bottom + self.view[1] - 64 * pixel
         below = y - 34 * pixel
-        energy = f"{len(self.ids):,} boxes, energy {self.energy():.17g}"
+        same = "as at the start" if self.energy() == self.energy_at_start else "has changed"
+        energy = f"{len(self.ids):,} boxes, energy {same}"
         found = [
             Label(f"{self.mean_ms:.1f} ms a step", left + 20 * pixel, y, 54.0, self.palette.good),
             Label(energy, left + 20 * pixel, below, 24.0, self.palette.dim),

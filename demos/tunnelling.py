@@ -170,8 +170,17 @@ class Tunnelling(Scene):
         if self.replay:
             frame = len(self.tested) - 1
             found += [
-                Label(f"frame {frame - 1}: before, {frame}: behind", left, 50, 26.0, bad, "center"),
-                Label(f"hit at {frame - 1 + self.met:.2f}", right, 50, 26.0, good, "center"),
+                Label(
+                    f"frame {frame - 1}: in front, frame {frame}: behind",
+                    left,
+                    50,
+                    26.0,
+                    bad,
+                    "center",
+                ),
+                Label(
+                    f"hit after {frame - 1 + self.met:.2f} frames", right, 50, 26.0, good, "center"
+                ),
                 Label("slow-motion replay", left, 16, 22.0, WHITE, "center"),
             ]
         return found

@@ -97,8 +97,10 @@ class Painter:
         for part, room in zip(parts, (120, 60, 76) if tiles.any() else (20, 160, 76), strict=True):
             found, counts = np.unique(part.reshape(-1, 3), axis=0, return_counts=True)
             most = found[np.argsort(-counts, kind="stable")]
-            step = max(1, len(most) // room)
-            colours.update(dict.fromkeys(map(tuple, most[::step][:room].tolist())))
+            areas, others = most[: room // 2], most[room // 2 :]
+            step = max(1, len(others) // (room // 2))
+            chosen = [*areas.tolist(), *others[::step][: room // 2].tolist()]
+            colours.update(dict.fromkeys(map(tuple, chosen)))
         picture = Image.new("P", (1, 1))
         picture.putpalette([value for colour in colours for value in colour])
         return picture

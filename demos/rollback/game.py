@@ -114,6 +114,9 @@ class Rollback(Scene):
             mine = np.array([rect for _, side, rect in self.ghosts if side == n])
             with machine.current():
                 drawn = floor.joined(painted(), outlines(mine, YELLOW, 3.0), looks())
+            y = -EDGE - FOOT + 17  # a ghost beside the number of ghosts
+            key = outlines(np.array([(40.0, y, 66.0, y + 26)]), YELLOW, 3.0)
+            drawn = drawn.joined(key)
             drawn.rects[:, [0, 2]] += n * (SIDE[0] + GAP)
             found = found.joined(drawn)
         return found
@@ -125,7 +128,7 @@ class Rollback(Scene):
             if packet.sent % 3:  # not all, so that they can be told apart
                 continue
             share = (self.n_steps - packet.sent) / (packet.due - packet.sent)
-            left, right = SIDE[0] + EDGE, SIDE[0] + GAP - EDGE
+            left, right = SIDE[0] + EDGE + 13, SIDE[0] + GAP - EDGE - 13
             x = left + (right - left) * (share if packet.to == 1 else 1 - share)
             y = 290.0 if packet.to == 1 else 190.0
             y -= 90 * max(share - 0.4, 0.0) if packet.is_lost else 0.0
@@ -143,8 +146,9 @@ class Rollback(Scene):
             found.append(Label(text, x, -EDGE - FOOT + 20, 27.0, YELLOW, "center"))
             if session.desync is not None:
                 found.append(Label(str(session.desync), x, 20, 22.0, RED, "center"))
-        lost = Label(f"{LOSS:.0%} lost", middle, top, 26.0, RED, "center")
-        return [*found, lost]
+        sent = Label("packets", middle, top, 26.0, GREEN, "center")
+        lost = Label(f"{LOSS:.0%} lost", middle, top - 46, 26.0, RED, "center")
+        return [*found, sent, lost]
 
     def report(self) -> list[str]:
         """Return the numbers of the line and the sessions."""

@@ -3,7 +3,7 @@
 What to look at: a few boxes in slow motion, and a caption for each idea; then many at full speed.
 Around each box are its fat bounds, longer along its velocity.  As long as a box stays in them it
 stays in its node.  When it escapes they flash and are renewed, and the box is reinserted, alone
-or in a rebuild of the whole tree.  Every branch lies inside of the one above.
+or in a rebuild of the whole tree.  Branches are around boxes, and each inside of the one above.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ecs_collide as ec
-from demos.app.boxes import RED, Boxes, outlines, plain
+from demos.app.boxes import Boxes, outlines, plain
 from demos.app.parts import COLOURS, create_frame, painted
 from demos.app.scene import DT, Label, Palette, Scene
 from demos.tree.repeated_tree import LOOKAHEAD, RepeatedTree
@@ -44,7 +44,7 @@ STORY = (
     Chapter(2.0, "leaves: the bounds of each box", 1),
     Chapter(4.5, "fat bounds: a box moves, and nothing changes", 2),
     Chapter(8.5, "escape: new fat bounds, and the leaf is reinserted", 2),
-    Chapter(11.0, "branches: bounds around bounds", 3),
+    Chapter(11.0, "branches: around boxes, refitted in each step", 3),
 )
 BOXES, WALLS = 1, 2  # categories: boxes fly through each other
 FASTEST = 70.0  # on an axis, units per second
@@ -156,9 +156,11 @@ class TreeScene(Scene):
         glow = FAT + left[:, None] * np.subtract((160, 150, 70), FAT)
         bodies = BODY + left[:, None] * np.subtract(GLOW, BODY)
         fat = self.fat_bounds()
-        drawn = plain(fat, glow).joined(outlines(fat, np.minimum(glow * 1.7, 255), 2.0))
-        found = [drawn, plain(tight, bodies), frames]
-        return walls.joined(*(found if layers == 3 else found[:2] if layers == 2 else found[1:2]))
+        drawn = outlines(fat, np.minimum(glow * 1.7, 255), 2.0)
+        if layers == 2:  # branches are around boxes, and would be hard to see in these
+            drawn = plain(fat, glow).joined(drawn)
+        found = [drawn, plain(tight, bodies), frames, walls]
+        return found[1].joined(walls) if layers == 1 else found[0].joined(*found[1:])
 
     def drawn(self) -> Boxes:
         """Return the effects below the boxes."""
@@ -166,8 +168,14 @@ class TreeScene(Scene):
 
     def legend(self) -> tuple[Boxes, list[Label]]:
         """Return the squares and the words of the legend."""
-        words = (("box", BODY), ("fat bounds", (130, 150, 90)), ("escape", GLOW), ("branches", RED))
-        y, places = -EDGE - STRIP + 14, (20.0, 180.0, 450.0, 670.0)
+        words = (
+            ("box", BODY),
+            ("fat bounds", (130, 150, 90)),
+            ("escape", GLOW),
+            ("root", COLOURS[0]),
+            ("branches", COLOURS[1]),
+        )
+        y, places = -EDGE - STRIP + 14, (10.0, 130.0, 360.0, 540.0, 680.0)
         rects = [(-99.0, -99.0, WIDTH + 99, -EDGE), (-99.0, HEIGHT + EDGE, WIDTH + 99, HEIGHT + 99)]
         rects += [(x, y, x + 24, y + 24) for x in places]
         labels = [

@@ -206,8 +206,8 @@ def test_tree_is_drawn_with_its_branches(world: str) -> None:
     for (left, bottom), (right, _) in zip(mins.tolist(), maxs.tolist(), strict=True):
         assert (left, bottom, right, bottom + 2.0) in rects
     for box in scene.boxes_in:
-        low, high = scene.tree.fat_bounds(box)
-        assert (*low, *high) in rects
+        (left, bottom), (right, _) = scene.tree.fat_bounds(box)
+        assert (left, bottom, right, bottom + 2.0) in rects
         assert scene.tree.bounds(box) == scene.space.bounds(box)
     assert scene.n_pairs > 50
     assert len(set(map(tuple, scene.shades(depths).tolist()))) == scene.tree.depth
@@ -227,7 +227,7 @@ def test_tree_is_explained_layer_by_layer_and_then_at_full_speed(world: str) -> 
     run(scene, 1)
 
     assert told[:4] == [chapter.caption for chapter in tree.STORY]
-    assert n_rects[0] < n_rects[1] < n_rects[3]
+    assert n_rects[0] < min(n_rects[1], n_rects[3])
     assert "full speed" in scene.labels()[0].text
     assert scene.dt == 1 / 60
     assert scene.tree.n_escapes > 0
