@@ -168,12 +168,11 @@ class Tunnelling(Scene):
             found.append(Label(f"{score}", x, y - 190, 140.0, colour, "center"))
             found.append(Label("went through", x, y - 238, 28.0, colour, "center"))
         if self.replay:
-            frame = len(self.tested) - 1
-            missed = f"frame {frame - 1}: in front, frame {frame}: behind"
-            hit = f"hit after {frame - 1 + self.met:.2f} frames"
+            frame = len(self.tested) - 2
+            missed = f"frame {frame}: in front, frame {frame + 1}: behind"
             found += [
                 Label(missed, left, 50, 26.0, bad, "center"),
-                Label(hit, right, 50, 26.0, good, "center"),
+                Label(f"hit after {frame + self.met:.2f} frames", right, 50, 26.0, good, "center"),
                 Label("slow-motion replay", left, 16, 22.0, WHITE, "center"),
             ]
         return found
