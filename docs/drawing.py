@@ -31,9 +31,10 @@ class Picture:
             f'stroke="{colour}" stroke-width="{width}" marker-end="url(#head)"/>'
         )
 
-    def rectangle(self, corner, size, colour, fill=0.25, dash="") -> None:
+    def rectangle(self, corner, size, colour, fill=0.25, dash="", width=1) -> None:
         """Draw a box by its upper left corner."""
         extra = f' stroke-dasharray="{dash}"' if dash else ""
+        extra += f' stroke-width="{width}"' if width != 1 else ""
         self.parts.append(
             f'<rect x="{corner[0]:.1f}" y="{corner[1]:.1f}" width="{size[0]:.1f}" '
             f'height="{size[1]:.1f}" fill="{colour}" fill-opacity="{fill}" '
@@ -92,11 +93,11 @@ class Panel:
         """Return where a point of the world is in the picture."""
         return self.origin[0] + point[0] * self.scale, self.origin[1] - point[1] * self.scale
 
-    def box(self, centre, half, colour, fill=0.25, dash="") -> None:
+    def box(self, centre, half, colour, fill=0.25, dash="", width=1) -> None:
         """Draw a box of the world."""
         corner = self.at((centre[0] - half[0], centre[1] + half[1]))
         size = (2 * half[0] * self.scale, 2 * half[1] * self.scale)
-        self.picture.rectangle(corner, size, colour, fill, dash)
+        self.picture.rectangle(corner, size, colour, fill, dash, width)
 
     def arrow(self, start, end) -> None:
         """Draw an arrow between two points of the world."""

@@ -236,22 +236,35 @@ def overlay() -> Picture:
     def colour(name: str) -> str:
         return "#{:02x}{:02x}{:02x}".format(*COLOURS[name])
 
-    picture = Picture(900, 620)
-    titles = ("bodies, contacts", "paths, ghosts", "tree, fat bounds", "candidate pairs")
+    picture = Picture(WIDE, 530)
+    shown = (  # of each panel: its title, and its colours
+        ("bodies and contacts", ("static", "moving", "sensor", "one-way", "asleep", "contact")),
+        ("paths and impacts", ("swept", "ghost")),
+        ("the trees", ("fat", "branch of still", "branch of moving")),
+        ("candidate pairs", ("pair",)),
+    )
+    words = {"fat": "fat bounds", "swept": "path in the step", "ghost": "where they met"}
     named = (
         ("moving", ec.BodyKind.MOVES),
         ("one-way", ec.BodyKind.ONE_WAY),
         ("sensor", ec.BodyKind.SENSOR),
         ("asleep", ec.BodyKind.ASLEEP),
     )
-    for n, title in enumerate(titles):
-        corner = (5 + 450 * (n % 2), 5 + 310 * (n // 2))
-        picture.rectangle(corner, (440, 300), "#14161f", 1.0)
-        panel = Panel(picture, (corner[0] + 220, corner[1] + 150), 24)
-        picture.text((corner[0] + 12, corner[1] + 22), title, "#ffffff", 14, "start")
+    for n, (title, layers) in enumerate(shown):
+        corner = (2 + 300 * (n % 2), 2 + 264 * (n // 2))
+        picture.rectangle(corner, (296, 262), "#14161f", 1.0)
+        panel = Panel(picture, (corner[0] + 148, corner[1] + 122), 17)
+        picture.text((corner[0] + 12, corner[1] + 24), title, "#ffffff", 15, "start")
+        x, y = corner[0] + 12, corner[1] + 232
+        for name in layers:
+            word = words.get(name, name)
+            if x + 8 * len(word) > corner[0] + 290:
+                x, y = corner[0] + 12, y + 18
+            picture.text((x, y), word, colour(name), 13, "start")
+            x += 8 * len(word) + 14
 
         def draw(low, high, name, fill=0.0, dash="", panel=panel):
-            panel.box((low + high) / 2, (high - low) / 2, colour(name), fill, dash)
+            panel.box((low + high) / 2, (high - low) / 2, colour(name), fill, dash, 2)
 
         for low, high, kinds in zip(*space.boxes(), space.body_kinds(), strict=True):
             names = ["static"] + [name for name, kind in named if kinds & kind]
@@ -263,7 +276,7 @@ def overlay() -> Picture:
                 name = "crossing" if kind else "contact"
                 picture.dot(panel.at(point), colour(name))
                 if not kind:
-                    picture.line(panel.at(point), panel.at(point + normal), colour(name), 2)
+                    picture.line(panel.at(point), panel.at(point + normal), colour(name), 3)
         elif n == 1:
             moving = space.body_kinds() & (ec.BodyKind.MOVES | ec.BodyKind.ASLEEP)
             for low, high, kinds in zip(*space.swept_bounds(), moving, strict=True):
@@ -282,7 +295,7 @@ def overlay() -> Picture:
         else:
             pairs = space.candidate_pairs()
             for ends in space.positions(pairs.ravel()).reshape(-1, 2, 2):
-                picture.line(*(panel.at(end) for end in ends), colour("pair"), 2)
+                picture.line(*(panel.at(end) for end in ends), colour("pair"), 3)
     esper.switch_world("default")
     esper.delete_world("picture of the overlay")
     return picture
@@ -513,9 +526,10 @@ def screenshot(path: Path) -> None:
     esper.switch_world("picture of the platformer")
     scene = platformer.build()
     scene.keys.bot = True
+    approach(scene, 1.7)
     screen = Screen(scene)
     screen.overlay.visible = True
-    screen.overlay.show = ~Show.FAT
+    screen.overlay.show = ~Show.FAT & ~Show.STATS  # lines of text, and wider than this picture
     for _ in range(390):
         scene.step()
         screen.draw()
@@ -526,8 +540,13 @@ def screenshot(path: Path) -> None:
     screen.window.close()
 
 
-def photograph(path: Path, program: str, keys: dict[int, tuple[str, ...]], at: int) -> None:
-    """Take a picture of a program with a window at some frame; it needs a screen."""
+def photograph(
+    path: Path, program: str, keys: dict[int, tuple[str, ...]], at: int, high: int
+) -> None:
+    """Take a picture of a program with a window at some frame; it needs a screen.
+
+    The `high` lowest pixels are kept: the sky is empty.
+    """
     import pyglet
 
     from tests import windows
@@ -535,7 +554,8 @@ def photograph(path: Path, program: str, keys: dict[int, tuple[str, ...]], at: i
     def watch(names, frame):
         if frame == at:
             colours = pyglet.image.get_buffer_manager().get_color_buffer()
-            colours.get_image_data().save(str(path))
+            part = colours.get_image_data().get_region(0, 0, colours.width, high)
+            part.get_image_data().save(str(path))
 
     esper.switch_world(f"picture {path.name}")
     windows.play(program, path.name, keys, at + 1, watch)
@@ -545,7 +565,7 @@ def first_game(path: Path) -> None:
     """Take a picture of the first program of the README: the player jumps over the crate."""
     readme = (FOLDER.parents[1] / "README.md").read_text("utf-8")
     program = re.findall(r"```python\n(.*?)```", readme, re.S)[1]
-    photograph(path, program, {0: ("RIGHT",), 50: ("RIGHT", "SPACE")}, 64)
+    photograph(path, program, {0: ("RIGHT",), 50: ("RIGHT", "SPACE")}, 64, 180)
 
 
 TUTORIAL = {  # of each step: the keys by frame, and the frame of the picture
@@ -566,7 +586,7 @@ def photograph_tutorial() -> None:
         Path("level.tmx").write_text(level, "utf-8")
         for step, (keys, at) in TUTORIAL.items():
             program = (FOLDER.parent / "tutorial" / f"step_{step}.py").read_text("utf-8")
-            photograph(FOLDER / f"tutorial_{step}.png", program, keys, at)
+            photograph(FOLDER / f"tutorial_{step}.png", program, keys, at, 216)
 
 
 SECONDS = {  # of each demo, until it looks as it should

@@ -294,7 +294,7 @@ def draw_lines(scene: Scene, title: str) -> Picture:
     sizes = sorted({n for means in scene.values() for n in means})
     all_means = [mean for means in scene.values() for mean in means.values()]
     low, high = floor(log10(min(all_means))), ceil(log10(max(all_means)))
-    left, right, top, bottom = 60, 370, 46, 280
+    left, right, top, bottom = 60, 356, 46, 280
 
     def at(n: float, mean: float) -> tuple[float, float]:
         x = left + (right - left) * log(n / sizes[0]) / log(sizes[-1] / sizes[0])
@@ -307,17 +307,40 @@ def draw_lines(scene: Scene, title: str) -> Picture:
     for n in sizes:
         picture.text((at(n, 1)[0], bottom + 20), f"{n:,}", INK, 13)
     picture.text(((left + right) / 2, bottom + 38), "bodies", INK, 13)
-    below = bottom + 15.0
-    for who, means in sorted(scene.items(), key=lambda item: item[1][sizes[-1]]):
+    ordered = sorted(scene.items(), key=lambda item: item[1][sizes[-1]])
+    heights = apart([at(sizes[-1], means[sizes[-1]])[1] for _, means in ordered], 16.0)
+    for (who, means), height in zip(ordered, heights, strict=True):
         points = [at(n, mean) for n, mean in sorted(means.items())]
         colour, dash = colour_of(who), "5 4" if re.search("body by body|soft", who) else ""
         for start, end in itertools.pairwise(points):
             picture.line(start, end, colour, 3 if who == OURS else 1.5, dash)
-        below = min(points[-1][1], below - 16)
         words = who.replace(" batch (pyb2d3)", " batch")
         label = f"{words} {figure(means[sizes[-1]])}"
-        picture.text((right + 12, below + 5), label, colour, 13, "start")
+        picture.line((right + 2, points[-1][1]), (right + 22, height), FAINT, 1)
+        picture.text((right + 26, height + 5), label, colour, 13, "start")
     return picture
+
+
+def apart(heights: list[float], least: float) -> list[float]:
+    """Return heights, from the lowest place in a picture up, moved apart as little as needed.
+
+    Where labels crowd, the whole group is around the middle of its lines.
+    """
+    groups: list[list[float]] = []
+    for height in heights:
+        groups.append([height])
+        while (
+            len(groups) > 1
+            and _places(groups[-2], least)[-1] - least < _places(groups[-1], least)[0]
+        ):
+            last = groups.pop()
+            groups[-1] += last
+    return [place for group in groups for place in _places(group, least)]
+
+
+def _places(group: list[float], least: float) -> list[float]:
+    middle, half = sum(group) / len(group), least * (len(group) - 1) / 2
+    return [middle + half - least * n for n in range(len(group))]
 
 
 def pictures(found: dict[Key, str]) -> dict[str, str]:
@@ -332,10 +355,10 @@ def pictures(found: dict[Key, str]) -> dict[str, str]:
                 who: {n: means[n] for n in common if n in means} for who, means in peered.items()
             }
             if len(common) == 1:
-                title = f"{name}, {common[0]:,} boxes"
+                title = f"{name}, {common[0]:,} boxes (log scale)"
                 drawn[picture_name(kind, name)] = str(draw_dots(same, title))
             elif common:
-                title = f"{name}, milliseconds a step"
+                title = f"{name}, milliseconds a step (log scales)"
                 drawn[picture_name(kind, name)] = str(draw_lines(same, title))
     return drawn
 
