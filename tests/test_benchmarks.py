@@ -384,3 +384,9 @@ def test_every_competitor_has_what_the_report_needs():
         assert competitors.installed("no such distribution") is None
         if importlib.util.find_spec(competitor.module):
             assert competitors.installed(competitor.needs) is not None
+
+
+def test_labels_that_crowd_are_moved_apart_around_the_middle_of_their_lines():
+    assert report.apart([100.0, 60.0], 16.0) == [100.0, 60.0]
+    assert report.apart([100.0, 98.0, 40.0], 16.0) == [107.0, 91.0, 40.0]
+    assert report.apart([100.0, 90.0, 80.0], 16.0) == [106.0, 90.0, 74.0]
