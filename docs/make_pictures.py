@@ -670,10 +670,11 @@ def draw_thumbnails() -> None:
 
 
 CLIPS = [  # a demo, options, from which second to which, size, how slow, and a caption
-    ("survivors", {"n": 1000}, 6.2, 8.2, 1.0, 1.0, "a crowd of 1,000"),
+    ("survivors", {"n": 1000}, 6.2, 7.8, 1.0, 1.0, "a crowd of 1,000"),
+    ("platformer", {}, 2.4, 3.1, 1.2, 1.5, "a crate that is pushed, and falls"),
     ("platformer", {}, 3.75, 4.1, 2.0, 3.0, "a bullet: 400 pixels a frame, slowed"),
     ("platformer", {}, 12.3, 13.2, 2.0, 1.0, "a lift that carries"),
-    ("platformer", {}, 21.5, 23.1, 2.0, 1.0, "torches, and bats that find their way"),
+    ("platformer", {}, 21.6, 23.0, 2.0, 1.0, "torches, and bats that find their way"),
     ("tunnelling", {}, 0.0, 1.6, 1.0, 1.0, "tested each frame | swept"),
     ("tunnelling", {}, 10.0, 11.4, 1.0, 1.0, "after six bullets"),
 ]
