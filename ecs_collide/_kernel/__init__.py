@@ -36,9 +36,13 @@ def may_raise(function: _F) -> _F:
 
 def struct(kind: type[_T]) -> type[_T]:
     """Turn a class of annotated fields into the pure Python form of a C struct, all fields 0."""
-    for name in kind.__annotations__:
-        setattr(kind, name, 0)
-    return kind
+    fields = tuple(kind.__annotations__)
+
+    def clear(self: _T) -> None:
+        for name in fields:
+            setattr(self, name, 0)
+
+    return stand_ins.with_slots(kind, __init__=clear)
 
 
 sources_are_refused = False  # while the compiled kernels are imported

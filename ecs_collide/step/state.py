@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ class StepState:
     def set(self, **fields: Any) -> None:
         """Set attributes in one operation, which an exception cannot split."""
         if not cython.compiled:
-            self.__dict__.update(fields)
+            list(map(setattr, repeat(self), fields, fields.values()))  # runs no bytecode
             return
         for name, value in fields.items():
             setattr(self, name, value)

@@ -92,6 +92,8 @@ def kernel_objects(whole: object) -> Iterator[object]:
         seen.add(id(each))
         yield each
         waiting += getattr(each, "__dict__", {}).values()
+        for base in type(each).__mro__:
+            waiting += [getattr(each, name, None) for name in vars(base).get("__slots__", ())]
 
 
 def space_with_everything(dim: int) -> ecs_collide.Space:
