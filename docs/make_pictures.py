@@ -817,9 +817,9 @@ def draw_published() -> None:
         esper.switch_world("default")
         esper.delete_world(f"film of {bug.name}")
         write_film(FOLDER / f"bug_{bug.name}.gif", frames)
-        frames[(min(scene.n_seen) - 1) // bug.stride].quantize(FEW, dither=Image.Dither.NONE).save(
-            STILLS / f"bug_{bug.name}.png", optimize=True
-        )
+        frames[(min(scene.n_seen) - 1) // bug.stride].quantize(
+            4 * FEW, dither=Image.Dither.NONE
+        ).save(STILLS / f"bug_{bug.name}.png", optimize=True)
         films.append((bug, frames))
 
     head = 62
