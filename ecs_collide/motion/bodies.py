@@ -133,6 +133,7 @@ class Bodies:
     driven: Public[cython.schar[::1]]
     ids: Public[cython.longlong[::1]]
     n_filed: Public[cython.longlong[::1]]
+    states: Public[cython.longlong[::1]]
     island: Public[cython.longlong[::1]]
     turned_tick: Public[cython.longlong[::1]]
     marked: Public[cython.longlong[::1]]

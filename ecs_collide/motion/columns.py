@@ -93,6 +93,7 @@ _WIDE_FLAGS = (
 _LONGS = (
     "ids",  # the entity
     "n_filed",  # number of filed components; -1 if unknown, so that they are filed again
+    "states",  # state of the dict of its components when they were found as filed, or 0
     "island",  # number of the island of a body that leans
     "turned_tick",  # tick at which a marked body last turned
 )
@@ -200,7 +201,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     ),
     "driven": ("sync.registry", "sync.targets"),
     "moves": ("step.sleeping", "sync.reader", "sync.registry", "sync.targets"),
-    "present": ("sync.world_diff",),
+    **dict.fromkeys(("present", "states"), ("sync.world_diff",)),
     # Sleep.
     "asleep": ("motion.bodies", "step.sleeping", "sync.registry"),
     **dict.fromkeys(("held", "leans"), ("step.sleeping", "sync.registry", "sync.sleep_list")),

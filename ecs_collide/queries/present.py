@@ -109,6 +109,7 @@ class PresentBodies:
 
         self.ids = grown("ids", np.int64)
         self._n_filed = grown("_n_filed", np.int64)
+        self._states = grown("_states", np.int64)
         self._has = grown("_has", np.int64)
         self._present = grown("_present", np.int8)
         self._is_known = grown("_is_known", np.bool_)
@@ -175,7 +176,7 @@ class PresentBodies:
         entities = self._world.entities([kind.type for kind in self._kinds])
         newcomers, changed, gone = backend.kernels.world_diff.compare_world(
             entities, dead, self._row_of, self._kinds, self._rows.data, self.ids.data,
-            self._n_filed.data, self._present.data,
+            self._n_filed.data, self._states.data, self._present.data,
         )  # fmt: skip
         self._release(gone)
         if len(newcomers) > len(self._free):

@@ -124,7 +124,8 @@ class EntityRows:
         mark, dead = world.mark(), frozenset(world.dead())
         entities, v = world.entities(self.types), self.table.views
         newcomers, changed, gone = self._kernels.world_diff.compare_world(
-            entities, dead, self.row_of, self._reader.kinds, self.rows.data, v.ids, v.n_filed, v.present
+            entities, dead, self.row_of, self._reader.kinds, self.rows.data, v.ids, v.n_filed,
+            v.states, v.present,
         )  # fmt: skip
         return Changes(mark, dead, entities, sorted(newcomers), changed, gone)
 

@@ -448,6 +448,18 @@ static inline Py_ssize_t place_of_type(PyObject *types, PyObject *type)
     return -1;
 }
 
+/* Return a number that no dict has had before it came into its present state, 0 if unknown.
+   Every change of any dict takes the next number. */
+#if defined(Py_LIMITED_API) || defined(Py_GIL_DISABLED) || PY_VERSION_HEX >= 0x030E0000 \
+    || defined(PYPY_VERSION)
+#define state_of(components) ((void)(components), 0)
+#else
+static inline long long state_of(PyObject *components)
+{
+    return (long long)((PyDictObject *)components)->ma_version_tag;
+}
+#endif
+
 /* Return whether the components of an entity are those filed in a row.  Each pointer is compared
    once, as a world has more components than anything else. */
 static inline int files_agree(PyObject *components, PyObject *types, PyObject *items,

@@ -36,6 +36,7 @@ cdef extern from "ecs_collide/sync/slots.h":
     int fields_write(Slots *slots, object item, double *numbers) except -1
     bint same_bits(double *one, double *other, Py_ssize_t n) noexcept
     Py_ssize_t place_of_type(list types, object type) noexcept
+    long long state_of(dict components) noexcept
     bint files_agree(
         dict components, list types, list items, Py_ssize_t i, Py_ssize_t n_filed
     ) noexcept

@@ -370,6 +370,21 @@ def test_a_response_to_a_built_in_component_is_told_of_those_that_have_it_alread
     assert asked == [body]
 
 
+def test_a_response_is_told_of_a_custom_component_that_other_changes_have_left_alone():
+    body = mover((0, 0), (1, 1), (10, 0), ec.Slide(), Tag())
+    box((5, 0), (1, 1))
+    space = ec.install()
+    for _ in range(2):  # the world is compared again, and nothing about the body has changed
+        esper.process(0)
+        esper.create_entity()
+    asked = []
+
+    space.respond_with(Tag, lambda impact: asked.append(impact.first))
+    esper.process(1.0)
+
+    assert asked == [body]
+
+
 def test_components_are_let_go_of_with_their_bodies():
     body = mover((0, 0), (1, 1), (10, 0), ec.Slide())
     parts = [esper.component_for_entity(body, k) for k in (ec.Position, ec.Velocity, ec.Slide)]
