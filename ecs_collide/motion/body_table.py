@@ -111,15 +111,15 @@ class BodyTable:
         self.bind()
         return True
 
-    def allocate(self, entities: list[int]) -> list[int]:
+    def allocate(self, entities: list[int]) -> NDArray[np.int64]:
         """Return cleared rows for new bodies."""
-        rows = [self._free.pop() for _ in entities]
-        used = [row for row in rows if row < self._n_used]
-        for columns in self._cleared if used else ():
+        rows = np.array([self._free.pop() for _ in entities], np.int64)
+        used = rows[rows < self._n_used]
+        for columns in self._cleared if len(used) else ():
             columns[:, used] = (
                 0  # the other rows are zero, and take no memory until they are written
             )
-        self._n_used = max(self._n_used, max(rows, default=-1) + 1)
+        self._n_used = max(self._n_used, int(rows.max(initial=-1)) + 1)
         self.ids[rows] = entities
         self.mass[rows] = 1.0
         return rows

@@ -201,7 +201,8 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     ),
     "driven": ("sync.registry", "sync.targets"),
     "moves": ("step.sleeping", "sync.reader", "sync.registry", "sync.targets"),
-    **dict.fromkeys(("present", "states"), ("sync.world_diff",)),
+    "present": ("sync.world_diff",),
+    "states": ("sync.entity_rows", "sync.reader", "sync.seen", "sync.world_diff"),
     # Sleep.
     "asleep": ("motion.bodies", "step.sleeping", "sync.registry"),
     **dict.fromkeys(("held", "leans"), ("step.sleeping", "sync.registry", "sync.sleep_list")),

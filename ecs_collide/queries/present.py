@@ -175,7 +175,7 @@ class PresentBodies:
         mark, dead = self._world.mark(), frozenset(self._world.dead())
         entities = self._world.entities([kind.type for kind in self._kinds])
         newcomers, changed, gone = backend.kernels.world_diff.compare_world(
-            entities, dead, self._row_of, self._kinds, self._rows.data, self.ids.data,
+            entities, dead, self._row_of, self._kinds, self._rows.data, self.ids[self._rows].data,
             self._n_filed.data, self._states.data, self._present.data,
         )  # fmt: skip
         self._release(gone)

@@ -13,8 +13,15 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, SHORT, zeros
-from ecs_collide._kernel.constants import News
+from ecs_collide._kernel.constants import Has, News
 from ecs_collide.motion.bodies import Bodies
+
+# What `BodyLists` lists a body as.
+UNFIXED = 1
+WATCHED = 2
+ATTACHED = 4
+MOVES = 8
+STAYS = 16
 
 
 @cython.final
@@ -154,6 +161,92 @@ class BodyLists:
         self.overwritten = {}
         self.relocated = []
         self.all_centres = None
+
+    # -- structure --
+
+    def update_order(
+        self,
+        newcomers: cython.longlong[::1],
+        new_rows: cython.longlong[::1],
+        gone: cython.longlong[::1],
+    ):
+        """Add and remove bodies, each by rising id; all of `gone` are bodies."""
+        ids: cython.longlong[::1] = self.entities
+        rows: cython.longlong[::1] = self.rows
+        n_ids: cython.Py_ssize_t = ids.shape[0]
+        entities = np.empty(n_ids - gone.shape[0] + newcomers.shape[0], np.int64)
+        to_ids: cython.longlong[::1] = entities.data
+        to_rows: cython.longlong[::1] = np.empty_like(entities).data
+        n: cython.Py_ssize_t = 0
+        n_gone: cython.Py_ssize_t = 0
+        n_new: cython.Py_ssize_t = 0
+        to: cython.Py_ssize_t
+
+        for to in range(to_ids.shape[0]):
+            while n < n_ids and n_gone < gone.shape[0] and ids[n] == gone[n_gone]:
+                n += 1
+                n_gone += 1
+            if n < n_ids and (n_new == newcomers.shape[0] or ids[n] < newcomers[n_new]):
+                to_ids[to] = ids[n]
+                to_rows[to] = rows[n]
+                n += 1
+            else:
+                to_ids[to] = newcomers[n_new]
+                to_rows[to] = new_rows[n_new]
+                n_new += 1
+        self.entities, self.rows = entities, np.asarray(to_rows)
+
+    def find_watched(self) -> tuple:
+        """Return the rows of bodies that steps read, and of attached boxes; list the unfixed ones.
+
+        Steps read bodies that are neither fixed nor disabled nor attached.
+        """
+        has: cython.schar[::1] = self.bodies.has
+        disabled: cython.schar[::1] = self.bodies.disabled
+        attached: cython.schar[::1] = self.bodies.attached
+        rows: cython.longlong[::1] = self.rows
+        kinds: cython.schar[::1] = zeros(BYTE, rows.shape[0])
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            i: cython.Py_ssize_t = rows[n]
+            if not has[i] & Has.FIXED:
+                kinds[n] = UNFIXED if disabled[i] or attached[i] else UNFIXED | WATCHED
+            if attached[i] and not disabled[i]:
+                kinds[n] |= ATTACHED
+        self.unfixed = self._chosen(rows, kinds, UNFIXED)
+        return self._chosen(rows, kinds, WATCHED), self._chosen(rows, kinds, ATTACHED)
+
+    def part(self, watched: cython.longlong[::1]):
+        """List the bodies to read that move, and the others."""
+        moves: cython.schar[::1] = self.bodies.moves
+        kinds: cython.schar[::1] = zeros(BYTE, watched.shape[0])
+        n: cython.Py_ssize_t
+
+        for n in range(watched.shape[0]):
+            kinds[n] = MOVES if moves[watched[n]] else STAYS
+        self.movers = self._chosen(watched, kinds, MOVES)
+        self.stills = self._chosen(watched, kinds, STAYS)
+
+    @cython.cfunc
+    def _chosen(
+        self, rows: cython.longlong[::1], kinds: cython.schar[::1], kind: cython.int
+    ) -> object:
+        """Return the rows of one of some kinds: the same array if these are all."""
+        n: cython.Py_ssize_t
+        n_chosen: cython.Py_ssize_t = 0
+
+        for n in range(rows.shape[0]):
+            n_chosen += (kinds[n] & kind) != 0
+        if n_chosen == rows.shape[0]:
+            return rows
+        chosen: cython.longlong[::1] = np.empty(n_chosen, np.int64).data
+        n_chosen = 0
+        for n in range(rows.shape[0]):
+            if kinds[n] & kind:
+                chosen[n_chosen] = rows[n]
+                n_chosen += 1
+        return chosen
 
     @may_raise
     def is_quiet(self) -> cython.bint:

@@ -22,6 +22,8 @@ from ecs_collide.sync.seen import NO_ROWS
 
 RowArray = NDArray[np.int64]
 
+_CODES = {reason: code for code, reason in enumerate(END_REASONS)}
+
 
 class Changes(NamedTuple):
     """The differences between the entities of a world and the entities with rows."""
@@ -96,6 +98,7 @@ class EntityRows:
 
     def _file_all_again(self) -> None:
         self.table.n_filed[:] = -1
+        self.table.states[:] = 0
         self.mark = object()
 
     # -- lookups --
@@ -124,8 +127,8 @@ class EntityRows:
         mark, dead = world.mark(), frozenset(world.dead())
         entities, v = world.entities(self.types), self.table.views
         newcomers, changed, gone = self._kernels.world_diff.compare_world(
-            entities, dead, self.row_of, self._reader.kinds, self.rows.data, v.ids, v.n_filed,
-            v.states, v.present,
+            entities, dead, self.row_of, self._reader.find_used(world), self.rows.data,
+            self.entities.data, v.n_filed, v.states, v.present,
         )  # fmt: skip
         return Changes(mark, dead, entities, sorted(newcomers), changed, gone)
 
@@ -169,14 +172,15 @@ class EntityRows:
         """Give rows to new bodies; return them."""
         if self.table.reserve(len(newcomers)):
             self.bind()
-        rows = self.table.allocate(newcomers)
+        found = self.table.allocate(newcomers)
+        rows = found.tolist()
         self._allocated += rows
-        self.table.news[rows] = News.NEW
+        self.table.news[found] = News.NEW
         self.new.update(dict.fromkeys(rows))
         self.row_of.update(zip(newcomers, rows, strict=True))
         self._reader.file_all(rows, [entities[entity] for entity in newcomers])
-        self._switch_off(rows)
-        return np.array(rows, np.int64)
+        self._switch_off(found)
+        return found
 
     def refile(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
         """File the components that bodies have now."""
@@ -192,31 +196,29 @@ class EntityRows:
             self.end_contacts(others, [EndReason.ENTITY_DELETED] * len(others))
             self.table.news[others] |= News.NEW
             self.new.update(dict.fromkeys(others))
-        self._switch_off(rows)
+        self._switch_off(np.array(rows, np.int64))
 
-    def _switch_off(self, rows: list[int]) -> None:
+    def _switch_off(self, rows: RowArray) -> None:
         """Exclude bodies that have become disabled, until they are enabled and read again."""
-        v = self.table.views
-        if not self.table.disabled[rows].any():
-            return
-        off = [r for r in rows if v.disabled[r] and v.quarantined[r] != Exclusion.DISABLED]
+        c = self.table
+        disabled = rows[c.disabled[rows] != 0]
+        off = disabled[c.quarantined[disabled] != Exclusion.DISABLED].tolist()
         if off:
             for row in off:
-                self._reader.store_exclusion(row, v.quarantined[row])
+                self._reader.store_exclusion(row, c.views.quarantined[row])
             self.skip(off, [EndReason.DISABLED] * len(off))
-            self.table.quarantined[off] = Exclusion.DISABLED
+            c.quarantined[off] = Exclusion.DISABLED
             self.switched_off += off
 
     def release_gone(self, gone: list[int], world: World) -> None:
         """Free the rows of entities that are no longer bodies."""
+        reasons = [EndReason.ENTITY_DELETED] * len(gone)
         if gone and world.is_empty():
             reasons = [EndReason.WORLD_CLEARED] * len(gone)
-        else:
-            living = world.living(gone)
-            reasons = [
-                EndReason.COMPONENT_REMOVED if entity in living else EndReason.ENTITY_DELETED
-                for entity in gone
-            ]
+        elif living := world.living(gone):
+            for place, entity in enumerate(gone):
+                if entity in living:
+                    reasons[place] = EndReason.COMPONENT_REMOVED
         self.release(gone, reasons)
 
     def release(self, entities: list[int], reasons: list[EndReason]) -> None:
@@ -235,27 +237,19 @@ class EntityRows:
         self.table.free(rows)
 
     def _clear(self, rows: list[int]) -> None:
-        self._reader.clear_all(rows)
-        self.table.has[rows] = self.table.attached[rows] = 0
+        self._reader.clear(rows)
+        places = np.array(rows, np.int64)
+        self.table.has[places] = self.table.attached[places] = 0
 
-    def update_order(self, newcomers: list[int], gone: list[int]) -> None:
+    def update_order(self, newcomers: list[int], new_rows: RowArray, gone: list[int]) -> None:
         """Update `entities` and `rows`, in the order of the ids."""
-        entities, rows = self.entities, self.rows
-        if gone:
-            is_left = np.ones(len(entities), np.bool_)
-            is_left[np.searchsorted(entities, gone)] = False
-            entities, rows = entities[is_left], rows[is_left]
-        if newcomers:
-            new_rows = [self.row_of[entity] for entity in newcomers]
-            entities, rows = np.append(entities, newcomers), np.append(rows, new_rows)
-            if newcomers[0] < entities[len(entities) - len(newcomers) - 1]:  # an id was used again
-                order = np.argsort(entities, kind="stable")
-                entities, rows = entities[order], rows[order]
-        self._lists.entities, self._lists.rows = entities, rows
+        self._lists.update_order(
+            np.array(newcomers, np.int64).data, new_rows.data, np.array(gone, np.int64).data
+        )
 
     def end_contacts(self, rows: list[int], reasons: list[EndReason]) -> None:
         """End the contacts of bodies, each body's for its reason, in one pass over the contacts."""
-        codes = np.array([END_REASONS.index(reason) for reason in reasons], np.int8)
+        codes = np.array([_CODES[reason] for reason in reasons], np.int8)
         self._timeline.contacts.forget(np.array(rows, np.int64).data, codes.data)
 
     def skip(self, rows: list[int], reasons: list[EndReason]) -> None:
@@ -274,8 +268,7 @@ class EntityRows:
 
     def store_filed(self, rows: list[int]) -> None:
         """Save the components that are filed for bodies, before others are filed."""
-        types, columns = self._reader.filed(rows)
-        self._filed.append((list(rows), self.table.n_filed[rows].tolist(), types, columns))
+        self._filed.append((list(rows), *self._reader.filed(rows)))
 
     def roll_back(self, entities: RowArray, rows: RowArray) -> None:
         """Restore the bodies and their filed components from before the step."""
@@ -312,6 +305,6 @@ class EntityRows:
         self.release(extra, [EndReason.ENTITY_DELETED] * len(extra))
         rows = self.admit(missing, {entity: {} for entity in missing})
         self.table.n_filed[rows] = -1
-        self.update_order(missing, extra)
+        self.update_order(missing, rows, extra)
         self.mark = object()
         return True

@@ -31,7 +31,7 @@ from ecs_collide.motion.bodies import Bodies, flat
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 from ecs_collide.sync.bindings import VALUE, ComponentBinding
 from ecs_collide.sync.rare_reader import RareReader
-from ecs_collide.sync.slots import Watch, slots_write, watch_run
+from ecs_collide.sync.slots import Watch, slots_write, state_of, watch_run
 
 OF_ATTACHED = (
     Has.GROWTH
@@ -56,6 +56,7 @@ class ComponentReader:
     n_rows: cython.Py_ssize_t
     # The first six are Position, Extents, Velocity, Growth, Mass, Deflect, or have their roles.
     kinds: ReadOnly[list]
+    used: list  # the kinds of which any body has, or may have, a component
     position: ComponentBinding
     extents: ComponentBinding
     velocity: ComponentBinding
@@ -99,6 +100,7 @@ class ComponentReader:
         self.sweeps = False
         self.rest_speed = 0.0
         self.kinds = kinds
+        self.used = []
         self.fallen = []
         self.touched_rows = []
         self.examined = []
@@ -205,8 +207,25 @@ class ComponentReader:
 
     # -- structure --
 
+    def find_used(self, world):
+        """Return the kinds of which any body, or any entity of a world, has a component.
+
+        The first two are those of positions and extents.
+        """
+        kind: ComponentBinding
+        used: list = [self.position, self.extents]
+
+        for kind in self.kinds[2:]:
+            if kind.items or world.having(kind.type):
+                used.append(kind)
+        self.used = used
+        return used
+
     def file(self, i: cython.Py_ssize_t, components: dict):
-        """File the components of the body in row i, and set the flags that follow from their types."""
+        """File the components of the body in row i, and set the flags that follow from their types.
+
+        They are of the kinds that `find_used` has found.
+        """
         b: Bodies = self.bodies
         kind: ComponentBinding
         n_filed: cython.int = 0
@@ -214,7 +233,7 @@ class ComponentReader:
         response: cython.int = 0
 
         self._require_row(i)
-        for kind in self.kinds:
+        for kind in self.used:
             component = components.get(kind.type)
             if component is not None and kind.mark >> TRAITS_SHIFT and kind.width:
                 self.rare_reader.use()
@@ -227,6 +246,7 @@ class ComponentReader:
             response = 0
         b.attached[i] = (has & Mark.ATTACHED) != 0
         b.n_filed[i] = n_filed
+        b.states[i] = state_of(components)
         self.rare_reader.file(i, has)
         b.response[i] = response
         self.any_sensor |= (has & Has.SENSOR) != 0
@@ -264,7 +284,7 @@ class ComponentReader:
         self._require_row(i)
         if b.n_filed[i] < 0:  # its flags must be computed again
             return False
-        for kind in self.kinds:
+        for kind in self.used:
             component = components.get(kind.type)
             if component is not None:
                 n_filed += kind.counts
@@ -276,15 +296,20 @@ class ComponentReader:
             if kind.mark == Mark.DISABLED:
                 b.disabled[i] = kind.file(i, components.get(kind.type))
         b.n_filed[i] = n_filed
+        b.states[i] = state_of(components)
         b.news[i] |= News.UNCHECKED
         return True
 
-    def clear(self, i: cython.Py_ssize_t):
-        """Release the components of a deleted body."""
+    def clear(self, rows: list):
+        """Release the components of deleted bodies."""
         kind: ComponentBinding
 
+        for i in rows:
+            self.bodies.states[i] = 0
         for kind in self.kinds:
-            kind.file(i, None)
+            if kind.items:
+                for i in rows:
+                    kind.file(i, None)
 
     def file_all(self, rows: list, components: list):
         """File the components of many bodies."""
@@ -293,17 +318,20 @@ class ComponentReader:
         for n in range(len(rows)):
             self.file(rows[n], components[n])
 
-    def clear_all(self, rows: list):
-        """Release the components of many deleted bodies."""
-        for i in rows:
-            self.clear(i)
-
     def filed(self, rows: list) -> tuple:
-        """Return the types that any body has, and for each the components of `rows`, or None."""
+        """Return what is filed for `rows`, for each row.
+
+        The numbers of components, the types that any body has, and for each type the components, or
+        None.
+        """
         kind: ComponentBinding
+        n: cython.Py_ssize_t
+        n_filed: list = []
         types: list = []
         columns: list = []
 
+        for n in range(len(rows)):
+            n_filed.append(self.bodies.n_filed[rows[n]])
         for kind in self.kinds:
             if kind.items:
                 items: list = kind.items
@@ -312,7 +340,7 @@ class ComponentReader:
                     column.append(items[i])
                 types.append(kind.type)
                 columns.append(column)
-        return types, columns
+        return n_filed, types, columns
 
     def forget(self, rows: cython.longlong[::1]):
         """Forget the known objects of `rows`, so that the next step reads all their numbers.

@@ -176,13 +176,14 @@ class BodyRegistry:
             index.refile(changed, [changes.entities[entity] for entity in changes.changed])
             for row in changed:
                 self.read_again(row)
+        admitted = NO_ROWS
         if changes.newcomers:
             admitted = index.admit(changes.newcomers, changes.entities)
             fixed = admitted[self.table.has[admitted] & Has.FIXED != 0]
             if len(fixed):
                 self.lists.unread = union(self.lists.unread, fixed)
         if changes.newcomers or changes.gone:
-            index.update_order(changes.newcomers, changes.gone)
+            index.update_order(changes.newcomers, admitted, changes.gone)
         if changes.newcomers or changes.gone or changed:
             self._find_watched()
         if self.units.shared_size:
@@ -202,19 +203,15 @@ class BodyRegistry:
 
     def _find_watched(self) -> None:
         """Separate the bodies that each step reads from the fixed ones."""
-        c, rows = self.table, self.index.rows
-        self.reader.require(rows.data)
-        is_on, is_attached = c.disabled[rows] == 0, c.attached[rows] != 0
-        is_fixed = c.has[rows] & Has.FIXED != 0
-        self.watched = self._read = rows[~is_fixed & is_on & ~is_attached]
-        self._unfixed = rows[~is_fixed]
-        self.attached.rows = rows[is_on & is_attached]
+        self.reader.require(self.index.rows.data)
+        watched, attached = self.lists.find_watched()
+        self.watched = self._read = np.asarray(watched)
+        self.attached.rows = np.asarray(attached)
         self._part()
 
     def _part(self) -> None:
         """Separate the watched bodies that move from the others."""
-        moves = self.table.moves[self.watched] != 0
-        self._movers, self._stills = self.watched[moves], self.watched[~moves]
+        self.lists.part(self.watched.data)
 
     def pop_ignored(self) -> list[int]:
         """Return the entities that are both fixed and moving since the last call."""

@@ -150,6 +150,6 @@ class SeenBodies:
         reader.mistrust(rows[flags & ALTERED != 0].data)
         c.rest_count[rows], c.interrupted[rows] = read_rests(rest_count)
         c.touched[rows] = flags & TOUCHED != 0
-        for row in rows[flags & REPLACED != 0].tolist():
-            reader.clear(row)
-        c.n_filed[rows[flags & CHANGED != 0]] = -1
+        reader.clear(rows[flags & REPLACED != 0].tolist())
+        changed = rows[flags & CHANGED != 0]
+        c.n_filed[changed], c.states[changed] = -1, 0

@@ -460,6 +460,37 @@ static inline long long state_of(PyObject *components)
 }
 #endif
 
+/* List the entities whose dicts are not in the states of their rows, and mark the others as present.
+   `ids` rise.  An id is read only where dicts and rows do not go in step. */
+static inline PyObject *changed_entities(PyObject *entities, const long long *ids,
+                                         const long long *rows, Py_ssize_t n_rows,
+                                         const long long *states, signed char *present)
+{
+    Py_ssize_t n = 0, place = 0;
+    PyObject *entity, *components, *found = PyList_New(0);
+    if (found == NULL)
+        return NULL;
+    while (PyDict_Next(entities, &place, &entity, &components)) {
+        const long long state = state_of(components);
+        int is_same = n < n_rows && state != 0 && states[rows[n]] == state;
+        if (!is_same) {
+            const long long id = PyLong_AsLongLong(entity);
+            if (id == -1 && PyErr_Occurred())
+                PyErr_Clear();
+            while (n < n_rows && ids[n] < id)
+                ++n;
+            is_same = n < n_rows && ids[n] == id && state != 0 && states[rows[n]] == state;
+        }
+        if (is_same) {
+            present[rows[n++]] = 1;
+        } else if (PyList_Append(found, entity) != 0) {
+            Py_DECREF(found);
+            return NULL;
+        }
+    }
+    return found;
+}
+
 /* Return whether the components of an entity are those filed in a row.  Each pointer is compared
    once, as a world has more components than anything else. */
 static inline int files_agree(PyObject *components, PyObject *types, PyObject *items,

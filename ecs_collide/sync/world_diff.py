@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from ecs_collide._kernel import cython
 from ecs_collide.sync.bindings import ComponentBinding
-from ecs_collide.sync.slots import files_agree, state_of
+from ecs_collide.sync.slots import changed_entities, files_agree, state_of
+
+START: cython.Py_ssize_t = 0
 
 
 def compare_world(
@@ -35,10 +37,10 @@ def compare_world(
         Entities that esper deletes next; they count as gone.
     kinds : list of ComponentBinding
         The kinds to compare; the first two make an entity a body.
-    rows : int64 (n,)
-        The rows of the bodies in the order of their ids.  Another order takes longer.
-    ids, n_filed
-        By row: the entity, and the number of filed components.
+    rows, ids : int64 (n,)
+        The rows and the entities of the bodies, by rising id.  Another order takes longer.
+    n_filed
+        By row: the number of filed components.
     states
         By row, written: the state in which the dict of the components was last found as filed, or
         0.  No dict comes back into a state that it has left.
@@ -47,10 +49,6 @@ def compare_world(
     """
     n: cython.Py_ssize_t
     i: cython.Py_ssize_t = 0
-    next_one: cython.Py_ssize_t = 0  # the place in `rows` of the first body not reached yet
-    n_rows: cython.Py_ssize_t = rows.shape[0]
-    number: cython.longlong
-    is_known: cython.bint
     kind: ComponentBinding
     components: dict
     types: list = []
@@ -58,7 +56,7 @@ def compare_world(
     newcomers: list = []
     changed: list = []
     gone: list = []
-    any_dead: cython.bint = len(dead) > 0
+    others: list
 
     for kind in kinds:
         types.append(kind.type)
@@ -66,37 +64,35 @@ def compare_world(
     position, extents, *_ = types
     for n in range(rows.shape[0]):
         present[rows[n]] = 0
-    for entity, components in entities.items():
-        if any_dead and entity in dead:
+    if cython.compiled and rows.shape[0] > 0:
+        others = changed_entities(
+            entities, cython.address(ids[START]), cython.address(rows[START]), rows.shape[0],
+            cython.address(states[START]), cython.address(present[START]),
+        )  # fmt: skip
+    else:
+        others = list(entities)
+    for entity in others:
+        if entity in dead:
             continue
-        number = entity
-        # A world lists its entities in the order of creation, that of `rows`.
-        while next_one < n_rows and ids[rows[next_one]] < number:
-            next_one += 1
-        if next_one < n_rows and ids[rows[next_one]] == number:
-            i = rows[next_one]
-            is_known = True
-        else:
-            row = row_of.get(entity)
-            is_known = row is not None
-            i = row if is_known else 0
-        if is_known:
-            state: cython.longlong = state_of(components)
-            if n_filed[i] >= 0 and state != 0 and state == states[i]:
-                present[i] = 1
-                continue
+        components = entities[entity]
+        row = row_of.get(entity)
+        if row is not None:
+            i = row
             if files_agree(components, types, items, i, n_filed[i]):
-                states[i] = state
+                states[i] = state_of(components)
                 present[i] = 1
                 continue
         if position in components and extents in components:
-            if is_known:
+            if row is None:
+                newcomers.append(entity)
+            else:
                 present[i] = 1
                 changed.append(entity)
-            else:
-                newcomers.append(entity)
+    for entity in dead:
+        row = row_of.get(entity)
+        if row is not None:
+            present[row] = 0
     for n in range(rows.shape[0]):
-        i = rows[n]
-        if not present[i]:
-            gone.append(ids[i])
+        if not present[rows[n]]:
+            gone.append(ids[n])
     return newcomers, changed, gone
