@@ -34,7 +34,7 @@ def n_steps(name: str, volume: Volume) -> int:
 @pytest.fixture
 def size(name: str, volume: Volume) -> dict[str, int]:
     """Return the option of a demo that sets how many boxes it has, where there is one."""
-    return {"n": volume(1_000, 10_000, least=200)} if name in SIZED else {}
+    return {"n": volume(1_000, 4_000, 10_000, least=200)} if name in SIZED else {}
 
 
 def build(name: str, seed: int = 0, **options: int) -> Scene:

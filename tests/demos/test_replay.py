@@ -30,7 +30,7 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture
 def steps(volume: Volume) -> int:
-    return volume(140, 400, least=130)
+    return volume(140, 240, 400, least=130)
 
 
 def record_boxes(n_steps: int = 30, n: int = 40, seed: int = 3) -> Recording:

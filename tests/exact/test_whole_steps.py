@@ -73,8 +73,8 @@ def most_in_one_instant(space):
 
 def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds, volume):
     tally = Tally()
-    seconds = volume(5, 12, least=4)
-    for number in choose_worlds(4, 60, 360):
+    seconds = volume(5, 8, 12, least=4)
+    for number in choose_worlds(4, 48, 360):
         random_world = RandomWorld(number)
         space = ec.install(dim=random_world.dim)
         for step, dt in enumerate(random_world.dts):

@@ -130,4 +130,4 @@ class TestDigger(CellsAgree.TestCase):  # type: ignore[misc]
 
 @pytest.mark.long
 class TestDiggerForLong(CellsAgree.TestCase):  # type: ignore[misc]
-    settings = settings(max_examples=settings.default.max_examples // 8, deadline=None)
+    settings = settings(max_examples=settings.default.max_examples // 16, deadline=None)

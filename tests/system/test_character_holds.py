@@ -610,7 +610,7 @@ def test_restored_in_the_middle_of_any_move_it_goes_on_with_the_same_bits(volume
     if steps >= 240:
         names = "DASHING HANGING PULLING_UP CROUCHING CRAWLING HOVERING KNOCKED_BACK WALL_SLIDING"
         assert {CharacterState[name] for name in names.split()} <= states
-    for save_at in range(7, steps, volume(37, 7)):
+    for save_at in range(7, steps, volume(37, 17, 7)):
         esper.clear_database()
         assert play_all(steps, save_at)[0] == usual
 

@@ -64,7 +64,7 @@ def run(dim, n, spacing, speed, steps, **limits):
 
 
 def test_two_thousand_boxes_in_a_closed_arena(volume):
-    steps = volume(100, 2000)
+    steps = volume(100, 800, 2000)
 
     n_impacts = run(2, n=2000, spacing=7.0, speed=60.0, steps=steps)
 

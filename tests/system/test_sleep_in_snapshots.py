@@ -186,7 +186,7 @@ scenes = pytest.mark.parametrize(
 @pytest.mark.slow_in_python
 @scenes
 def test_rollbacks_within_rollbacks(dim, by, seed, implementation, volume):
-    length = volume(180, 600, least=120)
+    length = volume(180, 240, 600, least=120)
 
     def build():
         return Pile(seed, by, dim)
@@ -224,7 +224,7 @@ def test_rollbacks_within_rollbacks(dim, by, seed, implementation, volume):
 @pytest.mark.slow_in_python
 @scenes
 def test_a_relay_of_worlds_in_which_nothing_was_before(dim, by, seed, implementation, volume):
-    length = volume(180, 600, least=60)
+    length = volume(180, 240, 600, least=60)
     expected = in_a_world("never saved", lambda: never_saved(lambda: Pile(seed, by, dim), length))
     rng = random.Random(seed)
 
@@ -337,7 +337,7 @@ def test_a_yard_in_which_everything_happens_is_saved_at_each_step(
         yard.stills.append(box(yard.at(0.0, -12.0), yard.size(60.0, 2.0)))
         space.snapshot_with(Own, save=lambda own: b"", load=lambda data: Own())
         steps = []
-        for n in range(volume(120, 400, least=60)):
+        for n in range(volume(120, 200, 400, least=60)):
             dt = yard.play(n)
             if restores:
                 data = space.snapshot()
@@ -357,7 +357,7 @@ def test_a_yard_in_which_everything_happens_is_saved_at_each_step(
 @pytest.mark.slow_in_python
 @scenes
 def test_a_step_that_fails_wakes_nobody(dim, by, seed, implementation, volume):
-    length = volume(150, 400, least=110)
+    length = volume(150, 200, 400, least=110)
     expected = in_a_world("never", lambda: never_saved(lambda: Pile(seed, by, dim), length))
 
     def failing():
