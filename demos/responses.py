@@ -17,9 +17,9 @@ from demos.app.parts import Paint, PaintedScene, create_wall
 from demos.app.scene import Label, Palette
 
 FALL = (90.0, -120.0)
-CELL = (320.0, 340.0)
-FLOOR = (70.0, 102.0)  # bottom and top in a cell
-START = (58.0, 226.0)  # 100 above the floor
+CELL = (320.0, 310.0)
+FLOOR = (56.0, 88.0)  # bottom and top in a cell
+START = (58.0, 212.0)  # 100 above the floor
 HALF = 24.0
 ROUND = 128  # steps until it begins again
 EVERY = 6  # steps between two boxes of a trail
@@ -124,7 +124,7 @@ class Responses(PaintedScene):
         found = []
         for number, (name, _, _, colour) in enumerate(WAYS):
             x, y = corner(number)
-            found.append(Label(name, x + CELL[0] / 2, y + CELL[1] - 54, 40.0, colour, "center"))
+            found.append(Label(name, x + CELL[0] / 2, y + CELL[1] - 50, 40.0, colour, "center"))
         return found
 
     def report(self) -> list[str]:

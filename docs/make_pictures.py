@@ -594,7 +594,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "breakout": 2.1,
     "pi": 6.0,
     "platformer": 22.3,
-    "responses": 1.75,
+    "responses": 1.65,
     "rollback": 0.9,
     "rooms": 4.68,
     "survivors": 7.0,
@@ -661,8 +661,7 @@ def draw_thumbnails() -> None:
     for tile, name in enumerate(names, start=1):
         with Image.open(FOLDER / f"demo_{name}.png") as picture:
             width, height = picture.width, min(picture.height, round(picture.width * 9 / 16))
-            top = (picture.height - height) // 2
-            part = picture.convert("RGB").crop((0, top, width, top + height))
+            part = picture.convert("RGB").crop((0, 0, width, height))
         small = part.resize((THUMBNAIL, THUMBNAIL), Image.Resampling.LANCZOS)
         sheet.paste(small, THUMBNAILS.corner(tile))
     colours = sheet.quantize(128, dither=Image.Dither.NONE)

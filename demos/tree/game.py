@@ -159,8 +159,9 @@ class TreeScene(Scene):
         drawn = outlines(fat, np.minimum(glow * 1.7, 255), 2.0)
         if layers == 2:  # branches are around boxes, and would be hard to see in these
             drawn = plain(fat, glow).joined(drawn)
-        found = [drawn, plain(tight, bodies), frames, walls]
-        return found[1].joined(walls) if layers == 1 else found[0].joined(*found[1:])
+        found = [drawn, plain(tight, bodies), frames]
+        shown = found[1:2] if layers == 1 else found[:layers]
+        return shown[0].joined(*shown[1:], walls)
 
     def drawn(self) -> Boxes:
         """Return the effects below the boxes."""

@@ -227,7 +227,7 @@ def test_tree_is_explained_layer_by_layer_and_then_at_full_speed(world: str) -> 
     run(scene, 1)
 
     assert told[:4] == [chapter.caption for chapter in tree.STORY]
-    assert n_rects[0] < min(n_rects[1], n_rects[3])
+    assert n_rects[0] < n_rects[1] < n_rects[3]
     assert "full speed" in scene.labels()[0].text
     assert scene.dt == 1 / 60
     assert scene.tree.n_escapes > 0
