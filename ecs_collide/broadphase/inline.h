@@ -26,4 +26,17 @@ ECS_COLLIDE_INLINE void fetch(const double *at)
 #endif
 }
 
+/* The number of the lowest bit that is set; there must be one. */
+ECS_COLLIDE_INLINE int lowest(unsigned int mask)
+{
+#if defined(__GNUC__) || defined(__clang__)
+    return __builtin_ctz(mask);
+#else
+    int lane = 0;
+    for (; !(mask & 1); mask >>= 1)
+        lane++;
+    return lane;
+#endif
+}
+
 #endif

@@ -23,19 +23,6 @@ enum {
     ALL_LANES = 0xFF /* a bit for each child */
 };
 
-/* The number of the lowest bit that is set; there must be one. */
-ECS_COLLIDE_INLINE int lowest(unsigned int mask)
-{
-#if defined(__GNUC__) || defined(__clang__)
-    return __builtin_ctz(mask);
-#else
-    int lane = 0;
-    for (; !(mask & 1); mask >>= 1)
-        lane++;
-    return lane;
-#endif
-}
-
 ECS_COLLIDE_INLINE int lowest_of_64(unsigned long long mask)
 {
 #if defined(__GNUC__) || defined(__clang__)

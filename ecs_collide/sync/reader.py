@@ -162,11 +162,9 @@ class ComponentReader:
         self.watch.position = self.position.slots
         self.watch.extents = self.extents.slots
         self.watch.has = cython.address(b.has[0])
-        self.watch.common_marks = Has.VELOCITY | Has.GROWTH | Has.MASS | Has.DEFLECT
         for k in range(4):
             kind: ComponentBinding = self.kinds[2 + k]
-            self.watch.common[k].slots = kind.slots
-            self.watch.common[k].mark = kind.mark & self.watch.common_marks
+            self.watch.common[k] = kind.slots
         self.watch.bits = cython.address(b.traits[0])
         self.watch.n_rare = len(self.rare_reader.kinds)
         for k in range(self.watch.n_rare):

@@ -203,8 +203,7 @@ typedef struct {
     const Slots *extents;
     const signed char *flags[4];  /* A body with any of these set is read in full. */
     const signed char *has;
-    Marked common[4];  /* By the bits of `has`. */
-    int common_marks;
+    const Slots *common[4];  /* By the lowest bits of `has`. */
     const short *bits;
     Marked rare[32];  /* By the bits of `bits`; see `MOST_KINDS`. */
     int n_rare;
@@ -272,7 +271,7 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
     PyObject *const *places = position->items, *const *sizes = extents->items;
     const signed char *has = watch->has, *const *flags = watch->flags;
     const short *bits = watch->bits;
-    const int common_marks = watch->common_marks, is_flat = position->width == 2 && extents->width == 2;
+    const int is_flat = position->width == 2 && extents->width == 2;
     for (; n < n_rows; ++n) {
         const long long i = rows[n];
         if (n + FETCHED_AHEAD < n_rows) {
@@ -282,24 +281,19 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
         }
         const int flag = flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i];
         if ((flag | bits[i]) != 0 && (flag != 0 || !rare_hold(watch, i)))
-            break;
+            return n;
         if (is_flat) {
             if (!pair_holds(places[i], position->type, position->known + 2 * i,
                             position->offsets[0], position->offsets[1])
                 || !pair_holds(sizes[i], extents->type, extents->known + 2 * i,
                                extents->offsets[0], extents->offsets[1]))
-                break;
+                return n;
         } else if (!slots_hold(position, i) || !slots_hold(extents, i)) {
-            break;
+            return n;
         }
-        int marks = has[i] & common_marks;
-        for (const Marked *next = watch->common; marks != 0; ++next) {
-            if (marks & next->mark && !slots_hold(next->slots, i))
-                break;
-            marks &= ~next->mark;
-        }
-        if (marks != 0)
-            break;
+        for (unsigned int marks = has[i] & 0xF; marks != 0; marks &= marks - 1)
+            if (!slots_hold(watch->common[lowest(marks)], i))
+                return n;
     }
     return n;
 }

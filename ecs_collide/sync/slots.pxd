@@ -15,8 +15,7 @@ cdef extern from "ecs_collide/sync/slots.h":
         const Slots *extents
         const signed char *flags[4]
         const signed char *has
-        Marked common[4]
-        int common_marks
+        const Slots *common[4]
         const short *bits
         Marked rare[32]
         int n_rare
