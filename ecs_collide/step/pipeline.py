@@ -392,7 +392,6 @@ class Pipeline:
                 self.registry.write()
             else:
                 lists.is_reported = False
-                lists.store_centres(lists.moving)
                 self.reader.write(lists.moving)
                 lists.end_write(lists.moving)
         except MemoryError:

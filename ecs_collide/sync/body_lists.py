@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, SHORT, zeros
+from ecs_collide._kernel.arrays import BYTE, LONG, SHORT, zeros
 from ecs_collide._kernel.constants import Has, News
 from ecs_collide.motion.bodies import Bodies
 
@@ -130,7 +130,6 @@ class BodyLists:
     # The start of the last step, for drawing between two steps; see `StepStart`.
     has_start: ReadOnly[cython.bint]  # whether a step has written the bodies
     written: ReadOnly[cython.longlong[::1]]  # the bodies that it has moved
-    centres: cython.double[:, ::1]  # of the bodies to write, before the step, in world units
     overwritten: ReadOnly[dict]  # by row: centres before responses
     relocated: ReadOnly[list]  # rows of bodies put elsewhere since
     all_centres: Public[object]  # by row; None until `StepStart.centres` is called
@@ -157,7 +156,6 @@ class BodyLists:
         self.n_out = 0
         self.is_reported = True
         self.has_start = False
-        self.centres = zeros(DOUBLE, 0, bodies.dim)
         self.overwritten = {}
         self.relocated = []
         self.all_centres = None
@@ -328,22 +326,9 @@ class BodyLists:
         """Forget the start of the last step: another one begins, or it was rolled back."""
         self.has_start = False
         self.overwritten.clear()
-        self.relocated.clear()
+        if self.relocated:
+            self.relocated.clear()
         self.all_centres = None
-
-    @cython.ccall
-    @may_raise
-    def store_centres(self, rows: cython.longlong[::1]) -> cython.void:
-        """Store the seen centres of the bodies that are written next."""
-        b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-        k: cython.int
-
-        if self.centres.shape[0] < rows.shape[0]:
-            self.centres = zeros(DOUBLE, rows.shape[0] + rows.shape[0] // 2, b.dim)
-        for n in range(rows.shape[0]):
-            for k in range(b.dim):
-                self.centres[n, k] = b.seen_centre[rows[n], k]
 
     @cython.ccall
     @may_raise
@@ -358,7 +343,3 @@ class BodyLists:
         self.is_reported = True
         self.written = rows
         self.has_start = True
-
-    def start_centres(self):
-        """Return the centres of `written` at the start of the last step, (n, dim)."""
-        return np.asarray(self.centres)[: self.written.shape[0]]

@@ -88,6 +88,8 @@ class ComponentReader:
     contradictory: ReadOnly[list]  # entities that were filed as fixed and moving
     overwritten: list  # by the step: the object and name of a column, rows, numbers
     writing: cython.longlong[::1]
+    # (n or more, dim): the centres of the bodies of the last `write` before it
+    centres: ReadOnly[cython.double[:, ::1]]
 
     def __init__(self, bodies: Bodies, kinds: list, rare_kinds: list):
         self.bodies = bodies
@@ -114,6 +116,7 @@ class ComponentReader:
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.converts = False
         self.writing = np.zeros(0, np.int64).data
+        self.centres = np.zeros((0, self.dim)).data
         self.overwritten = []
         if not cython.compiled:
             self.lean = [0.0] * 3
@@ -780,6 +783,9 @@ class ComponentReader:
             self.growth.store_all(rows)
         if self.converts:
             self.store_boxes(np.asarray(rows))
+            self.centres = np.asarray(b.seen_centre)[np.asarray(rows)]
+        else:
+            self.centres = position.written
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             has: cython.int = b.has[i]

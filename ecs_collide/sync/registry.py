@@ -108,7 +108,7 @@ class BodyRegistry:
         self.sleep = Sleep(table, lists, timeline)
         self.seen = SeenBodies(table, reader)
         self._stale: list[RowArray] = lists.stale
-        self.start = StepStart(table, lists, self.kinematic_targets, self.attached, domain)
+        self.start = StepStart(table, lists, reader, self.kinematic_targets, self.attached, domain)
         self.impact_bodies = ImpactBodies(
             self.index, reader, self.units, self.kinematic_targets, self.start, self._stale, timeline
         )  # fmt: skip
@@ -537,7 +537,6 @@ class BodyRegistry:
             stills = stills[c.quarantined[stills] == 0]
             was_out = (c.centre[stills] != c.seen_centre[stills]).any(axis=1)
             written = np.concatenate([written, stills[was_out]])
-        lists.store_centres(written.data)
         self.reader.write(written.data)
         for rows in self._stale:
             self.reader.find_faces(rows.data)

@@ -22,12 +22,14 @@ class StepStart:
         self,
         table: BodyTable,
         lists: Any,
+        reader: Any,
         targets: KinematicTargets,
         attached: AttachedBoxes,
         domain: PeriodicDomain | None,
     ) -> None:
         self._table = table
         self._lists = lists
+        self._reader = reader
         self._targets = targets
         self._attached = attached
         self._domain = domain
@@ -51,7 +53,8 @@ class StepStart:
         if lists.all_centres is None:
             centres = now.copy()
             if lists.has_start:
-                centres[np.asarray(lists.written)] = lists.start_centres()
+                written = np.asarray(lists.written)
+                centres[written] = np.asarray(self._reader.centres)[: len(written)]
                 for row, centre in lists.overwritten.items():
                     centres[row] = centre
                 centres[self._targets.rows] = self._targets.before()
