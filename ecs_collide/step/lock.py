@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import sys
-import threading
 from contextlib import suppress
+from threading import get_ident
 from types import FrameType
 from typing import Any
 
@@ -54,7 +54,7 @@ class StepLock:
         frame that keeps itself is freed late.  It is None for compiled code, which removes the
         entry even where Python has no memory to make an equal one.
         """
-        entry: object = (threading.get_ident(), frame)
+        entry: object = (get_ident(), frame)
 
         self.entries.append(entry)
         if self.is_changing or self.entries[0] is not entry:
@@ -64,7 +64,7 @@ class StepLock:
     @may_raise
     def leave(self, frame: object) -> cython.void:
         """Remove the entry of this thread and a frame."""
-        self.remove((threading.get_ident(), frame))
+        self.remove((get_ident(), frame))
 
     @may_raise
     def _admit(self, entry: Any) -> cython.void:
@@ -104,7 +104,7 @@ class StepLock:
 
         if len(self.entries) < 2:
             return False
-        here: object = threading.get_ident()
+        here: object = get_ident()
         for entry in self.entries:
             n += entry[0] == here
         return n > 1
@@ -112,12 +112,12 @@ class StepLock:
     @may_raise
     def begin_step(self) -> cython.void:
         """Note that this thread does the step under way."""
-        self.stepping = threading.get_ident()
+        self.stepping = get_ident()
 
     @may_raise
     def require_own_step(self, who: object) -> cython.void:
         """Raise RuntimeError if another thread has begun the step that is under way."""
-        if self.stepping != threading.get_ident():
+        if self.stepping != get_ident():
             raise RuntimeError(
                 f"{who} was run in another thread than the BroadphaseSystem before it: "
                 "all steps of a space belong into one thread, or behind a lock"
@@ -135,7 +135,7 @@ class StepLock:
     @may_raise
     def _has_others(self) -> cython.bint:
         """Return whether another thread has entered."""
-        here: object = threading.get_ident()
+        here: object = get_ident()
 
         for entry in list(self.entries):  # noqa: SIM110  (a generator cannot be compiled well)
             if entry[0] != here:
@@ -176,7 +176,7 @@ def _is_running(thread, frame):
     if frame is None:
         return True
     for _ in range(N_LOOKS):
-        if thread == threading.get_ident():
+        if thread == get_ident():
             at: FrameType | None = sys._getframe()
         else:
             at = sys._current_frames().get(thread)

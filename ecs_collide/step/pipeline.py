@@ -6,7 +6,6 @@ last step, custom components, responses, handlers, reports.
 
 from __future__ import annotations
 
-import math
 import sys
 import warnings
 from collections.abc import Collection, Sequence
@@ -16,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.constants import INF
 from ecs_collide.events import COLLISION, CONTACT, CONTACT_BEGAN, CONTACT_ENDED, Vector
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import EventBuffer
@@ -218,7 +218,8 @@ class Pipeline:
         self._end_lap("read")
         # 5. Prepare callbacks, once the components are known to be valid.
         state.dt = dt
-        self.errors.clear()
+        if self.errors:
+            self.errors.clear()
         state.generation = self.probe.generation()
         if self.registrations:
             self.subscribers.begin_step(self.link.world)
@@ -425,19 +426,7 @@ class Pipeline:
             log.take(buffer)
         if reports:
             state.reports[:] = [*state.reports, *reports][-N_KEPT:]
-        state.set(
-            log=log,
-            known_events=None,
-            step=state.step + 1,
-            time=state.time + state.dt,
-            counts=counts,
-            n_asleep=timeline.sleeping.n,
-            stats=None,
-            new_reports=[],
-            n_reports=state.n_reports + len(reports),
-            phase=IDLE,
-            before=None,  # the step can no longer be rolled back
-        )
+        state.commit(log, counts, timeline.sleeping.n, len(reports))
         self.lock.is_changing = False
 
     @may_raise
@@ -630,17 +619,21 @@ class Pipeline:
 @may_raise
 def _checked_dt(dt: Any) -> cython.double:
     """Return the length of a step in seconds; ValueError if it is not finite and >= 0."""
-    if type(dt) is float and 0.0 <= dt < math.inf:
-        return dt
+    seconds: cython.double = 0.0
+
+    if type(dt) is float:
+        seconds = dt
+        if 0.0 <= seconds < INF:
+            return seconds
     try:
         if isinstance(dt, (str, bytes, bytearray)):
             raise TypeError
-        seconds: cython.double = float(dt)
+        seconds = float(dt)
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
             f"dt={dt!r} must be a number of seconds, 0 or more; for processors that take no time, "
             "or something else first, install(dt=1 / 60) or install(dt=function) says what it is"
         ) from None
-    if not 0.0 <= seconds < math.inf:
+    if not 0.0 <= seconds < INF:
         raise ValueError(f"dt={dt!r} must be finite and 0 or more, in seconds")
     return seconds

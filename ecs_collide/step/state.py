@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import Public, ReadOnly, cython
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide.events import Vector
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.step.events_of_step import StepEvents, no_events
@@ -123,6 +123,42 @@ class StepState:
     def trees(self) -> tuple[Any, Any]:
         """The tree of still bodies and the tree of moving bodies."""
         return self.timeline.broadphase.still, self.timeline.broadphase.moving
+
+    @cython.ccall
+    @may_raise
+    def commit(
+        self,
+        log: object,
+        counts: list,
+        n_asleep: cython.Py_ssize_t,
+        n_new_reports: cython.Py_ssize_t,
+    ) -> cython.void:
+        """End the step under way in one operation, which an exception cannot split.
+
+        From here on the step can no longer be rolled back.
+        """
+        step: Any = self.step + 1
+        time: cython.double = self.time + self.dt
+        n_reports: Any = self.n_reports + n_new_reports
+
+        if not cython.compiled:
+            self.set(
+                log=log, known_events=None, step=step, time=time, counts=counts,
+                n_asleep=n_asleep, stats=None, new_reports=[], n_reports=n_reports, phase=IDLE,
+                before=None,
+            )  # fmt: skip
+            return
+        self.log = log
+        self.known_events = None
+        self.step = step
+        self.time = time
+        self.counts = counts
+        self.n_asleep = n_asleep
+        self.stats = None
+        self.new_reports = []
+        self.n_reports = n_reports
+        self.phase = IDLE
+        self.before = None
 
     def set(self, **fields: Any) -> None:
         """Set attributes in one operation, which an exception cannot split."""

@@ -41,7 +41,7 @@ class SavedBodies:
     contradictory: ReadOnly[tuple]  # as `ComponentReader.contradictory`
     reported: ReadOnly[Any]  # the columns `touched` and `news`; None: all 0
     # The columns of rest of the bodies that are not fixed, and with `n_asleep` those of sleep.
-    unfixed: ReadOnly[NDArray[np.int64]]  # rows
+    unfixed: ReadOnly[cython.longlong[::1]]  # rows
     n_asleep: ReadOnly[cython.Py_ssize_t]  # number of sleeping bodies
     rest_count: ReadOnly[cython.schar[::1]]  # (n or more,), as all of these
     interrupted: ReadOnly[cython.schar[::1]]
@@ -274,7 +274,7 @@ class BodyLists:
         s: SavedBodies = self.saved
 
         s._save_columns(b, self.unfixed, n_asleep)
-        s.unfixed = np.asarray(self.unfixed)
+        s.unfixed = self.unfixed
         s.entities, s.rows, s.unread = self.entities, self.rows, self.unread
         s.requested, s.put = frozenset(self.requested), frozenset(self.put)
         s.teleports, s.moves, s.n_out = self.teleports, dict(self.moves), self.n_out

@@ -151,6 +151,7 @@ class ComponentReader:
             seen, now = kind.columns
             user = None if kind.column is None else getattr(self.bodies, kind.column.user)
             kind.bind(self.bodies.capacity, getattr(views, seen), getattr(views, now), user)
+            kind.require(self.bodies.capacity)
         self.n_rows = self.bodies.capacity
 
     def _watch_columns(self) -> cython.void:
@@ -177,14 +178,9 @@ class ComponentReader:
 
     @may_raise
     def _require_room(self) -> cython.int:
-        """Raise IndexError unless all columns and kinds have room for the rows of all bodies."""
-        kind: ComponentBinding
-
+        """Raise IndexError unless `bind` has made room for the rows of all bodies."""
         if self.n_rows == 0 or self.bodies.capacity != self.n_rows:
             raise IndexError("the columns of the bodies were replaced, and not all know of it")
-        for kind in self.kinds:
-            if kind.items:
-                kind.require(self.n_rows)
         return 0
 
     def require(self, rows: cython.longlong[::1]):

@@ -154,7 +154,7 @@ class Sleep:
 
         `saved` are the `SavedBodies` from before the step.
         """
-        c, unfixed, rows = self._table, saved.unfixed, NO_ROWS
+        c, unfixed, rows = self._table, np.asarray(saved.unfixed), NO_ROWS
         n = len(unfixed)
         c.rest_count[unfixed] = np.asarray(saved.rest_count)[:n]
         c.interrupted[unfixed] = np.asarray(saved.interrupted)[:n]
