@@ -139,7 +139,7 @@ def gap(frames: list[Frame]) -> float:
 def land(engine: Any) -> list[Frame]:
     engine.add("lift", Box(40, -20, 120, 6), KINEMATIC, (0.0, 200.0))
     engine.add("player", Box(94, 136, 12, 20), DYNAMIC, (0.0, -1200.0))
-    return play(engine, 24)
+    return play(engine, 17)
 
 
 def below(frames: list[Frame]) -> float:
