@@ -21,8 +21,8 @@ class FixedStep:
     dt : float
         Length of a step in seconds, more than 0.
     max_steps : int
-        Largest number of steps for one frame, 1 or more. Whole steps beyond it are dropped:
-        otherwise a slow frame would cause a slower one.
+        Largest number of steps for one frame, 1 or more. Whole steps beyond it are dropped.
+        Otherwise a slow frame would cause a slower one.
 
     Attributes
     ----------
@@ -81,7 +81,7 @@ class FixedStep:
         """Add the time of a frame; yield `dt` for each step that is due.
 
         The time is added when this method is called. A step counts as done when it is
-        yielded: a game may leave the loop early, and the next frame continues with the
+        yielded. A game may leave the loop early, and the next frame continues with the
         remaining steps.
 
         Parameters

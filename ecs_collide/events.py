@@ -41,7 +41,7 @@ _AS_NUMBER = frozenset("bcdeEfFgGnoxX%")  # the format codes of numbers
 class PrintsItsName:
     """An enum of numbers that prints as its name, in `print`, `str`, ``%s`` and f-strings.
 
-    It stays a number: ``int(outcome)``, comparisons and formats of numbers, such as
+    It stays a number.  ``int(outcome)``, comparisons and formats of numbers, such as
     ``f"{outcome:d}"``, use the code.
     """
 
@@ -199,10 +199,10 @@ class Collision(_Event):
         The velocities before the resolution, in world units per second.
     contact_min, contact_max : tuple of float
         The least and the greatest corner of the common region of the two boxes at that instant,
-        in world units: on each axis from the higher one of their lower faces to the lower one of
-        their upper faces.  On the axis of the normal both are the touching face of `first`; for
-        an ``OVERLAP`` their distance there is the depth of the overlap.  In a world that wraps
-        they are near `position_first`, and may reach over the edge.
+        in world units.  On each axis it reaches from the higher one of their lower faces to the
+        lower one of their upper faces.  On the axis of the normal both are the touching face of
+        `first`; for an ``OVERLAP`` their distance there is the depth of the overlap.  In a world
+        that wraps they are near `position_first`, and may reach over the edge.
     impulse : float
         The momentum that passed along the normal from one body to the other, in units of mass
         times world units per second; 0 without a resolution.  See `impulse_on`.
@@ -409,7 +409,7 @@ def contact_dtype(dim: int) -> np.dtype[np.void]:
 class EventSequence(Sequence[Event], Generic[Event]):
     """A read-only sequence of events over a structured array.
 
-    Objects are created on access: counting or slicing ten thousand collisions costs nothing.
+    Objects are created on access.  Counting or slicing ten thousand collisions costs nothing.
 
     Parameters
     ----------

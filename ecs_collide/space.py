@@ -104,7 +104,7 @@ class Space(BoxQueries[Filter]):
         Bodies are then dynamic without a `Velocity` too.  If a body has one, impacts set it on the
         axes on which they change the motion.
     sleep : bool
-        Whether bodies that have been at rest for some steps sleep: they cost almost nothing until
+        Whether bodies that have been at rest for some steps sleep.  They cost almost nothing until
         another body reaches them.  It never changes the result of a step; see `sleep`.
     gravity : sequence of float, optional
         The acceleration of falling bodies in world units per second squared, as (0, -900); see
@@ -115,7 +115,7 @@ class Space(BoxQueries[Filter]):
         direction of `is_on`, `OneWay`, `Carry` and `Character`.
     wrap : sequence of float or None, optional
         The width of the world on each axis in world units, or None.  On an axis with a width the
-        world extends from 0 to the width and wraps around: a body that leaves it at one end
+        world extends from 0 to the width and wraps around.  A body that leaves it at one end
         enters at the other, and impacts and queries work across the edge.
     """
 
@@ -540,7 +540,7 @@ class Space(BoxQueries[Filter]):
         After a handler has cleared or deleted the world or restored a snapshot, no further event
         of the step is delivered.
 
-        Handlers belong to the space, not to the entities: `esper.clear_database` keeps them, and
+        Handlers belong to the space, not to the entities.  `esper.clear_database` keeps them, and
         `clear_handlers` removes them.  Registering a function twice for the same component types
         has no effect.  A nested function, lambda or method also replaces the one from the same
         definition that was registered before `esper.clear_database`, so a level that is built
@@ -712,7 +712,7 @@ class Space(BoxQueries[Filter]):
         Boxes that are `Attached` to the body stay where they are, and the next step sweeps them
         to their offsets.
 
-        It does not check for room: a body that stands up under a ceiling overlaps it.  Use
+        It does not check for room.  A body that stands up under a ceiling overlaps it.  Use
         `query` before, or `PushOut`.  If the body does not move, or the game has moved it since
         the last step, all its contacts end, as after a teleport.
 
@@ -743,11 +743,11 @@ class Space(BoxQueries[Filter]):
         """Move a body now, between two steps; return where it arrived and its hits.
 
         For turn-based games, tools and AI.  The body is swept along a straight path, by the rules
-        of a step, among the other bodies as they are now: every move calls `update`.  When it
+        of a step, among the other bodies as they are now.  Every move calls `update`.  When it
         meets a solid body it continues by `response`.  Other bodies are not pushed and do not give
         way.  The body needs no `Velocity`, and its `Velocity` is not changed.
         Its `Position` is written.  Queries and further moves find it there, and its `Attached`
-        boxes move with it.  The next step does not treat the move as a teleport: contacts continue
+        boxes move with it.  The next step does not treat the move as a teleport.  Contacts continue
         if the bodies still touch.  A move of an `Attached` box sets its offset, as `teleport` does.
 
         It passes through sensors, members of the same soft crowd, the open sides of `OneWay`, and
@@ -796,7 +796,7 @@ class Space(BoxQueries[Filter]):
     def update(self) -> None:
         """Update queries to all that was created, moved or changed since the last step.
 
-        No time passes, no event is delivered, and later steps do not depend on it: contacts begin
+        No time passes, no event is delivered, and later steps do not depend on it.  Contacts begin
         and end in the next step.  It is valid until the next step begins, for `bounds`, `boxes`,
         `position_of`, `positions`, `interpolated` and the queries from `query` to `nearest_many`.
         Until then these also see changes by `move`, `teleport`, `resize`, `set_positions` and
@@ -812,7 +812,7 @@ class Space(BoxQueries[Filter]):
     def contacts(self, entity: int | None = None, *, filter: Filter = None) -> list[Contact]:
         """Return the contacts of one body or of all, sorted by ids.
 
-        As of the end of the last step: a contact with an entity that has been deleted since ends
+        As of the end of the last step.  A contact with an entity that has been deleted since ends
         in the next one.  A body has no contacts before its first step.
 
         Parameters

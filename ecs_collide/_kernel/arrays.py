@@ -3,7 +3,7 @@
 The set functions of numpy 2 import `numpy.ma` at their first call, which takes longer than a
 frame.  Some do so only for numbers that lie far apart.  No step calls them.
 
-Kernels get memoryviews: in pure Python their elements are Python numbers, and compiled code takes
+Kernels get memoryviews.  In pure Python their elements are Python numbers, and compiled code takes
 any buffer.  They are `Any` to mypy, which does not know memoryviews of several dimensions.
 """
 

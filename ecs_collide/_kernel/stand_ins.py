@@ -1,6 +1,6 @@
 """Stand-ins for the few Cython names that the kernels use when they run as Python.
 
-A kernel imports `cython` from `ecs_collide._kernel`, which is this module when it runs as Python:
+A kernel imports `cython` from `ecs_collide._kernel`, which is this module when it runs as Python.
 Cython is needed to compile the kernels but never to run them.
 """
 

@@ -1,7 +1,7 @@
 """Compare a box with its fat bounds, and write new fat bounds.
 
 Compiled kernels take these functions from `broadphase/bounds.h`, which computes both axes in 2D
-side by side.  Arrays are flat: the corners of a box begin at `p` of `mins` and `maxs`, its fat
+side by side.  Arrays are flat.  The corners of a box begin at `p` of `mins` and `maxs`, its fat
 bounds at `q` and its box in the tree at `at`, both as dim minima, then dim maxima.  `motion` is the
 displacement in the step, not read if `still`; if `swept`, the box contains it.
 """

@@ -5,7 +5,7 @@ The box of a moving body in its tree covers its whole path in the step.  Two bod
 the boxes of their paths touch.  The narrowphase sweeps the pairs next.
 
 Ten thousand bodies at one point are fifty million pairs.  If there is no room for all pairs, the
-pairs inside a crowd are skipped for the step: the two overlapped at its start, and each overlaps
+pairs inside a crowd are skipped for the step.  The two overlapped at its start, and each overlaps
 many bodies that also overlap many.  A step could only keep such a pair from getting deeper.  A pair
 that does not overlap is never skipped, so no body enters another one unnoticed.  Pairs of soft
 crowds, whose bodies pass through each other, are skipped too.

@@ -1,7 +1,7 @@
 """The nodes of a wide tree of boxes, and how it grows and shrinks.
 
-*Items* are small ints >= 0, the rows of the owner of the tree.  A node has up to eight children:
-a leaf (level 0) has items, a branch has nodes of the level below.  All leaves are equally deep.
+*Items* are small ints >= 0, the rows of the owner of the tree.  A node has up to eight children.
+A leaf (level 0) has items, a branch has nodes of the level below.  All leaves are equally deep.
 
 A node has eight *places* in a row, one for each child: its box and its number.  The bounds of a
 node are stored in the place that it has in its parent.  Node 0 is not part of the tree.  Its first
@@ -18,7 +18,7 @@ its leaf while its centre is inside the build box.  Leaves therefore spread by h
 and few moving items have to be reinserted.
 
 An insertion descends to the child whose bounds grow least.  A full node is split in two on the
-axis on which the centres of its children spread most; the new node is inserted into the parent,
+axis on which the centres of its children spread most.  The new node is inserted into the parent,
 which may be split in turn, up to the root.  So all items stay on one level.  An empty node is
 removed, and a root with a single child is replaced by that child.
 

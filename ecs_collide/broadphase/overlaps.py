@@ -4,7 +4,7 @@ The traversal descends from a pair of nodes to the pairs of their children that 
 tree it begins with the root paired with itself.  Each pair of nodes is visited once, and no box
 descends from the root on its own.
 
-A caller that stores the pairs can search only for pairs with a *changed* item: each changed item
+A caller that stores the pairs can search only for pairs with a *changed* item.  Each changed item
 and each place above it has a mark, and pairs of places without a mark are skipped.
 
 A caller that cannot hold all pairs at once sets `limit`.  The traversal stops after about that many

@@ -17,7 +17,7 @@
 Velocity(240.0, 0.0)
 
 It uses public functions only: queries for the surroundings of a character.  It writes the
-`Velocity` of the character, never its `Position`, so the step moves it: the character passes
+`Velocity` of the character, never its `Position`, so the step moves it.  The character passes
 through nothing, and has the same events as any body.
 """
 
@@ -125,8 +125,8 @@ class Character:
         How fast it rises by a press of `jump` in a `Zone` with buoyancy; 0: it cannot swim.
     lift_speed : str
         The part of the speed of a lift with `Carry` that it keeps on leaving it: ``"all"``,
-        ``"upward"`` (all except for a downward part, so that a jump from a sinking lift is as high
-        as any) or ``"none"``.
+        ``"upward"`` or ``"none"``.  With ``"upward"`` a downward part is lost, so a jump from a
+        sinking lift is as high as any.
     up : sequence of float, optional
         A unit vector along an axis, in 3D three numbers; by default the `Space.up`.
 

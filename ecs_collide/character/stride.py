@@ -337,7 +337,7 @@ class Stride(Figure):
         """Rise by the missing height if steps are in the way; return whether there are any.
 
         All steps in reach count.  Each must be at most `limit` high, and at least a quarter as
-        deep as it is high, or it counts to the next one: a wall of narrow ledges is no stair.
+        deep as it is high, or it counts to the next one.  A wall of narrow ledges is no stair.
         """
         c, move = self.character, self.way(STEPS_AHEAD)
         if not any(move) or limit == 0.0:

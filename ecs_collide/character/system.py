@@ -70,7 +70,7 @@ class CharacterSystem(VelocitySystem):
 def install_characters(space: ec.Space) -> CharacterSystem:
     """Add a `CharacterSystem` to the current world, and add characters to snapshots.
 
-    Call it after `ecs_collide.install`.  It runs before the systems of the space: its priority
+    Call it after `ecs_collide.install`.  It runs before the systems of the space.  Its priority
     is one higher.  The game's processors that set wishes and move lifts need a priority above
     that: 132 or more after a plain `install()`.  Calling it again changes nothing.
 

@@ -195,7 +195,7 @@ class Position(_Vector):
     """The centre of an entity's box.
 
     `MotionSystem` writes it at the end of each step.  If the game writes it, the entity is
-    teleported: it is not swept from the old place to the new one.
+    teleported.  It is not swept from the old place to the new one.
 
     Attributes
     ----------

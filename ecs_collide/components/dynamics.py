@@ -93,7 +93,7 @@ class Separate(Component):
     centres for squares.  They meet all other bodies as usual, such as walls and the player.
 
     The displacement is not part of `Velocity`.  It is added to the path of a step and swept with
-    it, so it never leads into or through a wall: an impact ends it on that axis.  Of two members,
+    it, so it never leads into or through a wall.  An impact ends it on that axis.  Of two members,
     the one with less `Mass` is moved more.  Only dynamic members are moved, which have `Velocity`,
     a response and finite mass.  The other members only move them.
 

@@ -180,8 +180,8 @@ def name_categories(*names: str) -> tuple[int, ...]:
 class Filter(Component):
     """A selection of the bodies that an entity meets; by default all whose filters allow it.
 
-    Two bodies meet if each has one of its categories in the other's mask.  Groups take precedence:
-    bodies of the same positive group always meet, bodies of the same negative group never.  Bodies
+    Two bodies meet if each has one of its categories in the other's mask.  Groups take precedence.
+    Bodies of the same positive group always meet, bodies of the same negative group never.  Bodies
     that do not meet pass through each other, without impact, crossing or contact.  A contact that
     a change of a filter ends has the reason ``FILTER_CHANGED``.
 

@@ -61,8 +61,8 @@ class DebugDraw:
     """An overlay on a window: the boxes of a space and the work of the last step.
 
     It draws in world units, with the camera of a canvas or the projection and view that a window
-    of pyglet or arcade has when `draw` is called: with any zoom, with y up or down.  It shows the
-    first two axes of a 3D space.  In a space that wraps, boxes across an edge are shown on both
+    of pyglet or arcade has when `draw` is called.  Any zoom will do, and y up or down.  It shows
+    the first two axes of a 3D space.  In a space that wraps, boxes across an edge are shown on both
     sides.  It changes nothing, except that it turns `Space.timing` on while it shows times.
 
     Parameters
@@ -159,10 +159,10 @@ class DebugDraw:
     # -- the clock --
 
     def may_step(self) -> bool:
-        """Return whether a step is due now: call it before each step, and skip the step if not.
+        """Return whether a step is due now.  Call it before each step, and skip the step if not.
 
         It is for games that do their steps themselves; `process` calls it.  The length of steps
-        never changes: slow motion delays steps, so each gives the same result.
+        never changes.  Slow motion delays steps, so each gives the same result.
         """
         if self.paused:
             due, self._is_due = self._is_due, False

@@ -49,7 +49,7 @@ def load(
 ) -> Level:
     """Read one level of an LDtk project.
 
-    A project may come from a stranger: it can open no file outside of `root`, and reading takes
+    A project may come from a stranger.  It can open no file outside of `root`, and reading takes
     time and memory in proportion to its files.
 
     Parameters

@@ -199,7 +199,7 @@ class Level:
         Only the boxes that have these cells, and their neighbours, are made again, with new
         entities; bodies beside the others keep their contacts.  The new entities get what the table
         of `create` has for the type.  The old ones are deleted, with what the game added to them.
-        Nothing is done about bodies in the way of a new tile: `Space.query` finds them.
+        Nothing is done about bodies in the way of a new tile.  `Space.query` finds them.
 
         Snapshots hold the change, if the space was installed before it, and `tile_at` knows it.
         `solids` and `map` stay as the file has them.
@@ -309,7 +309,7 @@ class Level:
             Whether to raise or to skip an object whose type is not in the table.  An object
             without a type, unless the table has `""`, is a plain body if its properties or its
             layer's include `solid`, `one_way`, `sensor` or `carry`; otherwise it is ignored.
-            Tiles need no entry in the table: without one they are `Fixed`.
+            Tiles need no entry in the table.  Without one they are `Fixed`.
         tiles : bool
             Whether to create the tiles too, or only the objects.
 

@@ -43,7 +43,7 @@ def is_rectangle(points: Sequence[Point]) -> bool:
 def ramp_of(points: Sequence[Point]) -> Ramp | None:
     """Return the slope of a polygon, or None.
 
-    y grows downwards.  The polygon has a level side, one or two upright ones, and a line: it is a
+    y grows downwards.  The polygon has a level side, one or two upright ones, and a line.  It is a
     right triangle, or one of the tiles of a longer ramp.
     """
     ring = corners(points)

@@ -95,7 +95,7 @@ class LevelObject:
     def components(self) -> tuple[object, ...]:
         """Return new components for an entity that fills the object and has its properties.
 
-        For a point there are no `Extents` among them: the game gives them.
+        For a point there are no `Extents` among them.  The game gives them.
         """
         size = () if self.is_point else (Extents(*self.half),)
         return Position(*self.centre), *size, *(make() for make in self.traits)

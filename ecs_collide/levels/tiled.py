@@ -106,7 +106,7 @@ def load(
     properties precede the tile's.  Hidden layers and objects count like all others.  An object
     made from a template is read as Tiled shows it: the template, with the object's changes.
 
-    A map may come from a stranger: `root` and `max_tiles` bound the files that it can open and
+    A map may come from a stranger.  `root` and `max_tiles` bound the files that it can open and
     the data that it can unpack and repeat.  Reading takes time and memory in proportion to them
     and to its files.
 
@@ -142,8 +142,8 @@ def load(
         if false, each is a box.  In both cases the same points are solid.
     no_box : "refuse" or "skip"
         Whether to raise for an object, or a shape of a tile in a layer of bodies, that is not an
-        upright box (rotated, an ellipse, a capsule, a solid line, or a polygon that is no upright
-        rectangle), or to skip it and report it in `Level.skipped`.
+        upright box, or to skip it and report it in `Level.skipped`.  Such are rotated boxes,
+        ellipses, capsules, solid lines, and polygons that are no upright rectangles.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path

@@ -49,7 +49,7 @@ def read_map(files: LevelFiles, max_tiles: int) -> tuple[pytiled_parser.TiledMap
     FileNotFoundError
         The map, a tileset or a template is missing.
     ValueError
-        The file is not a map, or a part of it cannot be read: the message names the tileset, or
+        The file is not a map, or a part of it cannot be read.  The message names the tileset, or
         the layer and the object.
     """
     try:

@@ -1,6 +1,6 @@
 """Sweep two boxes that both may move and change their size.
 
-The faces of a box travel in straight lines during a step, so on each axis the
+The faces of a box travel in straight lines during a step.  So on each axis the
 gap on either *side* of a pair is a straight line in time, ``gap + rate * t``::
 
     minus side   second beyond the max face of first   normal -1

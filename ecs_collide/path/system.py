@@ -71,7 +71,7 @@ def install_paths(space: ec.Space) -> PathSystem:
     """Add a `PathSystem` to the current world, and add paths to snapshots.
 
     Call it after `ecs_collide.install`.  It runs before the systems of the space and before
-    characters: its priority is two higher than that of the first system of the space, 132 after a
+    characters. Its priority is two higher than that of the first system of the space, 132 after a
     plain `install()`.  Calling it again changes nothing.
 
     Raises

@@ -37,7 +37,7 @@ class BoxQueries(Generic[_Filter]):
     an entity that has been deleted since.  If its world wraps, a body is found once, at the image
     that comes first.
 
-    Regions, points, rays and distances are *closed*: boxes that only touch are found.  Only a box
+    Regions, points, rays and distances are *closed*.  Boxes that only touch are found.  Only a box
     that is cast follows the *open* rules of impacts.
 
     The type parameter is the type of `filter`.  A subclass sets `_queries`, which all queries use.

@@ -341,7 +341,7 @@ class Search:
         """Return the items in each REGION, grouped by region, sorted by id.
 
         The result is an int64 memoryview.  `corners` are two checked arrays with a row for each
-        region.  `offsets` is written: the items of region i are ``offsets[i]`` to ``offsets[i + 1]``.
+        region.  `offsets` is written.  The items of region i are ``offsets[i]`` to ``offsets[i + 1]``.
         """
         i: cython.Py_ssize_t
         j: cython.Py_ssize_t

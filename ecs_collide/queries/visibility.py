@@ -1,9 +1,9 @@
 """The region that is seen from a point among boxes, within a square.
 
 What is seen changes only in the directions of corners, of the boxes and of what two of them share.
-Between two such directions one face is seen, so one ray in the middle finds it (Asano, "An
+Between two such directions one face is seen, so one ray in the middle finds it.  Asano, "An
 Efficient Algorithm for Finding the Visibility Polygon for a Polygonal Region with Holes", 1985, goes
-around in the same order; the rays replace its sorted list of edges).
+around in the same order.  The rays replace its sorted list of edges.
 """
 
 from __future__ import annotations

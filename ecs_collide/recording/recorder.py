@@ -1,4 +1,4 @@
-"""Record a world while it runs: `record` adds two processors that only read."""
+"""Record a world while it runs.  `record` adds two processors that only read."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def record(
 ) -> Recorder:
     """Record every step of the current world, until `Recorder.stop`.
 
-    Two processors are added: one before all others reads the inputs, and one after all others
+    Two processors are added.  One before all others reads the inputs, and one after all others
     reads the world.  Each step takes about 12 microseconds longer for each entity.
 
     Parameters

@@ -109,7 +109,7 @@ class Session:
         The number of rollbacks, and of repeated steps.
     desync : Divergence or None
         The first difference between the worlds of two players, with fields as soon as the other
-        player's frame is here: `first` is ours, `second` theirs.
+        player's frame is here.  `first` is ours, `second` theirs.
     refused : Counter
         How many packets were refused, by reason.
 
@@ -210,7 +210,7 @@ class Session:
         Returns
         -------
         bool
-            False if it is too far ahead of another player: nothing was done.  Call it again with
+            False if it is too far ahead of another player.  Nothing was done.  Call it again with
             `pressed` after the next packet.
 
         Raises

@@ -35,7 +35,7 @@ class CoulombFriction:
     def apply(self) -> cython.void:
         """Apply friction, unless `Stop` or `Push` decide about the velocities along the surface.
 
-        The normal momentum is the larger of the two bodies': if one is held from behind, only the
+        The normal momentum is the larger of the two bodies'.  If one is held from behind, only the
         momentum of the other shows how they press against each other.
         """
         m: ImpactState = self.impact

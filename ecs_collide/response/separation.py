@@ -1,7 +1,7 @@
 """Soft separation: members of a crowd that overlap move apart, never through other bodies.
 
 Position-based relaxation (Müller, Heidelberger, Hennix and Ratcliff, "Position Based Dynamics",
-2007), in Jacobi's form: each round finds where all members would be at the end of the step, and
+2007), in Jacobi's form.  Each round finds where all members would be at the end of the step, and
 adds to each displacement the mean of the displacements out of the members that it overlaps.
 
     +-------+                      +-------+

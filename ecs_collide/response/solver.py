@@ -11,7 +11,7 @@ A lasting cluster resolves as one body with its mass and its shared velocity.  I
 momentum, not its path; a partner that still closes on the path joins it.  Only a static, kinematic
 or held partner, an anchored cluster or one of a higher rank takes a member out of it.
 
-Next to a body of a higher dominance, one of a lower dominance is weightless: it rebounds as from a
+Next to a body of a higher dominance, one of a lower dominance is weightless.  It rebounds as from a
 wall, or moves with it.  If the lower one is anchored, or in a cluster of an even higher rank, the
 higher one gives way instead.
 """
@@ -465,7 +465,7 @@ class Solver:
     ) -> cython.void:
         """Merge the clusters of the two bodies and add the momentum that passes to the impulse.
 
-        An anchor also stops gravity for the rest of the step: half of that momentum is in the
+        An anchor also stops gravity for the rest of the step.  Half of that momentum is in the
         chord, the other half is the kick.
         """
         c: Clusters = self.clusters

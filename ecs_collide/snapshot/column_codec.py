@@ -1,6 +1,6 @@
 """The numbers of custom dataclasses: a column for each field, and columns as bytes.
 
-A column keeps the type of each number: a whole number of any size stays whole, and a float keeps
+A column keeps the type of each number. A whole number of any size stays whole, and a float keeps
 every bit.
 """
 

@@ -228,8 +228,8 @@ class Sleeping:
     def _held_among(self, chosen: list) -> list:
         """Return the bodies of `chosen` in islands that would stay asleep.
 
-        If nothing holds a member on the side to which it was pressed in the last step, as in a
-        crowd that presses from all sides, the same velocity would wake the island in the next one.
+        In a crowd that presses from all sides, nothing may hold a member on the side to which it
+        was pressed in the last step.  The same velocity would wake the island in the next one.
         """
         b: Bodies = self.bodies
         k: cython.int

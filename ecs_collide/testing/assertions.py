@@ -1,6 +1,6 @@
 """Assertions about what happened in a step, and about stretches of steps.
 
-Assertions about a stretch are context managers: they check the world after each `esper.process`
+Assertions about a stretch are context managers. They check the world after each `esper.process`
 within their block, from any caller.
 """
 

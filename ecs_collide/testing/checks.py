@@ -51,7 +51,7 @@ class HeavyCheck:
     """The check of ``--physics-heavy``: save, restore and compare the world after each step.
 
     It also goes back to the step before, which reveals state that a snapshot does not hold.  It
-    does not if entities or components came or went between the two: they would come back as
+    does not if entities or components came or went between the two.  They would come back as
     other objects.
     """
 

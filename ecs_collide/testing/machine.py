@@ -30,7 +30,7 @@ def level_machine(
 ) -> type[RuleBasedStateMachine]:
     """Return a Hypothesis state machine that presses, releases and waits in a level.
 
-    After each of its rules three things must hold: no solid body is inside another, no body
+    After each of its rules three things must hold.  No solid body is inside another, no body
     that moves is outside the map, and, when a run ends, the player is not stuck.
 
     Parameters

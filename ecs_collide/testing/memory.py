@@ -44,7 +44,7 @@ class Memory:
     have a method `remember` that returns a function which restores the object, or None if that
     is not possible.
 
-    Closures, generators and objects of other packages cannot be saved: `take` then sets
+    Closures, generators and objects of other packages cannot be saved.  `take` then sets
     `obstacle`.  Changes of a step to a class, a function or an array of objects are not noticed.
     Snapshots of the space then hold the custom components as numbers, which have a meaning only
     for this memory.
@@ -130,7 +130,7 @@ class Memory:
     def _collect(self, roots: list[Any], held: Iterable[int]) -> list[tuple[Any, Any]]:
         """Return every mutable object that can be reached, with its present content.
 
-        Objects that the snapshot holds are skipped: `held` has their ids.
+        Objects that the snapshot holds are skipped.  `held` has their ids.
         """
         found: list[tuple[Any, Any]] = []
         seen = set(held)

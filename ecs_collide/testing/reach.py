@@ -94,8 +94,8 @@ def reach(
 ) -> Reach:
     """Search how a player gets from here to a goal; afterwards the game is as it was before.
 
-    A tape that it finds proves that the goal can be reached.  That it finds none proves less:
-    a smaller `cell` and a shorter `hold` search more finely, and take longer.
+    A tape that it finds proves that the goal can be reached.  That it finds none proves less.
+    A smaller `cell` and a shorter `hold` search more finely, and take longer.
 
     Parameters
     ----------

@@ -61,7 +61,7 @@ def assert_repeats(
     Raises
     ------
     AssertionError
-        A run differs: the message names the first step that differs and the fields, and both
+        A run differs.  The message names the first step that differs and the fields, and both
         recordings are kept.  Or nothing moved, or nothing met.
     ValueError
         A variant does not exist, or is not possible.

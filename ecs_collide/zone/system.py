@@ -68,9 +68,9 @@ class ZoneSystem(VelocitySystem):
 def install_zones(space: ec.Space) -> ZoneSystem:
     """Add a `ZoneSystem` to the current world.
 
-    Call it after `ecs_collide.install`.  It runs before the systems of the space: its priority is
+    Call it after `ecs_collide.install`.  It runs before the systems of the space.  Its priority is
     one higher than that of the first of them, 131 after a plain `install()`.  Calling it again
-    changes nothing.  Characters need no `ZoneSystem`: their own system knows zones.
+    changes nothing.  Characters need no `ZoneSystem`.  Their own system knows zones.
 
     Raises
     ------
