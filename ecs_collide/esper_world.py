@@ -176,7 +176,7 @@ class World:
         for kind in kinds:
             try:
                 having: Any = esper.get_component(kind)
-            except KeyError:  # an id that is not there was given one, and esper has filed it
+            except KeyError:  # an id that is not there was given one, and esper has stored it
                 everybody = list(esper.get_entities())
                 having = [(entity, esper.try_component(entity, kind)) for entity in everybody]
             for entity, component in having:
@@ -187,9 +187,9 @@ class World:
     def kinds(self) -> Iterable[type]:
         """Return the types of all components that entities have; others may be among them."""
         # esper files entities by type: a pass over all of them would cost as much as a step.
-        filed: Any = self._part("_components", 1)
-        if type(filed) is dict:
-            return list(filed)
+        by_type: Any = self._part("_components", 1)
+        if type(by_type) is dict:
+            return list(by_type)
         found: set[type] = set()
         for entity in esper.get_entities():
             found.update(map(type, esper.components_for_entity(entity)))
@@ -222,9 +222,9 @@ class World:
 
     def having(self, kind: type) -> Set[int]:
         """Return the entities that have a component of a type.  The set is esper's, not a copy."""
-        filed: Any = self._part("_components", 1)
-        if type(filed) is dict:
-            entities: Set[int] = filed.get(kind, frozenset())
+        by_type: Any = self._part("_components", 1)
+        if type(by_type) is dict:
+            entities: Set[int] = by_type.get(kind, frozenset())
             return entities
         if esper.current_world != self.name:
             return frozenset()
@@ -262,8 +262,8 @@ class World:
     def ghosts(self, kinds: Iterable[type]) -> Collection[int]:
         """Return the entities that do not exist and have components of some types."""
         # `add_component` leaves them: it stores the id before it checks that the entity exists.
-        there, filed = set(esper.get_entities()), getattr(esper, "_components", {})
-        return {entity for kind in kinds for entity in filed.get(kind, ()) if entity not in there}
+        there, by_type = set(esper.get_entities()), getattr(esper, "_components", {})
+        return {entity for kind in kinds for entity in by_type.get(kind, ()) if entity not in there}
 
     # -- handlers and systems --
 
@@ -352,18 +352,18 @@ class World:
     def put_back(self, structure: Structure) -> None:
         """Restore the components of all noted entities; it can be called again."""
         known = vars(esper)
-        entities, filed, dead = known["_entities"], known["_components"], known["_dead_entities"]
+        entities, by_type, dead = known["_entities"], known["_components"], known["_dead_entities"]
         for entity, (its, was_dead) in structure.noted.items():
-            for kind, having in list(filed.items()):
+            for kind, having in list(by_type.items()):
                 having.discard(entity)
                 if not having:
-                    del filed[kind]
+                    del by_type[kind]
             if its is None:
                 entities.pop(entity, None)
             else:
                 entities[entity] = dict(its)
                 for kind in its:
-                    filed.setdefault(kind, set()).add(entity)
+                    by_type.setdefault(kind, set()).add(entity)
             (dead.add if was_dead else dead.discard)(entity)
         if list(entities) != structure.order:  # esper lists them in the order of creation
             known["_entities"] = {entity: entities[entity] for entity in structure.order}

@@ -948,14 +948,14 @@ def test_fat_bounds_are_the_same_in_both_lives(dim):
         motions = rng.normal(0, 0.4, (80, dim)) * rng.choice([0.0, 1.0, 5.0], (80, 1))
         mins, maxs = mins + motions, maxs + motions
         frames.append((mins, maxs, motions))
-    for filed in (False, True):
+    for by_item in (False, True):
         logs = []
         for kernels in implementations:
             tree, log = kernels.tree.Tree(dim), []
             fat = np.zeros((2, 1, dim))
             for frame in frames:
                 arrays = (memoryview(array) for array in frame)
-                log.append(tree.renew(memoryview(np.arange(80)), *arrays, filed, -1.0, 2.0))
+                log.append(tree.renew(memoryview(np.arange(80)), *arrays, by_item, -1.0, 2.0))
                 tree.check()
                 for item in range(80):
                     tree.bounds_into(item, fat[0].data, fat[1].data, 0)

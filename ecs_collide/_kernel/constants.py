@@ -7,7 +7,7 @@ from ecs_collide._kernel import IntEnum, IntFlag
 
 
 class Has(IntFlag):
-    """The column `has`: the components that a body had when its components were last filed."""
+    """The column `has`: the components that a body had when its components were last cached."""
 
     VELOCITY = 1  # a `Velocity`, or a component in its role
     GROWTH = 2  # a `Growth`

@@ -198,7 +198,7 @@ class Tree:
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
         motion: cython.double[:, ::1],
-        filed: cython.bint,
+        by_item: cython.bint,
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.Py_ssize_t:
@@ -214,7 +214,7 @@ class Tree:
             The boxes that searches compare.
         motion : float64 (rows, dim)
             Displacements in the coming step; no rows if nothing moves.
-        filed : bool
+        by_item : bool
             Whether the row of an item is the item itself, and the boxes contain the paths
             already.  Otherwise row i belongs to items[i].
         margin, lookahead : float
@@ -237,11 +237,11 @@ class Tree:
         if least < 0:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
-        self.fat_bounds.aim(mins, maxs, motion, filed, margin, lookahead)
+        self.fat_bounds.aim(mins, maxs, motion, by_item, margin, lookahead)
         escaped_limit: cython.Py_ssize_t = self._escapes_to_rebuild() - self.n_renewed
         displaced_limit: cython.Py_ssize_t = FEW + nodes.n_items // ITEMS_PER_INSERTION
         n_escaped: cython.Py_ssize_t = self.fat_bounds.update(
-            items, filed, FEW + nodes.n_items // ITEMS_PER_SINGLE, escaped_limit, displaced_limit
+            items, by_item, FEW + nodes.n_items // ITEMS_PER_SINGLE, escaped_limit, displaced_limit
         )
         self.n_renewed += n_escaped
         self.n_escaped += n_escaped - self.fat_bounds.n_new
@@ -253,7 +253,7 @@ class Tree:
             self.bulk_rebuild.make_room(nodes.n_items + n_new)
             for i in range(self.fat_bounds.n_displaced):
                 item: cython.Py_ssize_t = items[self.fat_bounds.displaced[i]]
-                self._add_pending(item, item if filed else self.fat_bounds.displaced[i])
+                self._add_pending(item, item if by_item else self.fat_bounds.displaced[i])
             self._rebuild()
             return n_escaped
         if CHANGES_TO_SWEEP * self.fat_bounds.n_moved > nodes.n_items:
@@ -265,7 +265,7 @@ class Tree:
                 nodes.climb(nodes.place_of[item] >> 3)
         for i in range(self.fat_bounds.n_displaced):
             item = items[self.fat_bounds.displaced[i]]
-            self._reinsert(item, item if filed else self.fat_bounds.displaced[i])
+            self._reinsert(item, item if by_item else self.fat_bounds.displaced[i])
         return n_escaped
 
     @cython.ccall
@@ -276,7 +276,7 @@ class Tree:
         mins: cython.double[:, ::1],
         maxs: cython.double[:, ::1],
         motion: cython.double[:, ::1],
-        filed: cython.bint,
+        by_item: cython.bint,
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.bint:
@@ -287,13 +287,13 @@ class Tree:
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
         self._make_room(item)
-        self.fat_bounds.aim(mins, maxs, motion, filed, margin, lookahead)
+        self.fat_bounds.aim(mins, maxs, motion, by_item, margin, lookahead)
         self.one[0] = item
-        n_escaped: cython.Py_ssize_t = self.fat_bounds.update(self.one, filed, 1, 1, 1)
+        n_escaped: cython.Py_ssize_t = self.fat_bounds.update(self.one, by_item, 1, 1, 1)
         self.n_renewed += n_escaped
         self.n_escaped += n_escaped - self.fat_bounds.n_new
         if self.fat_bounds.n_displaced:
-            self._reinsert(item, item if filed else 0)
+            self._reinsert(item, item if by_item else 0)
             if self.n_renewed > self._escapes_to_rebuild():
                 self._rebuild()
         elif self.fat_bounds.n_moved:

@@ -91,7 +91,7 @@ class FatBounds:
     def update(
         self,
         items: cython.longlong[::1],
-        filed: cython.bint,
+        by_item: cython.bint,
         n_single: cython.Py_ssize_t,
         escaped_limit: cython.Py_ssize_t,
         displaced_limit: cython.Py_ssize_t,
@@ -121,7 +121,7 @@ class FatBounds:
         self.n_moved = self.n_displaced = self.n_new = 0
         for i in range(items.shape[0]):
             item: cython.Py_ssize_t = items[i]
-            row: cython.Py_ssize_t = item if filed else i
+            row: cython.Py_ssize_t = item if by_item else i
             if place_of[item] >= 0:
                 seen: cython.int = classify(
                     mins, maxs, motion, dim * row, still, swept,

@@ -63,16 +63,16 @@ _SCALARS = (
 )
 _SINGLES = ("seen_restitution", "seen_owner")  # `Deflect` and `Attached`, as vectors of one number
 FLAGS = (
-    "has",  # bits of `Has`: its components when it was filed
+    "has",  # bits of `Has`: its components when it was cached
     "news",  # bits of `News`, until the next step has handled them
     "touched",  # bits of `Touched`, until the step has written its bodies
     "bad",  # bits of `Bad`, when its numbers were last checked
     "quarantined",  # a code of `Exclusion` or 0: why steps skip it
-    "disabled",  # 1 with a `Disabled`, when it was filed
-    "attached",  # 1 with an `Attached`, when it was filed
-    "sensor",  # 1 with a `Sensor`, when it was filed
-    "response",  # a code of `ResponseCode` or 0, when it was filed
-    "custom",  # bits of `Custom`, when it was filed
+    "disabled",  # 1 with a `Disabled`, when it was cached
+    "attached",  # 1 with an `Attached`, when it was cached
+    "sensor",  # 1 with a `Sensor`, when it was cached
+    "response",  # a code of `ResponseCode` or 0, when it was cached
+    "custom",  # bits of `Custom`, when it was cached
     "moves",  # 1 while it is in the tree of moving bodies
     "dynamic",  # 1 if impacts change its velocity, when its numbers were last checked
     "rest_count",  # number of consecutive steps at rest, up to the last step
@@ -87,13 +87,13 @@ FLAGS = (
     "driven",  # 1 if the game moves it to a target in this step
 )
 _WIDE_FLAGS = (
-    "traits",  # bits of `Trait`: its rarer components when it was filed
+    "traits",  # bits of `Trait`: its rarer components when it was cached
     "leans",  # bits of `Leans`: asleep in an island, and on which sides it is held
 )
 _LONGS = (
     "ids",  # the entity
-    "n_filed",  # number of filed components; -1 if unknown, so that they are filed again
-    "states",  # state of the dict of its components when they were found as filed, or 0
+    "n_cached",  # number of cached components; -1 if unknown, so that they are cached again
+    "states",  # state of the dict of its components when they were found as cached, or 0
     "island",  # number of the island of a body that leans
     "turned_tick",  # tick at which a marked body last turned
 )
@@ -193,7 +193,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     **dict.fromkeys(("response", "restitution"), ("step.impact_loop", "sync.reader")),
     # State that changes between steps.
     **dict.fromkeys(("ids", "mass"), ("motion.body_table",)),
-    "n_filed": ("sync.entity_rows", "sync.reader", "sync.seen"),
+    "n_cached": ("sync.entity_rows", "sync.reader", "sync.seen"),
     "news": ("sync.entity_rows", "sync.reader", "sync.registry", "sync.seen"),
     "touched": ("sync.body_lists", "sync.reader", "sync.registry", "sync.seen", "sync.targets"),
     "quarantined": (

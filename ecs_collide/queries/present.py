@@ -108,7 +108,7 @@ class PresentBodies:
             return column
 
         self.ids = grown("ids", np.int64)
-        self._n_filed = grown("_n_filed", np.int64)
+        self._n_cached = grown("_n_cached", np.int64)
         self._states = grown("_states", np.int64)
         self._has = grown("_has", np.int64)
         self._present = grown("_present", np.int8)
@@ -176,7 +176,7 @@ class PresentBodies:
         entities = self._world.entities([kind.type for kind in self._kinds])
         newcomers, changed, gone = backend.kernels.world_diff.compare_world(
             entities, dead, self._row_of, self._kinds, self._rows.data, self.ids[self._rows].data,
-            self._n_filed.data, self._states.data, self._present.data,
+            self._n_cached.data, self._states.data, self._present.data,
         )  # fmt: skip
         self._release(gone)
         if len(newcomers) > len(self._free):
@@ -200,8 +200,8 @@ class PresentBodies:
 
     def _file(self, rows: list[int], found: list[Any]) -> None:
         """Register components of bodies, a dict by type for each row."""
-        n_filed, has = self._n_filed.data, self._has.data
-        self._kernels.file_bodies(self._kinds, rows, found, n_filed, has)
+        n_cached, has = self._n_cached.data, self._has.data
+        self._kernels.cache_bodies(self._kinds, rows, found, n_cached, has)
 
     def _release(self, gone: list[int]) -> None:
         """Free the rows of entities that are no longer bodies."""

@@ -16,11 +16,11 @@ from ecs_collide.sync.slots import pair_run
 START: cython.Py_ssize_t = 0  # the index of the first row, whose address is the array's
 
 
-def file_bodies(
+def cache_bodies(
     kinds: list,
     rows: list,
     found: list,
-    n_filed: cython.longlong[::1],
+    n_cached: cython.longlong[::1],
     has: cython.longlong[::1],
 ):
     """Register components of bodies.
@@ -31,8 +31,8 @@ def file_bodies(
     rows : list of int
     found : list of dict
         For each of these rows the components by type.
-    n_filed, has : int64 (room,)
-        Written by row: how many components are filed, and the marks of their kinds.
+    n_cached, has : int64 (room,)
+        Written by row: how many components are cached, and the marks of their kinds.
     """
     kind: ComponentBinding
     n: cython.Py_ssize_t
@@ -40,10 +40,10 @@ def file_bodies(
     for n in range(len(rows)):
         i: cython.Py_ssize_t = rows[n]
         components: dict = found[n]
-        n_filed[i] = has[i] = 0
+        n_cached[i] = has[i] = 0
         for kind in kinds:
-            if kind.file(i, components.get(kind.type)):
-                n_filed[i] += kind.counts
+            if kind.cache(i, components.get(kind.type)):
+                n_cached[i] += kind.counts
                 has[i] |= kind.mark
 
 
@@ -168,11 +168,11 @@ class BoxFinder:
             return False
         for k in range(b.dim):
             if b.seen_place[s, k] != self.places[i, k] or b.seen_size[s, k] != self.sizes[i, k]:
-                return b.has[s] & Has.FIXED != 0 and s not in asked and self._is_filed(i, s)
+                return b.has[s] & Has.FIXED != 0 and s not in asked and self._is_cached(i, s)
         return True
 
     @may_raise
-    def _is_filed(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t) -> cython.bint:
+    def _is_cached(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t) -> cython.bint:
         """Return whether the last step has read the same components."""
         here: ComponentBinding
         there: ComponentBinding

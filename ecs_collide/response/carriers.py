@@ -7,10 +7,10 @@ Between steps its `Velocity` is its own:
     start of a step          v = own + carrier         before the paths are computed
     landing within it        v = own + carrier         from that instant
     end of the step          own = v - carrier         after the contacts are found
-    before the next step     own = own + taken_off     if the rider has lost its carrier
+    before the next step     own = own + subtracted    if the rider has lost its carrier
 
 Invariant between steps: the velocity of a rider in the world is its `Velocity` plus
-`RiderTable.taken_off`.  If its carrier is deleted, teleported or stops carrying, this sum becomes
+`RiderTable.subtracted`.  If its carrier is deleted, teleported or stops carrying, this sum becomes
 its `Velocity`.
 """
 
@@ -39,7 +39,7 @@ class RiderTable:
     carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
     # (n_rows, dim): a rider's velocity in the world at the end of the last step, less its own
     # velocity: `carrier_velocity`, or less if it was held back
-    taken_off: ReadOnly[cython.double[:, ::1]]
+    subtracted: ReadOnly[cython.double[:, ::1]]
 
     def __init__(self, dim: cython.int):
         self.n = 0
@@ -47,7 +47,7 @@ class RiderTable:
         self.carrier = nones(1)
         self.side = zeros(BYTE, 1)
         self.carrier_velocity = zeros(DOUBLE, 1, dim)
-        self.taken_off = zeros(DOUBLE, 1, dim)
+        self.subtracted = zeros(DOUBLE, 1, dim)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -55,7 +55,7 @@ class RiderTable:
         self.carrier = grown(self.carrier, n_rows, -1)
         self.side = grown(self.side, n_rows)
         self.carrier_velocity = grown(self.carrier_velocity, n_rows)
-        self.taken_off = grown(self.taken_off, n_rows)
+        self.subtracted = grown(self.subtracted, n_rows)
 
 
 @cython.final
@@ -78,7 +78,7 @@ class Carriers:
     n_previous: cython.Py_ssize_t
     previous_riders: cython.longlong[::1]
     previous_carrier_velocity: cython.double[:, ::1]
-    previous_taken_off: cython.double[:, ::1]
+    previous_subtracted: cython.double[:, ::1]
 
     def __init__(self, step: Step, contacts: ContactsInStep, solver: Solver):
         bodies: Bodies = step.bodies
@@ -96,7 +96,7 @@ class Carriers:
         self.n_previous = 0
         self.previous_riders = zeros(LONG, 1)
         self.previous_carrier_velocity = zeros(DOUBLE, 1, bodies.dim)
-        self.previous_taken_off = zeros(DOUBLE, 1, bodies.dim)
+        self.previous_subtracted = zeros(DOUBLE, 1, bodies.dim)
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -216,7 +216,7 @@ class Carriers:
         self,
         rows: cython.longlong[::1],
         carrier_velocity: cython.double[:, ::1],
-        taken_off: cython.double[:, ::1],
+        subtracted: cython.double[:, ::1],
     ):
         """Replace the riders of the last step; see `RiderTable` for the arrays."""
         n: cython.Py_ssize_t
@@ -232,7 +232,7 @@ class Carriers:
             self.now.carrier[rows[n]] = rows[n]  # any carrier: it is not read
             for k in range(self.bodies.dim):
                 self.now.carrier_velocity[rows[n], k] = carrier_velocity[n, k]
-                self.now.taken_off[rows[n], k] = taken_off[n, k]
+                self.now.subtracted[rows[n], k] = subtracted[n, k]
         self.now.n = rows.shape[0]
 
     @cython.ccall
@@ -246,14 +246,14 @@ class Carriers:
             self.previous_carrier_velocity = zeros(
                 DOUBLE, self.now.riders.shape[0], self.bodies.dim
             )
-            self.previous_taken_off = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
+            self.previous_subtracted = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
             self.previous_riders = zeros(LONG, self.now.riders.shape[0])
         for n in range(self.now.n):
             i: cython.Py_ssize_t = self.now.riders[n]
             self.previous_riders[n] = i
             for k in range(self.bodies.dim):
                 self.previous_carrier_velocity[n, k] = self.now.carrier_velocity[i, k]
-                self.previous_taken_off[n, k] = self.now.taken_off[i, k]
+                self.previous_subtracted[n, k] = self.now.subtracted[i, k]
         self.n_previous = self.now.n
 
     def previous_rides(self) -> tuple:
@@ -263,7 +263,7 @@ class Carriers:
         return (
             self.previous_riders[:n],
             self.previous_carrier_velocity[:n],
-            self.previous_taken_off[:n],
+            self.previous_subtracted[:n],
         )
 
     @cython.ccall
@@ -289,7 +289,7 @@ class Carriers:
 
     @may_raise
     def _release_riders(self) -> cython.void:
-        """Add `taken_off` to the velocities of riders that have lost their carrier."""
+        """Add `subtracted` to the velocities of riders that have lost their carrier."""
         b: Bodies = self.bodies
         last: RiderTable = self.rode
         n: cython.Py_ssize_t
@@ -307,7 +307,7 @@ class Carriers:
             # Nothing was taken off a sleeping body, because it was at rest.
             if last.carrier[i] >= 0 and self.now.carrier[i] < 0 and b.moves[i]:
                 for k in range(b.dim):
-                    b.velocity[i, k] = b.velocity[i, k] + last.taken_off[i, k]
+                    b.velocity[i, k] = b.velocity[i, k] + last.subtracted[i, k]
                 if b.controls.is_used:
                     b.controls.restrain(b.velocity, i, True)
 
@@ -490,7 +490,7 @@ class Carriers:
             i: cython.Py_ssize_t = self.now.riders[n]
             for k in range(self.bodies.dim):
                 carrier_velocity: cython.double = self.now.carrier_velocity[i, k]
-                taken_off: cython.double = carrier_velocity
+                subtracted: cython.double = carrier_velocity
                 if (
                     rode.carrier[i] >= 0
                     and velocity[i, k] == self.own[i, k] + rode.carrier_velocity[i, k]
@@ -500,14 +500,14 @@ class Carriers:
                 else:
                     own = self._own_of(i, k, carrier_velocity, abs(self.now.side[i]) - 1)
                     if own == velocity[i, k]:
-                        taken_off = 0.0
+                        subtracted = 0.0
                     else:
                         if own != velocity[i, k] - carrier_velocity:
-                            taken_off = velocity[i, k] - own
+                            subtracted = velocity[i, k] - own
                         if self.bodies.asleep[i]:  # a carrier has reached it just now
                             self.bodies.interrupt_rest(i)
                 velocity[i, k] = own
-                self.now.taken_off[i, k] = taken_off
+                self.now.subtracted[i, k] = subtracted
 
     def _own_of(
         self,

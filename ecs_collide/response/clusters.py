@@ -13,9 +13,8 @@ cluster.  The members with such contacts are the *rim*.  Each cluster lists the 
 members not yet examined since its velocity changed, and the examined ones.
 
 In a crowd that presses together, each merge would turn a whole cluster, and
-the next one turn it back.  A body is *worn* if merges turned it in an earlier
-instant of the step, and a cluster with a worn member and no anchor *lasts* to the
-end of the step once it merges.  If one of two merging clusters lasts, the heavier
+the next one turn it back.  A cluster without an anchor *lasts* to the end of the step
+once it merges, if merges turned a member in an earlier instant of the step.  If one of two merging clusters lasts, the heavier
 one keeps its path and only the lighter one turns.  Their momenta are added, and at
 the end of the step all members get momentum / mass, the *shared* velocity.
 
@@ -74,7 +73,7 @@ class Node:
     is_on_rim: cython.schar
     is_changed: cython.schar
     is_unwritten: cython.schar
-    is_worn: cython.schar
+    turned_before: cython.schar
     lasts: cython.schar
     resizes: cython.schar
     is_broken: cython.schar
@@ -248,7 +247,7 @@ class Clusters(SharedMotion):
     def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
         """Update `turned_in` of the body of a node if merges have turned it in this instant.
 
-        Anchored bodies and bodies below the rank of their cluster do not become worn.  Gravity does
+        Anchored bodies and bodies below the rank of their cluster do not count.  Gravity does
         not act on an anchored body.
         """
         b: Bodies = self.bodies
@@ -487,7 +486,9 @@ class Clusters(SharedMotion):
         self.nodes[node].seen_rim = self.nodes[node].last_seen_rim = node
         self.nodes[node].is_on_rim = 1
         self.nodes[node].lasts = 0
-        self.nodes[node].is_worn = self.turned_in[i, self.nodes[node].axis] >= self.first_instant
+        self.nodes[node].turned_before = (
+            self.turned_in[i, self.nodes[node].axis] >= self.first_instant
+        )
         self.nodes[node].rank = self.bodies.controls.rank_of(i)
         self.nodes[node].n_ranked = 1
         self.nodes[node].rim_of = self.instant
@@ -744,7 +745,7 @@ class Clusters(SharedMotion):
     def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Add mass and momentum of the second of two clusters of one rank to the first."""
         self.nodes[one].n_ranked += self.nodes[other].n_ranked
-        self.nodes[one].is_worn |= self.nodes[other].is_worn
+        self.nodes[one].turned_before |= self.nodes[other].turned_before
         self.nodes[one].mass_low += self.nodes[other].mass_low
         self._add_mass(one, self.nodes[other].mass)
         self.nodes[one].momentum_low += self.nodes[other].momentum_low
@@ -754,15 +755,15 @@ class Clusters(SharedMotion):
         """Give the first cluster the rank, mass and momentum of the second."""
         self.nodes[one].rank = self.nodes[other].rank
         self.nodes[one].n_ranked = self.nodes[other].n_ranked
-        self.nodes[one].is_worn = self.nodes[other].is_worn
+        self.nodes[one].turned_before = self.nodes[other].turned_before
         self.nodes[one].mass = self.nodes[other].mass
         self.nodes[one].mass_low = self.nodes[other].mass_low
         self.nodes[one].momentum = self.nodes[other].momentum
         self.nodes[one].momentum_low = self.nodes[other].momentum_low
 
     def _persists(self, root: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a cluster lasts or has a worn member."""
-        return self.nodes[root].lasts or self.nodes[root].is_worn
+        """Return whether a cluster lasts, or merges turned a member in an earlier instant."""
+        return self.nodes[root].lasts or self.nodes[root].turned_before
 
     def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether the first of two clusters keeps its path when they merge and last."""

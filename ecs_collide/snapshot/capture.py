@@ -164,7 +164,7 @@ class SnapshotSchema:
 
         Entities that have only empty classes are among the others.
         """
-        ids, masks, rest = self._kernel.file_components(entities, dead, self._records)
+        ids, masks, rest = self._kernel.gather_components(entities, dead, self._records)
         masks = masks.reshape(-1, words_of(len(self.kinds)))
         others = ~self._marks()
         words = [others >> 64 * n & 2**64 - 1 for n in range(masks.shape[1])]

@@ -466,7 +466,7 @@ def _check_contacts(state: SnapshotData) -> None:
     _require(_rises(rides["entity"]), "its riders")
     fastest = 2.0 * LARGEST * len(state.bodies)
     _require((abs(rides["carrier_velocity"]) <= fastest).all(), "its riders")
-    _require((abs(rides["taken_off"]) <= 2.0 * LARGEST).all(), "its riders")
+    _require((abs(rides["subtracted"]) <= 2.0 * LARGEST).all(), "its riders")
 
 
 def _check_events(state: SnapshotData) -> None:

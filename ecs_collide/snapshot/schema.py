@@ -24,7 +24,7 @@ CONTACT_RECORD = np.dtype(
      ("since", "<f8")]
 )  # fmt: skip
 RIDE_RECORD = np.dtype(
-    [("entity", "<i8"), ("carrier_velocity", "<f8", (3,)), ("taken_off", "<f8", (3,))]
+    [("entity", "<i8"), ("carrier_velocity", "<f8", (3,)), ("subtracted", "<f8", (3,))]
 )
 PENDING_RECORD = np.dtype(
     [("time", "<f8"), ("first", "<i8"), ("second", "<i8"), ("codes", "i1", (6,))]

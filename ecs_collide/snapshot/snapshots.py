@@ -378,7 +378,7 @@ class Snapshots:
         rides = none_of(RIDE_RECORD, len(rows))
         rides["entity"] = self._registry.table.ids[rows]
         rides["carrier_velocity"][:, :dim] = np.asarray(ride.carrier_velocity)[rows]
-        rides["taken_off"][:, :dim] = np.asarray(ride.taken_off)[rows]
+        rides["subtracted"][:, :dim] = np.asarray(ride.subtracted)[rows]
         return rides[np.argsort(rides["entity"])]
 
     def _pending_events(self) -> NDArray[np.void]:
@@ -589,7 +589,7 @@ class Snapshots:
         carriers.recover(
             self._registry.index.rows_of(rides["entity"]).data,
             np.array(rides["carrier_velocity"][:, :dim], np.float64).data,
-            np.array(rides["taken_off"][:, :dim], np.float64).data,
+            np.array(rides["subtracted"][:, :dim], np.float64).data,
         )
 
     def _resume_step(

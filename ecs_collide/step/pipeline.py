@@ -231,8 +231,8 @@ class Pipeline:
             timeline.place_still(lists.touched_still)
         if timeline.sleeping.n:
             self.registry.wake_near()
-        elif lists.filed:
-            lists.filed.clear()
+        elif lists.altered:
+            lists.altered.clear()
         # 8. Apply locks and limits before riders get their carriers' velocities; wake these riders.
         timeline.restrain(lists.moving)
         riders: list = timeline.carriers.carry_riders()
@@ -513,7 +513,7 @@ class Pipeline:
         saved.n_movers = state.n_movers
         lists.forget_start()
         self.reader.forget_overwritten()
-        if lists.allocated or lists.refiled:
+        if lists.allocated or lists.recached:
             self.registry.index.forget_overwritten()
         lists.save(timeline.contacts.left, self.reader.contradictory, timeline.sleeping.n)
         state.before = saved

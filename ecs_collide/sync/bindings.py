@@ -184,7 +184,7 @@ class ComponentBinding:
 
     @cython.ccall
     @may_raise
-    def file(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
+    def cache(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
         """File a component, or None, in row i; return whether it is not None."""
         if not self.items:
             if component is None:
@@ -246,7 +246,7 @@ class ComponentBinding:
             return False
         return True
 
-    def is_filed(self, i: cython.Py_ssize_t) -> cython.bint:
+    def is_cached(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether there is a component in row i."""
         return len(self.items) > 0 and self.items[i] is not None
 
@@ -273,7 +273,7 @@ class ComponentBinding:
         """Return whether a component differs from its seen values."""
         k: cython.Py_ssize_t
 
-        if not self.is_filed(i) or (cython.compiled and slots_hold(self.slots, i)):
+        if not self.is_cached(i) or (cython.compiled and slots_hold(self.slots, i)):
             return False
         for k in range(self.width):
             value = read_number(self.items[i], self.names[k], None)

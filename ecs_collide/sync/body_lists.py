@@ -110,7 +110,7 @@ class BodyLists:
     switched_off: ReadOnly[list]  # of bodies that became disabled, and are read once more
     unread: Public[NDArray[np.int64]]  # fixed bodies that the present step reads, int64 (n,)
     requested: ReadOnly[set[int]]  # rows of fixed bodies that the next step reads
-    filed: ReadOnly[list]  # rows of bodies with other components since the last step
+    altered: ReadOnly[list]  # rows of bodies with other components since the last step
     disturbed: ReadOnly[list]  # rows whose contacts with sleepers may have changed
     stale: ReadOnly[list]  # arrays of rows whose tight boxes are out of date
     pressed: Public[
@@ -123,7 +123,7 @@ class BodyLists:
     # By entity: the number of consecutive steps in which the game has set its place or size.
     teleports: Public[dict]
     allocated: ReadOnly[list]  # rows that were given out in this step
-    refiled: ReadOnly[list]  # see `EntityRows.store_filed`
+    recached: ReadOnly[list]  # see `EntityRows.store_cached`
     n_out: Public[cython.Py_ssize_t]  # number of bodies that the step skips
     is_reported: Public[cython.bint]  # whether a step has reported all changes of bodies
     saved: ReadOnly[SavedBodies]
@@ -145,14 +145,14 @@ class BodyLists:
         self.newcomers = {}
         self.switched_off = []
         self.requested = set()
-        self.filed = []
+        self.altered = []
         self.disturbed = []
         self.stale = []
         self.put = set()
         self.moves = {}
         self.teleports = {}
         self.allocated = []
-        self.refiled = []
+        self.recached = []
         self.n_out = 0
         self.is_reported = True
         self.has_start = False
@@ -254,7 +254,7 @@ class BodyLists:
             or self.newcomers
             or self.switched_off
             or self.requested
-            or self.filed
+            or self.altered
             or self.disturbed
             or self.put
             or self.moves

@@ -37,7 +37,7 @@ class Changes(NamedTuple):
 
 
 class EntityRows:
-    """The entities that have rows, and the components that are filed for them."""
+    """The entities that have rows, and the components that are cached for them."""
 
     def __init__(
         self, table: BodyTable, lists: Any, types: dict[type, Any], reader: Any, timeline: Any
@@ -56,7 +56,9 @@ class EntityRows:
         self._timeline = timeline
         self._allocated: list[int] = lists.allocated
         # Rows, the number of components of each, types, and by type the component of each row.
-        self._filed: list[tuple[list[int], list[int], list[type], list[list[Any]]]] = lists.refiled
+        self._cached: list[tuple[list[int], list[int], list[type], list[list[Any]]]] = (
+            lists.recached
+        )
 
     @property
     def entities(self) -> RowArray:
@@ -97,7 +99,7 @@ class EntityRows:
         self._file_all_again()
 
     def _file_all_again(self) -> None:
-        self.table.n_filed[:] = -1
+        self.table.n_cached[:] = -1
         self.table.states[:] = 0
         self.mark = object()
 
@@ -128,7 +130,7 @@ class EntityRows:
         entities, v = world.entities(self.types), self.table.views
         newcomers, changed, gone = self._kernels.world_diff.compare_world(
             entities, dead, self.row_of, self._reader.find_used(world), self.rows.data,
-            self.entities.data, v.n_filed, v.states, v.present,
+            self.entities.data, v.n_cached, v.states, v.present,
         )  # fmt: skip
         return Changes(mark, dead, entities, sorted(newcomers), changed, gone)
 
@@ -178,20 +180,20 @@ class EntityRows:
         self.table.news[found] = News.NEW
         self.new.update(dict.fromkeys(rows))
         self.row_of.update(zip(newcomers, rows, strict=True))
-        self._reader.file_all(rows, [entities[entity] for entity in newcomers])
+        self._reader.cache_all(rows, [entities[entity] for entity in newcomers])
         self._switch_off(found)
         return found
 
-    def refile(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
+    def recache(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
         """File the components that bodies have now."""
-        self.store_filed(rows)
+        self.store_cached(rows)
         others = []
         for row, present in zip(rows, components, strict=True):
             if self._reader.switch(row, present):
                 continue
             if self._is_another(row, present):
                 others.append(row)
-            self._reader.file(row, present)
+            self._reader.cache(row, present)
         if others:
             self.end_contacts(others, [EndReason.ENTITY_DELETED] * len(others))
             self.table.news[others] |= News.NEW
@@ -226,7 +228,7 @@ class EntityRows:
         if not entities:
             return
         rows = [self.row_of[entity] for entity in entities]
-        self.store_filed(rows)
+        self.store_cached(rows)
         for entity in entities:
             del self.row_of[entity]
         self.end_contacts(rows, reasons)
@@ -263,21 +265,21 @@ class EntityRows:
     def forget_overwritten(self) -> None:
         """Discard what was stored of the last step, before another one begins."""
         self._allocated.clear()
-        self._filed.clear()
+        self._cached.clear()
         self.table.reuse_freed()
 
-    def store_filed(self, rows: list[int]) -> None:
-        """Save the components that are filed for bodies, before others are filed."""
-        self._filed.append((list(rows), *self._reader.filed(rows)))
+    def store_cached(self, rows: list[int]) -> None:
+        """Save the components that are cached for bodies, before others are cached."""
+        self._cached.append((list(rows), *self._reader.cached(rows)))
 
     def roll_back(self, entities: RowArray, rows: RowArray) -> None:
-        """Restore the bodies and their filed components from before the step."""
+        """Restore the bodies and their cached components from before the step."""
         self._reader.roll_back()
-        for rows_filed, n_filed, types, columns in reversed(self._filed):
-            for n, row in enumerate(rows_filed):
+        for rows_cached, n_cached, types, columns in reversed(self._cached):
+            for n, row in enumerate(rows_cached):
                 there = ((kind, items[n]) for kind, items in zip(types, columns, strict=True))
-                self._reader.file(row, {kind: item for kind, item in there if item is not None})
-            self.table.n_filed[rows_filed] = n_filed
+                self._reader.cache(row, {kind: item for kind, item in there if item is not None})
+            self.table.n_cached[rows_cached] = n_cached
         self._clear(self._allocated)
         self._set(entities, rows)
 
@@ -304,7 +306,7 @@ class EntityRows:
         missing = bodies[~are_among(bodies, self.entities)].tolist()
         self.release(extra, [EndReason.ENTITY_DELETED] * len(extra))
         rows = self.admit(missing, {entity: {} for entity in missing})
-        self.table.n_filed[rows] = -1
+        self.table.n_cached[rows] = -1
         self.update_order(missing, rows, extra)
         self.mark = object()
         return True

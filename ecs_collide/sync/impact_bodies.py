@@ -111,8 +111,8 @@ class ImpactBodies:
             return []
         component = now.get(kind.type)
         if component is not None and component is not kind.items[row]:
-            self._index.store_filed([row])
-            kind.file(row, component)
+            self._index.store_cached([row])
+            kind.cache(row, component)
         news = []
         for k, name in enumerate(kind.names):
             value = 0.0 if component is None else float(read_number(component, name))

@@ -185,7 +185,7 @@ def quarantine_report(
 
 
 class FieldChecks:
-    """Finds the invalid field among the filed components of a body."""
+    """Finds the invalid field among the cached components of a body."""
 
     def __init__(self, components: Components, dim: int, holder: Holder, wrap: Wrap | None):
         self.rules = rules(components, dim, wrap)

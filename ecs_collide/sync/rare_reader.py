@@ -66,7 +66,7 @@ class RareReader:
         return 0
 
     @may_raise
-    def file(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
+    def cache(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
         """Set which of the components a body has, from the marks `has` of all its kinds.
 
         `check` fills the columns.  Until then they hold the defaults and the last filter.
@@ -92,7 +92,7 @@ class RareReader:
         """Return whether a body has a component of a kind and uses it: attached boxes only filters."""
         bits: cython.int = self.rare.bits[i] & ~Trait.GAME_FILTER
 
-        return (bits << TRAITS_SHIFT & kind.mark) != 0 and kind.is_filed(i)
+        return (bits << TRAITS_SHIFT & kind.mark) != 0 and kind.is_cached(i)
 
     @may_raise
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -142,7 +142,7 @@ class RareReader:
     def check(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill the columns of a body; return whether its numbers are valid.
 
-        For a body without these components, only the filter is cleared, as `file` has cleared the
+        For a body without these components, only the filter is cleared, as `cache` has cleared the
         other columns.
         """
         t: RareColumns = self.rare

@@ -1,6 +1,6 @@
 """Copy numbers between component objects and columns.
 
-`EntityRows` files the components of bodies before a step.  `read` then fills the columns that the
+`EntityRows` caches the components of bodies before a step.  `read` then fills the columns that the
 step works on, and `write` copies the results back.  A game may set any attribute at any time, so
 every step reads every body except fixed ones; `sync.bindings` explains why that is cheap.
 """
@@ -85,7 +85,7 @@ class ComponentReader:
     to_place: Public[list]  # still bodies with a new place
     pressed: ReadOnly[list]  # sleeping bodies that a velocity presses against their support
     woken: ReadOnly[list]  # sleeping bodies with any other change
-    contradictory: ReadOnly[list]  # entities that were filed as fixed and moving
+    contradictory: ReadOnly[list]  # entities that were cached as fixed and moving
     overwritten: list  # by the step: the object and name of a column, rows, numbers
     writing: cython.longlong[::1]
     # (n or more, dim): the centres of the bodies of the last `write` before it
@@ -198,7 +198,7 @@ class ComponentReader:
         return 0
 
     def add_kind(self, kind: ComponentBinding):
-        """Add a type whose components are filed from now on."""
+        """Add a type whose components are cached from now on."""
         kind.bind(self.n_rows, self.bodies.seen_restitution, self.bodies.seen_restitution)
         self.kinds.append(kind)
 
@@ -218,14 +218,14 @@ class ComponentReader:
         self.used = used
         return used
 
-    def file(self, i: cython.Py_ssize_t, components: dict):
+    def cache(self, i: cython.Py_ssize_t, components: dict):
         """File the components of the body in row i, and set the flags that follow from their types.
 
         They are of the kinds that `find_used` has found.
         """
         b: Bodies = self.bodies
         kind: ComponentBinding
-        n_filed: cython.int = 0
+        n_cached: cython.int = 0
         has: cython.int = 0
         response: cython.int = 0
 
@@ -234,17 +234,17 @@ class ComponentReader:
             component = components.get(kind.type)
             if component is not None and kind.mark >> TRAITS_SHIFT and kind.width:
                 self.rare_reader.use()
-            if kind.file(i, component):
-                n_filed += kind.counts
+            if kind.cache(i, component):
+                n_cached += kind.counts
                 has |= kind.mark
                 response = max(response, kind.response)
         if has & Mark.ATTACHED:  # an attached box is a sensor, without a response
             has = has & OF_ATTACHED | Has.SENSOR
             response = 0
         b.attached[i] = (has & Mark.ATTACHED) != 0
-        b.n_filed[i] = n_filed
+        b.n_cached[i] = n_cached
         b.states[i] = state_of(components)
-        self.rare_reader.file(i, has)
+        self.rare_reader.cache(i, has)
         b.response[i] = response
         self.any_sensor |= (has & Has.SENSOR) != 0
         b.sensor[i] = (has & Has.SENSOR) != 0
@@ -276,23 +276,23 @@ class ComponentReader:
         """File only whether a body is disabled; return False, unchanged, if more differs."""
         b: Bodies = self.bodies
         kind: ComponentBinding
-        n_filed: cython.int = 0
+        n_cached: cython.int = 0
 
         self._require_row(i)
-        if b.n_filed[i] < 0:  # its flags must be computed again
+        if b.n_cached[i] < 0:  # its flags must be computed again
             return False
         for kind in self.used:
             component = components.get(kind.type)
             if component is not None:
-                n_filed += kind.counts
+                n_cached += kind.counts
             if kind.mark == Mark.DISABLED:
                 continue
             if component is not (kind.items[i] if kind.items else None):
                 return False
         for kind in self.kinds:
             if kind.mark == Mark.DISABLED:
-                b.disabled[i] = kind.file(i, components.get(kind.type))
-        b.n_filed[i] = n_filed
+                b.disabled[i] = kind.cache(i, components.get(kind.type))
+        b.n_cached[i] = n_cached
         b.states[i] = state_of(components)
         b.news[i] |= News.UNCHECKED
         return True
@@ -306,29 +306,29 @@ class ComponentReader:
         for kind in self.kinds:
             if kind.items:
                 for i in rows:
-                    kind.file(i, None)
+                    kind.cache(i, None)
 
-    def file_all(self, rows: list, components: list):
+    def cache_all(self, rows: list, components: list):
         """File the components of many bodies."""
         n: cython.Py_ssize_t
 
         for n in range(len(rows)):
-            self.file(rows[n], components[n])
+            self.cache(rows[n], components[n])
 
-    def filed(self, rows: list) -> tuple:
-        """Return what is filed for `rows`, for each row.
+    def cached(self, rows: list) -> tuple:
+        """Return what is cached for `rows`, for each row.
 
         The numbers of components, the types that any body has, and for each type the components, or
         None.
         """
         kind: ComponentBinding
         n: cython.Py_ssize_t
-        n_filed: list = []
+        n_cached: list = []
         types: list = []
         columns: list = []
 
         for n in range(len(rows)):
-            n_filed.append(self.bodies.n_filed[rows[n]])
+            n_cached.append(self.bodies.n_cached[rows[n]])
         for kind in self.kinds:
             if kind.items:
                 items: list = kind.items
@@ -337,7 +337,7 @@ class ComponentReader:
                     column.append(items[i])
                 types.append(kind.type)
                 columns.append(column)
-        return n_filed, types, columns
+        return n_cached, types, columns
 
     def forget(self, rows: cython.longlong[::1]):
         """Forget the known objects of `rows`, so that the next step reads all their numbers.

@@ -220,7 +220,7 @@ def _put_by_name(item, names, whole, numbers):
             write_number(item, name, float(number))
 
 
-def file_components(entities: dict, dead, all_records: list) -> tuple:
+def gather_components(entities: dict, dead, all_records: list) -> tuple:
     """Collect the components of all entities of a world in their records.
 
     Parameters

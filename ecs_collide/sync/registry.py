@@ -170,10 +170,10 @@ class BodyRegistry:
         index.release_gone(changes.gone, world)
         changed = [index.row_of[entity] for entity in changes.changed]
         if self.sleep.n:
-            self.sleep.filed += changed
-            self.sleep.wake(self.sleep.filed)
+            self.sleep.altered += changed
+            self.sleep.wake(self.sleep.altered)
         if changed:
-            index.refile(changed, [changes.entities[entity] for entity in changes.changed])
+            index.recache(changed, [changes.entities[entity] for entity in changes.changed])
             for row in changed:
                 self.read_again(row)
         admitted = NO_ROWS
@@ -301,7 +301,7 @@ class BodyRegistry:
         self.lists.n_out = n_out
         if n_out:
             self._stale.append(self._read[c.quarantined[self._read] != 0])
-        self.sleep.filed += reader.altered
+        self.sleep.altered += reader.altered
         self._list_moving()
         self.touched_still = NO_ROWS
         if reader.to_place:

@@ -152,4 +152,4 @@ class SeenBodies:
         c.touched[rows] = flags & TOUCHED != 0
         reader.clear(rows[flags & REPLACED != 0].tolist())
         changed = rows[flags & CHANGED != 0]
-        c.n_filed[changed], c.states[changed] = -1, 0
+        c.n_cached[changed], c.states[changed] = -1, 0

@@ -43,7 +43,7 @@ class Sleep:
         self._table = table
         self._timeline = timeline
         self.wanted = True  # whether any body may sleep
-        self.filed: list[int] = lists.filed
+        self.altered: list[int] = lists.altered
         self.disturbed: list[int] = lists.disturbed
 
     def use(self, timeline: Any) -> None:
@@ -53,7 +53,7 @@ class Sleep:
 
     def forget(self) -> None:
         """Clear the lists of bodies to examine."""
-        self.filed.clear()
+        self.altered.clear()
         self.disturbed.clear()
 
     @property
@@ -104,7 +104,7 @@ class Sleep:
             left.clear()
             self.disturbed.clear()
             return False
-        rows = np.array(self.disturbed + self.filed, np.int64)
+        rows = np.array(self.disturbed + self.altered, np.int64)
         found = left + self._timeline.sleeping.held_by(rows.data)
         left.clear()
         self.disturbed.clear()
@@ -113,10 +113,10 @@ class Sleep:
     def wake_near(self, placed: RowArray) -> bool:
         """Wake bodies beside a still body that is new or has changed."""
         if self.n == 0:
-            self.filed.clear()
+            self.altered.clear()
             return False
-        rows = np.array(self.filed, np.int64)
-        self.filed.clear()
+        rows = np.array(self.altered, np.int64)
+        self.altered.clear()
         rows = union(placed, rows[self._table.moves[rows] == 0])
         return self.wake(self._timeline.sleeping.near(rows.data))
 
@@ -210,9 +210,9 @@ class Sleep:
         """
         c = self._table
         some: RowArray = rows[sleeping["body"]]
-        # Only moving bodies can sleep.  A body that is not filed yet may have changed.
+        # Only moving bodies can sleep.  A body that is not cached yet may have changed.
         able = (c.moves[some] != 0) & (c.disabled[some] == 0) & (c.attached[some] == 0)
-        able |= c.n_filed[some] < 0
+        able |= c.n_cached[some] < 0
         # Bodies known to have invalid numbers do not sleep either.
         able &= (c.bad[some] == 0) | (c.news[some] & News.UNCHECKED != 0)
         some, sleeping = some[able], sleeping[able]

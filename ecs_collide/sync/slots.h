@@ -21,7 +21,7 @@
 #endif
 
 /* The components of one kind by row, what their slots are known to hold, and where these are.
-   A row without a filed component holds None.  The components are borrowed from a list. */
+   A row without a cached component holds None.  The components are borrowed from a list. */
 typedef struct {
     PyObject **items;
     PyObject **known;
@@ -485,24 +485,24 @@ static inline PyObject *changed_entities(PyObject *entities, const long long *id
     return found;
 }
 
-/* Return whether the components of an entity are those filed in a row.  Each pointer is compared
+/* Return whether the components of an entity are those cached in a row.  Each pointer is compared
    once, as a world has more components than anything else. */
-static inline int files_agree(PyObject *components, PyObject *types, PyObject *items,
-                              Py_ssize_t i, Py_ssize_t n_filed)
+static inline int matches_cache(PyObject *components, PyObject *types, PyObject *items,
+                                Py_ssize_t i, Py_ssize_t n_cached)
 {
     Py_ssize_t place = 0, n_types = LIST_SIZE(types), k;
-    PyObject *type, *component, *filed;
+    PyObject *type, *component, *cached;
     while (PyDict_Next(components, &place, &type, &component)) {
         for (k = 0; k < n_types && LIST_ITEM(types, k) != type; ++k)
             ;
         if (k == n_types)
             continue;
-        filed = LIST_ITEM(items, k);
-        if (i >= LIST_SIZE(filed) || LIST_ITEM(filed, i) != component)
+        cached = LIST_ITEM(items, k);
+        if (i >= LIST_SIZE(cached) || LIST_ITEM(cached, i) != component)
             return 0;
-        --n_filed;
+        --n_cached;
     }
-    return n_filed == 0;
+    return n_cached == 0;
 }
 
 #endif

@@ -40,6 +40,6 @@ cdef extern from "ecs_collide/sync/slots.h":
         dict entities, const long long *ids, const long long *rows, Py_ssize_t n_rows,
         const long long *states, signed char *present
     )
-    bint files_agree(
-        dict components, list types, list items, Py_ssize_t i, Py_ssize_t n_filed
+    bint matches_cache(
+        dict components, list types, list items, Py_ssize_t i, Py_ssize_t n_cached
     ) noexcept

@@ -38,14 +38,14 @@ def state_of(components: Mapping[type, Any]) -> int:
     return 0
 
 
-def files_agree(
-    components: Mapping[type, Any], types: list[type], items: list[list[Any]], i: int, n_filed: int
+def matches_cache(
+    components: Mapping[type, Any], types: list[type], items: list[list[Any]], i: int, n_cached: int
 ) -> bool:
-    """Return whether the components of an entity are those filed in a row."""
+    """Return whether the components of an entity are those cached in a row."""
     for kind, component in components.items():
         if kind in types:
-            filed = items[types.index(kind)]
-            if i >= len(filed) or filed[i] is not component:
+            cached = items[types.index(kind)]
+            if i >= len(cached) or cached[i] is not component:
                 return False
-            n_filed -= 1
-    return n_filed == 0
+            n_cached -= 1
+    return n_cached == 0

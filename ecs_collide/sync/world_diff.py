@@ -1,7 +1,7 @@
 """Compare the entities of a world with the known bodies.
 
 One pass over the world's dictionaries, by identity: an added, removed or replaced
-component differs from the filed one.  Python numbers the states of all dicts, so the components of
+component differs from the cached one.  Python numbers the states of all dicts, so the components of
 an entity are not compared again while their dict is in the same state.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import cython
 from ecs_collide.sync.bindings import ComponentBinding
-from ecs_collide.sync.slots import changed_entities, files_agree, state_of
+from ecs_collide.sync.slots import changed_entities, matches_cache, state_of
 
 START: cython.Py_ssize_t = 0
 
@@ -21,7 +21,7 @@ def compare_world(
     kinds: list,
     rows: cython.longlong[::1],
     ids: cython.longlong[::1],
-    n_filed: cython.longlong[::1],
+    n_cached: cython.longlong[::1],
     states: cython.longlong[::1],
     present: cython.schar[::1],
 ):
@@ -39,10 +39,10 @@ def compare_world(
         The kinds to compare; the first two make an entity a body.
     rows, ids : int64 (n,)
         The rows and the entities of the bodies, by rising id.  Another order takes longer.
-    n_filed
-        By row: the number of filed components.
+    n_cached
+        By row: the number of cached components.
     states
-        By row, written: the state in which the dict of the components was last found as filed, or
+        By row, written: the state in which the dict of the components was last found as cached, or
         0.  No dict comes back into a state that it has left.
     present
         By row, written: 1 if the entity exists.
@@ -78,7 +78,7 @@ def compare_world(
         row = row_of.get(entity)
         if row is not None:
             i = row
-            if files_agree(components, types, items, i, n_filed[i]):
+            if matches_cache(components, types, items, i, n_cached[i]):
                 states[i] = state_of(components)
                 present[i] = 1
                 continue

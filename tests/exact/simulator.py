@@ -150,7 +150,7 @@ class Cluster:
 
     Attributes
     ----------
-    is_worn : whether a member is worn, so that what it joins lasts
+    turned_before : whether joins turned a member in an earlier instant, so that what it joins lasts
     momentum : of a group that lasts to the end of the step: what its members share
     shift : by how much members are faster than the group; those not in it by nothing
     resizes : whether faces that grow or shrink have met in it
@@ -160,7 +160,7 @@ class Cluster:
     def __init__(self, members: set[int]) -> None:
         self.members = members
         self.anchor: int | None = None
-        self.is_worn = False
+        self.turned_before = False
         self.momentum: Fraction | None = None
         self.shift: dict[int, Fraction] = {}
         self.resizes = False
@@ -193,7 +193,7 @@ class Simulator:
     queue : the next impact of each pair, under (lower id, higher id)
     earlier : of the bodies that have turned in this instant, their velocities before it
     entered : for each axis, the bodies that came into a group in this instant
-    worn : for each axis, the bodies that joins have turned in an earlier instant
+    turned_before : for each axis, the bodies that joins have turned in an earlier instant
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
     leaves : of each crossing pair that was inside each other, when it leaves on its paths
@@ -241,7 +241,7 @@ class Simulator:
         self.entry: list[dict[int, Fraction]] = [{} for _ in range(self.dim)]
         self.links: list[list[Link]] = [[] for _ in range(self.dim)]
         self.unsettled: list[list[Link]] = [[] for _ in range(self.dim)]
-        self.worn: list[set[int]] = [set() for _ in range(self.dim)]
+        self.turned_before: list[set[int]] = [set() for _ in range(self.dim)]
         self.leaves: dict[tuple[int, int], Fraction] = {}
         self.saved: dict[int, list[Fraction]] = {}
         self.held_at: dict[int, Fraction] = {}
@@ -490,7 +490,7 @@ class Simulator:
                 if i not in clusters or self.bodies[i].level != self.rank_of(clusters[i]):
                     continue
                 if clusters[i].anchor is None and self.velocity[i][k] != was:
-                    self.worn[k].add(i)
+                    self.turned_before[k].add(i)
             self.entered[k].clear()
             for i, cluster in list(clusters.items()):
                 if not cluster.lasts:
@@ -616,7 +616,7 @@ class Simulator:
             if old.members == group and (old.anchor is None) == (anchor is None):
                 continue
             cluster = Cluster(group)
-            cluster.is_worn = not group.isdisjoint(self.worn[k])
+            cluster.turned_before = not group.isdisjoint(self.turned_before[k])
             cluster.anchor = anchor
             self._set_group(cluster, k, after[min(group)])
 
@@ -967,8 +967,8 @@ class Simulator:
         """Return whether the first of two groups keeps its velocity when they join to last."""
         if self.mass_of(one) != self.mass_of(other):
             return self.mass_of(one) > self.mass_of(other)
-        if (one.is_worn or one.lasts) != (other.is_worn or other.lasts):
-            return one.is_worn or one.lasts
+        if (one.turned_before or one.lasts) != (other.turned_before or other.lasts):
+            return one.turned_before or one.lasts
         return self._foremost(one) < self._foremost(other)
 
     def _foremost(self, cluster: Cluster) -> tuple:
@@ -980,7 +980,7 @@ class Simulator:
         """Return the group of a dynamic body, be it one of its own."""
         if i not in self.clusters[k]:
             cluster = self.clusters[k][i] = Cluster({i})
-            cluster.is_worn = i in self.worn[k]
+            cluster.turned_before = i in self.turned_before[k]
             self.entered[k].add(i)
             self.entry[k][i] = self.velocity[i][k]
         return self.clusters[k][i]
@@ -1037,7 +1037,7 @@ class Simulator:
         mass2, v2 = self.mass_of(other), self.velocity_of(other, k)
         joined = Cluster(one.members | other.members)
         joined.shift = {n: c.shift_of(n) for c in (one, other) for n in c.members}
-        joined.is_worn = one.is_worn or other.is_worn
+        joined.turned_before = one.turned_before or other.turned_before
         joined.resizes = True
         joined.is_broken = one.is_broken or other.is_broken
         joined.anchor = other.anchor if one.anchor is None else one.anchor
@@ -1046,13 +1046,13 @@ class Simulator:
             self.impulse += max(mass1 * abs(velocity - v1), mass2 * abs(velocity - v2))
         elif self.rank_of(one) != self.rank_of(other):
             leading = max(one, other, key=self.rank_of)
-            joined.is_worn, joined.momentum = leading.is_worn, leading.momentum
+            joined.turned_before, joined.momentum = leading.turned_before, leading.momentum
             velocity = self._path_of(leading, k)
             self.impulse += (mass2 if leading is one else mass1) * abs(v1 - v2)
         else:
             self.impulse += mass1 * mass2 / (mass1 + mass2) * abs(v1 - v2)
             velocity = (mass1 * v1 + mass2 * v2) / (mass1 + mass2)
-            if joined.is_worn or one.lasts or other.lasts:
+            if joined.turned_before or one.lasts or other.lasts:
                 joined.momentum = mass1 * v1 + mass2 * v2
                 velocity = self._path_of(one if self._leads(one, other) else other, k)
         self._set_group(joined, k, velocity)
@@ -1108,7 +1108,7 @@ class Simulator:
         if len(velocities) > 1:
             return False
         joined = Cluster(set().union(*(cluster.members for cluster in joining)))
-        joined.is_worn = any(cluster.is_worn for cluster in joining)
+        joined.turned_before = any(cluster.turned_before for cluster in joining)
         joined.is_broken = any(cluster.is_broken for cluster in joining)
         rank = self.rank_of(joined)
         highest = [cluster for cluster in joining if self.rank_of(cluster) == rank]
@@ -1123,7 +1123,7 @@ class Simulator:
             self.impulse += max(mass * abs(velocity - v) for mass, v in weights)
         elif len(highest) < len(joining):  # the others go along, weightless
             (leading,) = highest
-            joined.is_worn = leading.is_worn
+            joined.turned_before = leading.turned_before
             velocity = self.velocity[min(leading.members)][k]
             joined.momentum = leading.momentum
             self.loss = None
@@ -1141,7 +1141,7 @@ class Simulator:
             velocity = momentum / sum(masses.values())
             if len(self.yielding) == 2:
                 self.loss = (self.loss or 0) + energy - momentum * velocity
-            if joined.is_worn or any(cluster.lasts for cluster in joining):
+            if joined.turned_before or any(cluster.lasts for cluster in joining):
                 joined.momentum = momentum
                 leads = len(joining) == 1 or self._leads(*joining)
                 leader = joining[0] if leads else joining[1]

@@ -193,7 +193,7 @@ def test_a_group_ends_when_time_advances():
 
 
 def row_that_lasts(*more, last="slide", mass=4):
-    """Run a box at 64 into a row of four: 1 and 2 are worn from 1/32 on, the last is met at 7/32.
+    """Run a box at 64 into a row of four: joins turn 1 and 2 at 1/32, the last is met at 7/32.
 
     If the last weighs 4, all stop there, and share a momentum of 64.  If it weighs 2, all go on
     at 32, and all but the first share a momentum of 32.
@@ -203,7 +203,7 @@ def row_that_lasts(*more, last="slide", mass=4):
     return run([runner, *row, body(5, (16, 0), (1, 2), (0, 0), last, mass), *more])
 
 
-def test_a_worn_group_keeps_the_path_of_its_heavier_part_and_shares_its_momentum():
+def test_a_group_turned_before_keeps_the_path_of_its_heavier_part_and_shares_its_momentum():
     stopped, gone_on = row_that_lasts(), row_that_lasts(mass=2)
 
     assert [v[0] for v in stopped.velocity.values()] == [8] * 5
@@ -263,7 +263,7 @@ def test_who_is_taken_out_of_a_group_that_lasts_takes_its_share_along():
     assert [exact.velocity[n][0] for n in range(2, 5)] == [Fraction(32, 5)] * 3
 
 
-def test_a_body_that_has_met_a_wall_is_not_worn():
+def test_a_body_that_has_met_a_wall_does_not_make_its_group_last():
     # 1 comes to rest on the floor, then 2 lands on it: both rest, and nothing is left to share.
     exact = run(
         [
@@ -672,7 +672,7 @@ FAULTS = {
         "if True:",
     ),
     "every cluster lasts": (
-        "if joined.is_worn or any(cluster.lasts for cluster in joining):",
+        "if joined.turned_before or any(cluster.lasts for cluster in joining):",
         "if True:",
     ),
     "the lighter cluster keeps its path": (

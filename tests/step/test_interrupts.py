@@ -852,8 +852,8 @@ def test_a_restore_that_is_interrupted_leaves_no_entity_half_changed(implementat
             (entity, {kind: repr(part) for kind, part in its.items() if kind is not Lamp})
             for entity, its in esper._entities.items()
         ]
-        filed = {kind: set(having) for kind, having in esper._components.items()}
-        return entities, filed, set(esper._dead_entities)
+        by_type = {kind: set(having) for kind, having in esper._components.items()}
+        return entities, by_type, set(esper._dead_entities)
 
     before = structure()
     n_taken_back = 0
@@ -1052,10 +1052,10 @@ def test_kernels_refuse_rows_for_which_they_have_no_room(implementation, world):
 
     for refused in (
         lambda: timeline.require(capacity + 1),
-        lambda: reader.file(capacity, {}),
+        lambda: reader.cache(capacity, {}),
         lambda: reader.require(np.array([0, capacity]).data),
         lambda: reader.kinds[0].require(capacity + 1),
-        lambda: reader.kinds[0].file(capacity, object()),
+        lambda: reader.kinds[0].cache(capacity, object()),
         lambda: reader.kinds[0].put(capacity, 0, 1.0),
         lambda: reader.kinds[0].bind(capacity + 1, columns.centre, columns.centre),
     ):

@@ -118,9 +118,9 @@ def test_escapes_are_reinserted_one_at_a_time_where_few_bodies_move(n_movers, re
         reinsertions += stats.reinsertions
         n_renewed += stats.escapes
         # Reinsertions make a worse tree: it is rebuilt after 256, plus one for every four items.
-        is_worn = n_renewed > MIN_ESCAPES + n_items // ITEMS_PER_ESCAPE
-        assert stats.rebuilds == is_worn
-        n_renewed *= not is_worn
+        is_rebuilt = n_renewed > MIN_ESCAPES + n_items // ITEMS_PER_ESCAPE
+        assert stats.rebuilds == is_rebuilt
+        n_renewed *= not is_rebuilt
 
     assert escapes >= n_movers
     assert reinsertions > 0.9 * escapes

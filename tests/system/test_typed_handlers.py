@@ -276,15 +276,15 @@ def test_types_are_known_where_esper_files_components_in_another_way(monkeypatch
     assert s.counts == (1, 1)
 
 
-@pytest.mark.parametrize("filed", [dict, Components])
+@pytest.mark.parametrize("registry", [dict, Components])
 def test_a_handler_registered_from_another_world_has_the_types_of_its_own(
-    filed, world, monkeypatch
+    registry, world, monkeypatch
 ):
     s = Scene(types=(Fire, Enemy))
     esper.process(1.0)
     ended = []
     esper.switch_world(f"{world} next")
-    if filed is Components:  # then nobody is known to have a type until the world is current
+    if registry is Components:  # then nobody is known to have a type until the world is current
         context = esper._context_map[world]
         other = (context[0], Components(context[1]), *context[2:])
         monkeypatch.setitem(esper._context_map, world, other)
@@ -293,11 +293,11 @@ def test_a_handler_registered_from_another_world_has_the_types_of_its_own(
     esper.delete_world(f"{world} next")
     leave(s)
     esper.process(1.0)
-    assert len(ended) == (filed is dict)
+    assert len(ended) == (registry is dict)
 
 
 @pytest.mark.parametrize("ghost", [None, "crate", 2**70])
-def test_what_is_filed_by_mistake_under_no_id_fails_no_step(ghost):
+def test_what_is_stored_by_mistake_under_no_id_fails_no_step(ghost):
     s = Scene()
     with pytest.raises(KeyError):
         esper.add_component(ghost, Player())
