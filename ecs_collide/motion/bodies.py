@@ -604,7 +604,11 @@ class Bodies:
         self.path[self.n_path * i + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
 
     def snap(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
-        """Place a body as `put` does; within a step, `centre` stays that of the step's start."""
+        """Place a body as `put` does; within a step, `centre` stays that of the step's start.
+
+        Interrupts its rest.
+        """
+        self.interrupt_rest(i)
         if self.base[i] < 1.0:
             self.start_path_at(i, k, centre + 0.0)
         else:

@@ -72,7 +72,6 @@ def _snap(
             centre = nextafter(centre, INF)
         if thin and centre - half == centre + half:
             centre = max(nextafter(face, INF), face + APART_AT_LEAST)
-    b.interrupt_rest(i)
     if shift != 0.0:
         thin &= centre - half == centre + half
         centre = _unshifted(centre - shift, half, face, below, shift, thin)

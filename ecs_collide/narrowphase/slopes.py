@@ -265,18 +265,17 @@ class Slopes:
         dim: cython.int = sweeper.dim
         cos: cython.double = abs(self.normal_up)
         top: cython.int = 2 * self.up + (1 if self.sign * self.out > 0.0 else 0)
-        near: cython.double = SLOP * self.reach * cos
-        slop: cython.double = max(SLOP * (self.reach + speeds) * cos, APART_AT_LEAST)
+        slop: cython.double = SLOP * (self.reach + speeds) * cos
         gap: cython.double = self.above * cos
 
         if abs(rate) <= LEVEL_RATE * speeds:
             rate = 0.0
-        if -slop <= gap < 0.0 or abs(gap) < APART_AT_LEAST:
+        if -slop <= gap < 0.0:
             gap = 0.0
         sweeper.n_sides = 2 * dim + 1
         sweeper.gap[2 * dim] = gap
         sweeper.rate[2 * dim] = rate * cos
-        sweeper.near[dim] = max(near, APART_AT_LEAST)
+        sweeper.near[dim] = SLOP * self.reach * cos
         sweeper.slop[dim] = slop
         sweeper.slope_axis = self.up
         sweeper.slope_sign = 2 if self.sign * self.out > 0.0 else -2
@@ -371,7 +370,6 @@ class Slopes:
         up: cython.int = self.up
         i: cython.Py_ssize_t = self.body
 
-        b.interrupt_rest(i)
         self._measure(b.base[i], pairs, p)
         centre: cython.double = self.seat_of(self.along, b.half_of(i, up), slanted)
         b.snap(i, up, centre)

@@ -190,7 +190,7 @@ def test_it_passes_below_a_one_way_slope_at_its_speed(direction):
 def test_it_walks_up_a_one_way_slope_without_losing_any_of_its_speed():
     box((-100, -8), (100, 8))
     box((60, 30), (60, 30), ec.Slope("right"), ec.OneWay())
-    body, character, _ = hero((-34, FEET), acceleration=math.inf)
+    body, character, _ = hero((-33, FEET), acceleration=math.inf)
     for _ in range(5):
         esper.process(DT)
 
@@ -199,5 +199,22 @@ def test_it_walks_up_a_one_way_slope_without_losing_any_of_its_speed():
         before = position(body)[0]
         esper.process(DT)
         assert position(body)[0] - before == pytest.approx(2, rel=1e-8)
+        # In the step in which it leaves the floor, it climbs only for the rest of that step.
+        line = max(0.0, (position(body)[0] + 6) / 2)
+        assert position(body)[1] - FEET == pytest.approx(line, abs=1e-8)
 
-    assert position(body)[1] - FEET == pytest.approx((position(body)[0] + 6) / 2)
+    assert position(body)[0] > 50
+
+
+def test_it_stops_at_a_wall_on_a_slope_and_stands_there():
+    hill(0.5)
+    box((40, 40), (4, 40))  # its face is at 36
+    body, character, _ = hero((-30, FEET), acceleration=math.inf)
+    character.walk = 1.0
+
+    for _ in range(60):
+        esper.process(DT)
+
+    assert character.on_ground
+    assert position(body)[0] == 30
+    assert 0 <= position(body)[1] - (FEET + 18) < 1.001  # at most the climb of one step too high

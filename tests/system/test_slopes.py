@@ -14,6 +14,7 @@ from tests.scenes import SLOP, box, mover, position, set_velocity, velocity
 pytestmark = pytest.mark.usefixtures("implementation", "world")
 
 HALF = math.sqrt(0.5)
+FAR = 2.0**30
 DT = 1 / 60
 GRAVITY = -900.0
 
@@ -153,6 +154,78 @@ def test_a_lower_top_is_the_top_of_the_solid_part():
     assert hit.normal_for(body) == (0, 1)
     assert position(body) == (16.5, 9)
     assert [contact.normal_for(body) for contact in space.contacts(body)] == [(0, 1)]
+
+
+def test_a_body_on_a_lower_top_by_rounding_meets_it_and_does_not_overlap_it():
+    ramp(high=0.5)
+    body = mover((16.5, 9 - 2.0**-42), (1, 1), (0, -1), ec.Slide())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert (hit.kind, hit.time) == (ec.SweepKind.IMPACT, 0)
+    assert position(body) == (16.5, 9)
+
+
+#   The body is below the line by three quarters of the slop, which grows with all coordinates.
+@pytest.mark.parametrize(
+    ("centre", "half", "corner"),
+    [
+        ((8, 12), (8, 4), (6, 11)),
+        ((FAR + 8, 12), (8, 4), (FAR + 6, 11)),
+        ((8, FAR + 12), (8, 4), (6, FAR + 11)),
+        ((0, 0), (FAR, FAR / 2), (6, 3)),
+        ((FAR / 2, FAR / 4), (FAR / 2, FAR / 4), (FAR - 8, FAR / 2 - 4)),
+    ],
+)
+def test_a_body_below_a_line_by_rounding_meets_it_only_if_it_closes(centre, half, corner):
+    ramp(centre=centre, half=half)
+    rise = max(abs(corner[1]), abs(centre[1] - half[1]))
+    run = max(abs(corner[0]), abs(centre[0] - half[0]))
+    place = (corner[0] - 1, corner[1] + 1 - 0.75 * SLOP * (rise + run / 2))
+    body = mover(place, (1, 1), (2, 1), ec.Slide())
+    space = ec.install()
+
+    esper.process(1.0)
+    along = len(space.collisions)
+    set_velocity(body, 2, 0)
+    esper.process(1.0)
+
+    assert along == 0
+    assert [hit.kind for hit in space.collisions] == [ec.SweepKind.IMPACT]
+
+
+def test_at_the_high_end_of_a_line_the_normal_is_that_of_the_line():
+    ramp()
+    body = mover((14, 18), (2, 2), (0, -1), ec.Stop())
+    space = ec.install()
+
+    esper.process(1.0)
+
+    (contact,) = space.contacts(body)
+    assert contact.normal_for(body) == pytest.approx((-HALF, HALF), abs=1e-15)
+
+
+def test_two_slopes_enter_each_other_as_boxes():
+    ramp(ec.Sensor())
+    mover((4, 30), (4, 4), (0, -20), ec.Slope("right"))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    (hit,) = space.collisions
+    assert (hit.time, abs(hit.normal[1])) == (0.5, 1)  # 10 above the box, 18 above the line
+
+
+def test_a_slope_without_a_width_is_a_box():
+    box((0, 0), (0, 8), ec.Slope("right"))
+    body = mover((-6, 0), (1, 1), (10, 0), ec.Slide())
+    ec.install()
+
+    esper.process(1.0)
+
+    assert position(body) == (-1, 0)
 
 
 def test_with_y_downwards_a_floor_rises_upwards_too():
@@ -420,6 +493,32 @@ def test_a_lift_with_a_slope_carries_what_stands_on_it():
     assert space.contacts(body)
 
 
+@pytest.mark.parametrize("way", [(0, 2), (1, 2)])
+def test_a_wall_pushes_a_body_up_a_slope_that_moves(way):
+    mover((8, 8), (8, 8), way, ec.Slope("right"))
+    mover((1, 20), (1, 20), (3, 0))
+    body = mover((4, 7.9), (2, 2), (0, -1), ec.Slide())  # its corner, (6, 5.9), is in the slope
+    space = ec.install()
+
+    esper.process(0.1)
+
+    assert len(space.collisions) <= 3  # the two contacts do not take turns
+    assert velocity(body) == (3, 3 - way[0] + way[1])
+
+
+def test_a_body_between_parallel_lines_that_close_is_crushed():
+    slope = ramp()
+    lid = mover((8, 18), (8, 8), (0, -6), ec.Slope("right", ceiling=True))
+    mover((6, 10), (2, 2), (0, 0), ec.Slide())  # the lid is 2 above it
+    space = ec.install()
+
+    esper.process(0.5)
+
+    (hit,) = space.collisions
+    assert (hit.time * 0.5, hit.outcome) == (pytest.approx(1 / 3), ec.Outcome.CRUSHED)
+    assert set(hit.solids) == {slope, lid}
+
+
 def test_a_body_between_a_slope_and_a_wall_is_crushed_and_the_step_ends():
     mover((-30, 8), (8, 8), (60, 0), ec.Slope("right", ceiling=True))
     box((0, -1), (100, 1))
@@ -479,6 +578,17 @@ def test_push_out_moves_no_body_that_stands_on_a_slope():
         esper.process(DT)
 
     assert position(body) == place
+
+
+def test_push_out_leaves_a_body_that_is_in_a_slope_by_rounding_to_its_response():
+    ramp()
+    body = mover((6, 10 - 2.0**-46), (2, 2), (0, -1), ec.Stop(), ec.PushOut(100))
+    space = ec.install()
+
+    esper.process(0.1)
+
+    assert len(space.collisions) == 1
+    assert velocity(body) == (0, 0)
 
 
 def test_push_out_moves_a_body_out_of_a_slope():
@@ -839,11 +949,11 @@ def test_a_move_lands_on_a_one_way_slope():
 @pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push])
 def test_a_ramp_that_comes_down_on_a_body_locked_in_height_pushes_it_aside(response):
     ramp = esper.create_entity(
-        ec.Position(0, 4), ec.Extents(2, 1), ec.Velocity(0, -6),
+        ec.Position(0, 4.1), ec.Extents(2, 1), ec.Velocity(0, -6),
         ec.Slope("left", ceiling=True),
     )  # fmt: skip
     body = esper.create_entity(
-        ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(0, 0), response(),
+        ec.Position(0, 0.1), ec.Extents(1, 1), ec.Velocity(0, 0), response(),
         ec.LockedAxes(y=True),
     )  # fmt: skip
     space = ec.install()
@@ -853,6 +963,6 @@ def test_a_ramp_that_comes_down_on_a_body_locked_in_height_pushes_it_aside(respo
         assert not any(hit.outcome is ec.Outcome.CRUSHED for hit in space.collisions)
 
     x, y = esper.component_for_entity(body, ec.Position).xy
-    assert y == 0
+    assert y == 0.1
     assert abs(x) > 1
     assert space.explain(ramp, body)
