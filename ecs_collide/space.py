@@ -86,8 +86,9 @@ class Space(BoxQueries[Filter]):
     pair_limit : int
         Largest number of resolutions of one pair within one step, 1 or more.  Then its bodies are
         held where they are to the end of the step, and move on with their velocities in the next
-        one.  A body is also held after 8 * (`pair_limit` + its pairs) sweeps that changes of its
-        velocity have caused.
+        one.  Of resolutions in one instant there may be 32 more, without restitution, if no static
+        or kinematic body is in the way.  A body is also held after 8 * (`pair_limit` + its pairs)
+        sweeps that changes of its velocity have caused.
     margin : float, optional
         How far the bounds in the tree reach beyond a body's path, in world
         units; by default the body's longest side.

@@ -139,6 +139,8 @@ class Clusters(SharedMotion):
     n_alone: cython.Py_ssize_t
     # (n_rows, dim): the last instant of any step in which merges turned a body on an axis, or 0
     turned_in: cython.longlong[:, ::1]
+    # (n_rows,): the last instant of any step in which a body has stopped rebounding, or 0
+    calm_in: cython.longlong[::1]
     alone: cython.longlong[::1]  # (n_rows,): `n_alone` rows, see `turn_alone`
     is_alone: cython.schar[::1]  # (n_rows,): 1 for each of them
     capacity: cython.Py_ssize_t
@@ -167,6 +169,7 @@ class Clusters(SharedMotion):
         self.n_merges = 0
         self.instant = self.first_instant = 1
         self.turned_in = zeros(LONG, 1, bodies.dim)
+        self.calm_in = zeros(LONG, 1)
         self.alone = zeros(LONG, 1)
         self.is_alone = zeros(BYTE, 1)
         self.capacity = 0
@@ -205,6 +208,7 @@ class Clusters(SharedMotion):
         self.alone = grown(self.alone, n_rows)
         self.is_alone = grown(self.is_alone, n_rows)
         self.turned_in = grown(self.turned_in, n_rows)
+        self.calm_in = grown(self.calm_in, n_rows)
 
     def begin_step(self) -> cython.void:
         """Dissolve all clusters of the previous step, even if it was interrupted."""
@@ -392,6 +396,16 @@ class Clusters(SharedMotion):
         self.n_alone -= 1
         self.is_alone[self.alone[self.n_alone]] = 0
         return self.alone[self.n_alone]
+
+    def calm(self, i: cython.Py_ssize_t) -> cython.void:
+        """Set the restitution of a body to 0 for the rest of the instant."""
+        self.calm_in[i] = self.instant
+
+    @cython.cfunc
+    @cython.inline
+    def is_calm(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the restitution of a body is 0 for the rest of the instant."""
+        return self.calm_in[i] == self.instant
 
     # -- for the narrowphase --
 

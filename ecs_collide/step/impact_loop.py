@@ -532,7 +532,9 @@ class ImpactLoop:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if self.pairs.impact[p].resolutions >= self.step.pair_limit or self._keeps_growing(p):
+        if self._keeps_growing(p) or (
+            self.pairs.impact[p].resolutions >= self.step.pair_limit and not self._calm(p)
+        ):
             first: cython.bint = self._hold(i)
             second: cython.bint = self._hold(j)
             self.n_pair_limit += first or second
@@ -540,6 +542,33 @@ class ImpactLoop:
             first = self._hold_if_spent(i)
             second = self._hold_if_spent(j)
         return first or second
+
+    def _calm(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Let the free bodies of a pair at its limit rebound no more in this instant.
+
+        Returns False if that does not help, or a static, kinematic or held body is in the way.
+        """
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        if (
+            self.pairs.impact[p].resolved_at != self.step.now
+            or self.pairs.impact[p].resolutions >= self.step.pair_limit + REPEAT_LIMIT
+            or not self._is_free(i, self.pairs.impact[p].axis)
+            or not self._is_free(j, self.pairs.impact[p].axis)
+        ):
+            return False
+        self.clusters.calm(i)
+        self.clusters.calm(j)
+        return True
+
+    def _is_free(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a body is dynamic and not held, and its cluster has no anchor."""
+        return (
+            self.bodies.dynamic[i] != 0
+            and not self.bodies.on_hold[i]
+            and not self.clusters.is_anchored(i, k)
+        )
 
     def _keeps_growing(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a resizing pair is about to be crushed although one body is held."""
@@ -864,6 +893,8 @@ class ImpactLoop:
             normal_only = True
             if restitution < 1.0:
                 restitution = 0.0
+        if self.clusters.is_calm(i) or self.clusters.is_calm(j):
+            restitution = 0.0
         normal_only |= gives_way
         self.solver.may_part = self.pairs.impact[p].repeats == 0
         if b.rare.any_pusher:  # the velocity along the surface may be a displacement

@@ -200,6 +200,7 @@ class Simulator:
     saved : of each body that is held to the end of the step, the velocity that it has again then
     held_at : when each of them was
     yielding : who yields in the resolution under way
+    calm : who rebounds no more in an instant, as (body, number of the instant)
     joining : who joins groups in it: also who outweighs the other
     impulse : what the normal part of it has passed from one to the other
     loss : twice the kinetic energy that the join of the resolution under way has taken, or None
@@ -250,6 +251,7 @@ class Simulator:
         self.impulse = Fraction(0)
         self.resolutions: dict[tuple[int, int], int] = {}
         self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
+        self.calm: set[tuple[int, int]] = set()
         self.crushed: set[tuple[int, int]] = set()
         self.changed: set[int] = set()
         self.turned_now: set[int] = set()
@@ -777,14 +779,30 @@ class Simulator:
         """Hold the bodies of a pair that has had all of its resolutions; return whether any is."""
         is_held = any(n in self.saved for n in pair)
         n_repeats = self._count_repeats(pair)
-        if self.resolutions.get(pair, 0) < self.pair_limit and not (
-            is_held and n_repeats >= REPEAT_LIMIT and self.resizes(pair, impact.axis)
-        ):
-            return False
+        if not (is_held and n_repeats >= REPEAT_LIMIT and self.resizes(pair, impact.axis)):
+            n_resolutions = self.resolutions.get(pair, 0)
+            if n_resolutions < self.pair_limit:
+                return False
+            if (
+                n_repeats > 0
+                and n_resolutions < self.pair_limit + REPEAT_LIMIT
+                and all(self._is_free(n, impact.axis) for n in pair)
+            ):
+                self.calm |= {(n, self.n_instants) for n in pair}
+                return False
         wanted = [n for n in pair if self.bodies[n].is_dynamic and n not in self.saved]
         for n in wanted:
             self.hold(n)
         return bool(wanted)
+
+    def _is_free(self, i: int, k: int) -> bool:
+        """Return whether a body is dynamic and nothing keeps it in its place on an axis."""
+        cluster = self.clusters[k].get(i)
+        return (
+            self.bodies[i].is_dynamic
+            and i not in self.saved
+            and (cluster is None or cluster.anchor is None)
+        )
 
     def hold(self, i: int) -> None:
         """Let a body stay where it is, and as large as it is, to the end of the step."""
@@ -869,6 +887,8 @@ class Simulator:
             normal_only = True
             if restitution < 1:
                 restitution = Fraction(0)
+        if any((n, self.n_instants) in self.calm for n in pair):
+            restitution = Fraction(0)
 
         v1, v2 = ([self.final(n, axis) for axis in range(self.dim)] for n in pair)
         self.loss = None

@@ -220,6 +220,21 @@ def test_a_group_that_lasts_goes_on_as_one_in_later_instants():
     assert exact.faces(6)[0][0] == 19 + 23
 
 
+def test_two_boxes_at_the_limit_of_their_rebounds_move_on_as_one():
+    masses = Fraction(63, 2), 1, Fraction(63, 2)
+    row = [
+        body(n, (2 * n, 0), (1, 1), (0 if n else 1, 0), "deflect", mass)
+        for n, mass in enumerate(masses)
+    ]
+
+    exact = run(row, pair_limit=4)
+
+    first, light, last = (v[0] for v in exact.velocity.values())
+    assert first == light < last
+    assert Fraction(63, 2) * (first + last) + light == Fraction(63, 2)
+    assert not exact.saved
+
+
 def test_what_rebounds_from_a_group_that_lasts_pushes_all_of_it():
     ball = body(6, (20, 0), (1, 1), (-4, 0), "deflect")
 
@@ -728,10 +743,9 @@ FAULTS = {
         "share = Fraction(1 if i in self.yielding else 0)",
         "share = Fraction(1, 2)",
     ),
-    "sensors are solid": ("return one.sensor or other.sensor or not", "return not"),
     "the pair limit is one too many": (
-        "self.resolutions.get(pair, 0) < self.pair_limit",
-        "self.resolutions.get(pair, 0) <= self.pair_limit",
+        "if n_resolutions < self.pair_limit:",
+        "if n_resolutions <= self.pair_limit:",
     ),
     "who is held loses its velocity": ("self.velocity[i] = velocity\n\n", "pass\n\n"),
     "who is held goes on": ("self.change(i, k, Fraction(0))", "pass"),
@@ -739,6 +753,8 @@ FAULTS = {
         "self.growth[i] = [Fraction(0)] *",
         "self.growth[i] = self.growth[i] * 1 or",
     ),
+    "who rebounds too often is held": ("n_repeats > 0\n", "False\n"),
+    "who rebounds too often goes on rebounding": ("self.calm |=", "self.calm &="),
     "who is held is turned by all": ("self.joining = yielding - held", "pass"),
     "who is held stops a lift": (
         "if lasting or not anchors:",

@@ -172,6 +172,51 @@ def test_boxes_that_rebound_in_the_same_instant_keep_the_momentum_and_gain_no_en
         assert energy[1] <= energy[0] * (1 + 1e-12)
 
 
+def test_two_boxes_at_the_limit_of_their_rebounds_move_on_as_one():
+    space = ec.install(pair_limit=4)
+    velocities = [ec.Velocity(speed, 0) for speed in (1, 0, 0)]
+    for x, velocity in enumerate(velocities):
+        mass = ec.Mass(1 if x == 1 else 31.5)
+        esper.create_entity(ec.Position(x, 0), ec.Extents(0.5, 0.5), velocity, ec.Deflect(), mass)
+
+    esper.process(DT)
+
+    first, light, last = (velocity.x for velocity in velocities)
+    assert first == light < last
+    assert 31.5 * first + light + 31.5 * last == pytest.approx(31.5, rel=1e-15)
+    assert space.stats.held == 0
+
+
+def test_boxes_at_the_limit_of_their_rebounds_beside_a_wall_are_held():
+    space = ec.install(pair_limit=4)
+    velocities = [ec.Velocity(0, 0), ec.Velocity(-1, 0)]
+    esper.create_entity(ec.Position(-1, 0), ec.Extents(0.5, 0.5))
+    esper.create_entity(ec.Position(0, 0), ec.Extents(0.5, 0.5), velocities[0], ec.Slide())
+    esper.create_entity(
+        ec.Position(1, 0), ec.Extents(0.5, 0.5), velocities[1], ec.Deflect(), ec.Mass(2)
+    )
+
+    esper.process(DT)
+
+    assert [velocity.x for velocity in velocities] == [0, pytest.approx(-1 / 3**4)]
+    assert space.stats.held == 2
+
+
+@pytest.mark.parametrize(("n_rows", "n_columns", "seed"), [(2, 3, 194), (3, 4, 59)])
+def test_a_wall_whose_boxes_rebound_too_often_keeps_its_momentum(n_rows, n_columns, seed):
+    # A pair of it would rebound more than 64 times in the instant.
+    space = ec.install()
+    boxes = make_wall(random.Random(seed), "masses", n_rows, n_columns)
+
+    after = velocities_after(boxes, range(len(boxes)), TURNS["as it is"], ec.Deflect)
+
+    assert space.stats.held == 0
+    mass = [box[3] for box in boxes]
+    assert sum(m * v[0] for m, v in zip(mass, after, strict=True)) == pytest.approx(
+        sum(m * box[2] for m, box in zip(mass, boxes, strict=True)), rel=1e-13
+    )
+
+
 def test_a_box_of_higher_dominance_is_not_turned_by_those_behind_it():
     ec.install()
     fast, slow, pushed = ec.Velocity(3, 0), ec.Velocity(1, 0), ec.Velocity(0, 0)
