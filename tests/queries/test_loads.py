@@ -41,6 +41,17 @@ def test_a_plate_under_a_stack_of_ten_feels_ten():
     assert [space.load_on(each) for each in stack] == [9, 8, 7, 6, 5, 4, 3, 2, 1, 0]
 
 
+def test_a_collision_at_rest_has_the_momentum_of_one_box_and_the_load_that_of_all():
+    space = ec.install(gravity=(0, -512), sleep=False)
+    plate = box(0, 0, 10, 1)
+    stack = [crate(0, 1 + 10 * n, 10, 10, mass=n + 1) for n in range(4)]
+    play()
+
+    impulses = {hit.second: hit.impulse for hit in space.collisions}
+    assert [impulses[each] for each in stack] == [8 * mass for mass in (1, 2, 3, 4)]  # 512 / 64
+    assert space.load_on(plate) * 512 / 64 == sum(impulses.values())
+
+
 def test_a_table_shares_its_load_among_its_legs_and_they_pass_it_on():
     #
     #        +--+ 4
