@@ -16,7 +16,9 @@ from tests.volume import further
 
 ROOT = Path(__file__).parents[2]
 SLOW = ("platformer", "survivors", "ten_thousand", "tree")  # more than a third of a second
-DIFFERENCE = 0.7  # of 255, on average: the times that are measured differ a little
+DIFFERENCE = 0.7  # of 255, on average
+# Rows at the top that show measured times, and the difference that the palette makes below them.
+TIMES = {"ten_thousand": (52, 2.0), "survivors": (20, DIFFERENCE)}
 
 
 def drawing() -> Any:
@@ -48,7 +50,9 @@ def test_picture_of_a_demo_is_what_it_shows_now(
     with Image.open(kept) as old, Image.open(tmp_path / kept.name) as new:
         assert new.width == 440
         pair = [np.asarray(picture.convert("RGB")).astype(float) for picture in (old, new)]
-    assert np.abs(pair[0] - pair[1]).mean() < DIFFERENCE, "python docs/make_pictures.py demos"
+    assert pair[0].shape == pair[1].shape
+    top, most = TIMES.get(name, (0, DIFFERENCE))
+    assert np.abs(pair[0] - pair[1])[top:].mean() < most, "python docs/make_pictures.py demos"
 
 
 def test_sprites_are_as_they_are_drawn_and_named() -> None:
