@@ -1,8 +1,9 @@
-"""Tiles that change while the game runs: a change makes again only the boxes that it touches.
+"""Tiles that change while the game runs.
 
-The state is one component, `Cells`, of a separate entity, so snapshots hold it.  It has the tiles
-that differ from the level's file, and where each box of tiles lies.  It appears with the first
-change, or with the first chunk that is loaded.  A level that never changes has none.
+A change rebuilds only the boxes that it touches.  The state is one component, `Cells`, of a
+separate entity, so snapshots hold it.  It has the tiles that differ from the level's file, and
+where each box of tiles lies.  It appears with the first change, or with the first chunk that is
+loaded.  A level that never changes has none.
 """
 
 from __future__ import annotations

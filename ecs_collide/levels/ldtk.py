@@ -78,9 +78,9 @@ def load(
     FileNotFoundError
         The project or the level's own file is missing.
     ValueError
-        The file is not a project, or a part of it is damaged; a file lies outside of `root`, or
-        is not a regular file; there is no such level; `cells` names a value or a property that
-        does not exist; or a property has an invalid value.  The message names the file or the
+        The file is not a project, or a part of it is damaged.  A file lies outside of `root`, or
+        is not a regular file.  There is no such level.  `cells` names a value or a property that
+        does not exist.  A property has an invalid value.  The message names the file or the
         argument.
     TypeError
         `cells` or `categories` is not a mapping, or has values of a wrong type.

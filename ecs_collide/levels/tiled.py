@@ -160,11 +160,11 @@ def load(
     FileNotFoundError
         The map, one of its tilesets or a template is missing.
     ValueError
-        The file is not a map, or a part of it is damaged; a file that it names lies outside of
-        `root`, or is not a regular file; layers have more tiles than `max_tiles` or than they
-        declare; XML defines entities; the map is not orthogonal; it uses a tile that no tileset
-        has; a template is saved as XML and the map as JSON, or the reverse; a property has an
-        invalid value; or an object is not an upright box.  The message names the file, and the
+        The file is not a map, or a part of it is damaged.  A file that it names lies outside of
+        `root`, or is not a regular file.  Layers have more tiles than `max_tiles` or than they
+        declare.  XML defines entities.  The map is not orthogonal.  It uses a tile that no tileset
+        has.  A template is saved as XML and the map as JSON, or the reverse.  A property has an
+        invalid value.  An object is not an upright box.  The message names the file, and the
         layer and the object if one of them is at fault.
     TypeError
         `categories` does not map names to numbers, or `max_tiles` is not a number.

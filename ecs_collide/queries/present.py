@@ -1,6 +1,6 @@
 """The bodies of a space as they are now, for queries after `Space.update` and for `Space.move`.
 
-The game has changed the world since the last step: bodies came and went, were moved and resized.
+Since the last step bodies may have come and gone, and may have been moved and resized.
 Here all bodies are read into a separate tree once, and afterwards only changes are applied.  The
 data of the step is not changed, so queries do not affect later steps.
 
