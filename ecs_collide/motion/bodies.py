@@ -105,6 +105,7 @@ class Bodies:
     restitution: Public[cython.double[::1]]
     base: Public[cython.double[::1]]
     turned_at: Public[cython.double[::1]]
+    mark_of: Public[cython.int[::1]]
     seen_restitution: Public[cython.double[:, ::1]]
     seen_owner: Public[cython.double[:, ::1]]
     has: Public[cython.schar[::1]]
@@ -144,8 +145,8 @@ class Bodies:
     # (capacity * n_path,): for each body and axis the centre and half size at the base time,
     # motion and resize
     path: Public[cython.double[::1]]
-    # (capacity, dim, 3): the time of anchoring or -1, the anchor's velocity then, and the body's
-    # velocity before it turned
+    # (capacity, dim, 3), by place in `marked`: the time of anchoring or -1, the anchor's velocity
+    # then, and the body's velocity before it turned
     turn: Public[cython.double[:, :, ::1]]
     # (capacity, 2 * dim): the saved velocity and growth of a body on hold
     saved_motion: Public[cython.double[:, ::1]]
@@ -329,18 +330,20 @@ class Bodies:
     def mark(self, i: cython.Py_ssize_t) -> cython.void:
         """Reset the turns and anchors of a body at its first event in a step; most have none."""
         k: cython.int
+        m: cython.Py_ssize_t = self.n_marked
 
         if self.is_marked[i]:
             return
         self.is_marked[i] = 1
-        self.marked[self.n_marked] = i
+        self.mark_of[i] = m
+        self.marked[m] = i
         self.n_marked += 1
-        self.turned_at[i] = -1.0
-        self.turned_tick[i] = 0
+        self.turned_at[m] = -1.0
+        self.turned_tick[m] = 0
         for k in range(self.dim):
-            self.turn[i, k, ANCHORED] = -1.0
+            self.turn[m, k, ANCHORED] = -1.0
             if self.held[i] & (1 << k):
-                self.turn[i, k, ANCHORED] = self.turn[i, k, ANCHOR_VELOCITY] = 0.0
+                self.turn[m, k, ANCHORED] = self.turn[m, k, ANCHOR_VELOCITY] = 0.0
 
     def interrupt_rest(self, i: cython.Py_ssize_t) -> cython.void:
         """Mark a body as not at rest in this step, and wake it."""
@@ -539,7 +542,7 @@ class Bodies:
             i: cython.Py_ssize_t = self.marked[n]
             if (
                 not self.interrupted[i]
-                or self.turned_at[i] != 0.0
+                or self.turned_at[n] != 0.0
                 or self.on_hold[i]
                 or self.gone[i]
             ):
@@ -628,7 +631,7 @@ class Bodies:
 
     def turned_now(self, i: cython.Py_ssize_t, t: cython.double) -> cython.bint:
         """Return whether a body has turned at the instant `t`."""
-        return self.is_marked[i] and self.turned_at[i] == t
+        return self.is_marked[i] and self.turned_at[self.mark_of[i]] == t
 
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, value: cython.double
@@ -638,10 +641,11 @@ class Bodies:
 
         self.mark(i)
         self.interrupt_rest(i)
-        if self.turned_at[i] != self.base[i]:
-            self.turned_at[i] = self.base[i]
+        m: cython.Py_ssize_t = self.mark_of[i]
+        if self.turned_at[m] != self.base[i]:
+            self.turned_at[m] = self.base[i]
             for axis in range(self.dim):
-                self.turn[i, axis, EARLIER] = self.velocity[i, axis]
+                self.turn[m, axis, EARLIER] = self.velocity[i, axis]
         self.velocity[i, k] = value + 0.0
         self.set_motion(i, k, value * self.dt)
 
@@ -690,7 +694,7 @@ class Bodies:
     def note_turn(self, i: cython.Py_ssize_t) -> cython.void:
         """Record that a body's path changes now, so that its pairs are swept again."""
         self.mark(i)
-        self.turned_tick[i] = self.tick
+        self.turned_tick[self.mark_of[i]] = self.tick
         if not self.is_turned[i]:
             self.is_turned[i] = 1
             self.turned[self.n_turned] = i
@@ -698,7 +702,7 @@ class Bodies:
 
     def has_turned_since(self, i: cython.Py_ssize_t, tick: cython.longlong) -> cython.bint:
         """Return whether a body has turned in this step after a tick."""
-        return self.is_marked[i] and self.turned_tick[i] > tick
+        return self.is_marked[i] and self.turned_tick[self.mark_of[i]] > tick
 
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """Return whether a body must not be moved on an axis to place its face against another's.
@@ -710,9 +714,10 @@ class Bodies:
             return True
         if not self.is_marked[i]:
             return (self.held[i] & (1 << k)) != 0
-        return self.turn[i, k, ANCHORED] == t or (
-            self.turn[i, k, ANCHORED] >= 0.0
-            and self.velocity[i, k] == self.turn[i, k, ANCHOR_VELOCITY]
+        m: cython.Py_ssize_t = self.mark_of[i]
+        return self.turn[m, k, ANCHORED] == t or (
+            self.turn[m, k, ANCHORED] >= 0.0
+            and self.velocity[i, k] == self.turn[m, k, ANCHOR_VELOCITY]
         )
 
     def anchor(
@@ -720,8 +725,8 @@ class Bodies:
     ) -> cython.void:
         """Record that body i touches the anchored body j on an axis at time `t`."""
         self.mark(i)
-        self.turn[i, k, ANCHORED] = t
-        self.turn[i, k, ANCHOR_VELOCITY] = self.velocity[j, k]
+        self.turn[self.mark_of[i], k, ANCHORED] = t
+        self.turn[self.mark_of[i], k, ANCHOR_VELOCITY] = self.velocity[j, k]
 
     def find_swept_bounds(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the bounds of a body's path from its base time to the end of the step."""

@@ -1,8 +1,8 @@
 """The columns of the body table: their contents, when they are valid, and their memory.
 
-A column has one row for each body.  Columns of one type and one kernel form a block of memory, so
-that a new body is cleared, and the table lengthened, a block at a time.  Vectors have a number for
-each axis, in world units.
+A column has one row for each body, or for each one that is marked in a step.  Columns of one type
+and one kernel form a block of memory, so that a new body is cleared, and the table lengthened, a
+block at a time.  Vectors have a number for each axis, in world units.
 
 `seen_` columns hold the values last seen in the components.  Columns that only some bodies need are
 neither written nor copied before the first body needs them, so most of their pages take no memory.
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, SHORT, lengthened
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, SHORT, lengthened
 from ecs_collide.components.table import TABLE
 
 Views = dict[str, Any]
@@ -59,7 +59,6 @@ _SCALARS = (
     "mass",  # value of `Mass`, 1 without one; also the column `seen_mass`
     "restitution",  # value of `Deflect` if that is the response, else 0
     "base",  # time of `path` as a fraction of the step, for all bodies placed in this step
-    "turned_at",  # last instant at which a marked body turned, or -1
 )
 _SINGLES = ("seen_restitution", "seen_owner")  # `Deflect` and `Attached`, as vectors of one number
 FLAGS = (
@@ -95,9 +94,11 @@ _LONGS = (
     "n_cached",  # number of cached components; -1 if unknown, so that they are cached again
     "states",  # state of the dict of its components when they were found as cached, or 0
     "island",  # number of the island of a body that leans
-    "turned_tick",  # tick at which a marked body last turned
 )
 _LISTS = ("marked", "woken", "turned")  # rows; `Bodies` has the length of each
+# By place in `marked`, so that a step with few marked bodies uses little memory.
+_TICKS = ("turned_tick",)  # tick at which the body last turned
+_TIMES = ("turned_at",)  # last instant at which the body turned, or -1
 
 _RARE_VECTORS = ("surface",)  # velocity of the carrying face along itself, per second
 _RARE_FLAGS = (
@@ -217,7 +218,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     ),
     # Within a step.
     **dict.fromkeys(
-        ("is_marked", "marked", "turned", "turned_at", "turned_tick", "woken"), ("motion.bodies",)
+        ("is_marked", "mark_of", "marked", "turned", "turned_at", "turned_tick", "woken"), ("motion.bodies",)
     ),
     "base": ("motion.attachments", "motion.bodies"),
     "motion": (
@@ -274,7 +275,9 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         Block(FLAGS, BYTE, (), "bodies"),
         Block(_WIDE_FLAGS, SHORT, (), "bodies"),
         Block(_LONGS, LONG, (), "bodies"),
-        Block(_LISTS, LONG, (), "bodies", False),
+        Block(("mark_of",), INT, (), "bodies", False),  # place of a marked body in `marked`
+        Block((*_LISTS, *_TICKS), LONG, (), "bodies", False),
+        Block(_TIMES, DOUBLE, (), "bodies", False),
         # The fields of `Bodies` document the rows of the next three.
         Block(("path",), DOUBLE, (4 * dim,), "bodies", False),
         Block(("turn",), DOUBLE, (dim, 3), "bodies", False),

@@ -275,7 +275,10 @@ class Gravity:
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
         """Set the velocity before this instant's resolutions; a split is not a resolution."""
-        self.bodies.turn[i, k, EARLIER] = velocity
+        b: Bodies = self.bodies
+
+        if b.is_marked[i]:  # else it has not turned
+            b.turn[b.mark_of[i], k, EARLIER] = velocity
 
     @cython.ccall
     def finish_woken(self):

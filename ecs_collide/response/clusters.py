@@ -267,7 +267,7 @@ class Clusters(SharedMotion):
         elif (
             self.nodes[root].rank == b.controls.rank_of(i)
             and b.turned_now(i, self.step.now)
-            and b.turn[i, k, EARLIER] != b.velocity[i, k]
+            and b.turn[b.mark_of[i], k, EARLIER] != b.velocity[i, k]
         ):
             self.turned_in[i, k] = self.instant
 

@@ -191,8 +191,9 @@ class Sleeping:
         axes: cython.int = 0
 
         if b.is_marked[i]:
+            m: cython.Py_ssize_t = b.mark_of[i]
             for k in range(b.dim):
-                if b.turn[i, k, ANCHORED] >= 0.0 and b.turn[i, k, ANCHOR_VELOCITY] == 0.0:
+                if b.turn[m, k, ANCHORED] >= 0.0 and b.turn[m, k, ANCHOR_VELOCITY] == 0.0:
                     axes |= 1 << k
         return axes
 
@@ -209,7 +210,7 @@ class Sleeping:
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             self.is_reached[i] = 1
-            any_pressed |= b.is_marked[i] and b.turned_at[i] == 0.0
+            any_pressed |= b.turned_now(i, 0.0)
         if any_pressed:
             self._find_islands(rows)
         for n in range(rows.shape[0]):
@@ -238,10 +239,10 @@ class Sleeping:
 
         for row in chosen:
             i: cython.Py_ssize_t = row
-            if not b.is_marked[i] or b.turned_at[i] != 0.0:
+            if not b.turned_now(i, 0.0):
                 continue
             for k in range(b.dim):
-                velocity: cython.double = b.turn[i, k, EARLIER]
+                velocity: cython.double = b.turn[b.mark_of[i], k, EARLIER]
                 side: cython.int = 1 << (2 * k + (velocity > 0.0))
                 if velocity != 0.0 and not b.leans[i] & side:
                     loose.add(self._root(i))
@@ -295,7 +296,7 @@ class Sleeping:
                 self.parent[max(one, other)] = min(one, other)
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
-            if b.is_marked[i] and b.turned_at[i] == 0.0:
+            if b.turned_now(i, 0.0):
                 self.is_pressed[self._root(i)] = 1
         for n in range(self.contacts.rows.n):
             for m in range(2):
