@@ -49,7 +49,8 @@ class Nodes:
     item_room: cython.Py_ssize_t
     first_free: cython.int  # -1: none
     box: cython.p_double  # at each place: dim minima, then dim maxima
-    spare_box: cython.p_double  # the array to which the next rebuild writes the boxes
+    spare_box: cython.p_double  # the array to which a rebuild writes the boxes; empty between them
+    spare_room: cython.Py_ssize_t  # the number of nodes with room in it
     build_box: cython.p_double  # of each leaf: its bounds when it was built
     # of each node: the boxes of its children side by side, see broadphase/simd.h
     lanes: cython.p_float
@@ -92,6 +93,7 @@ class Nodes:
         self.n_nodes = 0
         self.node_room = 0
         self.item_room = 0
+        self.spare_room = 0
         self.first_free = -1
 
     def __dealloc__(self) -> None:
@@ -153,7 +155,6 @@ class Nodes:
             return 0
         room = max(room, 2 * old)
         self.box = _grown_doubles(self.box, 16 * dim * room)
-        self.spare_box = _grown_doubles(self.spare_box, 16 * dim * room)
         self.build_box = _grown_doubles(self.build_box, 2 * dim * room)
         self.lanes = _grown_floats(self.lanes, 16 * dim * room)
         self.origin = _grown_doubles(self.origin, dim * room)
@@ -171,6 +172,23 @@ class Nodes:
         for k in range(room - 1, old - 1, -1):
             self.free_node(k)
         return 0
+
+    @may_raise
+    def make_spare_room(self) -> cython.int:
+        """Make room in `spare_box` for all boxes."""
+        if self.spare_room < self.node_room:
+            self.spare_box = _grown_doubles(self.spare_box, 16 * self.dim * self.node_room)
+            self.spare_room = self.node_room
+        return 0
+
+    def free_spare(self) -> cython.void:
+        """Free `spare_box`."""
+        self.spare_room = 0
+        if cython.compiled:
+            free(self.spare_box)
+            self.spare_box = cython.NULL
+        else:
+            self.spare_box = []
 
     def allocate(self, level: cython.int) -> cython.int:
         """Allocate a node without children on a level.  There must be room for it."""

@@ -39,6 +39,8 @@ class BulkRebuild:
     """The rebuild of a tree; the *line* is the sequence of its items along the curve."""
 
     nodes: Nodes
+    none: cython.longlong[::1]  # an empty array
+    # The next three are empty between rebuilds.
     keys: cython.longlong[::1]  # of each item in the line: its cell, then 32 bits for its place
     spare: cython.longlong[::1]
     items: cython.longlong[::1]  # the items in the order of the line
@@ -48,9 +50,8 @@ class BulkRebuild:
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
-        self.keys = zeros(LONG, 0)
-        self.spare = zeros(LONG, 0)
-        self.items = zeros(LONG, 0)
+        self.none = zeros(LONG, 0)
+        self.keys = self.spare = self.items = self.none
         self.runs = zeros(LONG, 64)
         self.counts = zeros(INT, 2 * N_CURVE_DIGITS)
         if nodes.dim not in _CURVE_TABLES:
@@ -69,6 +70,8 @@ class BulkRebuild:
         self._line_up()
         self._sort()
         self._build()
+        nodes.free_spare()
+        self.spare = self.items = self.keys = self.none
         return 0
 
     @may_raise
@@ -82,12 +85,12 @@ class BulkRebuild:
             n_level = (n_level + WIDTH - 1) // WIDTH
             n_nodes += n_level
         nodes.make_room_for_nodes(n_nodes - nodes.n_nodes)
+        nodes.make_spare_room()
         if self.keys.shape[0] < n_items:
             # `keys` last, because its length is the room.
-            room: cython.Py_ssize_t = max(n_items, 2 * self.keys.shape[0])
-            self.spare = zeros(LONG, room)
-            self.items = zeros(LONG, room)
-            self.keys = zeros(LONG, room)
+            self.spare = zeros(LONG, n_items)
+            self.items = zeros(LONG, n_items)
+            self.keys = zeros(LONG, n_items)
         # Runs do not overlap, and each is longer than MAX_BOXES_IN_CELL.
         if self.runs.shape[0] < 2 * (n_items // MAX_BOXES_IN_CELL) + 4:
             self.runs = zeros(LONG, 4 * (n_items // MAX_BOXES_IN_CELL) + 8)
