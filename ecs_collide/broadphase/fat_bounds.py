@@ -12,7 +12,7 @@ kernels take from `broadphase/bounds.h`.
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide._kernel.arrays import DOUBLE, INT, LONG, grown, zeros
+from ecs_collide._kernel.arrays import DOUBLE, INT, grown, zeros
 from ecs_collide._kernel.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
 from ecs_collide.broadphase.bounds import FITS, SAME, classify, widen
 from ecs_collide.broadphase.nodes import Nodes
@@ -29,12 +29,12 @@ class FatBounds:
     nodes: Nodes
     # float64 (items, 2 * dim): dim minima, then dim maxima
     bounds: cython.double[:, ::1]
-    # int64 (n_moved,): the items that moved in the last `update` and stay in their leaves
-    moved: cython.longlong[::1]
+    # int32 (n_moved,): the items that moved in the last `update` and stay in their leaves
+    moved: cython.int[::1]
     n_moved: cython.Py_ssize_t
-    # int64 (n_displaced,): indices, into the items of that `update`, of items that need
+    # int32 (n_displaced,): indices, into the items of that `update`, of items that need
     # another place in the tree, because they are new or have escaped
-    displaced: cython.longlong[::1]
+    displaced: cython.int[::1]
     n_displaced: cython.Py_ssize_t
     # number of items of that `update` that were not in the tree before
     n_new: cython.Py_ssize_t
@@ -55,8 +55,8 @@ class FatBounds:
         self.dim = nodes.dim
         self.bounds = zeros(DOUBLE, 0, 2 * nodes.dim)
         self.turn_of = zeros(INT, 0)
-        self.moved = zeros(LONG, 0)
-        self.displaced = zeros(LONG, 0)
+        self.moved = zeros(INT, 0)
+        self.displaced = zeros(INT, 0)
 
     @may_raise
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:

@@ -248,7 +248,7 @@ class Nodes:
                 return
             node = self.place[node] >> 3
 
-    def refresh_above(self, items: cython.longlong[::1], n_items: cython.Py_ssize_t) -> cython.void:
+    def refresh_above(self, items: cython.int[::1], n_items: cython.Py_ssize_t) -> cython.void:
         """Refit all nodes above many items that have changed, level by level, and mark them."""
         level: cython.int
         node: cython.int

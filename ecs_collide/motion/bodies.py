@@ -133,7 +133,7 @@ class Bodies:
     present: Public[cython.schar[::1]]
     driven: Public[cython.schar[::1]]
     ids: Public[cython.longlong[::1]]
-    n_cached: Public[cython.longlong[::1]]
+    n_cached: Public[cython.short[::1]]
     states: Public[cython.longlong[::1]]
     island: Public[cython.longlong[::1]]
     turned_tick: Public[cython.longlong[::1]]

@@ -88,10 +88,10 @@ FLAGS = (
 _WIDE_FLAGS = (
     "traits",  # bits of `Trait`: its rarer components when it was cached
     "leans",  # bits of `Leans`: asleep in an island, and on which sides it is held
+    "n_cached",  # number of cached components; -1 if unknown, so that they are cached again
 )
 _LONGS = (
     "ids",  # the entity
-    "n_cached",  # number of cached components; -1 if unknown, so that they are cached again
     "states",  # state of the dict of its components when they were found as cached, or 0
     "island",  # number of the island of a body that leans
 )

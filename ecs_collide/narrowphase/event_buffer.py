@@ -107,7 +107,7 @@ class EventBuffer:
 
         if n == self.codes.shape[0]:
             # `codes` last, because its length is the room.
-            room: cython.Py_ssize_t = 2 * n
+            room: cython.Py_ssize_t = n + n // 2
             self.numbers = grown(self.numbers, room)
             self._name_columns()
             self.codes = grown(self.codes, room)
@@ -132,7 +132,7 @@ class EventBuffer:
 
         if n == self.contact_time.shape[0]:
             # The times last, because their length is the room.
-            room: cython.Py_ssize_t = 2 * n
+            room: cython.Py_ssize_t = n + n // 2
             self.contact_bodies = grown(self.contact_bodies, room)
             self.contact_codes = grown(self.contact_codes, room)
             self.contact_images = grown(self.contact_images, room)

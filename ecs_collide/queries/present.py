@@ -108,7 +108,7 @@ class PresentBodies:
             return column
 
         self.ids = grown("ids", np.int64)
-        self._n_cached = grown("_n_cached", np.int64)
+        self._n_cached = grown("_n_cached", np.int16)
         self._states = grown("_states", np.int64)
         self._has = grown("_has", np.int64)
         self._present = grown("_present", np.int8)

@@ -20,7 +20,7 @@ def cache_bodies(
     kinds: list,
     rows: list,
     found: list,
-    n_cached: cython.longlong[::1],
+    n_cached: cython.short[::1],
     has: cython.longlong[::1],
 ):
     """Register components of bodies.
@@ -31,7 +31,7 @@ def cache_bodies(
     rows : list of int
     found : list of dict
         For each of these rows the components by type.
-    n_cached, has : int64 (room,)
+    n_cached, has : int16 and int64 (room,)
         Written by row: how many components are cached, and the marks of their kinds.
     """
     kind: ComponentBinding

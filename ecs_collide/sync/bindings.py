@@ -38,6 +38,7 @@ from ecs_collide.sync.slots import (
     slots_make_room,
     slots_new,
     slots_read,
+    slots_use,
 )
 
 # The seen columns of a component with a number and a code for a rule.
@@ -173,6 +174,7 @@ class ComponentBinding:
     def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
         slots_make_room(self.slots, n_rows)  # first, as `items` tells how much room there is
         self.items.extend([None] * (n_rows - len(self.items)))
+        slots_use(self.slots, self.items)
 
     @cython.ccall
     @may_raise
@@ -349,7 +351,7 @@ class ComponentBinding:
         if not self.items:
             return 0
         if self.written.shape[0] < n_rows:
-            self.written = zeros(DOUBLE, n_rows + n_rows // 2, self.width)
+            self.written = zeros(DOUBLE, n_rows + n_rows // 8, self.width)
         for n in range(n_rows):
             for k in range(self.width):
                 self.written[n, k] = self.seen[rows[n], k]

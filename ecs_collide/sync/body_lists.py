@@ -68,8 +68,8 @@ class SavedBodies:
         n: cython.Py_ssize_t
 
         if self.rest_count.shape[0] < n_rows:
-            self.interrupted = zeros(BYTE, n_rows + n_rows // 2)
-            self.rest_count = zeros(BYTE, n_rows + n_rows // 2)
+            self.interrupted = zeros(BYTE, n_rows + n_rows // 8)
+            self.rest_count = zeros(BYTE, n_rows + n_rows // 8)
         for n in range(n_rows):
             self.rest_count[n] = b.rest_count[rows[n]]
             self.interrupted[n] = b.interrupted[rows[n]]
@@ -77,10 +77,10 @@ class SavedBodies:
         if n_asleep == 0:
             return
         if self.island.shape[0] < n_rows:
-            self.asleep = zeros(BYTE, n_rows + n_rows // 2)
-            self.held = zeros(BYTE, n_rows + n_rows // 2)
-            self.leans = zeros(SHORT, n_rows + n_rows // 2)
-            self.island = zeros(LONG, n_rows + n_rows // 2)
+            self.asleep = zeros(BYTE, n_rows + n_rows // 8)
+            self.held = zeros(BYTE, n_rows + n_rows // 8)
+            self.leans = zeros(SHORT, n_rows + n_rows // 8)
+            self.island = zeros(LONG, n_rows + n_rows // 8)
         for n in range(n_rows):
             self.asleep[n] = b.asleep[rows[n]]
             self.held[n] = b.held[rows[n]]

@@ -21,9 +21,9 @@
 #endif
 
 /* The components of one kind by row, what their slots are known to hold, and where these are.
-   A row without a cached component holds None.  The components are borrowed from a list. */
+   A row without a cached component holds None.  The components are those of a list. */
 typedef struct {
-    PyObject **items;
+    PyObject **items;  /* The memory of the list; for the limited API, a copy. */
     PyObject **known;
     PyObject *nothing;  /* A bare object that no slot holds; stands for an unknown value. */
     PyObject *type;  /* None, which is no type, until the offsets are known. */
@@ -42,7 +42,9 @@ static inline void slots_free(Slots *slots)
         return;
     for (Py_ssize_t at = 0; at < slots->n_rows * slots->width; ++at)
         Py_DECREF(slots->known[at]);
+#ifdef Py_LIMITED_API
     PyMem_Free(slots->items);
+#endif
     PyMem_Free(slots->known);
     Py_XDECREF(slots->nothing);
     PyMem_Free(slots);
@@ -140,24 +142,36 @@ static inline int slots_make_room(Slots *slots, Py_ssize_t n_rows)
     if (n_rows <= slots->n_rows)
         return 0;
     size_t size = (size_t)n_rows * sizeof(PyObject *);
-    void *items = PyMem_Realloc(slots->items, size);
-    if (items != NULL)
-        slots->items = (PyObject **)items;
     void *known = PyMem_Realloc(slots->known, size * (size_t)slots->width);
-    if (known != NULL)
-        slots->known = (PyObject **)known;
-    if (items == NULL || known == NULL) {
+    if (known == NULL) {
         PyErr_NoMemory();
         return -1;
     }
+    slots->known = (PyObject **)known;
+#ifdef Py_LIMITED_API
+    void *items = PyMem_Realloc(slots->items, size);
+    if (items == NULL) {
+        PyErr_NoMemory();
+        return -1;
+    }
+    slots->items = (PyObject **)items;
     for (Py_ssize_t i = slots->n_rows; i < n_rows; ++i)
         slots->items[i] = Py_None;
+#endif
     for (Py_ssize_t at = slots->n_rows * slots->width; at < n_rows * slots->width; ++at) {
         Py_INCREF(slots->nothing);
         slots->known[at] = slots->nothing;
     }
     slots->n_rows = n_rows;
     return 0;
+}
+
+/* Use the components of a list, whose length has changed. */
+static inline void slots_use(Slots *slots, PyObject *list)
+{
+#ifndef Py_LIMITED_API
+    slots->items = ((PyListObject *)list)->ob_item;
+#endif
 }
 
 /* Forget the value of a slot. */
@@ -168,7 +182,9 @@ static inline void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k)
 
 static inline void slots_file(Slots *slots, Py_ssize_t i, PyObject *item)
 {
+#ifdef Py_LIMITED_API
     slots->items[i] = item;
+#endif
     for (Py_ssize_t k = 0; k < slots->width; ++k)
         slots_forget(slots, i, k);
 }

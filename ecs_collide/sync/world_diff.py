@@ -21,7 +21,7 @@ def compare_world(
     kinds: list,
     rows: cython.longlong[::1],
     ids: cython.longlong[::1],
-    n_cached: cython.longlong[::1],
+    n_cached: cython.short[::1],
     states: cython.longlong[::1],
     present: cython.schar[::1],
 ):
