@@ -45,7 +45,7 @@ from ecs_collide.sync.slots import (
 VALUE = 0
 CODE = 1
 
-LARGE: cython.Py_ssize_t = 64  # rows of stored values for which there is always room
+LARGE: cython.Py_ssize_t = 1024  # rows of stored values for which there is always room
 
 
 @cython.final
