@@ -80,6 +80,7 @@ class ComponentReader:
     # The rows that the last `read` has found; `woken` and `contradictory` stay until they are cleared.
     fallen: ReadOnly[list]  # bodies that became invalid
     touched_rows: Public[list]  # bodies that the game has moved or resized
+    resized: Public[list]  # of these the sensors that it has resized in place
     examined: ReadOnly[list]  # still bodies that must be examined
     altered: ReadOnly[list]  # still bodies whose rarer components have changed
     to_place: Public[list]  # still bodies with a new place
@@ -105,6 +106,7 @@ class ComponentReader:
         self.used = []
         self.fallen = []
         self.touched_rows = []
+        self.resized = []
         self.examined = []
         self.altered = []
         self.to_place = []
@@ -495,6 +497,8 @@ class ComponentReader:
             self.to_place = []
         if self.pressed:
             self.pressed = []
+        if self.resized:
+            self.resized = []
         return 0
 
     @may_raise
@@ -588,7 +592,10 @@ class ComponentReader:
             b.news[i] |= News.UNCHECKED
             self._find_centre(i)
             differs = False
-        differs |= self.extents.read(i)
+        if self.extents.read(i):
+            if b.sensor[i] and not differs:
+                self.resized.append(i)
+            differs = True
         if differs:
             b.touched[i] |= Touched.BY_GAME
             b.news[i] |= News.UNCHECKED

@@ -295,6 +295,8 @@ class BodyRegistry:
             reader.find_faces(np.array(unseen, np.int64).data)
             index.new.clear()
             index.switched_off.clear()
+        for row in reader.resized:
+            self.lists.moves.setdefault(row, c.seen_place[row].tolist())
         self._end_teleported(reader.touched_rows)
         if self.sleep.wake_held():
             self._part()

@@ -65,11 +65,15 @@ class Reach:
     is_complete: bool
     n_moments: int
     nearest: float
+    _seeks: bool = True  # whether there was a goal
 
     def __bool__(self) -> bool:
         return self.tape is not None
 
     def __repr__(self) -> str:
+        if not self._seeks:
+            so_far = "" if self.is_complete else " so far"
+            return f"<Reach: {len(self.places)} places{so_far}; {self.n_moments} moments>"
         if self.tape is not None:
             words = f"reached in {sum(n for _, n in self.tape)} steps"
         else:
@@ -267,6 +271,7 @@ class _Search:
             is_there or not self.waiting,
             n_tried,
             self.nearest,
+            self.boxes is not None or self.ask is not None,
         )
 
     def _hold(self, n: int, names: str) -> bool:

@@ -243,3 +243,92 @@ def test_a_body_at_rest_does_not_flicker_in_a_sensor_flush_with_its_floor(sensor
 
     assert (floor, crate, ec.ContactKind.SOLID) in met
     assert not [pair for pair in met if crate in pair[:2] and pair[2] is ec.ContactKind.CROSSING]
+
+
+def reported(space):
+    began = [("began", event.first, event.second) for event in space.contacts_began]
+    ended = [("ended", event.first, event.second, event.reason) for event in space.contacts_ended]
+    return began + ended
+
+
+@pytest.mark.parametrize("how", ["set", "another component", "set_extents", "attached"])
+def test_a_sensor_that_the_game_resizes_keeps_its_contacts_with_what_it_still_overlaps(how):
+    #
+    #       size 5 9 13 6          near      far
+    #    |---- blast ----|         (4)       (10)
+    #
+    size, at = ec.Extents(5, 5), ec.Position(0, 0)
+    owner = mover((0, 0), (1, 1), (0, 0), ec.Sensor())
+    blast = esper.create_entity(at, size, ec.Sensor())
+    if how == "attached":
+        esper.delete_entity(blast, immediate=True)
+        blast = esper.create_entity(ec.Position(0, 0), ec.Attached(owner), size, ec.Sensor())
+    near, far = (mover((x, 0), (1, 1), (0, 0), ec.Stop()) for x in (4, 10))
+    space = ec.install()
+
+    log = []
+    for half in (5, 9, 9.5, 13, 6, 5):
+        if how == "another component":
+            esper.add_component(blast, ec.Extents(half, half))
+        elif how == "set_extents":
+            space.set_extents([blast], [(half, half)])
+        else:
+            size.set(half, half)
+        esper.process(0.5)
+        log += [event for event in reported(space) if blast in event and owner not in event]
+
+    assert log == [
+        ("began", blast, near),
+        ("began", blast, far),
+        ("ended", blast, far, ec.EndReason.SEPARATED),
+    ]
+
+
+def test_a_sensor_that_the_game_moves_and_resizes_at_once_is_another_place():
+    place, size = ec.Position(0, 0), ec.Extents(5, 5)
+    zone = esper.create_entity(place, size, ec.Sensor())
+    body = mover((1, 0), (1, 1), (0, 0), ec.Stop())
+    space = ec.install()
+    esper.process(0.5)
+
+    place.set(0.5, 0)
+    size.set(6, 6)
+    esper.process(0.5)
+
+    assert reported(space) == [
+        ("began", zone, body),
+        ("ended", zone, body, ec.EndReason.TELEPORTED),
+    ]
+
+
+def test_a_floor_that_the_game_resizes_ends_its_contacts():
+    size = ec.Extents(5, 1)
+    floor = esper.create_entity(ec.Position(0, 0), size)
+    body = mover((0, 2), (1, 1), (0, -1), ec.Stop())
+    space = ec.install()
+    esper.process(0.5)
+
+    size.set(6, 1)
+    set_velocity(body, (0, -1))
+    esper.process(0.5)
+
+    assert reported(space) == [
+        ("began", floor, body),
+        ("ended", floor, body, ec.EndReason.TELEPORTED),
+    ]
+
+
+def test_a_sleeping_body_that_a_sensor_leaves_by_its_size_is_left():
+    size = ec.Extents(5, 5)
+    zone = esper.create_entity(ec.Position(0, 0), size, ec.Sensor())
+    box((4, -2), (3, 1))
+    crate = mover((4, 0), (1, 1), (0, 0), ec.Stop())
+    space = ec.install(gravity=(0, -10))
+    for _ in range(60):
+        esper.process(1 / 60)
+    assert space.stats.asleep == 1
+
+    size.set(2, 5)
+    esper.process(1 / 60)
+
+    assert ("ended", zone, crate, ec.EndReason.SEPARATED) in reported(space)

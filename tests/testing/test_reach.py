@@ -198,6 +198,7 @@ def test_places_are_all_on_which_the_player_can_stand(sim):
     feet = {round(float(y) - 8) for _, y in found.places}
     assert feet == {16, 48, 80}  # the floor and both shelves
     assert len(found.places) == len({(x // 12, y // 12) for x, y in found.places})
+    assert repr(found) == f"<Reach: {len(found.places)} places; {found.n_moments} moments>"
 
 
 # -- the search leaves no trace --
