@@ -97,7 +97,7 @@ class Character:
     air_jumps : int
         How many times it may jump again in the air, before it is on the ground again.
     wall_slide_speed : float
-        The largest speed at which it falls while it presses against a wall.
+        The largest speed at which it slides down a wall that it presses against, relative to it.
     wall_jump_speed : float
         How fast it leaves a wall sideways if it jumps off it in the air; 0: it cannot.  It may do
         so for `coyote_time` after it has left the wall.

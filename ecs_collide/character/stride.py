@@ -180,12 +180,12 @@ class Stride(Figure):
             return CharacterState.WALKING if walks else CharacterState.STANDING
         if self._swims():
             return CharacterState.SWIMMING
-        if self.own[self.up] * self.sign > 0.0:
+        rise = walls.rise(self) if c.wall_slide_speed < math.inf else -math.inf
+        if self.own[self.up] * self.sign > max(0.0, rise):
             return CharacterState.RISING
         if self.hovers:
             return CharacterState.HOVERING
-        slides = c.wall_slide_speed < math.inf and walls.presses_any(self)
-        return CharacterState.WALL_SLIDING if slides else CharacterState.FALLING
+        return CharacterState.FALLING if rise == -math.inf else CharacterState.WALL_SLIDING
 
     def _swims(self) -> bool:
         """Return whether it is in water and can swim."""
@@ -221,8 +221,9 @@ class Stride(Figure):
         if c.jumping and not c.jump:
             c.jumping = False
             rises = min(rises, c.jump_cut * c.jump_speed)
-        slides = c.wall_slide_speed < c.fall_speed and walls.presses_any(self)
-        slowest = c.wall_slide_speed if slides else c.fall_speed
+        slowest = c.fall_speed
+        if c.wall_slide_speed < math.inf:
+            slowest = min(slowest, c.wall_slide_speed - walls.rise(self))
         rises -= self.gravity * self.dt / 2.0
         if self.medium is not None:
             rises = self.sign * self.medium.slowed(self.sign * rises, self.up, self.dt)

@@ -7,6 +7,8 @@ moves with the body on which it hangs.
 
 from __future__ import annotations
 
+from math import inf
+
 import esper
 
 import ecs_collide as ec
@@ -21,9 +23,16 @@ def presses(figure: Figure, normal: Vector3) -> bool:
     return any(part * normal[k] < 0.0 for part, k in zip(figure.wish, figure.level, strict=True))
 
 
-def presses_any(figure: Figure) -> bool:
-    """Return whether it wants to go towards a wall that it touches."""
-    return any(presses(figure, normal) for normal, _ in figure.walls)
+def rise(figure: Figure) -> float:
+    """Return how fast the walls rise that it touches and wants to go towards; -inf without any."""
+    return max(
+        (
+            figure.velocity_of(wall)[figure.up] * figure.sign
+            for normal, wall in figure.walls
+            if presses(figure, normal)
+        ),
+        default=-inf,
+    )
 
 
 def jump_off(figure: Figure) -> None:
@@ -35,7 +44,7 @@ def jump_off(figure: Figure) -> None:
             figure.own[k] = wall[k] * c.wall_jump_speed
     if wall[first] != 0.0:
         c.facing = wall[first]
-    memory.since_wall = float("inf")
+    memory.since_wall = inf
     memory.locked = c.wall_jump_lock
 
 

@@ -154,6 +154,18 @@ def test_character_slides_down_a_wall_no_faster_than_it_may(room):
     assert velocity.y < -300
 
 
+@pytest.mark.parametrize(("rise", "speed"), [(-100.0, -160.0), (30.0, -30.0), (100.0, 40.0)])
+def test_character_slides_down_a_wall_that_moves_with_the_wall(room, rise, speed):
+    _, entity, hero = room(x=200.0, y=500.0, wall_slide_speed=60.0)
+    moving = ec.Position(220, 500), ec.Extents(10, 400), ec.Velocity(0, rise)
+    esper.create_entity(*moving)
+    hero.walk = 1.0
+    run(30)
+
+    assert hero.state is CharacterState.WALL_SLIDING
+    assert esper.component_for_entity(entity, ec.Velocity).y == speed
+
+
 def test_character_without_wall_slide_falls_along_a_wall_as_anywhere(room):
     _, entity, hero = room(x=WALL - 10.0, y=500.0)
     hero.walk = 1.0
