@@ -87,7 +87,6 @@ class Node:
     velocity: cython.double
     shift: cython.double
     before: cython.double
-    was: cython.double
     links: cython.int
 
 
@@ -515,10 +514,6 @@ class Clusters(SharedMotion):
         self.nodes[node].momentum_low = error_of_product(mass, velocity, mass * velocity)
 
     # -- for the projection --
-
-    def store_velocity(self, node: cython.Py_ssize_t) -> cython.void:
-        """Store the velocity of a member before its cluster is formed again."""
-        self.nodes[node].was = self.nodes[self.root(node)].velocity
 
     def form(
         self,

@@ -39,7 +39,6 @@ FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less ma
 PIVOTS_PER_MEMBER = 64  # links that may be added, after which the velocities so far are kept
 OPEN = 0
 SOLVED = 1
-FORMED = 2  # solved, and a cluster
 
 
 @cython.inline
@@ -409,36 +408,11 @@ class Projection:
     def _form(self) -> cython.void:
         """Make the trees of the component its clusters."""
         n: cython.Py_ssize_t
-        at: cython.Py_ssize_t
 
-        for n in range(self.n_members):
-            self.clusters.store_velocity(self.members[n].node)
-        # The trees that are clusters already come first, because the others change the roots.
         for n in range(self.n_members):
             if self.members[n].tree == n:
                 self._order_from(n)
-                if self._is_cluster():
-                    for at in range(self.n_order):
-                        self.members[self.order[at]].state = FORMED
-        for n in range(self.n_members):
-            if self.members[n].state != FORMED:
-                self._order_from(n)
                 self._form_tree()
-
-    def _is_cluster(self) -> cython.bint:
-        """Return whether the tree just ordered is a cluster already."""
-        c: Clusters = self.clusters
-        root: cython.Py_ssize_t = c.root(self.members[self.order[0]].node)
-        n: cython.Py_ssize_t
-
-        if c.nodes[root].size != self.n_order or (
-            (c.nodes[root].anchor >= 0) != (self.members[self.order[0]].wall > 0)
-        ):
-            return False
-        is_whole: cython.bint = True
-        for n in range(self.n_order):
-            is_whole = is_whole and c.root(self.members[self.order[n]].node) == root
-        return is_whole
 
     @may_raise
     def _form_tree(self) -> cython.void:
@@ -448,7 +422,6 @@ class Projection:
         n: cython.Py_ssize_t
 
         for n in range(self.n_order):
-            self.members[self.order[n]].state = FORMED
             self.order[n] = self.members[self.order[n]].node
         self.clusters.form(
             self.order,
