@@ -14,9 +14,10 @@ members not yet examined since its velocity changed, and the examined ones.
 
 In a crowd that presses together, each merge would turn a whole cluster, and
 the next one turn it back.  A cluster without an anchor *lasts* to the end of the step
-once it merges, if merges turned a member in an earlier instant of the step.  If one of two merging clusters lasts, the heavier
-one keeps its path and only the lighter one turns.  Their momenta are added, and at
-the end of the step all members get momentum / mass, the *shared* velocity.
+once it merges, if one of its members has merged in an earlier instant of the step.  If
+one of two merging clusters lasts, the heavier one keeps its path and only the lighter
+one turns.  Their momenta are added, and at the end of the step all members get
+momentum / mass, the *shared* velocity.
 
 The first partners of an instant must not decide where the others go.  So `Projection` may form the
 clusters of an instant again, from the velocities that their members had `before` they joined.
@@ -44,7 +45,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
-from ecs_collide.motion.bodies import EARLIER, Bodies
+from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.narrowphase import SharedMotion
 from ecs_collide.narrowphase.step import Step
@@ -73,7 +74,7 @@ class Node:
     is_on_rim: cython.schar
     is_changed: cython.schar
     is_unwritten: cython.schar
-    turned_before: cython.schar
+    merged_before: cython.schar
     lasts: cython.schar
     resizes: cython.schar
     is_broken: cython.schar
@@ -136,8 +137,8 @@ class Clusters(SharedMotion):
     n_changed: cython.Py_ssize_t
     n_unwritten: cython.Py_ssize_t
     n_alone: cython.Py_ssize_t
-    # (n_rows, dim): the last instant of any step in which merges turned a body on an axis, or 0
-    turned_in: cython.longlong[:, ::1]
+    # (n_rows, dim): the last instant of any step in which a body has merged on an axis, or 0
+    merged_in: cython.longlong[:, ::1]
     # (n_rows,): the last instant of any step in which a body has stopped rebounding, or 0
     calm_in: cython.longlong[::1]
     alone: cython.longlong[::1]  # (n_rows,): `n_alone` rows, see `turn_alone`
@@ -167,7 +168,7 @@ class Clusters(SharedMotion):
         self.n_changed = self.n_unwritten = self.n_alone = 0
         self.n_merges = 0
         self.instant = self.first_instant = 1
-        self.turned_in = zeros(LONG, 1, bodies.dim)
+        self.merged_in = zeros(LONG, 1, bodies.dim)
         self.calm_in = zeros(LONG, 1)
         self.alone = zeros(LONG, 1)
         self.is_alone = zeros(BYTE, 1)
@@ -206,7 +207,7 @@ class Clusters(SharedMotion):
         self.node_of = grown(self.node_of, n_rows)
         self.alone = grown(self.alone, n_rows)
         self.is_alone = grown(self.is_alone, n_rows)
-        self.turned_in = grown(self.turned_in, n_rows)
+        self.merged_in = grown(self.merged_in, n_rows)
         self.calm_in = grown(self.calm_in, n_rows)
 
     def begin_step(self) -> cython.void:
@@ -229,7 +230,7 @@ class Clusters(SharedMotion):
         n: cython.Py_ssize_t
 
         for n in range(self.n_live):
-            self._note_turn(self.live[n])
+            self._note_merge(self.live[n])
         if self.gravity.is_on:
             self._share_kicks()
         for n in range(self.n_live):
@@ -247,13 +248,8 @@ class Clusters(SharedMotion):
         self.n_live = self.n_changed = self.n_alone = 0
         self.instant += 1
 
-    def _note_turn(self, node: cython.Py_ssize_t) -> cython.void:
-        """Update `turned_in` of the body of a node if merges have turned it in this instant.
-
-        Anchored bodies and bodies below the rank of their cluster do not count.  Gravity does
-        not act on an anchored body.
-        """
-        b: Bodies = self.bodies
+    def _note_merge(self, node: cython.Py_ssize_t) -> cython.void:
+        """Update `merged_in` of the body of a node; gravity does not act on it if it is anchored."""
         i: cython.Py_ssize_t = self.nodes[node].body
         k: cython.int = self.nodes[node].axis
         root: cython.Py_ssize_t = self.root(node)
@@ -263,12 +259,8 @@ class Clusters(SharedMotion):
         if self.nodes[root].anchor >= 0:
             if self.gravity.is_on:
                 self.gravity.hold(i, k)
-        elif (
-            self.nodes[root].rank == b.controls.rank_of(i)
-            and b.turned_now(i, self.step.now)
-            and b.turn[b.mark_of[i], k, EARLIER] != b.velocity[i, k]
-        ):
-            self.turned_in[i, k] = self.instant
+        else:
+            self.merged_in[i, k] = self.instant
 
     def _share_kicks(self) -> cython.void:
         """Give the members of each cluster without an anchor one kick.
@@ -333,7 +325,7 @@ class Clusters(SharedMotion):
 
         if self.gravity.is_on:
             for n in range(self.n_live):
-                self._note_turn(self.live[n])
+                self._note_merge(self.live[n])
             self._share_kicks()
         for n in range(self.n_lasting):
             root: cython.Py_ssize_t = self.lasting[n]
@@ -499,8 +491,8 @@ class Clusters(SharedMotion):
         self.nodes[node].seen_rim = self.nodes[node].last_seen_rim = node
         self.nodes[node].is_on_rim = 1
         self.nodes[node].lasts = 0
-        self.nodes[node].turned_before = (
-            self.turned_in[i, self.nodes[node].axis] >= self.first_instant
+        self.nodes[node].merged_before = (
+            self.merged_in[i, self.nodes[node].axis] >= self.first_instant
         )
         self.nodes[node].rank = self.bodies.controls.rank_of(i)
         self.nodes[node].n_ranked = 1
@@ -754,7 +746,7 @@ class Clusters(SharedMotion):
     def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Add mass and momentum of the second of two clusters of one rank to the first."""
         self.nodes[one].n_ranked += self.nodes[other].n_ranked
-        self.nodes[one].turned_before |= self.nodes[other].turned_before
+        self.nodes[one].merged_before |= self.nodes[other].merged_before
         self.nodes[one].mass_low += self.nodes[other].mass_low
         self._add_mass(one, self.nodes[other].mass)
         self.nodes[one].momentum_low += self.nodes[other].momentum_low
@@ -764,15 +756,15 @@ class Clusters(SharedMotion):
         """Give the first cluster the rank, mass and momentum of the second."""
         self.nodes[one].rank = self.nodes[other].rank
         self.nodes[one].n_ranked = self.nodes[other].n_ranked
-        self.nodes[one].turned_before = self.nodes[other].turned_before
+        self.nodes[one].merged_before = self.nodes[other].merged_before
         self.nodes[one].mass = self.nodes[other].mass
         self.nodes[one].mass_low = self.nodes[other].mass_low
         self.nodes[one].momentum = self.nodes[other].momentum
         self.nodes[one].momentum_low = self.nodes[other].momentum_low
 
     def _persists(self, root: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a cluster lasts, or merges turned a member in an earlier instant."""
-        return self.nodes[root].lasts or self.nodes[root].turned_before
+        """Return whether a cluster lasts, or a member has merged in an earlier instant."""
+        return self.nodes[root].lasts or self.nodes[root].merged_before
 
     def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether the first of two clusters keeps its path when they merge and last."""

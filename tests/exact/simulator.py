@@ -150,7 +150,7 @@ class Cluster:
 
     Attributes
     ----------
-    turned_before : whether joins turned a member in an earlier instant, so that what it joins lasts
+    merged_before : whether a member has joined in an earlier instant, so that what it joins lasts
     momentum : of a group that lasts to the end of the step: what its members share
     shift : by how much members are faster than the group; those not in it by nothing
     resizes : whether faces that grow or shrink have met in it
@@ -160,7 +160,7 @@ class Cluster:
     def __init__(self, members: set[int]) -> None:
         self.members = members
         self.anchor: int | None = None
-        self.turned_before = False
+        self.merged_before = False
         self.momentum: Fraction | None = None
         self.shift: dict[int, Fraction] = {}
         self.resizes = False
@@ -191,9 +191,8 @@ class Simulator:
     ----------
     now : the part of the step that has passed
     queue : the next impact of each pair, under (lower id, higher id)
-    earlier : of the bodies that have turned in this instant, their velocities before it
     entered : for each axis, the bodies that came into a group in this instant
-    turned_before : for each axis, the bodies that joins have turned in an earlier instant
+    merged_before : for each axis, the bodies that have joined in an earlier instant
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
     leaves : of each crossing pair that was inside each other, when it leaves on its paths
@@ -237,12 +236,11 @@ class Simulator:
         self.span: dict[int, list[tuple[float, float]]] = {}
         self.queue: dict[tuple[int, int], Impact] = {}
         self.clusters: list[dict[int, Cluster]] = [{} for _ in range(self.dim)]
-        self.earlier: dict[int, list[Fraction]] = {}
         self.entered: list[set[int]] = [set() for _ in range(self.dim)]
         self.entry: list[dict[int, Fraction]] = [{} for _ in range(self.dim)]
         self.links: list[list[Link]] = [[] for _ in range(self.dim)]
         self.unsettled: list[list[Link]] = [[] for _ in range(self.dim)]
-        self.turned_before: list[set[int]] = [set() for _ in range(self.dim)]
+        self.merged_before: list[set[int]] = [set() for _ in range(self.dim)]
         self.leaves: dict[tuple[int, int], Fraction] = {}
         self.saved: dict[int, list[Fraction]] = {}
         self.held_at: dict[int, Fraction] = {}
@@ -488,18 +486,14 @@ class Simulator:
         """Go on to a later instant: groups end, but for those that last."""
         for k, clusters in enumerate(self.clusters):
             for i in self.entered[k]:
-                was = self.earlier.get(i, self.velocity[i])[k]
-                if i not in clusters or self.bodies[i].level != self.rank_of(clusters[i]):
-                    continue
-                if clusters[i].anchor is None and self.velocity[i][k] != was:
-                    self.turned_before[k].add(i)
+                if i in clusters and clusters[i].anchor is None:
+                    self.merged_before[k].add(i)
             self.entered[k].clear()
             for i, cluster in list(clusters.items()):
                 if not cluster.lasts:
                     del clusters[i]
             self.links[k].clear()
             self.unsettled[k].clear()
-        self.earlier.clear()
         self.now = time
         self.n_instants += 1
 
@@ -618,7 +612,7 @@ class Simulator:
             if old.members == group and (old.anchor is None) == (anchor is None):
                 continue
             cluster = Cluster(group)
-            cluster.turned_before = not group.isdisjoint(self.turned_before[k])
+            cluster.merged_before = not group.isdisjoint(self.merged_before[k])
             cluster.anchor = anchor
             self._set_group(cluster, k, after[min(group)])
 
@@ -701,7 +695,6 @@ class Simulator:
         """Give a body another velocity from now on."""
         if self.velocity[i][k] == velocity:
             return
-        self.earlier.setdefault(i, list(self.velocity[i]))
         self.low[i], self.high[i] = self.faces(i)
         self.since[i] = self.now
         self.velocity[i][k] = velocity
@@ -987,8 +980,8 @@ class Simulator:
         """Return whether the first of two groups keeps its velocity when they join to last."""
         if self.mass_of(one) != self.mass_of(other):
             return self.mass_of(one) > self.mass_of(other)
-        if (one.turned_before or one.lasts) != (other.turned_before or other.lasts):
-            return one.turned_before or one.lasts
+        if (one.merged_before or one.lasts) != (other.merged_before or other.lasts):
+            return one.merged_before or one.lasts
         return self._foremost(one) < self._foremost(other)
 
     def _foremost(self, cluster: Cluster) -> tuple:
@@ -1000,7 +993,7 @@ class Simulator:
         """Return the group of a dynamic body, be it one of its own."""
         if i not in self.clusters[k]:
             cluster = self.clusters[k][i] = Cluster({i})
-            cluster.turned_before = i in self.turned_before[k]
+            cluster.merged_before = i in self.merged_before[k]
             self.entered[k].add(i)
             self.entry[k][i] = self.velocity[i][k]
         return self.clusters[k][i]
@@ -1057,7 +1050,7 @@ class Simulator:
         mass2, v2 = self.mass_of(other), self.velocity_of(other, k)
         joined = Cluster(one.members | other.members)
         joined.shift = {n: c.shift_of(n) for c in (one, other) for n in c.members}
-        joined.turned_before = one.turned_before or other.turned_before
+        joined.merged_before = one.merged_before or other.merged_before
         joined.resizes = True
         joined.is_broken = one.is_broken or other.is_broken
         joined.anchor = other.anchor if one.anchor is None else one.anchor
@@ -1066,13 +1059,13 @@ class Simulator:
             self.impulse += max(mass1 * abs(velocity - v1), mass2 * abs(velocity - v2))
         elif self.rank_of(one) != self.rank_of(other):
             leading = max(one, other, key=self.rank_of)
-            joined.turned_before, joined.momentum = leading.turned_before, leading.momentum
+            joined.merged_before, joined.momentum = leading.merged_before, leading.momentum
             velocity = self._path_of(leading, k)
             self.impulse += (mass2 if leading is one else mass1) * abs(v1 - v2)
         else:
             self.impulse += mass1 * mass2 / (mass1 + mass2) * abs(v1 - v2)
             velocity = (mass1 * v1 + mass2 * v2) / (mass1 + mass2)
-            if joined.turned_before or one.lasts or other.lasts:
+            if joined.merged_before or one.lasts or other.lasts:
                 joined.momentum = mass1 * v1 + mass2 * v2
                 velocity = self._path_of(one if self._leads(one, other) else other, k)
         self._set_group(joined, k, velocity)
@@ -1128,7 +1121,7 @@ class Simulator:
         if len(velocities) > 1:
             return False
         joined = Cluster(set().union(*(cluster.members for cluster in joining)))
-        joined.turned_before = any(cluster.turned_before for cluster in joining)
+        joined.merged_before = any(cluster.merged_before for cluster in joining)
         joined.is_broken = any(cluster.is_broken for cluster in joining)
         rank = self.rank_of(joined)
         highest = [cluster for cluster in joining if self.rank_of(cluster) == rank]
@@ -1143,7 +1136,7 @@ class Simulator:
             self.impulse += max(mass * abs(velocity - v) for mass, v in weights)
         elif len(highest) < len(joining):  # the others go along, weightless
             (leading,) = highest
-            joined.turned_before = leading.turned_before
+            joined.merged_before = leading.merged_before
             velocity = self.velocity[min(leading.members)][k]
             joined.momentum = leading.momentum
             self.loss = None
@@ -1161,7 +1154,7 @@ class Simulator:
             velocity = momentum / sum(masses.values())
             if len(self.yielding) == 2:
                 self.loss = (self.loss or 0) + energy - momentum * velocity
-            if joined.turned_before or any(cluster.lasts for cluster in joining):
+            if joined.merged_before or any(cluster.lasts for cluster in joining):
                 joined.momentum = momentum
                 leads = len(joining) == 1 or self._leads(*joining)
                 leader = joining[0] if leads else joining[1]

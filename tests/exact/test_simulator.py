@@ -203,7 +203,7 @@ def row_that_lasts(*more, last="slide", mass=4):
     return run([runner, *row, body(5, (16, 0), (1, 2), (0, 0), last, mass), *more])
 
 
-def test_a_group_turned_before_keeps_the_path_of_its_heavier_part_and_shares_its_momentum():
+def test_a_group_merged_before_keeps_the_path_of_its_heavier_part_and_shares_its_momentum():
     stopped, gone_on = row_that_lasts(), row_that_lasts(mass=2)
 
     assert [v[0] for v in stopped.velocity.values()] == [8] * 5
@@ -687,7 +687,7 @@ FAULTS = {
         "if True:",
     ),
     "every cluster lasts": (
-        "if joined.turned_before or any(cluster.lasts for cluster in joining):",
+        "if joined.merged_before or any(cluster.lasts for cluster in joining):",
         "if True:",
     ),
     "the lighter cluster keeps its path": (
