@@ -5,8 +5,9 @@ and it leaves its clusters.  Its velocity relative to the slope has a part along
 the restitution decides, and a part along the line, which the rule of the body decides.  If the body
 stays on the slope, gravity acts on it only along the line to the end of the step.
 
-A body between a slope and another static or kinematic body, such as in a valley, must satisfy
-both contacts at once: resolved one after the other, the two would take turns forever.
+A body between a slope and another body that gives no way, such as in a valley, must satisfy both
+contacts at once: resolved one after the other, the two would take turns forever.  If it rests
+there, it is an anchor to the bodies above it.
 
 The energy of the body never rises in the frame of the slope.
 """
@@ -16,9 +17,10 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel.arrays import DOUBLE, grown, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING, ResponseCode
 from ecs_collide.broadphase.pair_table import SOLID, PairTable
-from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.bodies import ANCHOR_VELOCITY, Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.slopes import Slopes, is_slanted
@@ -46,6 +48,9 @@ class SlopeResponse:
     others: Slopes  # finds the lines of other contacts
     impact: ImpactState
     sum: ProductSum
+    # (n_pairs or less,): the closing speeds at the last resolution of each pair in this instant
+    closings: cython.double[::1]
+    rests: cython.bint  # whether two contacts leave the last body no velocity but the slope's
     solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
     # the part along the normal of the corner's velocity that no response changes: on locked axes,
     # and by growth; relative to the slope
@@ -71,8 +76,10 @@ class SlopeResponse:
         self.others = Slopes(step.bodies)
         self.impact = impact
         self.sum = ProductSum()
+        self.closings = zeros(DOUBLE, 1)
         self.solid = -1
         self.fixed_speed = 0.0
+        self.rests = False
         if not cython.compiled:
             for name in ("before", "after", "pull", "normal", "second", "speed"):
                 setattr(self, name, [0.0] * 3)
@@ -103,6 +110,7 @@ class SlopeResponse:
         k: cython.int
 
         self.solid = -1
+        self.rests = False
         m.impulse = 0.0
         if not s.find(m.rows[0], m.rows[1]):
             return False
@@ -128,6 +136,9 @@ class SlopeResponse:
         apart: cython.double = restitution * max(closing, 0.0)
         if apart + 0.5 * press <= 0.0:
             apart = 0.0  # gravity would bring them together again within the step
+        if apart == 0.0:
+            apart = self._rest_of_series(p, closing)
+        self.closings[p] = closing
         m.impulse = b.mass[i] * (closing + apart) / sqrt(free)
         for k in range(b.dim):
             self.after[k] += self.normal[k] * ((closing + apart) / free)
@@ -146,6 +157,24 @@ class SlopeResponse:
                 return False
         self._write(i, apart == 0.0)
         return True
+
+    def _rest_of_series(self, p: cython.Py_ssize_t, closing: cython.double) -> cython.double:
+        """Return the speed apart that ends a series of resolutions, 0 if there is none.
+
+        A third body that presses a body onto the slope brings it back, each time slower by the
+        same factor.  The third resolution adds the sum of all that would follow.
+        """
+        before: cython.double = self.closings[p]
+
+        if self.pairs.impact[p].repeats != 2 or not 0.0 < closing < before:
+            return 0.0
+        return closing * min(1.0, closing / (before - closing))
+
+    def begin_instant(self, p: cython.Py_ssize_t) -> cython.void:
+        """Forget the series of a pair that is resolved for the first time in an instant."""
+        if self.closings.shape[0] <= p:
+            self.closings = grown(self.closings, 2 * p + 1)
+        self.closings[p] = 0.0
 
     def _dot(self, one: cython.p_double, other: cython.p_double) -> cython.double:
         """Return the product of two vectors."""
@@ -255,11 +284,11 @@ class SlopeResponse:
         towards: cython.double = 0.0
         sizes: cython.double = 0.0
 
-        if b.dynamic[j] or self.pairs.at[q].state != SOLID or self.pairs.at[q].is_withdrawn:
+        if self.pairs.at[q].state != SOLID or self.pairs.at[q].is_withdrawn:
             return False
         b.advance(i, self.step.now)
         b.advance(j, self.step.now)
-        if not c.is_touching(q):
+        if not c.is_touching(q) or not self._gives_no_way(j, c.axis):
             return False
         sign: cython.int = 1 if self.pairs.at[q].first == i else -1
         for k in range(b.dim):
@@ -282,6 +311,17 @@ class SlopeResponse:
             towards += part
             sizes += abs(part)
         return towards < -FACE_ROUNDING * sizes
+
+    def _gives_no_way(self, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a body keeps its velocity on an axis: if dynamic, because of an anchor."""
+        b: Bodies = self.bodies
+
+        if not b.dynamic[j]:
+            return True
+        if not b.is_marked[j] or not b.is_anchored(j, k, self.step.now):
+            return False
+        self.clusters.write_body(j)
+        return b.velocity[j, k] == b.turn[j, k, ANCHOR_VELOCITY]
 
     def _satisfy_both(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
         """Find the velocity that follows the slope and the body of pair `q`, nearest to the one before."""
@@ -318,6 +358,7 @@ class SlopeResponse:
                 self.pull[k] = 0.0
                 if is_still:
                     self.after[k] = 0.0
+            self.rests = is_still
         return True
 
     def _write(self, i: cython.Py_ssize_t, stays: cython.bint) -> cython.void:
@@ -332,6 +373,10 @@ class SlopeResponse:
                 self.after[k] + 0.5 * self.pull[k]
             )
             self.clusters.turn_alone(i, k, velocity)
+            if self.rests and k == self.slopes.up:
+                self.clusters.anchor_velocity = b.velocity[self.slopes.slope, k]
+                node: cython.Py_ssize_t = self.clusters.ensure(i, k)
+                self.clusters.merge(node, node, self.slopes.slope)
             if stays and self.gravity.acts_on(i):
                 if self.pull[k] == 0.0:
                     self.gravity.hold(i, k)

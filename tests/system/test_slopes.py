@@ -792,6 +792,59 @@ def test_crates_on_a_slope_stay_out_of_it_and_of_each_other(volume):
         space.check()
 
 
+def beside_a_wall():
+    ramp(centre=(0, 40), half=(80, 40))
+    box((0, 40), (1, 60))
+    return [mover((10 + 3.1 * k, 52 + 1.5 * k), (1.5, 1.5), (0, 0), ec.Slide()) for k in range(3)]
+
+
+def one_on_the_other(*how):
+    ramp(*how, centre=(0, 40), half=(80, 40))
+    return [mover((10, 52 + 3.1 * k), (1.5, 1.5), (0, 0), ec.Slide()) for k in range(2)]
+
+
+def with_friction():
+    return one_on_the_other(ec.Friction(3))
+
+
+def in_a_valley():
+    ramp(rise="left")
+    ramp(centre=(24, 4), half=(8, 4))
+    return [mover((15, 30 + 5 * k), (2, 2), (0, 0), ec.Slide()) for k in range(2)]
+
+
+@pytest.mark.parametrize("scene", [beside_a_wall, one_on_the_other, with_friction, in_a_valley])
+def test_crates_that_press_on_each_other_on_a_slope_take_few_impacts(scene):
+    crates = scene()
+    space = ec.install(gravity=(0, -100))
+
+    for _ in range(100):
+        esper.process(DT)
+        assert len(space.collisions) <= 24
+        assert space.stats.held == 0
+
+    if scene in (beside_a_wall, in_a_valley):
+        assert [velocity(crate) for crate in crates] == [(0, 0)] * len(crates)
+
+
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_crate_in_a_valley_with_another_on_it_can_be_pushed_out(side):
+    ramp(rise="left")
+    ramp(centre=(24, 8))
+    low, _ = (mover((16, 6 + 4.1 * k), (2, 2), (0, 0), ec.Slide()) for k in range(2))
+    space = ec.install(gravity=(0, -100))
+    for _ in range(60):
+        esper.process(DT)
+    height = position(low)[1]
+    mover((16 - 12 * side, height + 1), (2, 0.5), (60 * side, 0), ec.Slide(), ec.Mass(10))
+
+    for _ in range(30):
+        esper.process(DT)
+
+    assert position(low)[1] > height + 1
+    assert space.stats.held == 0
+
+
 @pytest.mark.parametrize("tile", [16, 0.3, 1 / 3])
 @pytest.mark.parametrize("behind", [True, False])
 def test_a_body_walks_from_the_floor_up_a_slope_and_over_its_top(tile, behind):
