@@ -7,7 +7,7 @@ Events are immutable copies of the state at their instant.  A step stores them i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, make_dataclass
 from enum import IntEnum
 from functools import cache
 from operator import attrgetter
@@ -158,7 +158,7 @@ class _Event(BodyPair):
     def swapped(self) -> Self:
         """Return the same event with the two bodies in the other order."""
         kind: type = type(self)
-        swapped: Self = kind(*_read_swapped(kind)(self))
+        swapped: Self = _frozen(_UNFROZEN[kind](*_read_swapped(kind)(self)), kind)
         return swapped
 
 
@@ -169,6 +169,16 @@ def _read_swapped(kind: type) -> attrgetter[tuple[Any, ...]]:
     for name in ("position", "velocity"):
         other |= {f"{name}_first": f"{name}_second", f"{name}_second": f"{name}_first"}
     return attrgetter(*(other.get(field.name, field.name) for field in fields(kind)))
+
+
+def _frozen(event: Any, kind: type[Event]) -> Event:
+    """Return an object of a class of `_UNFROZEN` as the event that it holds.
+
+    The constructor of a frozen class calls a function for each field: three times the work.
+    """
+    event.__class__ = kind
+    made: Event = event
+    return made
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,11 +269,17 @@ class Collision(_Event):
     @classmethod
     def from_row(cls, row: tuple[Any, ...]) -> Collision:
         """Make the event from the values of a `collision_dtype` row."""
-        solids: tuple[int, ...] = row[14]
+        (
+            time, exit, first, second, normal, kind, speed, place, other_place, velocity,
+            other_velocity, low, high, impulse, solids, outcome,
+        ) = row  # fmt: skip
         if solids[1] < 0:
             solids = solids[:1] if solids[0] >= 0 else ()
-        values = *row[:5], SWEEP_KINDS[row[5]], *row[6:14], solids, _OUTCOMES[row[15]]
-        return cls(*values)
+        event = _UNFROZEN[cls](
+            time, exit, first, second, normal, SWEEP_KINDS[kind], speed, place, other_place,
+            velocity, other_velocity, low, high, impulse, solids, _OUTCOMES[outcome],
+        )  # fmt: skip
+        return _frozen(event, cls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +310,7 @@ class ContactBegan(_Event):
     def from_row(cls, row: tuple[Any, ...]) -> ContactBegan:
         """Make the event from the values of a `contact_dtype` row."""
         _event, first, second, normal, time, kind, _reason = row
-        return cls(first, second, normal, time, _CONTACT_KINDS[kind])
+        return _frozen(_UNFROZEN[cls](first, second, normal, time, _CONTACT_KINDS[kind]), cls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -328,7 +344,10 @@ class ContactEnded(_Event):
     def from_row(cls, row: tuple[Any, ...]) -> ContactEnded:
         """Make the event from the values of a `contact_dtype` row."""
         _event, first, second, normal, time, kind, reason = row
-        return cls(first, second, normal, time, _CONTACT_KINDS[kind], END_REASONS[reason])
+        event = _UNFROZEN[cls](
+            first, second, normal, time, _CONTACT_KINDS[kind], END_REASONS[reason]
+        )
+        return _frozen(event, cls)
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +371,13 @@ class Contact(_Event):
     since: float
 
 
-for _kind in (Collision, ContactBegan, ContactEnded, Contact):
+_EVENTS = Collision, ContactBegan, ContactEnded, Contact
+# Classes with the slots of the events, which their constructors set directly.
+_UNFROZEN: dict[type, type] = {
+    kind: make_dataclass(kind.__name__, [f.name for f in fields(kind)], bases=(_Event,), slots=True)
+    for kind in _EVENTS
+}
+for _kind in _EVENTS:
     _read_swapped(_kind)  # made here, not when the first event is swapped
 
 # Calling an enum finds its member by way of several functions; these are plain tuples.
