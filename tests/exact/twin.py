@@ -315,6 +315,19 @@ class Follower(Simulator):
                 self.blur[n] += float(self.dt) * error
         return part
 
+    def _rebound(self, pair: tuple[int, int], impact: Impact, restitution: Fraction) -> bool:
+        """Let a pair rebound, except where floats have reached the end of a series of rebounds.
+
+        The final velocities of a group that lasts and of a body close by rounding alone then, and
+        the two join.  Fractions would never do so.
+        """
+        k = impact.axis
+        shared = [abs(self.velocity[n][k]) for n in pair if self.lasting_cluster(n, k) is not None]
+        u, v = (self.final(n, k) for n in pair)
+        if len(shared) == 1 and (v - u) * impact.sign <= ULPS * (abs(u) + abs(v) + shared[0]):
+            return False
+        return super()._rebound(pair, impact, restitution)
+
     def change_alone(self, i: int, k: int, velocity: Fraction) -> None:
         """Give a body another velocity than its group has, if it is another one in floats too."""
         is_same = i in self.clusters[k] and float(velocity) == float(self.velocity[i][k])
