@@ -633,6 +633,10 @@ class Bodies:
         """Return whether a body has turned at the instant `t`."""
         return self.is_marked[i] and self.turned_at[self.mark_of[i]] == t
 
+    def turn_of(self, i: cython.Py_ssize_t, k: cython.int, part: cython.int) -> cython.double:
+        """Return a part of `turn` of a marked body on an axis."""
+        return self.turn[self.mark_of[i], k, part]
+
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, value: cython.double
     ) -> cython.void:
@@ -714,10 +718,9 @@ class Bodies:
             return True
         if not self.is_marked[i]:
             return (self.held[i] & (1 << k)) != 0
-        m: cython.Py_ssize_t = self.mark_of[i]
-        return self.turn[m, k, ANCHORED] == t or (
-            self.turn[m, k, ANCHORED] >= 0.0
-            and self.velocity[i, k] == self.turn[m, k, ANCHOR_VELOCITY]
+        return self.turn_of(i, k, ANCHORED) == t or (
+            self.turn_of(i, k, ANCHORED) >= 0.0
+            and self.velocity[i, k] == self.turn_of(i, k, ANCHOR_VELOCITY)
         )
 
     def anchor(

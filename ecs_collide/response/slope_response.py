@@ -321,7 +321,7 @@ class SlopeResponse:
         if not b.is_marked[j] or not b.is_anchored(j, k, self.step.now):
             return False
         self.clusters.write_body(j)
-        return b.velocity[j, k] == b.turn[j, k, ANCHOR_VELOCITY]
+        return b.velocity[j, k] == b.turn_of(j, k, ANCHOR_VELOCITY)
 
     def _satisfy_both(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
         """Find the velocity that follows the slope and the body of pair `q`, nearest to the one before."""

@@ -1045,8 +1045,7 @@ class ImpactLoop:
 
         if outcome == STOPPED_ALREADY and b.turned_now(i, self.step.now):
             # The velocity before the impact that has stopped it.
-            earlier: cython.double = b.turn[b.mark_of[i], k, EARLIER]
-            return gravity.earlier_at(i, k, earlier, self.step.now)
+            return gravity.earlier_at(i, k, b.turn_of(i, k, EARLIER), self.step.now)
         if b.on_hold[i]:
             return b.saved_motion[i, k]
         if not gravity.is_on or self.clusters.is_anchored(i, k):

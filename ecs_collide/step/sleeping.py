@@ -191,9 +191,8 @@ class Sleeping:
         axes: cython.int = 0
 
         if b.is_marked[i]:
-            m: cython.Py_ssize_t = b.mark_of[i]
             for k in range(b.dim):
-                if b.turn[m, k, ANCHORED] >= 0.0 and b.turn[m, k, ANCHOR_VELOCITY] == 0.0:
+                if b.turn_of(i, k, ANCHORED) >= 0.0 and b.turn_of(i, k, ANCHOR_VELOCITY) == 0.0:
                     axes |= 1 << k
         return axes
 
@@ -242,7 +241,7 @@ class Sleeping:
             if not b.turned_now(i, 0.0):
                 continue
             for k in range(b.dim):
-                velocity: cython.double = b.turn[b.mark_of[i], k, EARLIER]
+                velocity: cython.double = b.turn_of(i, k, EARLIER)
                 side: cython.int = 1 << (2 * k + (velocity > 0.0))
                 if velocity != 0.0 and not b.leans[i] & side:
                     loose.add(self._root(i))

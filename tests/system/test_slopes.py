@@ -792,10 +792,10 @@ def test_crates_on_a_slope_stay_out_of_it_and_of_each_other(volume):
         space.check()
 
 
-def beside_a_wall():
-    ramp(centre=(0, 40), half=(80, 40))
-    box((0, 40), (1, 60))
-    return [mover((10 + 3.1 * k, 52 + 1.5 * k), (1.5, 1.5), (0, 0), ec.Slide()) for k in range(3)]
+def beside_a_wall(speed=(0, 0)):
+    ramp(ec.Velocity(*speed), centre=(0, 40), half=(80, 40))
+    mover((0, 40), (1, 60), speed)
+    return [mover((10 + 3.1 * k, 52 + 1.5 * k), (1.5, 1.5), speed, ec.Slide()) for k in range(3)]
 
 
 def one_on_the_other(*how):
@@ -825,6 +825,19 @@ def test_crates_that_press_on_each_other_on_a_slope_take_few_impacts(scene):
 
     if scene in (beside_a_wall, in_a_valley):
         assert [velocity(crate) for crate in crates] == [(0, 0)] * len(crates)
+
+
+def test_crates_in_the_corner_of_a_slope_that_moves_take_few_impacts_and_go_with_it():
+    speed = (20, 0)
+    crates = beside_a_wall(speed)
+    space = ec.install(gravity=(0, -100))
+
+    for _ in range(60):
+        esper.process(DT)
+        assert len(space.collisions) <= 24
+        assert space.stats.held == 0
+
+    assert [velocity(crate) for crate in crates] == [speed] * len(crates)
 
 
 @pytest.mark.parametrize("side", [-1, 1])
