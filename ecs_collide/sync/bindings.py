@@ -31,7 +31,7 @@ from ecs_collide.components.attributes import (
 from ecs_collide.sync.slots import (
     Slots,
     slots_bind,
-    slots_file,
+    slots_cache,
     slots_forget,
     slots_free,
     slots_hold,
@@ -187,14 +187,14 @@ class ComponentBinding:
     @cython.ccall
     @may_raise
     def cache(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
-        """File a component, or None, in row i; return whether it is not None."""
+        """Cache a component, or None, in row i; return whether it is not None."""
         if not self.items:
             if component is None:
                 return False
             self._make_room(self.n_rows)
         if not 0 <= i < len(self.items):
             raise IndexError(f"row {i} of {self.type.__name__} must be below {len(self.items)}")
-        slots_file(self.slots, i, component)
+        slots_cache(self.slots, i, component)
         self.items[i] = component
         return component is not None
 

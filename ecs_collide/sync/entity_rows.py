@@ -91,14 +91,14 @@ class EntityRows:
             self._reader.add_kind(self.types[kind])
         else:
             known.mark |= mark
-        self._file_all_again()
+        self._cache_all_again()
 
     def unwatch(self, kind: type, mark: int) -> None:
         """Stop marking the bodies that have a component of a watched type."""
         self.types[kind].mark &= ~mark
-        self._file_all_again()
+        self._cache_all_again()
 
-    def _file_all_again(self) -> None:
+    def _cache_all_again(self) -> None:
         self.table.n_cached[:] = -1
         self.table.states[:] = 0
         self.mark = object()
@@ -185,7 +185,7 @@ class EntityRows:
         return found
 
     def recache(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
-        """File the components that bodies have now."""
+        """Cache the components that bodies have now."""
         self.store_cached(rows)
         others = []
         for row, present in zip(rows, components, strict=True):

@@ -221,7 +221,7 @@ class ComponentReader:
         return used
 
     def cache(self, i: cython.Py_ssize_t, components: dict):
-        """File the components of the body in row i, and set the flags that follow from their types.
+        """Cache the components of the body in row i, and set the flags that follow from their types.
 
         They are of the kinds that `find_used` has found.
         """
@@ -275,7 +275,7 @@ class ComponentReader:
         b.news[i] |= News.UNCHECKED
 
     def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
-        """File only whether a body is disabled; return False, unchanged, if more differs."""
+        """Cache only whether a body is disabled; return False, unchanged, if more differs."""
         b: Bodies = self.bodies
         kind: ComponentBinding
         n_cached: cython.int = 0
@@ -311,7 +311,7 @@ class ComponentReader:
                     kind.cache(i, None)
 
     def cache_all(self, rows: list, components: list):
-        """File the components of many bodies."""
+        """Cache the components of many bodies."""
         n: cython.Py_ssize_t
 
         for n in range(len(rows)):

@@ -180,7 +180,7 @@ static inline void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k)
     remember(&slots->known[i * slots->width + k], slots->nothing);
 }
 
-static inline void slots_file(Slots *slots, Py_ssize_t i, PyObject *item)
+static inline void slots_cache(Slots *slots, Py_ssize_t i, PyObject *item)
 {
 #ifdef Py_LIMITED_API
     slots->items[i] = item;

@@ -5,7 +5,7 @@ cdef extern from "ecs_collide/sync/slots.h":
     void slots_free(Slots *slots) noexcept
     int slots_make_room(Slots *slots, Py_ssize_t n_rows) except -1
     void slots_use(Slots *slots, list items) noexcept
-    void slots_file(Slots *slots, Py_ssize_t i, object item) noexcept
+    void slots_cache(Slots *slots, Py_ssize_t i, object item) noexcept
     void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k) noexcept
     void slots_bind(Slots *slots, double *seen, double *now) noexcept
     ctypedef struct Marked:

@@ -17,7 +17,7 @@ def _do_nothing(*arguments: object) -> None:
     """Return None: slots are not accessible from Python."""
 
 
-slots_new = slots_free = slots_make_room = slots_use = slots_file = slots_forget = slots_bind = (
+slots_new = slots_free = slots_make_room = slots_use = slots_cache = slots_forget = slots_bind = (
     _do_nothing
 )
 watch_run = pair_run = slots_hold = slots_read = slots_write = fields_read = fields_write = (
