@@ -750,7 +750,7 @@ def record_demo(name: str):
     esper.switch_world(f"recording of {name}")
     scene = catalogue.load(name).build(seed=2)
     scene.keys.bot = True
-    recorder = ec.record(scene.space)
+    recorder = ec.record(scene.space, trees=True)
     for _ in range(round(60 * RECORDED_DEMOS[name])):
         scene.step()
     recorder.stop()
@@ -767,7 +767,7 @@ def record_recipe(name: str):
 
     def watched_install(*args, **settings):
         space = install(*args, **settings)
-        recorders.append(ec.record(space))
+        recorders.append(ec.record(space, trees=True))
         return space
 
     ec.install = watched_install

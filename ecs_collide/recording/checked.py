@@ -18,6 +18,7 @@ MOST_COMPONENTS = 256
 _LEVELS = 7  # depth of a line: part, entity, component, field, and three levels of its value
 _LONGEST_ID = 19  # digits
 _ENDLESS = float("inf")
+_BOUNDS = {"fat": 4, "branches": 6}  # numbers in a row
 
 
 def require(holds: object, what: str) -> None:
@@ -92,6 +93,17 @@ def read_events(content: object) -> tuple[Fields, ...]:
         require({int}.issuperset([type(event.get(name)) for event in events]), "its events")
     require({str}.issuperset([type(event.get("event", "")) for event in events]), "its events")
     return tuple(events)
+
+
+def read_trees(content: object) -> dict[str, list[list[float]]]:
+    """Return the bounds of fat bounds and branches; a branch has two more numbers."""
+    require(type(content) is dict and content.keys() == _BOUNDS.keys(), "its trees")
+    for name, rows in content.items():  # type: ignore[attr-defined]
+        require(type(rows) is list and {list}.issuperset(map(type, rows)), "its trees")
+        require({_BOUNDS[name]}.issuperset(map(len, rows)), "its trees")
+        for number in chain.from_iterable(rows):
+            read_number(number, "its trees")
+    return content  # type: ignore[return-value]
 
 
 def require_shallow(value: object, levels: int = _LEVELS) -> None:

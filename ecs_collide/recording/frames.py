@@ -7,7 +7,7 @@ between two frames has a name: the entity, the component and the field.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, field, fields, is_dataclass
 from enum import Enum
 from functools import cache
 from math import copysign
@@ -47,6 +47,8 @@ class Frame:
     events: tuple[Fields, ...]  # the collisions, begun and ended contacts of the step
     digest: str  # `Space.state_hash`, as 32 hexadecimal digits
     snapshot: bytes = b""  # `Space.snapshot`, or empty if none was taken
+    # As `read_trees` returns them, or empty.
+    trees: Mapping[str, list[list[float]]] = field(default_factory=dict)
 
     def label(self, entity: int) -> str:
         """Return an entity as "7 (Player)", with its custom components."""
@@ -105,6 +107,24 @@ def read_frame(
         tuple({"event": type(event).__name__, **read_fields(event)} for event in events),
         space.state_hash().hex(),
     )
+
+
+def read_trees(space: Space) -> dict[str, list[list[float]]]:
+    """Return the bounds in the trees of a space, on the first two axes, as plain lists.
+
+    `fat` has the min and the max corner of each body's fat bounds.  `branches` has those of each
+    branch, its depth, and 1 in the tree of the bodies that move or else 0; the deepest come first.
+    """
+    low, high = space.fat_bounds()
+    branches = space.branches()
+    about = np.column_stack((branches.depths, branches.moving))
+    order = np.argsort(-branches.depths, kind="stable")
+    fat = np.hstack((low[:, :2], high[:, :2]))
+    rows = np.hstack((branches.mins[:, :2], branches.maxs[:, :2], about))[order]
+    return {
+        name: part[np.isfinite(part).all(axis=1)].tolist()
+        for name, part in (("fat", fat), ("branches", rows))
+    }
 
 
 def _read_entities(

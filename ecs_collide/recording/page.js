@@ -15,19 +15,27 @@ async function unpackRecording(text) {
   return readRecording(JSON.parse(await new Response(stream).text()));
 }
 
-/** Give each frame all of its bodies: the file has only those that changed. */
+/** Give each frame all of its bodies, and its trees: the file has only what changed. */
 function readRecording(data) {
   if (data.format !== PAGE_FORMAT) {
     throw new Error(`the recording has format ${data.format} and must have ${PAGE_FORMAT}`);
   }
   let bodies = new Map();
+  let trees = { fat: [], branches: [] };
   const frames = data.frames.map((line) => {
     bodies = new Map(bodies); // bodies that did not change are shared between frames
     for (const entity of line.gone) bodies.delete(entity);
     for (const [entity, body] of Object.entries(line.changed)) bodies.set(Number(entity), body);
-    return { ...line, bodies };
+    trees = line.trees ?? trees;
+    return { ...line, bodies, trees };
   });
   return { ...data, frames };
+}
+
+/** The names of the layers that a recording can show, in the order in which they are drawn. */
+function layersOf(recording) {
+  const hasTrees = recording.frames.some((frame) => frame.trees.fat.length > 0);
+  return Object.keys(LAYERS).filter((name) => hasTrees || !LAYERS[name].isOfTrees);
 }
 
 /** Find the frame at a time in seconds: the last one that is not later. */
@@ -62,6 +70,8 @@ function fitView([left, low, right, high], yUp, width, height) {
 // -- the layers, in the order of the overlay: later ones lie above --
 
 const LAYERS = {
+  branches: { key: "7", isShown: false, isOfTrees: true, draw: drawBranches },
+  "fat bounds": { key: "6", isShown: false, isOfTrees: true, draw: drawFatBounds },
   boxes: { key: "1", isShown: true, draw: drawBoxes },
   velocities: { key: "2", isShown: false, draw: drawVelocities },
   contacts: { key: "3", isShown: true, draw: drawContacts },
@@ -73,17 +83,36 @@ const NORMAL_LENGTH = 12; // pixels
 const FAR = 1e5; // pixels
 const CROSS = 3; // pixels, half of its width
 
+function drawBranches(brush, view, frame, look) {
+  for (const [left, low, right, high, depth, isMoving] of frame.trees.branches) {
+    brush.strokeStyle = look.branches[isMoving];
+    brush.globalAlpha = 0.7 ** depth;
+    brush.strokeRect(...toPixels(view, left, low, right, high));
+  }
+  brush.globalAlpha = 1;
+}
+
+function drawFatBounds(brush, view, frame, look) {
+  brush.strokeStyle = look.fat;
+  for (const bounds of frame.trees.fat) brush.strokeRect(...toPixels(view, ...bounds));
+}
+
 function drawBoxes(brush, view, frame, look) {
   for (const body of frame.bodies.values()) {
-    const [left, right] = [view.x(body[LEFT]), view.x(body[RIGHT])].map(toPixel);
-    const [first, second] = [view.y(body[LOW]), view.y(body[HIGH])].map(toPixel);
-    const box = [left, Math.min(first, second), right - left || 1, Math.abs(second - first) || 1];
+    const box = toPixels(view, ...body.slice(LEFT, HIGH + 1));
     brush.strokeStyle = brush.fillStyle = look.bodies[body[KIND]];
     brush.globalAlpha = 0.22;
     brush.fillRect(...box);
     brush.globalAlpha = 1;
     brush.strokeRect(...box);
   }
+}
+
+/** The corner, the width and the height of a box in pixels, each at least one. */
+function toPixels(view, worldLeft, worldLow, worldRight, worldHigh) {
+  const [left, right] = [view.x(worldLeft), view.x(worldRight)].map(toPixel);
+  const [first, second] = [view.y(worldLow), view.y(worldHigh)].map(toPixel);
+  return [left, Math.min(first, second), right - left || 1, Math.abs(second - first) || 1];
 }
 
 /** The middle of a pixel, where a line is one pixel wide; far away, where a canvas still counts. */
@@ -149,11 +178,14 @@ function drawLine(brush, x, y, toX, toY) {
 /** The colours on a dark ground, or darkened for a light one. */
 function chooseLook(recording, isDark) {
   const suit = isDark ? (colour) => colour : darken;
+  const [fat, ...branches] = recording.treeColours.map(suit);
   return {
     ground: isDark ? "#12141e" : "#fbfbfd",
     ink: isDark ? "#eceff8" : "#1c2030",
     bodies: recording.colours.map(suit),
     contacts: recording.contactColours.map(suit),
+    fat,
+    branches,
   };
 }
 
@@ -175,13 +207,14 @@ const STYLE = `
   .player .events { height: 2.6em; overflow: auto; margin: 0; padding: 0 4px; white-space: pre-wrap; font-size: 12px; }
 `;
 const SPEEDS = [0.1, 0.25, 0.5, 1, 2];
-const KEYS_HELP = "space: play; left, right: a step; home, end; 1 to 5: layers";
+const KEYS_HELP = "space: play; left, right: a step; home, end; 1 to 7: layers";
 const DRAG = 4; // pixels that a finger may move and still press
 
 class RecordingScreen {
   constructor(parent, recording) {
     this.recording = recording;
-    this.shown = Object.fromEntries(Object.entries(LAYERS).map(([name, layer]) => [name, layer.isShown]));
+    this.layers = layersOf(recording);
+    this.shown = Object.fromEntries(this.layers.map((name) => [name, LAYERS[name].isShown]));
     this.frame = 0;
     this.time = 0; // seconds of the recording, between frames too
     this.isPlaying = false;
@@ -207,8 +240,8 @@ class RecordingScreen {
     this.status = addPart(this.root, "div", { className: "row", id: "status" });
     const layers = addPart(this.root, "div", { className: "row" });
     this.boxes = {};
-    for (const [name, layer] of Object.entries(LAYERS)) {
-      const label = addPart(layers, "label", { title: `key ${layer.key}` });
+    for (const name of this.layers.toSorted((a, b) => LAYERS[a].key - LAYERS[b].key)) {
+      const label = addPart(layers, "label", { title: `key ${LAYERS[name].key}` });
       this.boxes[name] = addPart(label, "input", { type: "checkbox", onchange: () => this.switchLayer(name) });
       label.append(` ${name}`);
     }
@@ -246,7 +279,7 @@ class RecordingScreen {
   onKey(event) {
     if (event.ctrlKey || event.altKey || event.metaKey || event.target.tagName === "SELECT") return;
     if (event.key === " " && event.target.matches("button, [type=checkbox]")) return; // it presses that
-    const layer = Object.keys(LAYERS).find((name) => LAYERS[name].key === event.key);
+    const layer = this.layers.find((name) => LAYERS[name].key === event.key);
     const far = event.shiftKey ? 60 : 1;
     if (event.key === " ") this.toggle();
     else if (event.key === "ArrowLeft") this.stepBy(-far);
@@ -310,8 +343,8 @@ class RecordingScreen {
     brush.fillStyle = look.ground;
     brush.fillRect(0, 0, width, height);
     const view = fitView(this.recording.view, this.recording.yUp, width, height);
-    for (const [name, layer] of Object.entries(LAYERS)) {
-      if (this.shown[name]) layer.draw(brush, view, frame, look);
+    for (const name of this.layers) {
+      if (this.shown[name]) LAYERS[name].draw(brush, view, frame, look);
       this.boxes[name].checked = this.shown[name];
     }
     this.slider.value = this.frame;
@@ -352,5 +385,5 @@ function playWhenSeen(screen) {
 }
 
 if (typeof module !== "undefined") {
-  module.exports = { unpackRecording, readRecording, frameAt, describeFrame, fitView, chooseLook, LAYERS };
+  module.exports = { unpackRecording, readRecording, frameAt, describeFrame, fitView, chooseLook, layersOf, LAYERS };
 }

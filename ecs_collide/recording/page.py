@@ -68,6 +68,7 @@ def page_data(recording: Recording) -> dict[str, Any]:
     try:
         frames: list[Any] = []
         known: dict[int, list[Any]] = {}
+        trees: Any = {}
         everything, moving = np.full((2, 4), np.inf)  # the upper corner is negative
         for step in range(player.first, player.last + 1):
             player.seek(step)
@@ -75,6 +76,8 @@ def page_data(recording: Recording) -> dict[str, Any]:
             if not frames and not bodies and step < player.last:
                 continue  # before its first step a space knows no bodies
             frames.append(_frame(player, known, bodies))
+            if player.frame.trees != trees:
+                frames[-1]["trees"] = trees = player.frame.trees
             corners = np.array([body[2:6] for body in bodies.values()]).reshape(-1, 4)
             corners[:, 2:] *= -1.0
             moves = [body[1] & BodyKind.MOVES != 0 for body in bodies.values()]
@@ -88,6 +91,9 @@ def page_data(recording: Recording) -> dict[str, Any]:
             "colours": _names_of_colours(PALETTE.tolist()),
             "contactColours": _names_of_colours(
                 [COLOURS[name] for name in ("contact", "crossing")]
+            ),
+            "treeColours": _names_of_colours(
+                [COLOURS[name] for name in ("fat", "branch of still", "branch of moving")]
             ),
             "frames": frames,
         }

@@ -11,7 +11,13 @@ from typing import Any
 
 import esper
 
-from ecs_collide.recording.frames import Frame, plain_fields, read_fields, read_frame
+from ecs_collide.recording.frames import (
+    Frame,
+    plain_fields,
+    read_fields,
+    read_frame,
+    read_trees,
+)
 from ecs_collide.recording.recording import Recording
 from ecs_collide.space import Space, take_snapshot
 
@@ -35,6 +41,8 @@ class Recorder:
     snapshots : bool
         Keep `Space.snapshot` too, for the viewer.  If the space cannot be saved, the recording
         has none.
+    trees : bool
+        Keep fat bounds and branches too, for the page.
 
     Attributes
     ----------
@@ -50,11 +58,13 @@ class Recorder:
         *,
         limit: int | None = None,
         snapshots: bool = True,
+        trees: bool = False,
     ) -> None:
         self.space = space
         self.inputs = inputs
         self.n_steps = 0
         self._snapshots = snapshots
+        self._trees = trees
         self._pressed: dict[str, Any] = {}
         self._stops: list[Callable[[], None]] = []
         self.frames: deque[Frame] = deque(maxlen=None if limit is None else limit + 1)
@@ -77,6 +87,8 @@ class Recorder:
                 frame = replace(frame, snapshot=take_snapshot(self.space))
             except (ValueError, TypeError):  # a component that was not given to snapshot_with
                 self._snapshots = False
+        if self._trees:
+            frame = replace(frame, trees=read_trees(self.space))
         self.frames.append(frame)
         return frame
 
@@ -142,7 +154,12 @@ def read_inputs(inputs: Any) -> dict[str, Any]:
 
 
 def record(
-    space: Space, inputs: Any = None, *, limit: int | None = None, snapshots: bool = True
+    space: Space,
+    inputs: Any = None,
+    *,
+    limit: int | None = None,
+    snapshots: bool = True,
+    trees: bool = False,
 ) -> Recorder:
     """Record every step of the current world, until `Recorder.stop`.
 
@@ -160,6 +177,8 @@ def record(
         Number of the last steps to keep; by default all.
     snapshots : bool
         Keep `Space.snapshot` too, for the viewer.
+    trees : bool
+        Keep fat bounds and branches too, for the page that ``--html`` writes.
 
     Returns
     -------
@@ -182,6 +201,6 @@ def record(
     """
     if not isinstance(space, Space):
         raise TypeError(f"record(space={space!r}) must be given a Space")
-    recorder = Recorder(space, inputs, limit=limit, snapshots=snapshots)
+    recorder = Recorder(space, inputs, limit=limit, snapshots=snapshots, trees=trees)
     recorder.follow()
     return recorder

@@ -25,6 +25,7 @@ from ecs_collide.recording.checked import (
     read_id,
     read_number,
     read_text,
+    read_trees,
     require,
     require_shallow,
     unpack,
@@ -141,6 +142,7 @@ class Recording:
 def _lines(frames: Iterable[Frame]) -> Iterator[dict[str, Any]]:
     """Yield the differences of each frame from the previous one."""
     known: dict[int, Components] = {}
+    trees: Mapping[str, Any] = {}
     for frame in frames:
         changed = {}
         for entity, components in frame.entities.items():
@@ -161,6 +163,8 @@ def _lines(frames: Iterable[Frame]) -> Iterator[dict[str, Any]]:
         if frame.snapshot:
             packed = zlib.compress(frame.snapshot)
             line["snapshot"] = base64.b85encode(packed).decode("ascii")
+        if frame.trees != trees:
+            line["trees"] = trees = frame.trees
         yield line
         known = frame.entities
 
@@ -205,6 +209,7 @@ def _frames(lines: Iterable[Any], room: _Room) -> Iterator[Frame]:
     """Yield the frames of lines that may come from `_lines` or from a stranger."""
     entities: dict[int, Components] = {}
     last = None
+    trees: Mapping[str, Any] = {}
     for line in lines:
         require(isinstance(line, dict) and line.keys() >= _NEEDED, "a line")
         require_shallow(line)
@@ -213,6 +218,9 @@ def _frames(lines: Iterable[Any], room: _Room) -> Iterator[Frame]:
         require(last in (None, step - 1), "the order of its steps")
         last = step
         entities = _next_entities(entities, line["gone"], line["changed"], room)
+        if "trees" in line:
+            trees = read_trees(line["trees"])
+            room.take(rows=sum(map(len, trees.values())))
         yield Frame(
             step,
             read_number(line["dt"], "the length of a step"),
@@ -223,6 +231,7 @@ def _frames(lines: Iterable[Any], room: _Room) -> Iterator[Frame]:
             read_events(line["events"]),
             read_text(line["digest"], "a digest"),
             _read_snapshot(line.get("snapshot"), room),
+            trees,
         )
 
 

@@ -46,7 +46,7 @@ def recording(world: str) -> Recording:
     )
     esper.create_entity(ec.Position(-1.5, 2.2), ec.Extents(0.5, 0.2), ec.Sensor())
     space = ec.install(gravity=(0, -20))
-    recorder = ec.record(space, {"jump": True})
+    recorder = ec.record(space, {"jump": True}, trees=True)
     for step in range(24):
         if step == 20:
             esper.delete_entity(ball)
@@ -95,6 +95,7 @@ def test_every_number_of_every_frame_is_the_same_in_javascript(
             space = player.space
             bodies = dict(frame["bodies"])
             assert frame["time"] == space.time
+            assert frame["trees"] == recording.frame(frame["step"]).trees
             assert frame["inputs"] == "jump"
             assert sorted(bodies) == sorted(space.entities)
             for entity, (name, kind, *numbers) in bodies.items():
@@ -124,7 +125,8 @@ def test_page_finds_the_frame_at_a_time_and_fits_the_world_into_the_canvas() -> 
             [view.x(-10), view.y(-5), view.x(10), view.y(5)],
             [down.y(0), down.y(10)],
             ["dark", "light"].map((mode) => player.chooseLook(
-                { colours: ["#ff8000"], contactColours: [] }, mode === "dark").bodies[0]),
+                { colours: ["#ff8000"], contactColours: [], treeColours: [] },
+                mode === "dark").bodies[0]),
         ]));"""
     )
 
@@ -159,8 +161,12 @@ def test_each_layer_draws_its_numbers_in_pixels() -> None:
             bodies: new Map([[7, ["7 (Crate)", 3, 10, 20, 30, 50, 100, -40]]]),
             contacts: [[0, 20, 20, 0, 1], [1, 50, 60, 1, 0]],
             events: [["begun"], ["hit", 30, 40, -1, 0]],
+            trees: {
+                fat: [[5, 15, 35, 55]],
+                branches: [[0, 0, 50, 60, 2, 1], [0, 0, 90, 80, 0, 0]],
+            },
         };
-        const look = { bodies: [], contacts: [], ink: "" };
+        const look = { bodies: [], contacts: [], branches: [], ink: "" };
         for (layer of Object.keys(player.LAYERS)) {
             calls[layer] = [];
             player.LAYERS[layer].draw(brush, view, frame, look);
@@ -179,7 +185,26 @@ def test_each_layer_draws_its_numbers_in_pixels() -> None:
     ring, *line = drawn["collisions"]
     assert ring[:4] == ["arc", 60, 120, 6]
     assert line == [["moveTo", 72, 120], ["lineTo", 48, 120]]
+    assert drawn["fat bounds"] == [["strokeRect", 10.5, 90.5, 60, 80]]
+    assert drawn["branches"] == [
+        ["strokeRect", 0.5, 80.5, 100, 120],
+        ["strokeRect", 0.5, 40.5, 180, 160],
+    ]
     assert drawn["names"] == [["fillText", "7 (Crate)", 40, 130]]
+
+
+def test_layers_of_the_trees_are_offered_where_the_recording_has_trees() -> None:
+    offered = in_node(
+        """const of = (...lines) => player.layersOf(player.readRecording({
+            format: "ecs_collide page 1",
+            frames: lines.map((line) => ({ gone: [], changed: {}, ...line })),
+        }));
+        const trees = { fat: [[0, 0, 1, 1]], branches: [] };
+        console.log(JSON.stringify([of({}, { trees }, {}), of({}, {})]));"""
+    )
+
+    others = ["boxes", "velocities", "contacts", "collisions", "names"]
+    assert offered == [["branches", "fat bounds", *others], others]
 
 
 def test_javascript_refuses_data_of_another_format() -> None:
@@ -241,15 +266,18 @@ def test_chromium_shows_the_boxes_and_the_words_of_a_step(
 ) -> None:
     image = pytest.importorskip("PIL.Image")
     path = page.write_page(recording, tmp_path / "run.html")
+    keys = "for (const key of '67') dispatchEvent(new KeyboardEvent('keydown', { key }));"
 
     words = in_chromium(path, "#step=12", "--dump-dom")
+    text = path.read_text("utf-8").replace("startPage();", f"startPage().then(() => {{{keys}}});")
+    path.write_text(text, "utf-8")
     in_chromium(path, "#step=12", f"--screenshot={tmp_path / 'shot.png'}")
 
     assert "step 12 of 24   0.188 s   4 bodies   inputs jump<" in words
     assert ">play</button>" in words  # a step that is asked for is paused
     with image.open(tmp_path / "shot.png") as picture:
         seen = np.array(picture.convert("RGB")).astype(int)
-    for name in ("static", "moving", "sensor"):
+    for name in ("static", "moving", "sensor", "fat", "branch of moving"):
         colours = [[round(0.6 * part) for part in COLOURS[name]], COLOURS[name]]  # light, dark
         n = max((abs(seen - colour) <= 1).all(axis=2).sum() for colour in colours)
         assert n > 20, name
@@ -304,6 +332,9 @@ def test_keys_buttons_and_fingers_move_through_the_steps(
         said.push(names.checked);
         names.click();
         said.push(names.checked);
+        const [fat, branches] = [...document.querySelectorAll("input[type=checkbox]")].slice(5);
+        press("6");
+        said.push(fat.checked, branches.checked);
         for (const kind of ["down", "up"]) canvas.dispatchEvent(new PointerEvent("pointer" + kind));
         said.push(document.querySelector("button").textContent);
         document.body.dataset.said = said.join(" ");
@@ -313,4 +344,4 @@ def test_keys_buttons_and_fingers_move_through_the_steps(
 
     words = in_chromium(path, "#step=10", "--dump-dom")
 
-    assert 'data-said="11 12 11 24 1 24 23 5 16 16 true false pause"' in words
+    assert 'data-said="11 12 11 24 1 24 23 5 16 16 true false 16 true false pause"' in words

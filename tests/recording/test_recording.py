@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from enum import Enum
 
 import esper
+import numpy as np
 import pytest
 
 import ecs_collide as ec
@@ -255,7 +256,7 @@ def test_difference_that_no_component_shows_is_told_by_the_fingerprint(world):
     space, _ = build()
     esper.process(DT)
     frame = read_frame(space)
-    other = type(frame)(*(getattr(frame, name) for name in frame.__slots__[:-2]), "00", b"")
+    other = replace(frame, digest="00")
 
     (found,) = compare_frames(frame, other)
 
@@ -290,6 +291,30 @@ def test_file_gives_back_numbers_that_are_not_finite_and_entities_that_come_and_
 
     assert first_difference(recorder.recording, loaded) is None
     assert [sorted(frame.entities) for frame in loaded.frames][-1] == [1, 3]
+
+
+def test_recorder_keeps_the_trees_of_each_step_if_it_is_asked_to(world, tmp_path):
+    for n in range(80):  # so many that some branches lie above others
+        esper.create_entity(ec.Position(9 * n, -50), ec.Extents(1, 1))
+    space, _ = build()
+    frames = []
+    recorder = ec.record(space, trees=True)
+    for _ in range(20):
+        esper.process(DT)
+        low, high = space.fat_bounds()
+        branches = space.branches()
+        frames.append((np.hstack((low, high)).tolist(), sorted(branches.depths, reverse=True)))
+
+    loaded = Recording.load(recorder.save(tmp_path / "run.rec"))
+
+    assert [frame.trees for frame in loaded.frames] == [frame.trees for frame in recorder.frames]
+    assert loaded.frames[0].trees == {"fat": [], "branches": []}  # it knows no bodies before a step
+    for frame, (fat, depths) in zip(loaded.frames[1:], frames, strict=True):
+        assert frame.trees["fat"] == fat
+        assert [row[4] for row in frame.trees["branches"]] == depths
+        assert depths[0] > depths[-1]
+    assert 1 < len({str(frame.trees["fat"]) for frame in loaded.frames}) < 20  # few escapes
+    assert not any(frame.trees for frame in run(3).frames)
 
 
 def test_damaged_file_is_refused_and_no_other_error_is_raised(world, tmp_path):
@@ -375,6 +400,11 @@ FORGED = {
     "a kind of event that is no text": [line(0, events=[{"event": 5, "first": 1, "second": 2}])],
     "inputs that are none": [line(0, inputs=[1])],
     "a digest that is no text": [line(0, digest=5)],
+    "trees that are none": [line(0, trees=[1])],
+    "trees without branches": [line(0, trees={"fat": []})],
+    "fat bounds of three numbers": [line(0, trees={"fat": [[1, 2, 3]], "branches": []})],
+    "a branch of text": [line(0, trees={"fat": [], "branches": ["123456"]})],
+    "a branch without end": [line(0, trees={"fat": [], "branches": [[math.inf] * 6]})],
     "a snapshot that is no text": [line(0, snapshot=5)],
     "a snapshot of other bytes": [
         line(0, snapshot=base64.b85encode(zlib.compress(b"none")).decode())
@@ -543,7 +573,7 @@ def change(content, chance):
 
 
 def test_forged_values_anywhere_are_refused_or_shown(world, tmp_path, volume, capsys):
-    path = run(6, inputs={"right": True}).save(tmp_path / "run.rec")
+    path = run(6, inputs={"right": True}, trees=True).save(tmp_path / "run.rec")
     with gzip.open(path, "rt") as file:
         good = [json.loads(each) for each in file]
     chance, forged, n_refused = random.Random(11), str(tmp_path / "forged.rec"), 0
