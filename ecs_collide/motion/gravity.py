@@ -219,6 +219,19 @@ class Gravity:
             return True
         return self.since[i, k] == t
 
+    def is_shared(self, i: cython.Py_ssize_t, t: cython.double) -> cython.bint:
+        """Return whether contacts have changed the pull of a started body before time `t`."""
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            if (
+                not self.held[i, k]
+                and self.since[i, k] < t
+                and self.pull[i, k] != self._pull_of(i, k)
+            ):
+                return True
+        return False
+
     def split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:

@@ -271,14 +271,44 @@ class Clusters(SharedMotion):
         n: cython.Py_ssize_t
 
         for n in range(self.n_live):
-            root: cython.Py_ssize_t = self.live[n]
+            if self.parent[self.live[n]] == self.live[n]:
+                self._share_kicks_of(self.live[n])
+
+    def _share_kicks_of(self, root: cython.Py_ssize_t) -> cython.void:
+        """Give the members of a cluster one kick, if it has no anchor."""
+        if self.nodes[root].size > 1 and self.nodes[root].anchor < 0 and self._kicks_differ(root):
+            self._share_kick(root)
+
+    def even_out(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Give the members of the cluster of a body one path and one kick from now on.
+
+        If the cluster lasts, its path had another velocity than its members will have.
+        """
+        root: cython.Py_ssize_t = self.root(self.node_of[i, k])
+
+        if self.nodes[root].lasts:
+            self._split(root)
+        if self.gravity.is_on:
+            self._share_kicks_of(root)
+
+    def _split(self, root: cython.Py_ssize_t) -> cython.void:
+        """Start the chords of a lasting cluster at this instant, and turn it to its momentum."""
+        k: cython.int = self.nodes[root].axis
+        node: cython.Py_ssize_t = root
+        shared: cython.double = self.shared_velocity(root)
+
+        while node:
+            i: cython.Py_ssize_t = self.nodes[node].body
             if (
-                self.parent[root] == root
-                and self.nodes[root].size > 1
-                and self.nodes[root].anchor < 0
-                and self._kicks_differ(root)
+                self.node_of[i, k] == node
+                and self.gravity.acts_on(i)
+                and (not self.gravity.is_split(i, k, self.step.now))
             ):
-                self._share_kick(root)
+                change: cython.double = self.gravity.split(i, k, shared, self.step.now) - shared
+                if self.bodies.controls.rank_of(i) == self.nodes[root].rank:
+                    self.push(root, self.bodies.mass[i], change)
+            node = self.nodes[node].next
+        self._set_velocity(root, self.shared_velocity(root))
 
     def _kicks_differ(self, root: cython.Py_ssize_t) -> cython.bint:
         """Return whether two members of a cluster have different kicks."""

@@ -81,13 +81,13 @@ class Falling:
         """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
 
         Includes the other axes with `along`, and if a resolution may change velocities along the
-        surface.
+        surface, or take a body off a slope.
         """
         axis: cython.int
         bends: cython.bint = False
 
         self.n_splits = 0
-        along |= self._turns(i) or self._turns(j)
+        along |= self._turns(i) or self._turns(j) or self.bodies.rare.any_slope
         if self.bodies.rare.is_used:
             along |= self.bodies.rare.friction_between(i, j) > 0.0
         for axis in range(self.bodies.dim):

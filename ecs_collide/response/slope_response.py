@@ -19,8 +19,8 @@ from math import sqrt
 from ecs_collide._kernel import cython, may_raise
 from ecs_collide._kernel.arrays import DOUBLE, grown, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING, ResponseCode
-from ecs_collide.broadphase.pair_table import SOLID, PairTable
-from ecs_collide.motion.bodies import ANCHOR_VELOCITY, Bodies
+from ecs_collide.broadphase.pair_table import NOT_MET, SOLID, PairTable
+from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.slopes import Slopes, is_slanted
@@ -32,6 +32,7 @@ from ecs_collide.response.product_sum import ProductSum
 PARALLEL = 2.0**-20  # one less the squared cosine of two normals: below, they cannot be told apart
 SHRINK = 1.0 - 2.0**-52
 N_SHRINKS = 8
+SAME_FACTOR = 1e-6  # by how much two ratios of closing speeds may differ by rounding
 
 
 @cython.final
@@ -48,8 +49,9 @@ class SlopeResponse:
     others: Slopes  # finds the lines of other contacts
     impact: ImpactState
     sum: ProductSum
-    # (n_pairs or less,): the closing speeds at the last resolution of each pair in this instant
-    closings: cython.double[::1]
+    # (n_pairs or less, 2): the closing speed at the last resolution of each pair in this instant,
+    # and its ratio to the one before
+    closings: cython.double[:, ::1]
     rests: cython.bint  # whether two contacts leave the last body no velocity but the slope's
     solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
     # the part along the normal of the corner's velocity that no response changes: on locked axes,
@@ -76,7 +78,7 @@ class SlopeResponse:
         self.others = Slopes(step.bodies)
         self.impact = impact
         self.sum = ProductSum()
-        self.closings = zeros(DOUBLE, 1)
+        self.closings = zeros(DOUBLE, 1, 2)
         self.solid = -1
         self.fixed_speed = 0.0
         self.rests = False
@@ -119,6 +121,7 @@ class SlopeResponse:
         grows: cython.bint = False
         self.fixed_speed = 0.0
         for k in range(b.dim):
+            self.clusters.even_out(i, k)
             self.normal[k] = 0.0 if b.controls.locks(i, k) else s.normal_on(k)
             self.before[k] = m.velocity_after(n, k) - b.velocity[s.slope, k]
             self.after[k] = self.before[k]
@@ -136,45 +139,79 @@ class SlopeResponse:
         apart: cython.double = restitution * max(closing, 0.0)
         if apart + 0.5 * press <= 0.0:
             apart = 0.0  # gravity would bring them together again within the step
-        if apart == 0.0:
-            apart = self._rest_of_series(p, closing)
-        self.closings[p] = closing
+        stays: cython.bint = apart == 0.0
+        more: cython.double = self._rest_of_series(p, closing - 0.5 * press) if stays else 0.0
+        apart += more * closing
         m.impulse = b.mass[i] * (closing + apart) / sqrt(free)
         for k in range(b.dim):
             self.after[k] += self.normal[k] * ((closing + apart) / free)
-        if apart == 0.0 and press < 0.0:
+        if stays and press < 0.0:
+            press += more * press
             m.impulse -= b.mass[i] * press / sqrt(free)
             for k in range(b.dim):
                 self.pull[k] -= self.normal[k] * (press / free)
         # A body that is locked on an axis of the line cannot choose its velocity along it.
         is_locked: cython.bint = b.controls.locks(i, s.run) or b.controls.locks(i, s.up)
         if not (normal_only or is_locked):
-            self._slide(i, apart - self.fixed_speed, m.impulse / b.mass[i])
-        if apart == 0.0:
+            self._slide(i, apart - self.fixed_speed, m.impulse / b.mass[i], stays)
+        if stays and more == 0.0:
             if not (is_locked or grows):
                 self._straighten()
             if not self._fit_between(p, i):
                 return False
-        self._write(i, apart == 0.0)
+        self._write(i, stays)
         return True
 
+    @may_raise
+    def release_turned(self) -> cython.void:
+        """Let gravity alone pull at the bodies that have met one that turns at this instant.
+
+        On a slope they may have shared its weight since then.
+        """
+        b: Bodies = self.bodies
+        k: cython.int
+        n: cython.Py_ssize_t = 0
+
+        while n < b.n_turned:  # a released body is one more
+            i: cython.Py_ssize_t = b.turned[n]
+            q: cython.Py_ssize_t = self.pairs.head_of(i)
+            while q >= 0:
+                j: cython.Py_ssize_t = self.pairs.partner(q, i)
+                if (
+                    self.pairs.at[q].met != NOT_MET
+                    and self.pairs.impact[q].resolutions > 0
+                    and self.gravity.acts_on(j)
+                    and self.gravity.is_shared(j, self.step.now)
+                ):
+                    for k in range(b.dim):
+                        self.clusters.split_path(j, k)
+                q = self.pairs.next_of(q, i)
+            n += 1
+
     def _rest_of_series(self, p: cython.Py_ssize_t, closing: cython.double) -> cython.double:
-        """Return the speed apart that ends a series of resolutions, 0 if there is none.
+        """Return the rest of a series of resolutions, as a multiple of this one.
 
         A third body that presses a body onto the slope brings it back, each time slower by the
-        same factor.  The third resolution adds the sum of all that would follow.
+        same factor.  Once the factor repeats, one resolution adds the sum of all that would follow.
         """
-        before: cython.double = self.closings[p]
+        before: cython.double = self.closings[p, 0]
+        factor: cython.double = self.closings[p, 1]
 
-        if self.pairs.impact[p].repeats != 2 or not 0.0 < closing < before:
+        self.closings[p, 0] = closing
+        self.closings[p, 1] = -1.0
+        if not 0.0 < closing < before:
             return 0.0
-        return closing * min(1.0, closing / (before - closing))
+        self.closings[p, 1] = closing / before
+        if abs(closing / before - factor) > SAME_FACTOR:
+            return 0.0
+        self.closings[p, 0] = 0.0
+        return closing / (before - closing)
 
     def begin_instant(self, p: cython.Py_ssize_t) -> cython.void:
         """Forget the series of a pair that is resolved for the first time in an instant."""
         if self.closings.shape[0] <= p:
             self.closings = grown(self.closings, 2 * p + 1)
-        self.closings[p] = 0.0
+        self.closings[p, 0] = 0.0
 
     def _dot(self, one: cython.p_double, other: cython.p_double) -> cython.double:
         """Return the product of two vectors."""
@@ -186,11 +223,15 @@ class SlopeResponse:
         return total
 
     def _slide(
-        self, i: cython.Py_ssize_t, normal: cython.double, press: cython.double
+        self,
+        i: cython.Py_ssize_t,
+        normal: cython.double,
+        press: cython.double,
+        stays: cython.bint,
     ) -> cython.void:
         """Apply the rule of the body along the line, and keep its speed along the normal.
 
-        `press` is the change of the latter.
+        `press` is the change of the latter.  If the body `stays`, the rule also holds for its pull.
         """
         b: Bodies = self.bodies
         k: cython.int
@@ -205,7 +246,7 @@ class SlopeResponse:
                 scale = sqrt(self._dot(self.before, self.before)) / slide
         elif b.rare.is_used:
             friction: cython.double = b.rare.friction_between(self.slopes.slope, i)
-            slide = self._length_along(self.after, self.pull, 1.0)
+            slide = self._length_along(self.after, self.pull, 1.0 if stays else 0.0)
             if friction > 0.0 and slide > 0.0:
                 scale = weak = max(0.0, 1.0 - friction * press / slide)
         if scale == 1.0:
@@ -213,7 +254,7 @@ class SlopeResponse:
         for k in range(b.dim):
             along: cython.double = self.normal[k] * normal
             self.after[k] = along + (self.after[k] - along) * scale
-            self.pull[k] *= weak
+            self.pull[k] *= weak if stays else 1.0
 
     def _length_along(
         self, one: cython.p_double, other: cython.p_double, part: cython.double
@@ -316,12 +357,8 @@ class SlopeResponse:
         """Return whether a body keeps its velocity on an axis: if dynamic, because of an anchor."""
         b: Bodies = self.bodies
 
-        if not b.dynamic[j]:
-            return True
-        if not b.is_marked[j] or not b.is_anchored(j, k, self.step.now):
-            return False
         self.clusters.write_body(j)
-        return b.velocity[j, k] == b.turn_of(j, k, ANCHOR_VELOCITY)
+        return not b.dynamic_along(j, k) or self.clusters.is_anchored(j, k)
 
     def _satisfy_both(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
         """Find the velocity that follows the slope and the body of pair `q`, nearest to the one before."""

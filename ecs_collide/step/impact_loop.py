@@ -273,6 +273,8 @@ class ImpactLoop:
         if self.bodies.n_turned or self.clusters.n_unwritten:
             self.bodies.tick += 1
             self.clusters.write()
+            if self.bodies.rare.any_slope and self.gravity.is_on:
+                self.slopes.release_turned()
             if not self._follow_turned():
                 self._sweep_turned()
             return True

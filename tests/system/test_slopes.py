@@ -827,6 +827,80 @@ def test_crates_that_press_on_each_other_on_a_slope_take_few_impacts(scene):
         assert [velocity(crate) for crate in crates] == [(0, 0)] * len(crates)
 
 
+#   The n crates have one height.  The lowest one also moves along the slope, by 2 to the side for
+#   each unit of height, so their inertia is that of n + 4 crates: each falls with g n / (n + 4).
+@pytest.mark.parametrize("n", [1, 2, 3, 6])
+def test_a_stack_slides_down_a_slope_with_the_inertia_of_all_its_crates(n):
+    ramp(centre=(0, 40), half=(80, 40))
+    crates = [mover((10, 47.25 + 3 * k), (1.5, 1.5), (0, 0), ec.Slide()) for k in range(n)]
+    space = ec.install(ec.Space(sleep=False, gravity=(0, -100)))
+    before = energy(crates, 100)
+
+    for step in range(1, 13):
+        esper.process(DT)
+        fall = -100 * step * DT * n / (n + 4)
+        assert velocity(crates[0]) == pytest.approx((2 * fall, fall), rel=1e-11)
+        assert [velocity(crate) for crate in crates[1:]] == [
+            pytest.approx((0, fall), rel=1e-11, abs=1e-11)
+        ] * (n - 1)
+        assert energy(crates, 100) == pytest.approx(before, rel=1e-12)
+        assert len(space.collisions) <= 10
+
+
+def energy(bodies, gravity):
+    """Return the kinetic and potential energy of bodies."""
+    total = 0.0
+    for body in bodies:
+        mass = esper.try_component(body, ec.Mass)
+        square = sum(part * part for part in velocity(body)) / 2
+        total += (mass.value if mass else 1.0) * (square + gravity * position(body)[1])
+    return total
+
+
+def on_a_lift(height, *, n=1, way=60):
+    """Lay crates on a slope, the last of which a lift meets from below within the first step.
+
+    Returns the last crate, the one below it or None, and the time at which the lift meets it.
+    """
+    ramp(centre=(0, 40), half=(80, 40))  # the line goes through (10, 45)
+    low = mover((8, 46), (2, 1), (0, 0), ec.Slide()) if n == 2 else None
+    high = mover((5, 46 + 2 * (n - 1)), (5, 1), (0, 0), ec.Slide())
+    bottom = position(high)[1] - 1
+    lift = mover((2, bottom - height - 1), (1, 1), (0, way))
+    space = ec.install(ec.Space(sleep=False, gravity=(0, -100)))
+    esper.process(DT)
+    (time,) = {hit.time for hit in space.collisions if lift in (hit.first, hit.second)}
+    assert 0 < time < 1
+    return high, low, time
+
+
+def test_a_body_that_is_lifted_off_a_slope_is_no_longer_pulled_along_it():
+    body, _, time = on_a_lift(0.5)
+
+    # A slope of 1 to 2 gives it two fifths of g ahead, to the time at which it leaves.
+    assert velocity(body) == (pytest.approx(-40 * DT * time, rel=1e-9), 60)
+
+
+def test_a_crate_carries_no_weight_of_another_that_was_lifted_off_it():
+    _, low, time = on_a_lift(0.5, n=2)
+
+    fall = -DT * (100 / 3 * time + 100 / 5 * (1 - time))  # both, then the lower one alone
+    assert velocity(low) == pytest.approx((2 * fall, fall), rel=1e-9)
+
+
+def test_a_rebound_from_a_slope_with_friction_leaves_a_body_all_of_its_weight():
+    ramp(ec.Friction(9))
+    body = mover((6, 14), (2, 2), (0, -20), ec.Deflect(0.5))  # its corner is 4 above the line
+    space = ec.install(gravity=(0, -10))
+
+    esper.process(0.4)
+
+    (hit,) = space.collisions
+    speed = hit.closing_speed / 2  # friction ends the velocity along the line
+    after = (-speed * HALF, speed * HALF - 10 * 0.4 * (1 - hit.time))
+    assert velocity(body) == pytest.approx(after, rel=1e-12)
+
+
 def test_crates_in_the_corner_of_a_slope_that_moves_take_few_impacts_and_go_with_it():
     speed = (20, 0)
     crates = beside_a_wall(speed)
