@@ -119,15 +119,6 @@ class World:
         """
         return self.probe.mark()
 
-    def is_as(self, mark: object, n_dead: int) -> bool:
-        """Return whether this world is current, with this mark and this number of dead entities."""
-        # Between two marks the number of the dead only grows.
-        return (
-            esper.current_world == self.name
-            and self.probe.mark() is mark
-            and len(getattr(esper, "_dead_entities", ())) == n_dead
-        )
-
     def generation(self) -> object:
         """Return an object: the same one until the world is cleared, None if that is unknown."""
         return self.probe.generation_of(self._part("_entity_count", 0))

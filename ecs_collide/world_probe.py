@@ -44,6 +44,17 @@ class WorldProbe:
 
     @cython.ccall
     @may_raise
+    def is_as(self, mark: object, n_dead: cython.Py_ssize_t) -> cython.bint:
+        """Return whether this world is current, with this mark and this number of dead entities."""
+        # Between two marks the number of the dead only grows.
+        return (
+            self.is_current()
+            and esper.get_component(Nobody) is mark
+            and len(getattr(esper, "_dead_entities", ())) == n_dead
+        )
+
+    @cython.ccall
+    @may_raise
     def any_dead(self) -> cython.bint:
         """Return whether entities of the current world are deleted but not gone yet."""
         return len(getattr(esper, "_dead_entities", ())) > 0

@@ -442,6 +442,13 @@ class Bodies:
             return -displacements[j]
         return 0
 
+    @cython.ccall
+    def seen_centre_of(self, i: cython.Py_ssize_t) -> tuple:
+        """Return the centre at the end of the last step."""
+        if self.dim == 2:
+            return (self.seen_centre[i, 0], self.seen_centre[i, 1])
+        return (self.seen_centre[i, 0], self.seen_centre[i, 1], self.seen_centre[i, 2])
+
     def centre_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the centre on an axis at the base time."""
         return self.path[self.n_path * i + 4 * k + CENTRE]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from operator import itemgetter
+from operator import itemgetter, mul
 from typing import Any
 
 import numpy as np
@@ -114,7 +114,9 @@ class ContactQueries:
             for contact in self.contacts(entity)
             if contact.kind is ContactKind.SOLID and _faces(contact.normal_for(entity), wanted)
         ]
-        there = self._presence.still_there(self._link.world) if on else None
+        if not on:
+            return None
+        there = self._presence.still_there(self._link.world)
         if there is not None:
             on = [contact for contact in on if there(contact.first) and there(contact.second)]
         return min(on, key=lambda contact: (contact.since, contact.other(entity)), default=None)
@@ -230,7 +232,8 @@ class ContactQueries:
 
 def _faces(normal: Vector, wanted: Vector) -> bool:
     """Return whether a normal is at most 45 degrees from an axis."""
-    return sum(one * other for one, other in zip(normal, wanted, strict=True)) > _COS_45
+    cosine: float = sum(map(mul, normal, wanted))
+    return cosine > _COS_45
 
 
 def as_axis(name: str, value: VectorLike, dim: int) -> Vector:

@@ -132,7 +132,8 @@ class Inspection:
             return tuple(present.centres[here].tolist())
         if row < 0:
             return tuple(self._lookup.new_body(entity).centre)
-        return tuple(self._registry.table.seen_centre[row].tolist())
+        centre: Vector = self._registry.table.bodies.seen_centre_of(row)
+        return centre
 
     def positions(self, entities: ArrayLike | None = None) -> Doubles:
         """Return the centres of bodies, float64 (n, dim)."""

@@ -163,7 +163,7 @@ class PresentBodies:
 
     def is_current(self) -> bool:
         """Return whether entities and components are the same as at the last comparison."""
-        return self._mark is not None and self._world.is_as(self._mark, self._n_dead)
+        return self._mark is not None and self._world.probe.is_as(self._mark, self._n_dead)
 
     def _enabled(self, rows: Longs) -> Longs:
         """Return the rows whose bodies are not disabled."""

@@ -138,7 +138,7 @@ class SnapshotSchema:
         if (
             last is None
             or self._n_changes != self.types.n_changes
-            or not world.is_as(last.mark, len(last.dead))
+            or not world.probe.is_as(last.mark, len(last.dead))
             or (last.dead and last.dead != world.dead())
         ):
             mark, dead = world.mark(), frozenset(world.dead())

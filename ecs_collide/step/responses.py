@@ -344,7 +344,8 @@ class Responses:
         if row < 0:
             return tuple(self._lookup.new_body(entity).centre)
         if not self._state.is_stepping:  # the kernel is still at the time of the last impact
-            return tuple(self._registry.table.seen_centre[row].tolist())
+            seen: Vector = self._registry.table.bodies.seen_centre_of(row)
+            return seen
         return tuple(self._state.timeline.loop.centre_now(row, k) for k in range(self._state.dim))
 
     def velocity_of(self, entity: int) -> Vector:

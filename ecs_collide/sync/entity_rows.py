@@ -118,7 +118,8 @@ class EntityRows:
 
     def is_current(self, world: World) -> bool:
         """Return whether nothing came or went since the last comparison, by a fast test."""
-        return world.is_as(self.mark, len(self.dead))
+        current: bool = world.probe.is_as(self.mark, len(self.dead))
+        return current
 
     def is_up_to_date(self, world: World) -> bool:
         """Return whether the world has the same entities and components as at the last comparison."""
