@@ -86,6 +86,7 @@ class Pair:
     face: cython.schar  # (axis + 1) * sign of the normal; 0 with NO_TOUCH
     is_clear: cython.schar  # 1 if the paths end farther apart than rounding can bring them together
     is_withdrawn: cython.schar  # 1 once a response has deleted one of the bodies
+    where: cython.schar  # the part of `ImpactQueue` that it is in, a code of its `Where`
 
 
 @struct
@@ -222,7 +223,7 @@ class PairTable:
         self.at[p].contact = NO_CONTACT
         self.at[p].met = NOT_MET
         self.at[p].touch = NO_TOUCH
-        self.at[p].face = self.at[p].is_clear = self.at[p].is_withdrawn = 0
+        self.at[p].face = self.at[p].is_clear = self.at[p].is_withdrawn = self.at[p].where = 0
         self.head[first] = p + 1
         self.head[second] = p + 1
         return p
@@ -310,18 +311,19 @@ class PairTable:
     def precedes(
         self,
         one: cython.Py_ssize_t,
+        i: cython.Py_ssize_t,
         other: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
         bodies: Bodies,
         by_side: cython.bint,
     ) -> cython.bint:
         """Return whether a pair comes before another, in the order of their bodies in space.
 
+        `i` and `j` are their leaders.
+
         With `by_side`, the impacts of one body are ordered by the side that they hit before they are
         ordered by the partner, so that a floor of tiles counts as one.
         """
-        i: cython.Py_ssize_t = self.leader(one, bodies)
-        j: cython.Py_ssize_t = self.leader(other, bodies)
-
         if i != j:
             return bodies.precedes(i, j)
         if by_side:
@@ -441,6 +443,10 @@ class PairTable:
     def forget_clear(self, p: cython.Py_ssize_t) -> cython.void:
         """Clear the mark of `mark_clear`."""
         self.at[p].is_clear = 0
+
+    def note_place(self, p: cython.Py_ssize_t, where: cython.int) -> cython.void:
+        """Note in which part of the queue a pair is."""
+        self.at[p].where = where
 
     def note_touch(self, p: cython.Py_ssize_t, touch: cython.int, face: cython.int) -> cython.void:
         """Note that a pair touches on a side, and how long that holds."""

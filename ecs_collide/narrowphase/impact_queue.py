@@ -8,7 +8,7 @@ neither the ids of the bodies nor the order of the pairs has an effect.  At one 
 In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  They go
 into a separate list, which is sorted once, so that taking one is O(1).
 
-Invariant: `place` of a queued pair is its index in `heap` or `due`, as `where` says.
+Invariant: `place` of a queued pair is its index in `heap` or `due`, as `Pair.where` says.
 """
 
 from __future__ import annotations
@@ -39,8 +39,8 @@ class Queued:
     high: cython.longlong
     image: cython.longlong
     place: cython.int
+    leader: cython.int
     rank: cython.schar
-    where: cython.schar
 
 
 @struct
@@ -49,7 +49,8 @@ class Entry:
 
     time: cython.double
     place: cython.double
-    pair: cython.longlong
+    pair: cython.int
+    leader: cython.int
 
 
 @cython.final
@@ -73,10 +74,11 @@ class ImpactQueue:
     due_bytes: cython.schar[::1]
     spare_bytes: cython.schar[::1]
     # array of Queued: by pair.  The owner fills `low` and `high`, the entity ids, and `image`, the
-    # image of the second body.  `time` and `rank` are set by `put`; `where` is a code of `Where`
+    # image of the second body.  `put` sets the others; `leader` is `PairTable.leader`
     at: cython.pointer[Queued]
     # array of Entry: the heap.  `place` is the coordinate on the first axis of the body by
-    # which the pair is ordered, so that nearly all comparisons read nothing else.  For a rank above 0 it is inf
+    # which the pair is ordered, so that nearly all comparisons read nothing else.  It is 0 in a
+    # world that wraps, where no place is the first, and inf for a rank above 0
     heap: cython.pointer[Entry]
     # array of Entry: pairs queued for time 0 at rank 0 before the first `top`, which sorts them.
     # From then on the list starts at `front`, and a dropped entry has a pair below 0
@@ -133,20 +135,20 @@ class ImpactQueue:
         n: cython.Py_ssize_t
 
         for n in range(self.n_heap):
-            self.at[self.heap[n].pair].where = Where.NOWHERE
+            self.pairs.note_place(self.heap[n].pair, Where.NOWHERE)
         for n in range(self.front, self.n_due):
             if self.due[n].pair >= 0:
-                self.at[self.due[n].pair].where = Where.NOWHERE
+                self.pairs.note_place(self.due[n].pair, Where.NOWHERE)
         self.size = self.n_heap = self.n_due = self.front = 0
         self.is_sorted = False
 
     def holds(self, pair: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is queued."""
-        return self.at[pair].where != Where.NOWHERE
+        return self.pairs.at[pair].where != Where.NOWHERE
 
     def is_due(self, pair: cython.Py_ssize_t, now: cython.double) -> cython.bint:
         """Return whether a pair is queued for the time `now`."""
-        return self.at[pair].where != Where.NOWHERE and self.at[pair].time == now
+        return self.pairs.at[pair].where != Where.NOWHERE and self.at[pair].time == now
 
     def top(self) -> cython.Py_ssize_t:
         """Return the pair with the least key, or -1 if the queue is empty."""
@@ -163,28 +165,32 @@ class ImpactQueue:
     def put(self, pair: cython.Py_ssize_t, time: cython.double, rank: cython.int) -> cython.void:
         """Queue a pair, or give a queued one a new time.  O(log n)."""
         self.drop(pair)
+        leader: cython.Py_ssize_t = self.pairs.leader(pair, self.bodies)
+        at: cython.double = 0.0 if self.bodies.wraps else self.bodies.centre[leader, 0]
         self.at[pair].time = time
         self.at[pair].rank = rank
+        self.at[pair].leader = leader
         self.size += 1
         if time == 0.0 and rank == 0 and not self.is_sorted:
             self.due[self.n_due].pair = pair
-            self.due[self.n_due].place = self._place_of(pair)
+            self.due[self.n_due].leader = leader
+            self.due[self.n_due].place = at
             self.at[pair].place = self.n_due
-            self.at[pair].where = Where.DUE
+            self.pairs.note_place(pair, Where.DUE)
             self.n_due += 1
         else:
-            self.at[pair].where = Where.HEAP
+            self.pairs.note_place(pair, Where.HEAP)
             self.n_heap += 1
-            self._rise(self.n_heap - 1, pair, time, INF if rank else self._place_of(pair))
+            self._rise(self.n_heap - 1, pair, time, INF if rank else at)
 
     def drop(self, pair: cython.Py_ssize_t) -> cython.void:
         """Remove a pair if it is queued.  O(log n)."""
-        place: cython.int = self.at[pair].place
-        where: cython.int = self.at[pair].where
+        where: cython.int = self.pairs.at[pair].where
 
         if where == Where.NOWHERE:
             return
-        self.at[pair].where = Where.NOWHERE
+        place: cython.int = self.at[pair].place
+        self.pairs.note_place(pair, Where.NOWHERE)
         self.size -= 1
         if where == Where.DUE:
             self._drop_due(place)
@@ -210,13 +216,8 @@ class ImpactQueue:
         if n != self.n_due:
             self.due[n].place = self.due[self.n_due].place
             self.due[n].pair = self.due[self.n_due].pair
+            self.due[n].leader = self.due[self.n_due].leader
             self.at[self.due[n].pair].place = n
-
-    def _place_of(self, pair: cython.Py_ssize_t) -> cython.double:
-        """Return the coordinate on the first axis of the body by which a pair is ordered."""
-        if self.bodies.wraps:  # no place is the first
-            return 0.0
-        return self.bodies.centre[self.pairs.leader(pair, self.bodies), 0]
 
     def _sort(self) -> cython.void:
         """Sort `due`, which gets no more entries from now on, by merging sorted runs."""
@@ -249,10 +250,12 @@ class ImpactQueue:
             if one < middle and (is_sorted or other == end or not self._is_before(other, one)):
                 self.spare[n].place = self.due[one].place
                 self.spare[n].pair = self.due[one].pair
+                self.spare[n].leader = self.due[one].leader
                 one += 1
             else:
                 self.spare[n].place = self.due[other].place
                 self.spare[n].pair = self.due[other].pair
+                self.spare[n].leader = self.due[other].leader
                 other += 1
 
     @cython.cfunc
@@ -262,7 +265,12 @@ class ImpactQueue:
         if self.due[one].place != self.due[other].place:
             return self.due[one].place < self.due[other].place
         return self.pairs.precedes(
-            self.due[one].pair, self.due[other].pair, self.bodies, self.by_side
+            self.due[one].pair,
+            self.due[one].leader,
+            self.due[other].pair,
+            self.due[other].leader,
+            self.bodies,
+            self.by_side,
         )
 
     @cython.cfunc
@@ -300,7 +308,12 @@ class ImpactQueue:
         if self.at[one].rank != self.at[other].rank:
             return self.at[one].rank < self.at[other].rank
         return self.pairs.precedes(
-            one, other, self.bodies, self.by_side and self.at[one].rank != CROSSES
+            one,
+            self.at[one].leader,
+            other,
+            self.at[other].leader,
+            self.bodies,
+            self.by_side and self.at[one].rank != CROSSES,
         )
 
     def _rise(

@@ -4,7 +4,7 @@ Of plain Python, where a queue may be looked into; whole steps compare it with t
 """
 
 import random
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -23,10 +23,12 @@ class Bodies:
         self.centre = np.arange(float(n_rows)).reshape(-1, 1).data
 
 
-class Pair(NamedTuple):
+@dataclass
+class Pair:
     first: int
     second: int
     image: int
+    where: int = 0
 
 
 class Pairs:
@@ -35,14 +37,20 @@ class Pairs:
     def __init__(self, pairs: list[Pair]) -> None:
         self.at = pairs
 
+    def note_place(self, pair: int, where: int) -> None:
+        self.at[pair].where = where
+
     def key(self, pair: int) -> tuple[int, int, int]:
-        first, second, image = self.at[pair]
-        return min(first, second), max(first, second), image
+        one, other = self.at[pair].first, self.at[pair].second
+        return min(one, other), max(one, other), self.at[pair].image
 
     def leader(self, pair: int, bodies: Bodies) -> int:
         return self.key(pair)[0]
 
-    def precedes(self, one: int, other: int, bodies: Bodies, by_side: bool) -> bool:
+    def precedes(
+        self, one: int, i: int, other: int, j: int, bodies: Bodies, by_side: bool
+    ) -> bool:
+        assert (i, j) == (self.key(one)[0], self.key(other)[0])
         return self.key(one) < self.key(other)
 
 
@@ -75,7 +83,7 @@ def filled(rng: random.Random, n: int, n_rows: int, one_against_many: bool) -> P
         first, second = rng.sample(range(n_rows), 2)
         pair = Pair(0 if one_against_many else first, second, rng.choice([0, 0, 1, -1]))
         if pair.first != pair.second:
-            pairs.setdefault((min(pair[:2]), max(pair[:2]), pair.image), pair)
+            pairs.setdefault((min(pair.first, second), max(pair.first, second), pair.image), pair)
     return Plain(Pairs(list(pairs.values())), n_rows)
 
 
