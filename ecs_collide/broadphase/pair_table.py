@@ -93,7 +93,7 @@ class Pair:
 class PairImpact:
     """The fields that are read only for pairs that meet."""
 
-    # of the queued impact, as are `kind`, `axis` and `sign`: undefined with NOT_MET
+    # of the queued impact, as are `kind` to `is_pressed`: undefined with NOT_MET
     exit: cython.double
     speed: cython.double
     resolved_at: cython.double  # time of the last resolution
@@ -108,6 +108,7 @@ class PairImpact:
     kind: cython.schar
     axis: cython.schar
     sign: cython.schar
+    is_pressed: cython.schar  # 1 if `Sweeper.press` found it
 
 
 @cython.final

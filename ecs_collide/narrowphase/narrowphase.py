@@ -341,6 +341,7 @@ class Narrowphase:
         self.pairs.impact[p].kind = kind
         self.pairs.impact[p].axis = self.sweeper.axis
         self.pairs.impact[p].sign = self.sweeper.sign
+        self.pairs.impact[p].is_pressed = self.sweeper.is_pressed
         self.pairs.impact[p].exit = self.step.now + self.sweeper.exit
         self.pairs.impact[p].speed = self.closing_speed(p)
 
@@ -637,9 +638,15 @@ class Narrowphase:
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.
 
-        A later impact is queued.
+        A later impact is queued.  A pair that was known to press at this instant is not swept.
         """
+        is_pressed: cython.bint = self.pairs.impact[p].is_pressed and (
+            self.pairs.impact[p].tick >= self.step.instant_tick
+        )
+
         self.pairs.impact[p].tick = self.bodies.tick
+        if is_pressed:
+            return self._presses_on(p)
         if not self._may_close(p):
             return False
         if self.meets(p):
@@ -647,6 +654,22 @@ class Narrowphase:
         if self.sweeper.kind == IMPACT:
             self._queue_impact(p)
         return False
+
+    def _presses_on(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair that presses at this instant still closes; update its impact."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+
+        if not self.sweeper.press_again(
+            b.flat_path, b.n_path * i, b.n_path * j,
+            self.step.now - b.base[i], self.step.now - b.base[j],
+            self.pairs.impact[p].axis, self.pairs.impact[p].sign,
+        ):  # fmt: skip
+            return False
+        self.pairs.impact[p].exit = self.step.now + self.sweeper.exit
+        self.pairs.impact[p].speed = self.closing_speed(p)
+        return True
 
     def waits(self, p: cython.Py_ssize_t) -> cython.bint:
         """Requeue a corner impact behind a face impact of either body that is due within the slop.

@@ -297,6 +297,46 @@ class Sweeper:
         self.is_pressed = True
         return True
 
+    def press_again(
+        self,
+        path: cython.p_double,
+        one: cython.Py_ssize_t,
+        two: cython.Py_ssize_t,
+        way1: cython.double,
+        way2: cython.double,
+        axis: cython.int,
+        sign: cython.int,
+    ) -> cython.bint:
+        """Return whether a pair that `press` has solved still closes at that instant; set `exit`.
+
+        Only velocities have changed since then, so the boxes still touch on that side and overlap
+        on all other axes.  The arguments are as for `press`.
+        """
+        exit_: cython.double = INF
+        k: cython.int
+
+        for k in range(self.dim):
+            move1: cython.double = path[one + MOTION]
+            move2: cython.double = path[two + MOTION]
+            rate: cython.double = _without_tiny(move2 - move1)
+            if k == axis and sign * rate <= 0.0:
+                return False
+            if rate != 0.0:
+                centre1: cython.double = path[one + CENTRE] + move1 * way1
+                centre2: cython.double = path[two + CENTRE] + move2 * way2
+                # The gap on the side that opens.
+                gap: cython.double = _without_tiny(
+                    (centre2 - path[two + HALF]) - (centre1 + path[one + HALF])
+                    if rate > 0.0
+                    else (centre1 - path[one + HALF]) - (centre2 + path[two + HALF])
+                )
+                exit_ = min(exit_, _time_of_zero(gap, abs(rate)))
+            one += 4
+            two += 4
+        self.exit = exit_
+        self.corner = 0
+        return True
+
     def closing_rate(self, axis: cython.int, sign: cython.int) -> cython.double:
         """Return the closing rate of a side, given by its axis and the sign of its normal."""
         return -self.rate[self.side_of(axis, sign)]

@@ -47,9 +47,7 @@ class Pairs:
     def leader(self, pair: int, bodies: Bodies) -> int:
         return self.key(pair)[0]
 
-    def precedes(
-        self, one: int, i: int, other: int, j: int, bodies: Bodies, by_side: bool
-    ) -> bool:
+    def precedes(self, one: int, i: int, other: int, j: int, bodies: Bodies, by_side: bool) -> bool:
         assert (i, j) == (self.key(one)[0], self.key(other)[0])
         return self.key(one) < self.key(other)
 

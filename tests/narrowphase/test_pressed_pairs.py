@@ -104,3 +104,46 @@ def test_most_impacts_of_touching_faces_take_the_shorter_way():
             n_found += short is not None
     assert n_due > 200
     assert n_found > 0.5 * n_due
+
+
+def is_deep(dim, one, two, way1, way2):
+    """Return whether two boxes that touch overlap clearly on all axes but one, if they rest."""
+    still = [number if k % 4 != 2 else 0.0 for k, number in enumerate(one + two)]
+    for k in range(dim):
+        still[4 * k] += one[4 * k + 2] * way1
+        still[4 * (dim + k)] += two[4 * k + 2] * way2
+    deep = [
+        abs(still[4 * k] - still[4 * (dim + k)]) < 0.99 * (one[4 * k + 1] + two[4 * k + 1])
+        for k in range(dim)
+    ]
+    return sum(deep) == dim - 1
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_pressed_pair_with_new_velocities_is_due_while_it_closes_and_has_the_same_exit(dim):
+    rng = random.Random(9)
+    n_due = n_parting = 0
+    for _ in range(8_000):
+        one, two, way1, way2 = touching_pair(rng, dim)
+        swept = sweep_both_ways(dim, one, two, way1, way2)[0]
+        if swept is None or not is_deep(dim, one, two, way1, way2):
+            continue
+        path = one + two
+        for start, way in ((0, way1), (4 * dim, way2)):
+            for k in range(start, start + 4 * dim, 4):
+                path[k] += path[k + 2] * way
+                path[k + 2] = rng.choice([0.0, 1.0, -1.0, 0.3, -2.0]) * path[start + 1]
+        axis, sign = swept.axis, swept.sign
+        closing = sign * (path[4 * (dim + axis) + 2] - path[4 * axis + 2])
+
+        closes = swept.press_again(path, 0, 4 * dim, 0.0, 0.0, axis, sign)
+
+        assert closes == (closing > 0.0)
+        n_parting += not closes
+        fresh = sweep_both_ways(dim, path[: 4 * dim], path[4 * dim :], 0.0, 0.0)[1]
+        if closes and fresh.kind == IMPACT:
+            n_due += 1
+            assert (fresh.axis, fresh.sign, fresh.corner) == (axis, sign, swept.corner)
+            assert repr(swept.exit) == repr(fresh.exit)
+    assert n_due > 50
+    assert n_parting > 50

@@ -388,3 +388,25 @@ def test_a_response_taken_away_within_a_response_is_not_asked_again():
 
     assert len(called) == 1
     space.check()
+
+
+def test_a_box_that_a_response_moves_away_no_longer_presses_on_what_it_touched():
+    #     pusher  taken   wall
+    #    +------++------++------+
+    #    |  2>  ||  1>  ||      |     all faces touch; the response moves the second box
+    #    +------++------++------+
+    pusher = mover((0, 0), (1, 1), (2, 0), ec.Slide(), Rubber())
+    taken = mover((2, 0), (1, 1), (1, 0), ec.Slide())
+    box((4, 0), (1, 1))
+    space = ec.install()
+
+    def respond(impact):
+        esper.component_for_entity(taken, ec.Position).y = 50.0
+        return ec.DEFAULT
+
+    space.respond_with(Rubber, respond)
+
+    esper.process(0.5)
+
+    assert [(hit.first, hit.second) for hit in space.collisions][:1] == [(pusher, taken)]
+    assert velocity(taken) == (1, 0)
