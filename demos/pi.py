@@ -56,6 +56,7 @@ class Pi(PaintedScene):
 
     title = "pi"
     seconds = 9.0
+    corner = (-20.0, -16.0)  # the wall and the ground are seen
 
     def __init__(self, space: ec.Space, blocks: list[int], digits: int) -> None:
         view = (WIDTH + 20.0, HEIGHT + 46.0)
@@ -68,10 +69,6 @@ class Pi(PaintedScene):
         self.last = 0.0  # time of the last clack, in seconds
         self.last_pair: tuple[int, int] = (0, 0)
         self.energy_at_start = self.energy()
-
-    def camera(self) -> tuple[float, float]:
-        """Return a corner from which the wall and the ground are seen."""
-        return -20.0, -16.0
 
     def velocities(self) -> tuple[float, float]:
         """Return the speeds of the small and of the large block."""
@@ -132,11 +129,11 @@ class Pi(PaintedScene):
         middle, digits = WIDTH / 2 + 60, str(self.expected)
         text = f"{digits[0]}.{digits[1:]}: the digits of pi" if self.is_over else "collisions"
         slow = f", {DT / self.dt:.0f} times slower" if self.dt < DT / 2 else ""
-        heavy = f"orange weighs {self.mass:,.0f} times as much as blue{slow}"
+        heavy = f"orange weighs {self.mass:,.0f} times blue{slow}"
         return [
             Label(f"{self.n_clacks}", middle, 230, 170.0, YELLOW, "center"),
             Label(text, middle, 170, 36.0, anchor="center"),
-            Label(heavy, WIDTH / 2, HEIGHT + 4, 25.0, self.palette.dim, "center"),
+            Label(heavy, WIDTH / 2, HEIGHT - 4, 30.0, self.palette.dim, "center"),
         ]
 
     def report(self) -> list[str]:

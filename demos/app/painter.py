@@ -47,7 +47,7 @@ class Painter:
 
     def paint(self) -> Image.Image:
         """Return a picture of the present view of the camera."""
-        left, bottom = self.scene.camera()
+        left, bottom = self.scene.shaken()
         picture = self._sky.copy()
         if self._backdrop is not None:
             x = round(left * self.scale)
@@ -59,6 +59,8 @@ class Painter:
         self._draw(picture, self.scene.drawn(), left, top)
         self._draw_quads(picture, self.scene.quads(), left, top)
         pen = ImageDraw.Draw(picture)
+        left, bottom = self.scene.camera()
+        top = bottom + self.scene.view[1]
         for label in self._labels():
             at, font, anchor = self._placed(label, left, top)
             pen.text((at[0] + 1, at[1] + 1), label.text, fill=SHADOW, font=font, anchor=anchor)

@@ -25,7 +25,7 @@ from demos.app.boxes import (
 from demos.app.effects import Effects
 
 DT = 1 / 60  # seconds a step
-STATUS, STATUS_SIZE = 34.0, 21.0  # pixels: the height of the line in the corner, and of its letters
+STATUS, STATUS_SIZE = 40.0, 27.0  # pixels: the height of the line in the corner, and of its letters
 
 
 @dataclass(slots=True)
@@ -205,8 +205,12 @@ class Scene:
             min(max(middle - shown / 2, 0.0), whole - shown)
             for middle, shown, whole in zip(self.focus(), self.view, self.size, strict=True)
         )
-        right, up = self.effects.offset()
-        return float(round(x + right)), float(round(y + up))
+        return float(round(x)), float(round(y))
+
+    def shaken(self) -> tuple[float, float]:
+        """Return the view's bottom-left corner while it shakes; text does not."""
+        (x, y), (right, up) = self.camera(), self.effects.offset()
+        return x + round(right), y + round(up)
 
     def backdrop(self) -> Boxes:
         """Return the boxes below everything, which never change."""

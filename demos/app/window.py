@@ -10,7 +10,7 @@ from demos.app.boxes import SHADOW, WHITE
 from demos.app.canvas import Canvas
 from demos.app.scene import DT, Label, Scene, TextBox
 from demos.app.sounds import Speaker
-from ecs_collide.debug import DebugDraw
+from ecs_collide.debug import DebugDraw, Show
 
 if TYPE_CHECKING:
     from demos.app.painter import Recorder
@@ -79,44 +79,57 @@ class Screen:
         self.announce_keys()
         self.overlay.detach()
         self.overlay = DebugDraw(scene.space, visible=self.overlay.visible)
+        if scene.space.dim == 3:  # the overlay knows nothing of the scene's eye
+            self.overlay.show = Show.STATS
         self.overlay.attach(self.window, draws=False)
         self._n_frames, self._text = 0, ""
         self._backdrop = scene.backdrop()
 
-    def zoom(self) -> float:
-        """Return the pixels for each world unit at the present size of the window."""
+    def area(self) -> tuple[int, int, float]:
+        """Return the scene's left and bottom pixel in the window, and the pixels of a world unit.
+
+        The scene is in the middle of what the overlay's lines of numbers leave.
+        """
         width, height = self.scene.view
-        return float(min(self.window.width / width, self.window.height / height))
+        room = self.window.height - self.overlay.note_height(self.window)
+        zoom = float(min(self.window.width / width, room / height))
+        left, bottom = (self.window.width - zoom * width) / 2, (room - zoom * height) / 2
+        return round(left), round(bottom), zoom
 
     def place(self, x: float, y: float) -> tuple[float, float]:
         """Return the point of the world at a pixel of the window."""
-        left, bottom = self.scene.camera()
-        return left + x / self.zoom(), bottom + y / self.zoom()
+        (left, bottom), (right, up, zoom) = self.scene.camera(), self.area()
+        return left + (x - right) / zoom, bottom + (y - up) / zoom
 
     def draw(self) -> None:
         """Draw the scene as it is now."""
+        from pyglet import gl
         from pyglet.math import Mat4, Vec3
 
-        window, scene, zoom = self.window, self.scene, self.zoom()
+        window, scene, (x, y, zoom) = self.window, self.scene, self.area()
         window.clear()
-        left, bottom = scene.camera()
+        left, bottom = scene.shaken()
         width, height = scene.view
-        window.view = Mat4.from_scale(Vec3(zoom, zoom, 1.0)).translate(Vec3(-left, -bottom, 0.0))
+        corner = Vec3(x / zoom - left, y / zoom - bottom, 0.0)
+        window.view = Mat4.from_scale(Vec3(zoom, zoom, 1.0)).translate(corner)
         sky = (left, bottom, left + width, bottom + height)
         if self.card <= 0:
+            ratio = window.get_pixel_ratio()
+            inside = (x, y, round(width * zoom), round(height * zoom))
+            gl.glEnable(gl.GL_SCISSOR_TEST)
+            gl.glScissor(*(round(side * ratio) for side in inside))
             self._canvas.draw(scene, sky, self._backdrop)
+            gl.glDisable(gl.GL_SCISSOR_TEST)
             self.overlay.draw(window)
         window.view = Mat4()
-        self._write(self.title() if self.card > 0 else self.labels(), left, bottom, zoom)
+        self._write(self.title() if self.card > 0 else self.labels())
         self._n_frames += 1
 
     def labels(self) -> list[Label]:
         """Return all text in the window: the scene's labels, and its status."""
         if self._n_frames % FRAMES_A_TEXT == 0:
             self._text = self.scene.status()
-        status = self.scene.status_label(self._text)
-        down = self.overlay.note_height(self.window) / self.zoom()
-        return [*self.scene.labels(), status._replace(y=status.y - down)]
+        return [*self.scene.labels(), self.scene.status_label(self._text)]
 
     def title(self) -> list[Label]:
         """Return the text of the title."""
@@ -124,22 +137,27 @@ class Screen:
         left, bottom = scene.camera()
         x, y = left + scene.view[0] / 2, bottom + scene.view[1] / 2
         up = 30.0 / scene.zoom
-        lines = [(scene.title, 1, 64.0, scene.palette.second), (scene.help, -1, 18.0, WHITE)]
+        lines = [
+            (scene.title, 1, 64.0, scene.palette.second),
+            *((text, -1 - n, 18.0, WHITE) for n, text in enumerate(self.keys())),
+        ]
         return [
             Label(text, x, y + rows * up, size, colour, "center")
             for text, rows, size, colour in lines
         ]
 
-    def _write(self, labels: list[Label], left: float, bottom: float, zoom: float) -> None:
+    def _write(self, labels: list[Label]) -> None:
         """Write labels, with a shadow each."""
         import pyglet
 
+        (left, bottom), (right, up, zoom) = self.scene.camera(), self.area()
         scale = 0.75 * zoom / self.scene.zoom  # points for each pixel of a label's size
         self._n_shown = len(labels)
         while len(self._texts) < len(labels):
             self._texts.append((pyglet.text.Label(""), pyglet.text.Label("")))
         for texts, label in zip(self._texts, labels, strict=False):
-            x, y = round((label.x - left) * zoom), round((label.y - bottom) * zoom)
+            x = right + round((label.x - left) * zoom)
+            y = up + round((label.y - bottom) * zoom)
             for drawn, by, colour in ((texts[0], 1, SHADOW), (texts[1], 0, label.colour)):
                 now = (label.text, x + by, y - by, label.size * scale, label.anchor)
                 if (drawn.text, drawn.x, drawn.y, drawn.font_size, drawn.anchor_x) != now:
@@ -166,9 +184,13 @@ class Screen:
         if self.window.caption != caption:
             self.window.set_caption(caption)
 
+    def keys(self) -> list[str]:
+        """Return what the keys of the scene do, if it has any, and those of all windows."""
+        return [*filter(None, [self.scene.help]), HELP]
+
     def keys_in_words(self) -> str:
         """Return what the keys do, which the title of the window says."""
-        return "   ".join(filter(None, [self.scene.help, HELP]))
+        return "   ".join(self.keys())
 
     def press(self, symbol: int, modifiers: int) -> None:
         """Handle a key: B gives the keys to the bot or takes them back, M switches sounds."""

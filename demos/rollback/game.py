@@ -115,7 +115,7 @@ class Rollback(Scene):
             with machine.current():
                 drawn = floor.joined(painted(), outlines(mine, YELLOW, 3.0), looks())
             y = -EDGE - FOOT + 17  # a ghost beside the number of ghosts
-            key = outlines(np.array([(40.0, y, 66.0, y + 26)]), YELLOW, 3.0)
+            key = outlines(np.array([(24.0, y, 50.0, y + 26)]), YELLOW, 3.0)
             drawn = drawn.joined(key)
             drawn.rects[:, [0, 2]] += n * (SIDE[0] + GAP)
             found = found.joined(drawn)
@@ -143,7 +143,7 @@ class Rollback(Scene):
             session, x = machine.session, SIDE[0] / 2 + n * (SIDE[0] + GAP)
             found.append(Label(f"player {n + 1}", x, top, 34.0, COLOURS[n], "center"))
             text = f"{session.n_rollbacks} wrong predictions"
-            found.append(Label(text, x, -EDGE - FOOT + 20, 27.0, YELLOW, "center"))
+            found.append(Label(text, x - SIDE[0] / 2 + 62, -EDGE - FOOT + 20, 27.0, YELLOW))
             if session.desync is not None:
                 found.append(Label(str(session.desync), x, 20, 22.0, RED, "center"))
         sent = Label("packets", middle, top, 26.0, GREEN, "center")

@@ -63,17 +63,13 @@ class Rooms(Scene):
     help = "arrows: run   X: shoot   B: the bot plays"
     sheet = SPRITES
     palette = Palette((20, 18, 30), (20, 18, 30), bad=(255, 96, 96))
+    corner = (0.0, 0.0)  # the whole dungeon is seen
 
     def __init__(self, space: ec.Space) -> None:
         super().__init__(space, (WIDTH, HEIGHT), (WIDTH, HEIGHT + BAR))
         self.n_arrows = self.n_hits = self.n_opened = self.wounds = self.rounds = 0
         self.n_walled = self.n_through = 0
         self.begin()
-
-    def camera(self) -> tuple[float, float]:
-        """Return a corner from which the dungeon is seen."""
-        right, up = self.effects.offset()
-        return float(round(right)), float(round(up))
 
     def begin(self) -> None:
         """Put everything in its place."""
@@ -273,10 +269,11 @@ class Rooms(Scene):
     def labels(self) -> list[Label]:
         """Return the score."""
         y, arrows = HEIGHT + 18, f"{self.n_arrows} arrows"
+        wounds = f"{self.wounds} wound{'s' * (self.wounds != 1)}"
         return [
             Label("find the chest", 20, y, 28.0, GOLD),
             Label(arrows, 520, y, 28.0),
-            Label(f"{self.wounds} wounds", WIDTH - 20, y, 28.0, self.palette.bad, "right"),
+            Label(wounds, WIDTH - 20, y, 28.0, self.palette.bad, "right"),
         ]
 
     def report(self) -> list[str]:

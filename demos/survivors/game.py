@@ -262,12 +262,12 @@ class Survivors(Scene):
 
     def camera(self) -> tuple[float, float]:
         """Return a corner from which the hero is in the middle."""
-        (x, y), (right, up), (width, height) = self.place(), self.effects.offset(), self.view
-        return float(round(x - width / 2 + right)), float(round(y - height / 2 + up))
+        (x, y), (width, height) = self.place(), self.view
+        return float(round(x - width / 2)), float(round(y - height / 2))
 
     def boxes(self) -> Boxes:
         """Return the ground, gems, the horde from the far to the near, bullets and the hero."""
-        left, bottom = self.camera()
+        left, bottom = self.shaken()
         top = bottom + self.view[1]
         lattice = np.stack(np.meshgrid(np.arange(-1, 16), np.arange(-1, 10)), axis=2).reshape(-1, 2)
         marks = (lattice + np.floor(np.divide((left, bottom), 90))) * 90.0

@@ -177,9 +177,9 @@ def test_window_takes_the_size_of_the_demo(gallery: Gallery, card: int) -> None:
     screen.window.dispatch_events()
     screen.draw()
 
-    view, zoom = screen.scene.view, screen.zoom()
+    view, (left, bottom, zoom) = screen.scene.view, screen.area()
     assert abs(zoom - min(screen.window.width / view[0], screen.window.height / view[1])) < 1e-9
-    place = screen.place(*(part * zoom for part in view))
+    place = screen.place(left + view[0] * zoom, bottom + view[1] * zoom)
     assert np.allclose(place, np.add(screen.scene.camera(), view))
 
 

@@ -103,9 +103,14 @@ def test_key_b_hands_over_to_the_bot(screen: Screen) -> None:
 def show(screen: Screen, scene: Scene) -> None:
     """Show a scene, and wait until the window has its size."""
     screen.show(scene)
-    wanted = tuple(round(side * scene.zoom) for side in scene.view[::-1])
+    resize(screen, tuple(round(side * scene.zoom) for side in scene.view))
+
+
+def resize(screen: Screen, size: tuple[int, ...]) -> None:
+    """Give the window a size, and wait until it has it."""
+    screen.window.set_size(*size)
     end = perf_counter() + 5
-    while pixels(screen.window).shape[:2] != wanted and perf_counter() < end:
+    while pixels(screen.window).shape[1::-1] != size and perf_counter() < end:
         screen.window.dispatch_events()  # the window system takes its time
 
 
@@ -176,7 +181,52 @@ def test_text_in_the_world_is_written_and_follows(screen: Screen) -> None:
         assert pink.sum() > 300
         columns.append(np.flatnonzero(pink.any(axis=0))[0])
 
-    assert columns[0] - columns[1] == pytest.approx(60 * screen.zoom(), abs=2)
+    assert columns[0] - columns[1] == pytest.approx(60 * screen.area()[2], abs=2)
+
+
+def test_scene_is_in_the_middle_of_a_resized_window_and_nothing_is_beside_it(
+    screen: Screen,
+) -> None:
+    view, boxes = screen.scene.view, screen.scene.boxes()
+    wide = boxes._replace(rects=boxes.rects + np.array([-999.0, -999.0, 999.0, 999.0]))
+    screen.scene.boxes = lambda: wide  # type: ignore[method-assign]
+    for size in ((500, 700), (1200, 400)):
+        resize(screen, size)
+        screen.draw()
+        left, bottom, zoom = screen.area()
+        width, height = round(view[0] * zoom), round(view[1] * zoom)
+
+        lit = pixels(screen.window)[:, :, :3].any(axis=2)
+        assert np.flatnonzero(lit.any(axis=0))[[0, -1]].tolist() == [left, left + width - 1]
+        assert np.flatnonzero(lit.any(axis=1))[[0, -1]].tolist() == [bottom, bottom + height - 1]
+        assert abs(size[0] - 2 * left - width) <= 1
+        assert abs(size[1] - 2 * bottom - height) <= 1
+        assert min(left, bottom) <= 1 < max(left, bottom)
+
+
+def test_scene_is_below_the_numbers_of_the_overlay(screen: Screen) -> None:
+    screen.overlay.visible = True
+    screen.draw()  # it writes the numbers
+    screen.draw()
+
+    above = screen.overlay.note_height(screen.window)
+    assert above > 20
+    assert min(box[1] for text, box in screen.text_boxes() if text) >= above
+    assert screen.place(0, screen.window.height - above)[1] >= sum(
+        (screen.scene.camera()[1], screen.scene.view[1])
+    )
+
+
+def test_text_stays_where_it_is_when_the_camera_shakes(screen: Screen) -> None:
+    screen.draw()
+    before, middle = screen.text_boxes(), screen.place(100, 100)
+
+    screen.scene.effects.shake(9.0)
+    screen.draw()
+
+    assert screen.text_boxes() == before
+    assert screen.place(100, 100) == middle
+    assert screen.scene.shaken() != screen.scene.camera()
 
 
 def test_what_is_gone_is_not_drawn_any_more(screen: Screen) -> None:
