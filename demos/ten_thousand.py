@@ -8,7 +8,7 @@ same number after every step.  The heat of the middle spreads; no box gets out.
 from __future__ import annotations
 
 import argparse
-from math import fsum, sqrt
+from math import sqrt
 
 import esper
 import numpy as np
@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 import ecs_collide as ec
 from demos.app.boxes import ORANGE, RED, YELLOW, Boxes
+from demos.app.parts import Energy
 from demos.app.peer import Peer
 from demos.app.scene import Label, Palette, Scene
 
@@ -105,7 +106,7 @@ class TenThousand(Scene):
         self.halves = halves
         self.n_outside = 0
         self.mean_ms = 0.0
-        self.energy_at_start = self.energy()
+        self.energy = Energy(self.velocities)
         self.speeds_at_start = self.speeds()
 
     def step(self) -> None:
@@ -127,10 +128,6 @@ class TenThousand(Scene):
         """Return the speeds on each axis, sorted; they only change hands."""
         return np.sort(np.abs(self.velocities()), axis=0)
 
-    def energy(self) -> float:
-        """Return the exactly rounded sum of the squared speeds."""
-        return fsum((self.velocities() ** 2).ravel().tolist())
-
     def outside(self) -> NDArray[np.bool_]:
         """Return which boxes have a face beyond a wall's."""
         centres = self.space.positions().take(self.rows, axis=0)
@@ -150,12 +147,10 @@ class TenThousand(Scene):
         """Return the times of a step, and whether the energy is the same number as at the start."""
         (left, bottom), pixel = self.corner, 1 / self.zoom
         y = bottom + self.view[1] - 64 * pixel
-        below = y - 34 * pixel
-        same = "as at the start" if self.energy() == self.energy_at_start else "has changed"
-        energy = f"{len(self.ids):,} boxes, energy {same}"
+        below, energy = y - 36 * pixel, self.energy.caption(len(self.ids))
         found = [
             Label(f"{self.mean_ms:.1f} ms a step", left + 20 * pixel, y, 54.0, self.palette.good),
-            Label(energy, left + 20 * pixel, below, 24.0, self.palette.dim),
+            Label(energy, left + 20 * pixel, below, 28.0, self.palette.dim),
         ]
         if self.peer is not None and self.peer.ms:
             text, x = f"pymunk: {self.peer.ms:.1f} ms", left + (WIDTH - 20) * pixel
@@ -166,8 +161,7 @@ class TenThousand(Scene):
         """Return the conserved quantities."""
         return [
             f"walls       {self.n_outside} boxes outside, at the end of any step",
-            f"energy      {self.energy_at_start!r} at the start, {self.energy()!r} now",
-            f"drift       {self.energy() - self.energy_at_start!r}",
+            self.energy.report(),
         ]
 
     def claims(self) -> list[tuple[str, bool]]:
@@ -175,7 +169,7 @@ class TenThousand(Scene):
         same = np.array_equal(self.speeds(), self.speeds_at_start)
         return [
             ("no box is outside the walls at the end of any step", self.n_outside == 0),
-            ("the energy is the same number", self.energy() == self.energy_at_start),
+            self.energy.claim(),
             ("the speeds on each axis are the same numbers, now on other boxes", same),
         ]
 

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import fsum
 
 import esper
+import numpy as np
+from numpy.typing import NDArray
 
 import ecs_collide as ec
 from demos.app.boxes import BLUE, GREEN, GREY, ORANGE, PALE, RED, YELLOW, Boxes, Colour
@@ -43,6 +47,38 @@ def create_frame(width: float, height: float, thick: float, sides: str = "lrbt")
         "t": ((0.0, height), (width, height + thick)),
     }
     return [create_wall(*places[side]) for side in sides]
+
+
+class Energy:
+    """The energy of boxes of equal mass: the exactly rounded sum of their squared speeds.
+
+    `velocities` returns their velocities, shape (n, dim).
+    """
+
+    def __init__(self, velocities: Callable[[], NDArray[np.float64]]) -> None:
+        self._velocities = velocities
+        self.at_start = self.now()
+
+    def now(self) -> float:
+        """Return the energy after the last step."""
+        return fsum((self._velocities() ** 2).ravel().tolist())
+
+    @property
+    def is_same(self) -> bool:
+        """Whether it is the same number as at the start."""
+        return self.now() == self.at_start
+
+    def caption(self, n: int) -> str:
+        """Return a line about n boxes."""
+        return f"{n:,} boxes, energy {'as at the start' if self.is_same else 'has changed'}"
+
+    def report(self) -> str:
+        """Return both numbers."""
+        return f"energy      {self.at_start!r} at the start, {self.now()!r} now"
+
+    def claim(self) -> tuple[str, bool]:
+        """Return the claim, and whether it holds."""
+        return "the energy is the same number", self.is_same
 
 
 def painted() -> Boxes:

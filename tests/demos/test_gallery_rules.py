@@ -217,7 +217,10 @@ def test_tree_is_explained_layer_by_layer_and_then_at_full_speed(world: str) -> 
     scene = tree.build(seed=1)
     told: list[str] = []
     n_rects = []
+    n_escapes: list[int] = []
     while scene.chapter is not None:
+        if scene.chapter is tree.STORY[1]:  # "nothing changes"
+            n_escapes.append(scene.tree.n_escapes)
         run(scene, 1)
         caption = scene.labels()[0].text
         if caption not in told:
@@ -228,6 +231,10 @@ def test_tree_is_explained_layer_by_layer_and_then_at_full_speed(world: str) -> 
 
     assert told[:4] == [chapter.caption for chapter in tree.STORY]
     assert n_rects[0] < n_rects[1] < n_rects[3]
+    assert len(n_escapes) == 120
+    assert n_escapes[0] == n_escapes[-1]
+    words = {label.text for label in scene.legend()[1]}
+    assert words == {"box", "fat bounds", "escape", "root", "branches"}
     assert "full speed" in scene.labels()[0].text
     assert scene.dt == 1 / 60
     assert scene.tree.n_escapes > 0
@@ -239,21 +246,32 @@ def test_boxes_in_3d_are_drawn_from_the_far_to_the_near(world: str) -> None:
 
     quads = scene.quads()
 
-    eye, axes = scene.eye()
-    assert np.allclose(axes @ axes.T, np.eye(3))
-    assert np.allclose(axes @ eye, (0.0, 0.0, -boxes3d.AWAY))
-    faces, _ = scene.faces(scene.space.positions(scene.ids), scene.halves, scene.colours, eye, 1)
-    away = ((faces.mean(axis=1) - eye) ** 2).sum(axis=1)
-    one = (scene.space.positions(scene.ids[:1]), scene.halves[:1], scene.colours[:1])
-    near = ((scene.faces(*one, eye, 1)[0].mean(axis=1) - eye) ** 2).sum(axis=1)
-    assert 1 <= len(near) <= 3
-    assert (near < ((one[0] - eye) ** 2).sum()).all()
-    n = len(faces)
-    assert n <= 3 * 40  # of a box, three faces at most look at the eye
-    assert (np.diff(away) < 2 * 12.0 * boxes3d.AWAY).all()
-    middle = quads.corners[-n:].mean(axis=(0, 1))
-    assert np.abs(middle - (450.0, 294.0)).max() < 60
-    assert ((quads.corners[-n:] > 0) & (quads.corners[-n:] < (900, 560))).all()
+    eye, centres, halves = scene.eye(), scene.positions(), scene.halves
+    assert np.linalg.norm(eye.place) == pytest.approx(boxes3d.AWAY)
+    assert eye.project(np.zeros(3)) == pytest.approx([450.0, 280.0 + boxes3d.UP])
+    above, aside = eye.project(np.array([[0.0, 9.0, 0.0], eye.place / 2 + (0.0, 9.0, 0.0)]))
+    assert above[0] == pytest.approx(450.0)
+    assert 280.0 + boxes3d.UP < above[1] < aside[1]  # the nearer the larger
+    numbers = np.arange(40.0)[:, None] * (5.0, 5.0, 5.0)
+    order = eye.faces(centres, halves, numbers, only=(3,)).colours[:, 0] // 5  # their upper faces
+    assert sorted(order.tolist()) == [*range(40)]
+    assert (np.diff(((centres - eye.place) ** 2).sum(axis=1)[order]) <= 0).all()
+    assert len(eye.faces(centres[:1], halves[:1], numbers[:1]).colours) == 3  # of six
+    assert ((quads.corners > 0) & (quads.corners < (900, 560))).all()
+
+
+def test_white_lines_in_3d_are_the_paths_of_what_crosses_the_room_in_a_step(world: str) -> None:
+    scene = boxes3d.build(seed=1, n=1)  # one box, and nothing in its way but walls
+    start = scene.positions()[0]
+
+    scene.step()
+
+    assert len(scene.paths) == len(scene.space.collisions) + 1 >= 4
+    assert scene.paths[0, 0].tolist() == start.tolist()
+    assert scene.paths[-1, 1].tolist() == scene.positions()[0].tolist()
+    assert np.array_equal(scene.paths[1:, 0], scene.paths[:-1, 1])
+    length = np.linalg.norm(scene.paths[:, 1] - scene.paths[:, 0], axis=1).sum()
+    assert length == pytest.approx(np.linalg.norm(scene.velocities()) / 60)
 
 
 def test_too_many_boxes_for_the_room_are_refused(world: str) -> None:

@@ -17,7 +17,7 @@ def test_no_box_leaves_and_no_energy_is_lost(world: str) -> None:
 
     assert scene.n_collisions > 300
     assert scene.n_outside == 0
-    assert scene.energy() == scene.energy_at_start
+    assert scene.energy.is_same
     assert np.array_equal(scene.speeds(), scene.speeds_at_start)
 
 
