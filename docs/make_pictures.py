@@ -599,7 +599,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "rooms": 4.68,
     "survivors": 7.0,
     "ten_thousand": 0.6,
-    "tree": 10.6,
+    "tree": 9.4,
     "tunnelling": 1.0,
 }
 NEARER = {"platformer": 2.0}  # how many times larger than in its window a demo is shown

@@ -25,11 +25,12 @@ from demos.tree.repeated_tree import LOOKAHEAD, RepeatedTree
 WIDTH, HEIGHT, EDGE = 900.0, 470.0, 8.0
 STRIP = 50.0  # height of the caption, and of the legend
 MOST = 110  # boxes
-INSERT_EVERY = 2  # steps
+INSERT_EVERY = 2, 8  # steps, at full speed and in the explanation
 CHECK_EVERY = 10  # steps between two comparisons with all pairs
 FLASH = 8  # steps at full speed
-FEW, SLOW = 9, 0.4  # boxes of the explanation, and how slowly they move
-BODY, FAT, GLOW = (150, 156, 178), (60, 70, 44), (250, 230, 120)
+FEW = 9  # boxes of the explanation
+BODY, SIDE = (150, 156, 178), (84, 90, 112)
+FAT, GLOW, OLD, ROOMY = (60, 70, 44), (250, 230, 120), (66, 72, 96), (130, 150, 90)
 
 
 class Chapter(NamedTuple):
@@ -38,13 +39,14 @@ class Chapter(NamedTuple):
     end: float  # seconds
     caption: str
     layers: int
+    rate: float  # how slowly the boxes move
 
 
 STORY = (
-    Chapter(2.0, "leaves: the bounds of each box", 1),
-    Chapter(4.5, "fat bounds: a box moves, and nothing changes", 2),
-    Chapter(8.5, "escape: new fat bounds, and the leaf is reinserted", 2),
-    Chapter(11.0, "branches: around boxes, refitted in each step", 3),
+    Chapter(1.5, "leaves: the bounds of each box", 1, 0.0),
+    Chapter(3.5, "fat bounds: a box moves, and nothing changes", 2, 0.18),
+    Chapter(7.5, "escape: new fat bounds, and the leaf is reinserted", 2, 0.4),
+    Chapter(10.0, "branches: around boxes, refitted in each step", 3, 0.4),
 )
 BOXES, WALLS = 1, 2  # categories: boxes fly through each other
 FASTEST = 70.0  # on an axis, units per second
@@ -63,7 +65,7 @@ class TreeScene(Scene):
     title = "tree"
     seconds = 18.0
     corner = (-EDGE, -EDGE - STRIP)  # all walls are seen, and the legend below them
-    palette = Palette((24, 27, 42), (16, 18, 30), second=GLOW)
+    palette = Palette((24, 27, 42), (16, 18, 30), first=FAT, second=GLOW, good=ROOMY)
 
     def __init__(self, space: ec.Space, seed: int) -> None:
         view = (WIDTH + 2 * EDGE, HEIGHT + 2 * EDGE + 2 * STRIP)
@@ -89,7 +91,7 @@ class TreeScene(Scene):
         self.halves = np.vstack([self.halves, half])
         self.tree.do(methodcaller("insert", box, tuple(place - half), tuple(place + half)))
         self.boxes_in.append(box)
-        self.flash = np.append(self.flash, self.n_steps + FLASH)
+        self.flash = np.append(self.flash, 0 if self.chapter else self.n_steps + FLASH)
 
     @property
     def chapter(self) -> Chapter | None:
@@ -100,8 +102,9 @@ class TreeScene(Scene):
         """Advance the world, and update the boxes of the tree."""
         chapter = self.chapter
         self.told += DT
-        self.dt = DT * SLOW if chapter else DT
-        if self.n_steps % INSERT_EVERY == 0 and len(self.boxes_in) < (FEW if chapter else MOST):
+        self.dt = DT * chapter.rate if chapter else DT
+        is_due = self.n_steps % INSERT_EVERY[chapter is not None] == 0
+        if is_due and len(self.boxes_in) < (FEW if chapter else MOST):
             self.insert()
         super().step()
         ids = np.array(self.boxes_in)
@@ -113,10 +116,11 @@ class TreeScene(Scene):
         is_new = (self.fat_bounds() != before).any(axis=1)
         self.n_lost += int((is_out & ~is_new).sum())
         self.n_updates += len(ids)
-        self.flash[is_new] = self.n_steps + FLASH * (5 if chapter else 1)
+        if chapter not in STORY[:2]:  # where a box gets its first fat bounds
+            self.flash[is_new] = self.n_steps + FLASH * (5 if chapter else 1)
         if chapter is STORY[2]:
             for rect in before[is_new]:
-                self.effects.flash(rect, (110, 44, 52), 0.8)
+                self.effects.flash(rect, OLD, 0.8)
                 self.effects.slow(0.3, 0.7)
         if self.n_steps % CHECK_EVERY == 0:
             self.check()
@@ -145,11 +149,16 @@ class TreeScene(Scene):
             around = (mins[above] <= inner_low) & (maxs[above] >= inner_high)
             self.n_outside += not around.all(axis=1).any()
 
+    @property
+    def layers(self) -> int:
+        """The number of layers that are explained by now."""
+        return self.chapter.layers if self.chapter else 3
+
     def boxes(self) -> Boxes:
         """Return fat bounds below boxes below branches, as many layers as are explained."""
         walls = painted()
         mins, maxs, depths, _ = self.tree.branches()
-        layers = self.chapter.layers if self.chapter else 3
+        layers = self.layers
         frames = outlines(np.hstack([mins, maxs]), self.shades(depths), 2.0)
         tight = np.array([np.ravel(self.tree.bounds(box)) for box in self.boxes_in])
         left = np.clip((self.flash - self.n_steps) / FLASH, 0.0, 1.0)
@@ -159,7 +168,8 @@ class TreeScene(Scene):
         drawn = outlines(fat, np.minimum(glow * 1.7, 255), 2.0)
         if layers == 2:  # branches are around boxes, and would be hard to see in these
             drawn = plain(fat, glow).joined(drawn)
-        found = [drawn, plain(tight, bodies), frames]
+        leaves = plain(tight, bodies).joined(outlines(tight, SIDE, 2.0))
+        found = [drawn, leaves, frames]
         shown = found[1:2] if layers == 1 else found[:layers]
         return shown[0].joined(*shown[1:], walls)
 
@@ -170,20 +180,17 @@ class TreeScene(Scene):
     def legend(self) -> tuple[Boxes, list[Label]]:
         """Return the squares and the words of the legend."""
         words = (
-            ("box", BODY),
-            ("fat bounds", (130, 150, 90)),
-            ("escape", GLOW),
-            ("root", COLOURS[0]),
-            ("branches", COLOURS[1]),
-        )
-        y, places = -EDGE - STRIP + 14, (10.0, 130.0, 360.0, 540.0, 680.0)
+            (10.0, "box", BODY),
+            (130.0, "fat bounds", ROOMY),
+            (360.0, "escape", GLOW),
+            (540.0, "root", COLOURS[0]),
+            (680.0, "branches", COLOURS[1]),
+        )[: 2 * self.layers - 1]
+        y = -EDGE - STRIP + 14
         rects = [(-99.0, -99.0, WIDTH + 99, -EDGE), (-99.0, HEIGHT + EDGE, WIDTH + 99, HEIGHT + 99)]
-        rects += [(x, y, x + 24, y + 24) for x in places]
-        labels = [
-            Label(word, x + 34, y + 4, 25.0, colour)
-            for x, (word, colour) in zip(places, words, strict=True)
-        ]
-        colours = [self.palette.bottom] * 2 + [colour for _, colour in words]
+        rects += [(x, y, x + 24, y + 24) for x, _, _ in words]
+        labels = [Label(word, x + 34, y + 4, 25.0, colour) for x, word, colour in words]
+        colours = [self.palette.bottom] * 2 + [colour for _, _, colour in words]
         return plain(rects, colours), labels
 
     def labels(self) -> list[Label]:

@@ -389,6 +389,7 @@ def test_steps_that_fail_after_going_back_are_played_from_the_beginning(
     world: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(tree, "FEW", tree.MOST)  # so that boxes come all the time
+    monkeypatch.setattr(tree, "INSERT_EVERY", (2, 2))
     scene = tree.build(seed=0)
     tape = Tape(scene, "tree", {"seed": 0})
     for _ in range(70):
