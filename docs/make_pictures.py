@@ -526,7 +526,7 @@ def screenshot(path: Path) -> None:
     esper.switch_world("picture of the platformer")
     scene = platformer.build()
     scene.keys.bot = True
-    approach(scene, 1.7)
+    approach(scene, 560)
     screen = Screen(scene)
     screen.overlay.visible = True
     screen.overlay.show = ~Show.FAT & ~Show.STATS  # lines of text, and wider than this picture
@@ -602,7 +602,7 @@ SECONDS = {  # of each demo, until it looks as it should
     "tree": 9.4,
     "tunnelling": 1.0,
 }
-NEARER = {"platformer": 2.0}  # how many times larger than in its window a demo is shown
+PARTS = {"platformer": 480}  # world units of a demo that are shown side by side, if not all
 WIDTH = 440  # pixels of a demo's picture
 MOST = 58_000  # bytes
 
@@ -619,7 +619,7 @@ def draw_demo(name: str) -> None:
     scene.keys.bot = True
     for _ in range(round(60 * SECONDS[name])):
         scene.step()
-    picture = Painter(scene, approach(scene, NEARER.get(name, 1.0))).paint()
+    picture = Painter(scene, approach(scene, PARTS.get(name))).paint()
     picture = picture.resize(
         (WIDTH, round(WIDTH * picture.height / picture.width)), Image.Resampling.LANCZOS
     )
@@ -636,11 +636,13 @@ def draw_demo(name: str) -> None:
             esper.delete_world(world)
 
 
-def approach(scene, nearer: float) -> float:
-    """Show a part of a scene, without the line in its corner; return how much larger it is."""
-    if nearer != 1.0:
-        scene.view = tuple(side / nearer for side in scene.view)
-        scene.status = str
+def approach(scene, wide: float | None) -> float:
+    """Show so much of a scene, without the line in its corner; return how much larger it is."""
+    if wide is None:
+        return 1.0
+    nearer = scene.view[0] / wide
+    scene.view = tuple(side / nearer for side in scene.view)
+    scene.status = str
     return nearer
 
 
@@ -668,14 +670,14 @@ def draw_thumbnails() -> None:
     colours.save(THUMBNAILS.path, optimize=True)
 
 
-CLIPS = [  # a demo, options, from which second to which, size, how slow, and a caption
-    ("survivors", {"n": 1000}, 6.2, 7.8, 1.0, 1.0, "a crowd of 1,000"),
-    ("platformer", {}, 2.4, 3.1, 1.2, 1.5, "a crate that is pushed, and falls"),
-    ("platformer", {}, 3.75, 4.1, 2.0, 3.0, "a bullet: 400 pixels a frame, slowed"),
-    ("platformer", {}, 12.3, 13.2, 2.0, 1.0, "a lift that carries"),
-    ("platformer", {}, 21.6, 23.0, 2.0, 1.0, "torches, and bats that find their way"),
-    ("tunnelling", {}, 0.0, 1.6, 1.0, 1.0, "tested each frame | swept"),
-    ("tunnelling", {}, 10.0, 11.4, 1.0, 1.0, "after six bullets"),
+CLIPS = [  # a demo, options, from which second to which, how wide, how slow, and a caption
+    ("survivors", {"n": 1000}, 6.2, 7.8, None, 1.0, "a crowd of 1,000"),
+    ("platformer", {}, 2.4, 3.1, 800, 1.5, "a crate that is pushed, and falls"),
+    ("platformer", {}, 3.75, 4.1, 480, 3.0, "a bullet: 400 pixels a frame, slowed"),
+    ("platformer", {}, 12.3, 13.2, 480, 1.0, "a lift that carries"),
+    ("platformer", {}, 21.6, 23.0, 480, 1.0, "torches, and bats that find their way"),
+    ("tunnelling", {}, 0.0, 1.6, None, 1.0, "tested each frame | swept"),
+    ("tunnelling", {}, 10.0, 11.4, None, 1.0, "after six bullets"),
 ]
 ANIMATION = (480, 270, 34)  # pixels: width, height, and the height of the caption below
 FRAMES_A_SECOND = 12.5
@@ -703,9 +705,9 @@ def animate(path: Path) -> None:
 
 
 def film(
-    name: str, options: dict, start: float, end: float, nearer: float, slow: float, caption: str
+    name: str, options: dict, start: float, end: float, wide: float | None, slow: float, words: str
 ):
-    """Yield the frames of a clip, each with its caption below."""
+    """Yield the frames of a clip, each with its words below."""
     from PIL import Image, ImageDraw, ImageFont
 
     from demos.app import catalogue
@@ -716,7 +718,7 @@ def film(
     scene = catalogue.load(name).build(seed=2, **options)
     scene.keys.bot = True
     scale = width / scene.view[0] / scene.zoom
-    painter = Painter(scene, scale * approach(scene, nearer))
+    painter = Painter(scene, scale * approach(scene, wide))
     rate = FRAMES_A_SECOND * slow
     wanted = {round(60 * (start + n / rate)) for n in range(round((end - start) * rate))}
     while scene.n_steps <= max(wanted):
@@ -726,7 +728,7 @@ def film(
             frame.paste(picture, (0, (height - picture.height) // 2))
             pen, font = ImageDraw.Draw(frame), ImageFont.load_default(20)
             pen.rectangle((0, height, width, height + foot), fill=(14, 15, 24))
-            pen.text((width / 2, height + 24), caption, font=font, fill="white", anchor="ms")
+            pen.text((width / 2, height + 24), words, font=font, fill="white", anchor="ms")
             yield frame
         scene.step()
     esper.switch_world("default")

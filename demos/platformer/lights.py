@@ -11,9 +11,13 @@ import ecs_collide as ec
 from demos.app.boxes import NO_QUADS, Colour, Quads
 
 RINGS: tuple[tuple[float, Colour], ...] = (  # radius in world units, and colour
-    (190.0, (86, 66, 82)),
-    (135.0, (132, 96, 78)),
-    (75.0, (190, 146, 84)),
+    (190.0, (78, 62, 82)),
+    (165.0, (94, 72, 82)),
+    (140.0, (112, 84, 80)),
+    (115.0, (132, 98, 80)),
+    (90.0, (152, 114, 80)),
+    (65.0, (174, 134, 84)),
+    (40.0, (204, 164, 96)),
 )
 REACH = RINGS[0][0]
 PARTS = 6  # of the light between two corners: straight sides of a ring

@@ -23,6 +23,7 @@ WAY: Colour = (214, 120, 190)  # of the cells through which a bat will fly
 LOOKS = 60  # steps from one check of the light to the next
 MIRRORED = 1 << 31  # the bit of a tile that Tiled mirrors
 FLASH = (255, 244, 170)  # the colour of a bullet's way
+ZOOM = 1.5  # pixels for each world unit
 SHAKEN = 80.0  # world units: the view may be so far from the player
 FLASH_STEPS = 5  # steps for which it is shown
 
@@ -86,7 +87,7 @@ class LevelScene(Scene):
     palette = Palette((104, 174, 236), (216, 240, 250))
 
     def __init__(self, space: ec.Space, level: Level) -> None:
-        super().__init__(space, level.size, (960.0, 544.0))
+        super().__init__(space, level.size, (960.0 / ZOOM, 544.0 / ZOOM), ZOOM)
         self.level = level
         self.look_at = level.named("player").centre
         self._backdrop = Boxes.of([(*cell[2:], WHITE) for cell in cells(level, front=False)])
