@@ -114,15 +114,15 @@ class Gravity:
         self.scale[i] = scale
         self._find_decay(damping * b.dt)
         for k in range(b.dim):
-            self.pull[i, k] = self._pull_of(i, k)
+            self.pull[i, k] = self.own_pull(i, k)
             self.since[i, k] = 0.0
             self.held[i, k] = 0
         return True
 
     @cython.cfunc
     @cython.inline
-    def _pull_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the change of velocity by gravity in a whole step."""
+    def own_pull(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the change of velocity by gravity alone in a whole step."""
         if self.bodies.controls.locks(i, k):
             return 0.0
         return self.acceleration[k] * self.scale[i] * self.bodies.dt
@@ -227,7 +227,7 @@ class Gravity:
             if (
                 not self.held[i, k]
                 and self.since[i, k] < t
-                and self.pull[i, k] != self._pull_of(i, k)
+                and self.pull[i, k] != self.own_pull(i, k)
             ):
                 return True
         return False
@@ -241,7 +241,7 @@ class Gravity:
         """
         now: cython.double = self.velocity_at(i, k, velocity, t)
 
-        self.pull[i, k] = self._pull_of(i, k)
+        self.pull[i, k] = self.own_pull(i, k)
         self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
         self.since[i, k] = t
         self.held[i, k] = 0

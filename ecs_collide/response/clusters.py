@@ -310,6 +310,21 @@ class Clusters(SharedMotion):
             node = self.nodes[node].next
         self._set_velocity(root, self.shared_velocity(root))
 
+    def turn_all(
+        self, root: cython.Py_ssize_t, change: cython.double, kick: cython.double
+    ) -> cython.void:
+        """Add to the velocities of the paths of all members of a cluster, and to their kicks."""
+        k: cython.int = self.nodes[root].axis
+        node: cython.Py_ssize_t = root
+
+        self.push(root, self.nodes[root].mass, change)
+        self._set_velocity(root, self.nodes[root].velocity + change)
+        while node and kick != 0.0:
+            i: cython.Py_ssize_t = self.nodes[node].body
+            if self.node_of[i, k] == node:
+                self.gravity.pull_with(i, k, self.gravity.kick_of(i, k) + kick, self.step.now)
+            node = self.nodes[node].next
+
     def _kicks_differ(self, root: cython.Py_ssize_t) -> cython.bint:
         """Return whether two members of a cluster have different kicks."""
         k: cython.int = self.nodes[root].axis

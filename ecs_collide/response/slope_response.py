@@ -17,7 +17,6 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide._kernel.arrays import DOUBLE, grown, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING, ResponseCode
 from ecs_collide.broadphase.pair_table import NOT_MET, SOLID, PairTable
 from ecs_collide.motion.bodies import Bodies
@@ -32,7 +31,7 @@ from ecs_collide.response.product_sum import ProductSum
 PARALLEL = 2.0**-20  # one less the squared cosine of two normals: below, they cannot be told apart
 SHRINK = 1.0 - 2.0**-52
 N_SHRINKS = 8
-SAME_FACTOR = 1e-6  # by how much two ratios of closing speeds may differ by rounding
+SERIES: cython.longlong = 2  # repetitions after which a slope turns the cluster of a body too
 
 
 @cython.final
@@ -49,9 +48,6 @@ class SlopeResponse:
     others: Slopes  # finds the lines of other contacts
     impact: ImpactState
     sum: ProductSum
-    # (n_pairs or less, 2): the closing speed at the last resolution of each pair in this instant,
-    # and its ratio to the one before
-    closings: cython.double[:, ::1]
     rests: cython.bint  # whether two contacts leave the last body no velocity but the slope's
     solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
     # the part along the normal of the corner's velocity that no response changes: on locked axes,
@@ -78,7 +74,6 @@ class SlopeResponse:
         self.others = Slopes(step.bodies)
         self.impact = impact
         self.sum = ProductSum()
-        self.closings = zeros(DOUBLE, 1, 2)
         self.solid = -1
         self.fixed_speed = 0.0
         self.rests = False
@@ -135,18 +130,29 @@ class SlopeResponse:
         if free == 0.0:
             return False
         closing: cython.double = -(self._dot(self.before, self.normal) + self.fixed_speed)
-        press: cython.double = self._dot(self.pull, self.normal)
+        press: cython.double = min(0.0, self._dot(self.pull, self.normal))
         apart: cython.double = restitution * max(closing, 0.0)
-        if apart + 0.5 * press <= 0.0:
-            apart = 0.0  # gravity would bring them together again within the step
-        stays: cython.bint = apart == 0.0
-        more: cython.double = self._rest_of_series(p, closing - 0.5 * press) if stays else 0.0
-        apart += more * closing
+        fall: cython.double = 0.0
+        for k in range(b.dim):
+            fall += self.normal[k] * self._own_pull(i, k)
+        stays: cython.bint = apart == 0.0 or apart + 0.5 * fall <= 0.0
+        if stays:
+            apart = 0.0  # or gravity would bring them together again within the step
+        else:
+            for k in range(b.dim):
+                self.pull[k] = self._own_pull(i, k)
+        if stays and self.pairs.impact[p].repeats >= SERIES:
+            weight: cython.double = 0.0
+            for k in range(b.dim):
+                weight += self.normal[k] * self.normal[k] * self._mobility(i, k)
+            if 0.0 < weight < free:
+                self._turn_cluster(i, closing / weight, press / weight)
+                m.impulse = b.mass[i] * (closing - press) / weight * sqrt(free)
+                return True
         m.impulse = b.mass[i] * (closing + apart) / sqrt(free)
         for k in range(b.dim):
             self.after[k] += self.normal[k] * ((closing + apart) / free)
-        if stays and press < 0.0:
-            press += more * press
+        if stays:
             m.impulse -= b.mass[i] * press / sqrt(free)
             for k in range(b.dim):
                 self.pull[k] -= self.normal[k] * (press / free)
@@ -154,64 +160,78 @@ class SlopeResponse:
         is_locked: cython.bint = b.controls.locks(i, s.run) or b.controls.locks(i, s.up)
         if not (normal_only or is_locked):
             self._slide(i, apart - self.fixed_speed, m.impulse / b.mass[i], stays)
-        if stays and more == 0.0:
+        if stays:
             if not (is_locked or grows):
                 self._straighten()
             if not self._fit_between(p, i):
                 return False
-        self._write(i, stays)
+        self._write(i)
         return True
+
+    def _own_pull(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the change of velocity that gravity alone makes to the end of the step."""
+        if not self.gravity.acts_on(i):
+            return 0.0
+        return self.gravity.own_pull(i, k) * (1.0 - self.step.now)
 
     @may_raise
     def release_turned(self) -> cython.void:
-        """Let gravity alone pull at the bodies that have met one that turns at this instant.
+        """Let gravity alone pull at the bodies that turn at this instant, and at their partners.
 
-        On a slope they may have shared its weight since then.
+        On a slope they may have shared their weights since they met in this step.
         """
         b: Bodies = self.bodies
-        k: cython.int
         n: cython.Py_ssize_t = 0
 
         while n < b.n_turned:  # a released body is one more
             i: cython.Py_ssize_t = b.turned[n]
             q: cython.Py_ssize_t = self.pairs.head_of(i)
+            self._release(i)
             while q >= 0:
-                j: cython.Py_ssize_t = self.pairs.partner(q, i)
-                if (
-                    self.pairs.at[q].met != NOT_MET
-                    and self.pairs.impact[q].resolutions > 0
-                    and self.gravity.acts_on(j)
-                    and self.gravity.is_shared(j, self.step.now)
-                ):
-                    for k in range(b.dim):
-                        self.clusters.split_path(j, k)
+                if self.pairs.at[q].met != NOT_MET and self.pairs.impact[q].resolutions > 0:
+                    self._release(self.pairs.partner(q, i))
                 q = self.pairs.next_of(q, i)
+            self.clusters.write()
             n += 1
 
-    def _rest_of_series(self, p: cython.Py_ssize_t, closing: cython.double) -> cython.double:
-        """Return the rest of a series of resolutions, as a multiple of this one.
+    @may_raise
+    def _release(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let gravity alone pull at a body, and at the lasting clusters that it is in."""
+        k: cython.int
 
-        A third body that presses a body onto the slope brings it back, each time slower by the
-        same factor.  Once the factor repeats, one resolution adds the sum of all that would follow.
-        """
-        before: cython.double = self.closings[p, 0]
-        factor: cython.double = self.closings[p, 1]
+        if self.gravity.acts_on(i) and self.gravity.is_shared(i, self.step.now):
+            for k in range(self.bodies.dim):
+                self.clusters.even_out(i, k)
+                self.clusters.split_path(i, k)
 
-        self.closings[p, 0] = closing
-        self.closings[p, 1] = -1.0
-        if not 0.0 < closing < before:
+    def _mobility(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the mass of a body divided by that of its cluster on an axis."""
+        c: Clusters = self.clusters
+        root: cython.Py_ssize_t = c.root(c.node_of[i, k])
+
+        if c.nodes[root].anchor >= 0 or c.rank_with(i, k) != self.bodies.controls.rank_of(i):
             return 0.0
-        self.closings[p, 1] = closing / before
-        if abs(closing / before - factor) > SAME_FACTOR:
-            return 0.0
-        self.closings[p, 0] = 0.0
-        return closing / (before - closing)
+        if c.nodes[root].size < 2:
+            return 1.0
+        return self.bodies.mass[i] / c.nodes[root].mass
 
-    def begin_instant(self, p: cython.Py_ssize_t) -> cython.void:
-        """Forget the series of a pair that is resolved for the first time in an instant."""
-        if self.closings.shape[0] <= p:
-            self.closings = grown(self.closings, 2 * p + 1)
-        self.closings[p, 0] = 0.0
+    def _turn_cluster(
+        self, i: cython.Py_ssize_t, closing: cython.double, press: cython.double
+    ) -> cython.void:
+        """Turn a body with its clusters, so that they close no more."""
+        c: Clusters = self.clusters
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            part: cython.double = self.normal[k] * self._mobility(i, k)
+            root: cython.Py_ssize_t = c.root(c.node_of[i, k])
+            kick: cython.double = -0.5 * press * part
+            if part != 0.0 and root and c.nodes[root].size > 1:
+                c.turn_all(root, closing * part + kick, kick)
+            elif part != 0.0:
+                c.turn_alone(i, k, c.velocity_of(i, k) + closing * part + kick)
+                if self.gravity.acts_on(i):
+                    self.gravity.pull_with(i, k, c.kick_of(i, k) + kick, self.step.now)
 
     def _dot(self, one: cython.p_double, other: cython.p_double) -> cython.double:
         """Return the product of two vectors."""
@@ -398,8 +418,8 @@ class SlopeResponse:
             self.rests = is_still
         return True
 
-    def _write(self, i: cython.Py_ssize_t, stays: cython.bint) -> cython.void:
-        """Give the body its new path and, if it stays on the slope, its new pull."""
+    def _write(self, i: cython.Py_ssize_t) -> cython.void:
+        """Give the body its new path and its new pull."""
         b: Bodies = self.bodies
         k: cython.int
 
@@ -414,7 +434,7 @@ class SlopeResponse:
                 self.clusters.anchor_velocity = b.velocity[self.slopes.slope, k]
                 node: cython.Py_ssize_t = self.clusters.ensure(i, k)
                 self.clusters.merge(node, node, self.slopes.slope)
-            if stays and self.gravity.acts_on(i):
+            if self.gravity.acts_on(i):
                 if self.pull[k] == 0.0:
                     self.gravity.hold(i, k)
                 else:

@@ -873,8 +873,6 @@ class ImpactLoop:
             self.pairs.impact[p].repeats += 1
         else:
             self.pairs.impact[p].repeats = 0
-            if b.rare.any_slope:
-                self.slopes.begin_instant(p)
         if self.pairs.impact[p].resolutions > self.step.pair_limit + REPEAT_LIMIT or (
             self.pairs.impact[p].repeats >= REPEAT_LIMIT and m.resizes
         ):
