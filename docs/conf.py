@@ -93,6 +93,21 @@ def lead(text: str) -> str:
     return re.sub(r"\]\(docs/", "](", text)
 
 
+def play(text: str) -> str:
+    """Add the recording of a recipe below its picture, where there is one."""
+
+    def below(match: re.Match[str]) -> str:
+        if not (Path(__file__).parent / "recordings" / f"{match[1]}.html").exists():
+            return match[0]
+        return (
+            f"{match[0]}\n\n<details><summary>Play the run</summary>\n"
+            f'<iframe class="recording" src="_static/{match[1]}.html" loading="lazy" '
+            'title="A recording of the program below"></iframe>\n</details>\n'
+        )
+
+    return re.sub(r"!\[[^]]*\]\(pictures/(recipe_\w+)\.svg\)", below, text)
+
+
 def shorten(text: str | None) -> str | None:
     """Say the types of a signature as one would."""
     for long, short in SHORT.items() if text else ():
@@ -162,7 +177,7 @@ def setup(app) -> None:
     """Tell Sphinx what to mend while it reads."""
 
     def read(app, page, source: list[str]) -> None:
-        source[0] = lead(expand(source[0]))
+        source[0] = play(lead(expand(source[0])))
 
     def include(app, path, parent, content: list[str]) -> None:
         content[0] = lead(content[0])

@@ -742,7 +742,17 @@ RECORDED_DEMOS = {  # seconds of each recording
     "responses": 5.0,
     "tree": 5.0,
 }
-RECORDED_RECIPES = ("crumbling_platform",)
+RECORDED_RECIPES = (  # those that go on for a while, on a small file
+    "crumbling_platform",
+    "bomb_to_walk_off",
+    "damage_knock_back_and_a_moment_of_safety",
+    "enemy_that_finds_its_way",
+    "ladder",
+    "magnet",
+    "patrol_that_turns_at_ledges",
+    "stomp",
+    "triggers",
+)
 
 
 def record_demo(name: str):
