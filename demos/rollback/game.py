@@ -148,7 +148,9 @@ class Rollback(Scene):
                 found.append(Label(str(session.desync), x, 20, 22.0, RED, "center"))
         sent = Label("packets", middle, top, 26.0, GREEN, "center")
         lost = Label(f"{LOSS:.0%} lost", middle, top - 46, 26.0, RED, "center")
-        return [*found, sent, lost]
+        n_apart = sum(machine.session.desync is not None for machine in self.machines)
+        same = Label(f"{n_apart} desyncs", middle, -EDGE - FOOT + 20, 26.0, GREEN, "center")
+        return [*found, sent, lost, same]
 
     def report(self) -> list[str]:
         """Return the numbers of the line and the sessions."""
