@@ -756,7 +756,7 @@ RECORDED_RECIPES = (  # those that go on for a while, on a small file
 
 
 def record_demo(name: str):
-    """Return the recording of a demo that a bot plays."""
+    """Return the recording of a demo that a bot plays, and the player if its world is large."""
     from demos.app import catalogue
 
     esper.switch_world(f"recording of {name}")
@@ -767,7 +767,7 @@ def record_demo(name: str):
         scene.step()
     recorder.stop()
     esper.switch_world("default")
-    return recorder.recording
+    return recorder.recording, getattr(scene, "player", None)
 
 
 def record_recipe(name: str):
@@ -797,7 +797,8 @@ def record_all() -> None:
     from ecs_collide.recording.page import write_page
 
     for name in RECORDED_DEMOS:
-        write_page(record_demo(name), RECORDINGS / f"demo_{name}.html")
+        recording, player = record_demo(name)
+        write_page(recording, RECORDINGS / f"demo_{name}.html", follow=player)
     for name in RECORDED_RECIPES:
         write_page(record_recipe(name), RECORDINGS / f"recipe_{name}.html")
 

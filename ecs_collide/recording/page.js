@@ -58,6 +58,15 @@ function describeFrame(recording, n) {
   return `step ${frame.step} of ${last}   ${frame.time.toFixed(3)} s   ${frame.bodies.size} bodies${inputs}`;
 }
 
+/** The min and the max corner of what is shown: around the followed body, or where bodies move. */
+function viewOf(recording, frame) {
+  const body = frame.bodies.get(recording.follow);
+  if (body === undefined) return recording.view;
+  const reach = FOLLOW_REACH * Math.max(body[RIGHT] - body[LEFT], body[HIGH] - body[LOW]);
+  const [x, y] = [(body[LEFT] + body[RIGHT]) / 2, (body[LOW] + body[HIGH]) / 2];
+  return [x - reach, y - reach / 2, x + reach, y + reach / 2];
+}
+
 /** Fit a rectangle of the world into a picture; the result turns world units into pixels. */
 function fitView([left, low, right, high], yUp, width, height) {
   const scale = 0.92 * Math.min(width / (right - left), height / (high - low));
@@ -80,6 +89,7 @@ const LAYERS = {
 };
 const ARROW_SECONDS = 0.1; // a velocity is drawn as the way of this time
 const NORMAL_LENGTH = 12; // pixels
+const FOLLOW_REACH = 12; // to the sides, compared with the followed body
 const FAR = 1e5; // pixels
 const CROSS = 3; // pixels, half of its width
 
@@ -342,7 +352,7 @@ class RecordingScreen {
     brush.scale(ratio, ratio);
     brush.fillStyle = look.ground;
     brush.fillRect(0, 0, width, height);
-    const view = fitView(this.recording.view, this.recording.yUp, width, height);
+    const view = fitView(viewOf(this.recording, frame), this.recording.yUp, width, height);
     for (const name of this.layers) {
       if (this.shown[name]) LAYERS[name].draw(brush, view, frame, look);
       this.boxes[name].checked = this.shown[name];
@@ -385,5 +395,5 @@ function playWhenSeen(screen) {
 }
 
 if (typeof module !== "undefined") {
-  module.exports = { unpackRecording, readRecording, frameAt, describeFrame, fitView, chooseLook, layersOf, LAYERS };
+  module.exports = { unpackRecording, readRecording, frameAt, describeFrame, viewOf, fitView, chooseLook, layersOf, LAYERS };
 }

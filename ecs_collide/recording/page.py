@@ -23,7 +23,7 @@ from ecs_collide.debug.shapes import COLOURS, PALETTE, shown_normals
 from ecs_collide.queries.inspection import BodyKind
 from ecs_collide.recording.frames import Fields, describe
 from ecs_collide.recording.player import Player, pressed
-from ecs_collide.recording.recording import Recording
+from ecs_collide.recording.recording import Recording, RecordingError
 
 FORMAT = "ecs_collide page 1"
 _AROUND = 0.25  # of the longer side of the area in which bodies move: what is seen around it
@@ -43,27 +43,35 @@ startPage();
 """
 
 
-def write_page(recording: Recording, path: Path | str) -> Path:
+def write_page(recording: Recording, path: Path | str, *, follow: int | None = None) -> Path:
     """Write a page that plays a recording; return its path.
+
+    Parameters
+    ----------
+    recording : Recording
+    path : Path or str
+    follow : int, optional
+        The entity that stays in the middle of the picture; by default all that moves is in sight.
 
     Raises
     ------
     RecordingError
-        The recording has no steps, or no snapshots.
+        The recording has no steps, or no snapshots, or never has the entity.
     """
     path = Path(path)
-    packed = gzip.compress(
-        json.dumps(page_data(recording), separators=(",", ":")).encode(), 9, mtime=0
-    )
+    data = json.dumps(page_data(recording, follow), separators=(",", ":"))
+    packed = gzip.compress(data.encode(), 9, mtime=0)
     script = files("ecs_collide.recording").joinpath("page.js").read_text("utf-8")
-    data = base64.b64encode(packed).decode("ascii")
+    text = base64.b64encode(packed).decode("ascii")
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_PAGE.format(title=html.escape(path.stem), data=data, script=script), "utf-8")
+    path.write_text(_PAGE.format(title=html.escape(path.stem), data=text, script=script), "utf-8")
     return path
 
 
-def page_data(recording: Recording) -> dict[str, Any]:
+def page_data(recording: Recording, follow: int | None = None) -> dict[str, Any]:
     """Return what a page holds: numbers in world units, of the first two axes."""
+    if follow is not None and not any(follow in frame.entities for frame in recording.frames):
+        raise RecordingError(f"--follow {follow}: no step of the recording has such an entity")
     player = Player(recording)
     try:
         frames: list[Any] = []
@@ -88,6 +96,7 @@ def page_data(recording: Recording) -> dict[str, Any]:
             "format": FORMAT,
             "yUp": bool(player.space.up[1] >= 0),
             "view": _view(everything, moving),
+            "follow": follow,
             "colours": _names_of_colours(PALETTE.tolist()),
             "contactColours": _names_of_colours(
                 [COLOURS[name] for name in ("contact", "crossing")]

@@ -168,6 +168,9 @@ def main(arguments: list[str] | None = None) -> int:
         metavar="PAGE",
         help="write a page that plays it in a browser; by default beside the recording",
     )
+    parser.add_argument(
+        "--follow", type=int, metavar="ENTITY", help="with --html: keep it in the middle"
+    )
     parser.add_argument("--seconds", type=float, help="close the window after this time")
     options = parser.parse_args(arguments)
     try:
@@ -184,7 +187,7 @@ def main(arguments: list[str] | None = None) -> int:
             return 0
         if options.html is not None:
             path = options.html if options.html.name else options.file.with_suffix(".html")
-            print(write_page(recording, path))
+            print(write_page(recording, path, follow=options.follow))
             return 0
         return _watch(Player(recording), options.seconds)
     except (RecordingError, OSError, KeyError) as error:

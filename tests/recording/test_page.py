@@ -148,6 +148,21 @@ def test_view_is_where_bodies_move_and_a_quarter_more_within_the_world(
     assert (right, high) == (0.875 + width / 4, 2.2 + 0.2)  # the top of the sensor
 
 
+def test_page_follows_a_body_as_long_as_it_is_there(recording: Recording) -> None:
+    data = page.page_data(recording, 3)  # it is deleted before step 21
+    shown = in_node(
+        """const recording = player.readRecording(JSON.parse(input));
+        console.log(JSON.stringify(
+            recording.frames.map((frame) => player.viewOf(recording, frame))));""",
+        json.dumps(data),
+    )
+
+    x, y = (recording.frame(20).entities[3]["Position"][axis] for axis in "xy")
+    assert shown[19] == pytest.approx([x - 12, y - 6, x + 12, y + 6])  # its sides are 1
+    assert shown[20] == data["view"] == page.page_data(recording)["view"]
+    assert page.page_data(recording)["follow"] is None
+
+
 def test_each_layer_draws_its_numbers_in_pixels() -> None:
     drawn = in_node(
         """const calls = {};
@@ -229,6 +244,13 @@ def test_command_writes_a_page_beside_the_recording_that_needs_no_network(
     assert capsys.readouterr().out.strip() == str(written)
     assert main([str(file), "--html", str(tmp_path / "new" / "page.html")]) == 0
     assert embedded(tmp_path / "new" / "page.html") == embedded(written)
+
+    assert main([str(file), "--html", "--follow", "2"]) == 0
+    assert embedded(tmp_path / "new" / "page.html") != embedded(written)
+    capsys.readouterr()
+    assert main([str(file), "--html", "--follow", "9"]) == 2
+    said = "--follow 9: no step of the recording has such an entity\n"
+    assert capsys.readouterr().err == said
 
     text = written.read_text("utf-8")
     assert "<title>&lt;b&gt;</title>" in text
