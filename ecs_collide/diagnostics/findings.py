@@ -445,12 +445,14 @@ def _odd_responses(e: Examination, entity: int) -> Iterator[Finding]:
         yield found(
             "sensor_wins", f"has {responses[0]} and Sensor: Sensor wins, it is crossed freely"
         )
+    elif not builtin:
+        return  # its function is called, even if it is a wall
     elif not e.sweeps and not e.has(entity, e.velocity):
         yield found(
-            "no_velocity", f"has {responses[0]} but no {e.velocity.type.__name__}: it is static"
+            "no_velocity", f"has {builtin[0]} but no {e.velocity.type.__name__}: it is static"
         )
     elif e.has_infinite_mass(entity):
-        yield found("infinite_mass", f"has {responses[0]} and an infinite Mass: nothing pushes it")
+        yield found("infinite_mass", f"has {builtin[0]} and an infinite Mass: nothing pushes it")
 
 
 def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:

@@ -433,6 +433,23 @@ def test_a_space_without_systems(world):
 class TestOtherGames:
     """Spaces whose games move the bodies, or have components of their own."""
 
+    def test_a_wall_with_a_custom_response_is_in_order(self, world):
+        class Bumper: ...
+
+        def bumper(x, *components):
+            return esper.create_entity(ec.Position(x, 0), ec.Extents(1, 1), Bumper(), *components)
+
+        bumper(0)
+        bumper(5, ec.Velocity(1, 0), ec.Mass(math.inf))
+        crate = bumper(10, ec.Slide())
+        space = ec.install()
+        space.respond_with(Bumper, lambda impact: ec.DEFAULT)
+        esper.process(0)
+
+        (finding,) = space.doctor()
+        assert (finding.cause, finding.entities) == ("no_velocity", (crate,))
+        assert "has Slide but no Velocity" in finding.message
+
     def test_a_game_that_moves_its_bodies_needs_no_velocity(self, world):
         crate = esper.create_entity(ec.Position(0, 2.25), ec.Extents(1, 1), ec.Slide())
         floor = esper.create_entity(ec.Position(0, 0), ec.Extents(5, 1))
