@@ -1,7 +1,7 @@
 """The pytest plugin of ecs_collide: fixtures and options for tests of games.
 
-It is a module beside the package, because importing a module of a package imports the package.
-pytest imports its plugins in every run, and this one imports only pytest until a test uses it.
+It stands beside the package, because importing a module of a package imports the package.
+pytest imports its plugins in every run.  This one imports only pytest until a test uses it.
 """
 
 from __future__ import annotations

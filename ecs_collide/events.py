@@ -174,7 +174,7 @@ def _read_swapped(kind: type) -> attrgetter[tuple[Any, ...]]:
 def _frozen(event: Any, kind: type[Event]) -> Event:
     """Return an object of a class of `_UNFROZEN` as the event that it holds.
 
-    The constructor of a frozen class calls a function for each field: three times the work.
+    The constructor of a frozen class calls a function per field, and takes three times as long.
     """
     event.__class__ = kind
     made: Event = event
@@ -352,7 +352,7 @@ class ContactEnded(_Event):
 
 @dataclass(frozen=True, slots=True)
 class Contact(_Event):
-    """A contact of two bodies at the end of the last step: they touch, or overlap freely.
+    """A contact of two bodies, which touch or overlap freely at the end of the last step.
 
     Attributes
     ----------

@@ -240,8 +240,8 @@ def install(
         Of the last of the four.  Higher runs first, so game systems at esper's default of 0 run
         after them.
     spacing : int
-        How far the priorities of two of the four are apart, 1 or more: by default they are 130,
-        120, 110 and 100, and leave room for a game's systems between them.
+        How far the priorities of two of the four are apart, 1 or more.  By default they are 130,
+        120, 110 and 100, which leaves room for a game's systems between them.
     dt : float or callable, optional
         The time of each step in seconds, or a function that returns it, for games whose
         processors take no `dt` or take it as a later argument.  The function is called once in

@@ -115,8 +115,8 @@ class Character:
         The largest speed at which it falls while `hover` is wished, and how long in all before it
         is on the ground again.
     ledge_reach : float
-        How far from the height of its head an edge may be on which it hangs when it falls and
-        presses against a wall; 0: it does not hang.
+        How far from the height of its head an edge may be on which it hangs, when it falls and
+        presses against a wall.  With 0 it does not hang.
     ledge_time, ledge_pause : float
         How long it takes to pull itself up; and how long after it has let go it hangs on no edge.
     crouch_height, crouch_speed : float

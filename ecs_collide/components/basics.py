@@ -348,7 +348,7 @@ class Mass(Component):
 
 
 class Deflect(Component):
-    """A response that bounces: the body that is hit reflects the velocity.
+    """A response that bounces off the body that is hit.
 
     Attributes
     ----------

@@ -294,7 +294,7 @@ class _Reader:
         return known
 
     def new_kind(self, stated: dict[str, Any], layer: str, gid: int) -> Kind:
-        """Return what a tile is in a layer: in one that is not solid, no body."""
+        """Return the kind of a tile in a layer.  In a layer that is not solid it is no body."""
         if not gid:
             return Kind()
         number = tile_number(gid)

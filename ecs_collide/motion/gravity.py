@@ -11,11 +11,11 @@ Both ends of the chord lie on the parabola, for any dt.  `finish` adds the *kick
 the end of the step, here p / 2.
 
 An impact at time t splits the chord.  Resolutions use the velocity at the instant, v0 + p * t.
-If a body leaves with w, the chord of the rest of the step is w + p * (1 - t) / 2, and the kick
-is p * (1 - t) / 2.  The chord lies on the side of the parabola to which gravity pulls, so a
+A body that leaves with w has the chord w + p * (1 - t) / 2 in the rest of the step, and the kick
+p * (1 - t) / 2.  The chord lies on the side of the parabola to which gravity pulls, so a
 split never gains energy.
 
-A body that rests on an anchored one is *held*: it has the velocity of the anchor and no
+A body that rests on an anchored one is *held*.  It has the velocity of the anchor and no
 kick, to the end of the step or until a resolution turns it.
 
 With damping d, the chord is the mean velocity of the solution of v' = a - d * v over the

@@ -10,7 +10,7 @@ lower right corner.  The gap is the distance of that corner from the line::
       __..''                       gap does too: the sweep has one more side.
     +'''--------------+
 
-A ceiling is a floor upside down: heights count from its solid side, so the line of any slope rises
+A ceiling is a floor upside down.  Heights count from its solid side, so the line of any slope rises
 to the thicker end.  The open face of the box is as high as that end, so the solid part is convex.
 All numbers are computed in the coordinates of the other body; in a world that wraps the slope is
 shifted.
@@ -317,7 +317,7 @@ class Slopes:
         """Return the present relative placement of the pair found; set `near_axis` and the rest.
 
         At the high end of the line the open face of the box counts as the line, because the slope
-        may go on behind it; at the low end the body is beside the slope.
+        may go on behind it.  At the low end the body is beside the slope.
         """
         b: Bodies = self.bodies
         k: cython.int

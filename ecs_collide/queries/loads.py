@@ -5,7 +5,7 @@ and all that rests on it.  If a body has one support, that is all there is to sa
 many loads are possible, as for a table on four legs.  These are the loads of least squares, each
 divided by the width of its contact.  A load is width * (height of the upper body - height of the
 lower one), where the *heights* are the multipliers of the balances.  No load is below 0, so a contact
-that would have to pull is left out, and counts again when it would press.
+that would have to pull is ignored, and counts again when it would press.
 """
 
 from __future__ import annotations

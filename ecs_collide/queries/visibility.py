@@ -1,6 +1,6 @@
 """The region that is seen from a point among boxes, within a square.
 
-What is seen changes only in the directions of corners, of the boxes and of what two of them share.
+The visible part changes only in the directions of corners, of the boxes and of what two of them share.
 Between two such directions one face is seen, so one ray in the middle finds it.  Asano, "An
 Efficient Algorithm for Finding the Visibility Polygon for a Polygonal Region with Holes", 1985, goes
 around in the same order.  The rays replace its sorted list of edges.

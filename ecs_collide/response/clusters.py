@@ -2,7 +2,7 @@
 
 An inelastic resolution merges the clusters of its two bodies on the contact axis.
 The bodies of a cluster form a tree of a disjoint-set forest (Tarjan,
-"Efficiency of a Good But Not Linear Set Union Algorithm", 1975), and only its
+"Efficiency of a Good But Not Linear Set Union Algorithm", 1975).  Only its
 *root* stores the momentum, the mass and the velocity.  A merge therefore takes
 nearly constant time, however large the clusters are.  `Solver` merges clusters,
 `ClosingContacts` finds the contacts that close because of it, and `write`
@@ -31,9 +31,9 @@ member is the velocity of the root plus the *shift* of the member, so a merge ke
 velocity of two faces.  The momentum at a root is the sum of mass * (velocity - shift).  All shifts
 are 0 in a cluster without resizing members.
 
-Invariants: each node is in one cluster; in the instant in which a cluster has
+Invariants: Each node is in one cluster.  In the instant in which a cluster has
 changed its velocity, a member that is on neither rim list has no contact on this
-axis with a body outside the cluster; the momentum of a root is the sum over the
+axis with a body outside the cluster.  The momentum of a root is the sum over the
 members that have its rank, in twice the precision.
 
 Nodes are numbered from 1, and 0 stands for none, because most places of `node_of` are never written

@@ -1,13 +1,13 @@
 """Hold bodies where they are to the end of a step, because a limit was reached.
 
 The cost of a step is bounded by its bodies and pairs.  A body that reaches a limit stops, and
-continues in the next step.  The limit of a body is on its *visits*: pairs that were swept again
-because its velocity changed, and its resolutions.
+continues in the next step.  The limit of a body is on its *visits*, which are its resolutions and
+its pairs that were swept again because its velocity changed.
 
     visits of a body <= 8 x (pair_limit + its pairs), and its pairs once or twice more
 
 To dynamic bodies a held body is a wall at rest, so nothing passes through it.  Static and
-kinematic bodies, and bodies that they drive, move it: a lift carries it or crushes it.
+kinematic bodies, and bodies that they drive, move it.  A lift carries it or crushes it.
 
 Invariant: while `Bodies.on_hold` of a body is 1, `velocity` and `growth` are 0 unless another body
 drives it, and `Bodies.saved_motion` has its own values.

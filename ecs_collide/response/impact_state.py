@@ -96,7 +96,7 @@ class ImpactState:
     def slides(self, n: cython.int) -> cython.bint:
         """Return whether the impact may change the velocity of a body along the surface.
 
-        True also if only `LockedAxes` keeps the body from changing along the normal.
+        True even if only `LockedAxes` keeps the body from changing along the normal.
         """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.rows[n]

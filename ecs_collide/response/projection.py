@@ -14,7 +14,7 @@ the momentum and loses the least energy.
 A *link* is a contact by which two clusters have merged in this instant, or one and its anchor.  A
 link *presses* if it carries a force.  The links that press are a forest, and each of its trees
 moves as one body.  The forces of a tree follow from its leaves inward.  This is the active set of
-Lawson and Hanson, "Solving Least Squares Problems" (1974), chapter 23, on a graph: a link whose
+Lawson and Hanson, "Solving Least Squares Problems" (1974), chapter 23, on a graph.  A link whose
 force would be negative no longer presses, and a link that closes presses again.  Each link that is
 added increases the least energy that the instant takes, so no forest comes back.
 

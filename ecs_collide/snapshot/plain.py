@@ -76,7 +76,7 @@ class Plain:
         return Table(self.fields, [table.columns[place] for place in places])
 
     def holds(self, component: Any, values: Sequence[Any]) -> bool:
-        """Return whether a component is kept: it is frozen and holds exactly these numbers."""
+        """Return whether a component is frozen and holds exactly these numbers."""
         return self.is_frozen and all(map(_is_same, self._values(component), values))
 
     def now(self, component: Any) -> tuple[Any, ...]:

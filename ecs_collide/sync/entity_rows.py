@@ -158,7 +158,7 @@ class EntityRows:
         return rows
 
     def _is_another(self, row: int, components: Mapping[type, Any]) -> bool:
-        """Return whether an id was used again: both components that make it a body are new."""
+        """Return whether an id was used again, so that `Position` and `Extents` are new."""
         return (
             self._position.items[row] is not components[self._position.type]
             and self._extents.items[row] is not components[self._extents.type]

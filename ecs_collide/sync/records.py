@@ -235,8 +235,8 @@ def gather_components(entities: dict, dead, all_records: list) -> tuple:
     Returns
     -------
     tuple of int64 (n,), uint64 (n * words,), int64
-        The entities that have any of these, by rising id; their masks, bit k for the k-th record,
-        64 in a word; and the other entities.
+        The entities that have any of these, by rising id; their masks; and the other entities.
+        Bit k of a mask stands for the k-th record, with 64 bits in a word.
     """
     types: list = []
     items: list = []

@@ -19,8 +19,8 @@ class ZoneSystem(VelocitySystem):
     """The system that changes the velocities of the bodies in zones, before each step.
 
     It acts on dynamic bodies: those with a `Velocity`, a response and a finite mass.  The
-    `CharacterSystem` does the same for characters.  What is inside is decided by the boxes at the
-    end of the last step.
+    `CharacterSystem` does the same for characters.  The boxes at the end of the last
+    step decide how much is inside.
     """
 
     def process(self, *args: Any, **kwargs: Any) -> None:
