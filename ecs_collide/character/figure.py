@@ -208,6 +208,14 @@ class Figure:
         velocity = esper.try_component(other, ec.Velocity)
         return (0.0, 0.0, 0.0) if velocity is None else velocity.xyz
 
+    def speed_of(self, other: int, k: int) -> float:
+        """Return the velocity of a body on an axis, relative to the frame."""
+        return self.velocity_of(other)[k] + self.space.carried(other)[k] - self.frame[k]
+
+    def gives_way(self, other: int) -> bool:
+        """Return whether a body is dynamic, as crates and other characters are."""
+        return bool(self.space.body_kinds([other])[0] & ec.BodyKind.DYNAMIC)
+
     def _is_thrown(self, ground: int) -> bool:
         """Return whether it leaves its ground because a spring or a hit has set its velocity."""
         rises = self.own[self.up] * self.sign

@@ -1,30 +1,40 @@
 """A character on slopes: it walks along them, and stands still on them.
 
 A walk is level.  On a slope, the velocity of the step gets the part along up that keeps the corner
-of the character on the line.  If another slope or a floor begins within the step, it goes straight
-to the point that it will reach on that.  So no impact turns it, and its speed is as planned.
+of the character on the line.  Where another slope, a floor or a wall begins within the step, it
+goes straight to the point that it reaches along both.  So no impact turns it, and its speed is as
+planned.
 """
 
 from __future__ import annotations
 
 import math
+from operator import mul
 
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character.figure import Figure, Vector
+from ecs_collide.character.figure import Figure, Vector, added, times
 
 TOUCH = 2.0**-40  # relative to the coordinates: how far it goes into ground that it must touch
+BENDS = 4  # the most surfaces on its way in one step
 
 
-def climb_along(figure: Figure, normal: Vector) -> float:
-    """Return the speed along up that keeps its walk on a surface, positive upwards."""
-    level = sum(normal[k] * figure.own[k] for k in figure.level)
-    return -level / normal[figure.up] * figure.sign
+def walk_along(figure: Figure, normals: list[Vector]) -> Vector:
+    """Return the velocity of its walk along the steepest of the surfaces with these normals."""
+    up, sign = figure.up, figure.sign
+    out = [0.0 if k == up else figure.own[k] for k in range(figure.dim)]
+    level = math.sqrt(sum(part * part for part in out))
+    climb = max(-sign * sum(map(mul, normal, out)) / normal[up] for normal in normals)
+    out[up] = sign * climb
+    if figure.character.floor_constant_speed and level > 0.0:
+        length = math.sqrt(level * level + climb * climb)  # hypot differs by platform
+        return times(tuple(out), level / length)
+    return tuple(out)
 
 
 def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> bool:
-    """Add the climb of a slope to the velocity of a step; return whether there is any slope.
+    """Lead the velocity of a step along slopes; return whether there is any.
 
     `drop` is ground below it that it does not touch, and the distance.
     """
@@ -36,22 +46,31 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
         normals = [figure.below[drop[0]]]
     if not normals:
         return False
-    climb = max(climb_along(figure, normal) for normal in normals)
-    move = list(figure.way(1.0))
-    move[up] = sign * climb * dt
-    hit = figure.cast(figure.centre, tuple(move)) if any(move) else None
-    if hit is not None and hit.depth == 0.0 and figure.is_floor(hit.normal):
-        normals.append(hit.normal)
-        climb += (climb_along(figure, hit.normal) - climb) * (1.0 - hit.time)
-    if not any(figure.is_slanted(normal) for normal in normals):
+    own, place, rest = list(figure.own), figure.centre, 1.0
+    is_slanted = any(figure.is_slanted(normal) for normal in normals)
+    total: Vector = (0.0,) * figure.dim
+    way = walk_along(figure, normals)
+    for _ in range(BENDS):
+        hit = figure.cast(place, times(way, rest * dt))
+        if hit is None or hit.depth > 0.0:
+            break
+        is_floor = figure.is_floor(hit.normal)
+        if not is_floor and figure.gives_way(hit.id):
+            break  # it pushes
+        total = added(total, times(way, rest * hit.time))
+        place, rest = hit.centre, rest * (1.0 - hit.time)
+        is_slanted |= figure.is_slanted(hit.normal)
+        if is_floor:
+            normals = [hit.normal]
+        else:  # it stops at a wall, or goes on with it
+            for k in figure.level:
+                if hit.normal[k] * own[k] < 0.0:
+                    figure.own[k] = figure.speed_of(hit.id, k)
+        way = walk_along(figure, normals)
+    if not is_slanted:
+        figure.own[:] = own
         return False
-    level = math.sqrt(sum(out[k] * out[k] for k in figure.level))
-    if figure.character.floor_constant_speed and level > 0.0:
-        part = level / math.sqrt(level * level + climb * climb)  # hypot differs by platform
-        climb *= part
-        for k in figure.level:
-            out[k] *= part
-    out[up] += sign * climb
+    out[:] = added(total, times(way, rest))
     if not figure.touches and drop is not None:
         figure.memory.snapped = True
         # A little more than the gap, which may be below the rounding of the query.

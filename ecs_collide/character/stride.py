@@ -292,7 +292,7 @@ class Stride(Figure):
             if self.drop is not None:
                 c.ground, direction = self.drop
                 self.memory.stepping = stepping and direction == 0.0
-                out[self.up] = self._climb_of(c.ground)
+                out[self.up] = self.speed_of(c.ground, self.up)
                 out[self.up] -= self.sign * direction / self.dt * (1.0 + LENGTH_ROUNDING)
             elif self.touches and c.ground is not None and not self.rides:
                 out[self.up] -= self.sign * self._gap_to(c.ground) / self.dt * 2.0
@@ -354,7 +354,7 @@ class Stride(Figure):
             height = self.height_above_feet(hit.id)
             if not 0.0 < height - tread <= limit * (1.0 + SAME):
                 break
-            target = max(target, height + self._climb_of(hit.id) * self.sign * self.dt)
+            target = max(target, height + self.speed_of(hit.id, self.up) * self.sign * self.dt)
             needed = away + TREAD * (height - tread)
             look = max(reach, needed)
             above = added(self.centre, self.upwards(height))
@@ -385,11 +385,6 @@ class Stride(Figure):
         nearer = math.nextafter(centre, -self.sign * math.inf)
         feet = centre - self.sign * half
         return gap if (nearer - self.sign * half - feet) * self.sign + gap >= 0.0 else 0.0
-
-    def _climb_of(self, other: int) -> float:
-        """Return the velocity of a body along the axis of up, relative to the frame."""
-        carried = self.space.carried(other)[self.up]
-        return self.velocity_of(other)[self.up] + carried - self.frame[self.up]
 
     def _slip_past_corner(self, out: list[float]) -> None:
         """Move aside if the corner of a ceiling is in the way, and there is room beside it."""

@@ -11,7 +11,6 @@ from math import inf
 
 import esper
 
-import ecs_collide as ec
 from ecs_collide.character.figure import Figure
 from ecs_collide.character.memory import NOTHING, Vector3
 
@@ -107,14 +106,9 @@ def _find_ledge(figure: Figure) -> int:
             above = figure.height_above_feet(wall) - head
             if -max(c.ledge_reach, falls) <= above <= c.ledge_reach:
                 memory.wall = normal
-                if not _gives_way(figure, wall) and _is_edge(figure, wall):
+                if not figure.gives_way(wall) and _is_edge(figure, wall):
                     return wall
     return NOTHING
-
-
-def _gives_way(figure: Figure, wall: int) -> bool:
-    """Return whether a body is dynamic, as crates and other characters are: nobody hangs on it."""
-    return bool(figure.space.body_kinds([wall])[0] & ec.BodyKind.DYNAMIC)
 
 
 def _is_edge(figure: Figure, wall: int) -> bool:

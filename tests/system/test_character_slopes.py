@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterState, install_characters
-from tests.scenes import box, position, velocity
+from tests.scenes import box, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("implementation", "world")
 
@@ -206,15 +206,141 @@ def test_it_walks_up_a_one_way_slope_without_losing_any_of_its_speed():
     assert position(body)[0] > 50
 
 
-def test_it_stops_at_a_wall_on_a_slope_and_stands_there():
+#                 | |
+#           +---+ | |     The wall is reached within a step, and the climb ends there too.
+#           |   | | |
+#           +---+_| |
+#          __..''
+#   ___..''
+@pytest.mark.parametrize("face", [36, 35.3, 7, 0.7])
+@pytest.mark.parametrize("constant", [False, True])
+@pytest.mark.parametrize("rate", [60, 120])
+def test_it_stops_flush_with_a_wall_on_a_slope_and_with_the_slope(face, constant, rate):
     hill(0.5)
-    box((40, 40), (4, 40))  # its face is at 36
-    body, character, _ = hero((-30, FEET), acceleration=math.inf)
+    wall = box((face + 4, 40), (4, 40))
+    how = {"floor_constant_speed": constant}
+    body, character, space = hero((-30, FEET), acceleration=math.inf, **how)
+    character.walk = 1.0
+
+    for _ in range(rate):
+        esper.process(1 / rate)
+        x, y = position(body)
+        assert y - FEET == pytest.approx(max(0, (x + 6) / 2), abs=1e-12)
+
+    assert x == pytest.approx(face - 6, abs=1e-12)
+    assert character.on_ground
+    assert {c.other(body) for c in space.contacts(body)} == {character.ground, wall}
+    assert velocity(body) == (0, 0)
+
+
+def test_it_stops_at_a_slope_that_is_too_steep_as_at_a_wall():
+    hill(1.0)
+    body, character, _ = hero((-30, FEET), floor_max_angle=30)
+    character.walk = 1.0
+
+    for _ in range(60):
+        esper.process(DT)
+        assert position(body)[1] == FEET
+
+    assert position(body)[0] == -6
+    assert character.on_ground
+
+
+def test_it_walks_up_a_ramp_in_3d_along_a_wall_beside_it():
+    box((40, 20, 0), (40, 20, 40), ec.Slope((1, 0, 0)))
+    box((40, 50, 50), (40, 50, 10))
+    character = Character(walk_speed=120, acceleration=math.inf)
+    body = esper.create_entity(
+        ec.Position(10, 22, 30), ec.Extents(6, FEET, 6), ec.Velocity(0, 0, 0), ec.Slide(), character
+    )  # fmt: skip
+    install_characters(ec.install(dim=3))
+    for _ in range(20):
+        esper.process(DT)
+    character.walk, character.across = 0.6, 0.8
+
+    for _ in range(30):
+        esper.process(DT)
+        x, y, _ = position(body, 3)
+        assert y - FEET == pytest.approx((x + 6) / 2, abs=1e-12)
+        assert velocity(body, 3)[:2] == pytest.approx((72, 36), rel=1e-8)
+
+    assert position(body, 3)[2] == 34
+
+
+def test_it_stops_at_a_wall_that_moves_with_its_slope():
+    way = 30, 15
+    lift = mover((40, 20), (40, 20), way, ec.Slope("right"), ec.Carry())
+    mover((84, 40), (4, 40), way)
+    body, character, _ = hero((0, 40))
+    character.walk = 1.0
+
+    for _ in range(100):
+        esper.process(DT)
+
+    x, y = (b - a for a, b in zip(position(lift), position(body), strict=True))
+    assert x == pytest.approx(34, abs=1e-12)
+    assert y - FEET == pytest.approx(20, abs=1e-12)
+
+
+def test_it_pushes_a_crate_up_a_slope():
+    box((100, 50), (100, 50), ec.Slope("right"))
+    crate = mover((60, 37.5), (5, 5), (0, 0), ec.Slide())
+    _, character, _ = hero((20, 25))
+    for _ in range(20):
+        esper.process(DT)
     character.walk = 1.0
 
     for _ in range(60):
         esper.process(DT)
 
+    assert position(crate)[0] > 80
     assert character.on_ground
-    assert position(body)[0] == 30
-    assert 0 <= position(body)[1] - (FEET + 18) < 1.001  # at most the climb of one step too high
+
+
+def test_it_follows_a_wall_that_moves_up_a_slope_ahead_of_it():
+    box((200, 100), (200, 100), ec.Slope("right"))
+    wall = mover((40, 100), (4, 100), (60, 0))
+    body, character, _ = hero((20, 25))
+    character.walk = 1.0
+
+    for step in range(90):
+        esper.process(DT)
+        x, y = position(body)
+        assert y - FEET == pytest.approx((x + 6) / 2, abs=1e-9)
+        assert step < 60 or velocity(body)[0] == pytest.approx(60, rel=1e-9)
+
+    assert position(wall)[0] - x == pytest.approx(10, abs=1e-9)
+
+
+@pytest.mark.parametrize("ceiling", ["flat", "slanted"])
+def test_it_stops_below_a_ceiling_where_a_slope_leads_up_to_it(ceiling):
+    box((200, 100), (200, 100), ec.Slope("right"))
+    if ceiling == "flat":
+        box((200, 80), (200, 20))  # open below 60
+    else:
+        box((100, 70), (100, 30), ec.Slope("left", ceiling=True))  # from 100 down to 40
+    body, character, space = hero((20, 25))
+    character.walk = 1.0
+
+    for _ in range(90):
+        esper.process(DT)
+
+    x, y = position(body)
+    top = 60 if ceiling == "flat" else 100 - (x + 6) * 0.3
+    assert y + FEET == pytest.approx(top, abs=1e-9)
+    assert y - FEET == pytest.approx((x + 6) / 2, abs=1e-9)
+    assert len(space.contacts(body)) == 2
+
+
+@pytest.mark.parametrize("start", [-30, -44])
+def test_it_still_climbs_steps_where_there_are_slopes_elsewhere(start):
+    hill(0.5)
+    for k in range(4):
+        box((-160 - 20 * k, 4 + 2 * k), (110, 4 + 2 * k))
+    body, character, _ = hero((start, FEET))
+    character.walk = -1.0
+
+    for _ in range(60):
+        esper.process(DT)
+
+    assert position(body)[1] == pytest.approx(FEET + 20, abs=1e-9)
