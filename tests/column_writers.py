@@ -15,6 +15,7 @@ OTHER_NAMES = {
     "bits": "traits",
     "flat_max": "swept_max",
     "flat_min": "swept_min",
+    "flat_motion": "motion",
     "flat_path": "path",
 }
 VIEWS = {"flat", "np.asarray"}  # functions that return the memory of their argument

@@ -179,14 +179,21 @@ class Tree:
         maxs: cython.double[:, ::1],
     ) -> cython.bint:
         """Return whether the box of an item in the tree contains its box in two arrays."""
+        return self.covers_flat(item, flat(mins), flat(maxs))
+
+    def covers_flat(
+        self, item: cython.Py_ssize_t, mins: cython.p_double, maxs: cython.p_double
+    ) -> cython.bint:
+        """Do the same as `covers` for the memory of two arrays."""
         box: cython.p_double = self.nodes.box
+        own: cython.Py_ssize_t = self.dim * item
         k: cython.Py_ssize_t
 
         if not self.nodes.holds(item):
             return False
         at: cython.Py_ssize_t = 2 * self.dim * self.nodes.place_of[item]
         for k in range(self.dim):
-            if mins[item, k] < box[at + k] or maxs[item, k] > box[at + self.dim + k]:
+            if mins[own + k] < box[at + k] or maxs[own + k] > box[at + self.dim + k]:
                 return False
         return True
 
@@ -237,7 +244,9 @@ class Tree:
         if least < 0:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
-        self.fat_bounds.aim(mins, maxs, motion, by_item, margin, lookahead)
+        self.fat_bounds.aim(
+            flat(mins), flat(maxs), flat(motion), motion.shape[0] == 0, by_item, margin, lookahead
+        )
         escaped_limit: cython.Py_ssize_t = self._escapes_to_rebuild() - self.n_renewed
         displaced_limit: cython.Py_ssize_t = FEW + nodes.n_items // ITEMS_PER_INSERTION
         n_escaped: cython.Py_ssize_t = self.fat_bounds.update(
@@ -286,8 +295,28 @@ class Tree:
         """
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
+        self.fat_bounds.aim(
+            flat(mins), flat(maxs), flat(motion), motion.shape[0] == 0, by_item, margin, lookahead
+        )
+        return self._renew_aimed(item, by_item)
+
+    @may_raise
+    def renew_path(
+        self,
+        item: cython.Py_ssize_t,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        motion: cython.p_double,
+        margin: cython.double,
+        lookahead: cython.double,
+    ) -> cython.bint:
+        """Update an item that is a row of the memory of three arrays, whose boxes contain the paths."""
+        self.fat_bounds.aim(mins, maxs, motion, False, True, margin, lookahead)
+        return self._renew_aimed(item, True)
+
+    @may_raise
+    def _renew_aimed(self, item: cython.Py_ssize_t, by_item: cython.bint) -> cython.bint:
         self._make_room(item)
-        self.fat_bounds.aim(mins, maxs, motion, by_item, margin, lookahead)
         self.one[0] = item
         n_escaped: cython.Py_ssize_t = self.fat_bounds.update(self.one, by_item, 1, 1, 1)
         self.n_renewed += n_escaped
@@ -344,7 +373,13 @@ class Tree:
 
         Returns their number n; `found[:n]` holds the items in the tree's order.
         """
-        return self.traversal.find_touching(flat(mins), flat(maxs), row, self.found)
+        return self.touching_flat(flat(mins), flat(maxs), row)
+
+    def touching_flat(
+        self, mins: cython.p_double, maxs: cython.p_double, row: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Do the same as `touching` for the memory of two arrays."""
+        return self.traversal.find_touching(mins, maxs, row, self.found)
 
     def touching_one(self, low: cython.double[::1], high: cython.double[::1]) -> cython.Py_ssize_t:
         """Find the items whose boxes in the tree share a point with one box; see `touching`."""

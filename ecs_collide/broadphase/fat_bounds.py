@@ -69,19 +69,19 @@ class FatBounds:
 
     def aim(
         self,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        motion: cython.double[:, ::1],
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        motion: cython.p_double,
+        still: cython.bint,
         swept: cython.bint,
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.void:
-        """Set the arrays from which boxes are read until the next call."""
-        self.mins = flat(mins)
-        self.maxs = flat(maxs)
-        self.motion = flat(motion)
-        self.fat_row = flat(self.bounds)
-        self.still = motion.shape[0] == 0
+        """Set the memory from which boxes are read until the next call."""
+        self.mins = mins
+        self.maxs = maxs
+        self.motion = motion
+        self.still = still
         self.swept = swept
         self.margin = margin
         self.lookahead = lookahead
@@ -108,6 +108,7 @@ class FatBounds:
         mins: cython.p_double = self.mins
         maxs: cython.p_double = self.maxs
         motion: cython.p_double = self.motion
+        self.fat_row = flat(self.bounds)
         fat: cython.p_double = self.fat_row
         box: cython.p_double = self.nodes.box
         still: cython.bint = self.still

@@ -150,8 +150,9 @@ class Bodies:
     turn: Public[cython.double[:, :, ::1]]
     # (capacity, 2 * dim): the saved velocity and growth of a body on hold
     saved_motion: Public[cython.double[:, ::1]]
-    # The memory of `path`, `swept_min` and `swept_max`, for loops over all bodies.
+    # The memory of `path`, `motion`, `swept_min` and `swept_max`.
     flat_path: cython.p_double
+    flat_motion: cython.p_double
     flat_min: cython.p_double
     flat_max: cython.p_double
 
@@ -198,6 +199,7 @@ class Bodies:
         for name in ("place", "seen_place", "size", "seen_size"):
             setattr(self, name, views[name].data)
         self.rare.bits = self.traits
+        self.flat_motion = flat(self.motion)
         self.flat_min = flat(self.swept_min)
         self.flat_max = flat(self.swept_max)
         self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path

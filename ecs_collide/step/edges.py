@@ -100,12 +100,5 @@ class Edges:
         """Write the swept bounds of a moved body into the tree."""
         c: Broadphase = self.broadphase
 
-        c.moving.renew_one(
-            i,
-            self.bodies.swept_min,
-            self.bodies.swept_max,
-            self.bodies.motion,
-            True,
-            c.margin,
-            c.lookahead,
-        )
+        b: Bodies = self.bodies
+        c.moving.renew_path(i, b.flat_min, b.flat_max, b.flat_motion, c.margin, c.lookahead)
