@@ -15,7 +15,6 @@ from ecs_collide.debug import DebugDraw, Show
 if TYPE_CHECKING:
     from demos.app.painter import Recorder
 
-HELP = "M: sounds   F1: how it works"
 CARD = 1.0  # seconds of the title
 MAX_STEPS = 4  # in one frame; on a slower machine the game runs slower, not in jumps
 FRAMES_A_TEXT = 6  # frames between two layouts of the line of numbers, which are expensive
@@ -73,6 +72,7 @@ class Screen:
     def announce(self) -> None:
         """Show the title of the scene for a second, or until a key is pressed."""
         self.card = CARD
+        self.announce_keys()
 
     def _capture(self, scene: Scene) -> None:
         self.scene = scene
@@ -186,7 +186,8 @@ class Screen:
 
     def keys(self) -> list[str]:
         """Return what the keys of the scene do, if it has any, and those of all windows."""
-        return [*filter(None, [self.scene.help]), HELP]
+        others = f"M: sounds {'off' if self.speaker.is_on else 'on'}   F1: how it works"
+        return [*filter(None, [self.scene.help]), others]
 
     def keys_in_words(self) -> str:
         """Return what the keys do, which the title of the window says."""
@@ -201,6 +202,7 @@ class Screen:
             self.scene.keys.bot = not self.scene.keys.bot
         elif symbol == key.M:
             self.speaker.is_on = not self.speaker.is_on
+            self.announce_keys()
 
     def read_keys(self) -> None:
         """Pass the keys that are down to the scene."""

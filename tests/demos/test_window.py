@@ -100,6 +100,20 @@ def test_key_b_hands_over_to_the_bot(screen: Screen) -> None:
     assert screen.scene.keys.bot
 
 
+def test_key_m_switches_sounds_and_the_title_says_what_it_does(screen: Screen) -> None:
+    from pyglet.window import key
+
+    assert "M: sounds off" in screen.window.caption
+
+    screen.press(key.M, 0)
+    assert not screen.speaker.is_on
+    assert "M: sounds on" in screen.window.caption
+
+    screen.press(key.M, 0)
+    assert screen.speaker.is_on
+    assert "M: sounds off" in screen.window.caption
+
+
 def show(screen: Screen, scene: Scene) -> None:
     """Show a scene, and wait until the window has its size."""
     screen.show(scene)
