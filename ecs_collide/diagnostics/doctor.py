@@ -59,14 +59,21 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
     offsets = np.zeros((len(rows), e.dim))  # in a world that wraps
     contacts.offsets_into(offsets.data)
     for (i, j, crossing, *_), shift in zip(rows, offsets, strict=True):
-        low = np.maximum(table.tight_min[i], table.tight_min[j] + shift).tolist()
-        high = np.minimum(table.tight_max[i], table.tight_max[j] + shift).tolist()
+        one = np.array(table.tight_min[i]), np.array(table.tight_max[i])
+        two = table.tight_min[j] + shift, table.tight_max[j] + shift
+        low = np.maximum(one[0], two[0]).tolist()
+        high = np.minimum(one[1], two[1]).tolist()
         depth = [high[k] - low[k] for k in range(e.dim)]
         least = e.wrap or (None,) * e.dim  # the slop in a world that wraps depends on its widths
         slop = [4.0 * SLOP * max(abs(low[k]), abs(high[k]), least[k] or 0.0) for k in range(e.dim)]
         if not crossing and all(depth[k] > slop[k] for k in range(e.dim)):
             k = min(range(e.dim), key=depth.__getitem__)
-            pair = sorted((int(ids[i]), int(ids[j])))
+            first, second = int(ids[i]), int(ids[j])
+            if max(slop) >= min(
+                e.depth_in_slope(first, one, two), e.depth_in_slope(second, two, one)
+            ):
+                continue  # it touches the line
+            pair = sorted((first, second))
             yield Finding(
                 "inside",
                 tuple(pair),

@@ -12,9 +12,10 @@ from ecs_collide.components.base import NamedText
 from ecs_collide.components.basics import Disabled
 from ecs_collide.components.dynamics import Attached, Dominance, LockedAxes, Separate
 from ecs_collide.components.filters import NAMES, Filter, filter_numbers
-from ecs_collide.components.surfaces import OneWay, solid_side
+from ecs_collide.components.surfaces import OneWay, Slope, solid_side
 from ecs_collide.diagnostics.findings import (
     Box,
+    Corners,
     Examination,
     Examined,
     Finding,
@@ -311,14 +312,21 @@ def _describe_placement(
             ]
             if hit.kind is SweepKind.IMPACT and hit.time is not None
         ]  # fmt: skip
-        if times:
+        if times and not any(Slope in e.of(entity) for entity in both):
             alone = "left alone"
             if falls[0].velocity != falls[1].velocity:
                 alone += ", and without gravity,"
             yield Finding("ahead", both, f"{alone} they meet in {min(times):.6g} seconds")
         return
     near = [k for k in range(e.dim) if gaps[k] >= -_slop(one, two, k)]
-    if len(near) > 1:
+    corners = _corners(one), _corners(two)
+    in_slope = min(e.depth_in_slope(first, *corners), e.depth_in_slope(second, *reversed(corners)))
+    slop = 4.0 * max(_slop(one, two, k) for k in range(e.dim))
+    if in_slope < -slop:
+        yield Finding("gap", both, f"gap {-in_slope:.6g} to the line of the slope")
+    elif not near and in_slope <= slop:
+        yield Finding("touching", both, "they touch on the line of the slope")
+    elif len(near) > 1:
         yield Finding("corner", both, "they touch at a corner only, which is no contact")
     elif near:
         yield Finding("touching", both, f"they touch on {'xyz'[near[0]]}")
@@ -347,6 +355,11 @@ def _images(e: Examination, centre: list[float]) -> Iterator[list[float]]:
     widths = e.wrap or (None,) * e.dim
     for at in product(*((0.0,) if width is None else (-width, 0.0, width) for width in widths)):
         yield [here + off for here, off in zip(centre, at, strict=True)]
+
+
+def _corners(box: Box) -> Corners:
+    low, high = zip(*(_faces(box, k) for k in range(len(box.centre))), strict=True)
+    return low, high
 
 
 def _faces(box: Box, k: int) -> tuple[float, float]:

@@ -18,6 +18,7 @@ from ecs_collide.components.basics import Growth
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.surfaces import Slope
 from ecs_collide.diagnostics.explain import Verdict
+from ecs_collide.diagnostics.findings import depth_in_slope
 from ecs_collide.events import Collision, VectorLike
 from ecs_collide.queries.inspection import BodyKind
 from ecs_collide.space import Space
@@ -260,22 +261,9 @@ def _depth_in_slope(space: Space, entity: int, box: tuple[Corner, Corner]) -> fl
     kind = int(space.body_kinds([entity])[0])
     if slope is None or kind & BodyKind.DYNAMIC or space.world.component(entity, Growth):
         return np.inf
-    rise, up = np.array(slope.rise[: space.dim]), np.array(space.up[: space.dim])
-    if rise @ up or space.world.component(entity, Attached):
+    if space.world.component(entity, Attached):
         return np.inf
-    whole = space.bounds(entity)
-    # The lower and upper ends of the slope and of the box, along the rise and upwards.
-    (ends, heights), (sides, levels) = (
-        [
-            np.sort([corner[: space.dim] @ way for corner in map(np.array, both)])
-            for way in (rise, up)
-        ]
-        for both in (whole, box)
-    )
-    at = max(sides[0], ends[0]) if slope.ceiling else min(sides[1], ends[1])
-    part = slope.low + (slope.high - slope.low) * (at - ends[0]) / (ends[1] - ends[0])
-    line = heights[0] + part * (heights[1] - heights[0])
-    return float(levels[1] - line if slope.ceiling else line - levels[0])
+    return depth_in_slope(slope, space.up, space.bounds(entity), box)
 
 
 @contextmanager

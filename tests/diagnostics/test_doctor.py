@@ -430,6 +430,41 @@ def test_a_space_without_systems(world):
     assert causes(space.doctor()) == ["no_systems"]
 
 
+class TestSlopes:
+    """A slope is less than its box, so most of that is air."""
+
+    @pytest.fixture
+    def explain(self, world):
+        def explain(y, **slope):
+            ramp = esper.create_entity(
+                ec.Position(8, 4), ec.Extents(8, 4), ec.Slope("right", **slope)
+            )
+            crate = esper.create_entity(
+                ec.Position(6, y), ec.Extents(2, 1), ec.Velocity(0, 0), ec.Slide()
+            )
+            space = ec.install()
+            esper.process(1)
+            causes_of = [f.cause for f in space.explain(ramp, crate).findings]
+            return causes(space.doctor()), [cause for cause in causes_of if cause != "met"]
+
+        return explain
+
+    def test_a_crate_on_the_line_is_not_inside(self, explain):
+        assert explain(5) == ([], ["touching"])
+
+    def test_a_crate_above_the_line_has_a_gap(self, explain):
+        assert explain(6) == ([], ["gap"])
+
+    def test_a_crate_beyond_the_line_is_inside(self, explain):
+        assert explain(4.5) == (["inside"], ["inside"])
+
+    def test_a_ceiling_is_solid_above_its_line(self, explain):
+        assert explain(1, ceiling=True) == ([], ["touching"])
+
+    def test_lines_that_are_lower_than_the_box(self, explain):
+        assert explain(3, high=0.5) == ([], ["touching"])
+
+
 class TestOtherGames:
     """Spaces whose games move the bodies, or have components of their own."""
 
