@@ -70,8 +70,13 @@ def title_and_summary(page: str) -> tuple[str, str]:
 
 
 def plain(text: str) -> str:
-    """Return Markdown without pictures, links between pages, and what Sphinx makes of it."""
+    """Return Markdown without pictures, links between pages, and what Sphinx makes of it.
+
+    After a colon the text of a picture stays, because the sentence needs it.
+    """
     text = re.sub(r"```\{.*?\n.*?```\n", "", text, flags=re.S)
+    text = re.sub(r":\n+!\[([^\]]*)\]\([^)]*\)\n*", r": \1.\n\n", text)
+    text = re.sub(r" \(\[more\]\([^)]*\)\)", "", text)
     text = re.sub(r"!\[[^\]]*\]\([^)]*\)\n*", "", text)
     return re.sub(r"\[([^\]]+)\]\((?!https?:)[^)]*\)", r"\1", text)
 

@@ -472,6 +472,8 @@ def test_file_for_programs_is_short_and_has_all_components_and_recipes():
     for page in (ROOT / "docs").glob("cookbook_*.md"):
         assert set(programs(page.name)) <= set(re.findall(r"```python\n(.*?)```", full, re.S))
     assert "](" not in re.sub(r"\]\(https://|```.*?```", "", full, flags=re.S)
+    assert "its own response: The same throw against a wall" in full  # a picture's words
+    assert not re.search(r":\n+[#A-Z]", re.sub(r"```.*?```", "`", full, flags=re.S))
 
 
 def test_list_for_programs_says_what_each_page_is_about():
