@@ -838,6 +838,15 @@ class Clusters(SharedMotion):
             node = self.nodes[node].next
         return foremost
 
+    @cython.cfunc
+    @cython.inline
+    def keeps_losses(self, root: cython.Py_ssize_t) -> cython.bint:
+        """Return whether no parting gives back the energy that a merge of the cluster takes.
+
+        If its members part from each other, they have the energy that the new partner took.
+        """
+        return self.nodes[root].size == 1 or self.nodes[root].lasts
+
     def loss_with(
         self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
     ) -> cython.double:

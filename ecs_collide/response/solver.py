@@ -368,7 +368,8 @@ class Solver:
         else:
             if m.loss == INF:  # otherwise `_rebound_from` has set it
                 m.loss = 0.0
-            m.loss += c.loss_with(one, c.nodes[other].mass, c.leaving_velocity(other))
+            if c.keeps_losses(one) and c.keeps_losses(other):
+                m.loss += c.loss_with(one, c.nodes[other].mass, c.leaving_velocity(other))
         # A body that has left a lasting cluster counts with its share of the momentum.
         v1: cython.double = m.before[0][k] if first_leaves else c.leaving_velocity(one)
         v2: cython.double = m.before[1][k] if second_leaves else c.leaving_velocity(other)

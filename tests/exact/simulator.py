@@ -1153,7 +1153,9 @@ class Simulator:
             energy = sum(mass * self.final(n, k) ** 2 for n, mass in masses.items())
             velocity = momentum / sum(masses.values())
             if len(self.yielding) == 2:
-                self.loss = (self.loss or 0) + energy - momentum * velocity
+                self.loss = self.loss or 0
+                if all(len(cluster.members) == 1 or cluster.lasts for cluster in joining):
+                    self.loss += energy - momentum * velocity
             if joined.merged_before or any(cluster.lasts for cluster in joining):
                 joined.momentum = momentum
                 leads = len(joining) == 1 or self._leads(*joining)

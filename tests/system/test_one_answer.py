@@ -247,6 +247,34 @@ def test_boxes_behind_one_that_grows_keep_out_of_its_face():
     assert slow.x + fast.x + pushed.x == pytest.approx(4)
 
 
+def test_a_box_that_stops_beside_its_partner_takes_no_energy_that_a_parted_box_has_again():
+    #
+    #        +---+         D is heavy and has `Stop`; it would move up with B.  C is hit first,
+    #    +---+ D | <==     but D pulls B away from it, so C has lost nothing.
+    #    | B +---+
+    #    +---+ C |
+    #        +---+
+    #
+    ec.install()
+    speeds = [(1.0, 1.0), (0.0, 0.0), (-3.0, 0.0)]
+    masses = [1.0, 1.0, 1024.0]
+    velocities = [ec.Velocity(*speed) for speed in speeds]
+    for n, (x, y) in enumerate([(0, 0), (1, -0.25), (1, 0.75)]):
+        response = ec.Stop() if n == 2 else ec.Slide()
+        box = (ec.Position(x, y), ec.Extents(0.5, 0.5), velocities[n], ec.Mass(masses[n]), response)
+        esper.create_entity(*box)
+
+    esper.process(DT)
+
+    after = [velocity.xy for velocity in velocities]
+    assert after[1] == (0, 0)
+    was, now = (
+        sum(m * (x * x + y * y) for m, (x, y) in zip(masses, both, strict=True))
+        for both in (speeds, after)
+    )
+    assert now <= was
+
+
 def test_boxes_that_part_again_keep_their_momentum():
     ec.install()
     rng = random.Random(7)
