@@ -1,6 +1,6 @@
 """Check an installed ecs_collide: python .ci/wheel_check.py compiled|plain.
 
-It must be the installed one, in the life that is said; the first program of the pages must
+It must be the installed one, compiled or not as named; the first program of the README must
 run; the mixed room of the tests must show its golden log, bit for bit; and the
 self-check of `python -m ecs_collide` must hold.
 """
