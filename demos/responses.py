@@ -25,6 +25,7 @@ ROUND = 128  # steps until it begins again
 EVERY = 6  # steps between two boxes of a trail
 VIOLET = (186, 132, 250)
 ARROW = 0.45  # length beside the ball for each unit of speed
+DUST = 0.12  # particles for each unit of impulse
 
 Point = NDArray[np.float64]
 Way = tuple[str, tuple[object, ...], tuple[float, float], Colour]
@@ -86,7 +87,8 @@ class Responses(PaintedScene):
         velocity = esper.component_for_entity(self.balls[number], ec.Velocity).xy
         self.after[number] = velocity
         self.n_wrong += velocity != WAYS[number][2]
-        self.effects.burst(event.point, WAYS[number][3], 14, 170.0, towards=(0.0, 0.5))
+        colour, n = WAYS[number][3], round(event.impulse * DUST)
+        self.effects.burst(event.point, colour, n, 170.0, towards=(0.0, 0.5))
         self.effects.slow(0.3, 0.8)
         self.effects.play("hit")
 
