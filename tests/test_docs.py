@@ -11,6 +11,8 @@ import json
 import re
 from pathlib import Path
 
+import esper
+import numpy
 import pytest
 
 import ecs_collide
@@ -197,8 +199,9 @@ def test_tutorial_shows_parts_of_its_programs_and_together_all_lines():
 def test_examples_in_docstrings_run(name):
     module = importlib.import_module(f"ecs_collide.{name}")
 
+    known = {**vars(ecs_collide), "ec": ecs_collide, "esper": esper, "np": numpy}
     runner = doctest.DocTestRunner()
-    for examples in doctest.DocTestFinder().find(module, extraglobs=vars(ecs_collide)):
+    for examples in doctest.DocTestFinder().find(module, globs=known):  # not those of the module
         NAMES.clear()  # each example names its own categories
         runner.run(examples)
 

@@ -172,6 +172,7 @@ class Character:
 
     Examples
     --------
+    >>> from ecs_collide.character import Character
     >>> hero = Character(jump_height=100, time_to_top=0.5)
     >>> hero.jump_speed, hero.gravity
     (400.0, 800.0)
@@ -291,6 +292,7 @@ class Character:
 
         Examples
         --------
+        >>> from ecs_collide.character import Character
         >>> Character.with_jump_speed(400, 800).jump_height
         100.0
         """
@@ -381,6 +383,7 @@ class Character:
 
         Examples
         --------
+        >>> from ecs_collide.character import Character
         >>> hero = Character()
         >>> hero.knock_back((-300, 250), time=0.4)  # to the left, away from an enemy
         """

@@ -331,6 +331,7 @@ class Mass(Component):
 
     Examples
     --------
+    >>> import math
     >>> crate, anvil = Mass(20), Mass(math.inf)
     """
 

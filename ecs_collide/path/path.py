@@ -73,6 +73,7 @@ class Path:
 
     Examples
     --------
+    >>> from ecs_collide.path import Path
     >>> path = Path([(0, 0), (30, 0), (30, 40)], speed=10)
     >>> path.at(0), path.at(5), path.at(9)
     ((0.0, 0.0, 0.0), (30.0, 20.0, 0.0), (30.0, 20.0, 0.0))
@@ -126,6 +127,8 @@ class Path:
 
         Examples
         --------
+        >>> import math
+        >>> from ecs_collide.path import Path
         >>> path = Path.circle((0, 0), 10, speed=math.tau * 10)  # a round in a second
         >>> path.at(0), path.at(0.25), path.at(0.5)
         ((10.0, 0.0, 0.0), (0.0, 10.0, 0.0), (-10.0, 0.0, 0.0))

@@ -37,6 +37,7 @@ class Zone:
 
     Examples
     --------
+    >>> from ecs_collide.zone import Zone
     >>> water = Zone(buoyancy=1.5, drag=4, walk=0.5)
     >>> moon = Zone(gravity=0.2)
     >>> wind = Zone(flow_x=-120, drag=1)
