@@ -312,6 +312,8 @@ class ImpactLoop:
         n: cython.Py_ssize_t
 
         for n in range(b.n_turned):
+            self.holding.n_pairs[b.turned[n]] = 0
+        for n in range(b.n_turned):
             b.is_turned[b.turned[n]] = DONE
             self._sweep_pairs_of(b.turned[n])
         for n in range(b.n_turned):
@@ -322,21 +324,24 @@ class ImpactLoop:
     def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.void:
         """Sweep the pairs of a body that has turned, except with bodies that are done."""
         at: cython.Py_ssize_t = self.pairs.head_of(i)
-        n_visits: cython.longlong = 0
+        n_visits: cython.longlong = self.holding.n_pairs[i]  # with bodies that are done
         clear: cython.double = self.bodies.clear_gap()
 
         while at >= 0:
             p: cython.Py_ssize_t = at
-            gap: cython.double = self._gap_of_paths(p, clear)
-            # Count only paths whose bounds meet: other pairs depend on the margin of the tree.
-            n_visits += gap <= 0.0
             # `PairTable.partner` and `next_of`, inlined to save the calls.
             is_first: cython.int = self.pairs.at[p].first == i
             j: cython.Py_ssize_t = self.pairs.at[p].first + self.pairs.at[p].second - i
             at = self.pairs.at[p].next_of_second - 1
             at += (self.pairs.at[p].next_of_first - self.pairs.at[p].next_of_second) * is_first
-            if self.bodies.is_turned[j] == DONE:
+            is_turned: cython.int = self.bodies.is_turned[j]
+            if is_turned == DONE:
                 continue
+            gap: cython.double = self._gap_of_paths(p, clear)
+            # Count only paths whose bounds meet: other pairs depend on the margin of the tree.
+            if gap <= 0.0:
+                n_visits += 1
+                self.holding.n_pairs[j] += is_turned
             if gap > clear and self._is_idle(p):
                 self.pairs.mark_clear(p)
                 continue
@@ -375,19 +380,21 @@ class ImpactLoop:
         A gap above `enough` may be returned early.
         """
         b: Bodies = self.bodies
+        low: cython.p_double = b.flat_min
+        high: cython.p_double = b.flat_max
         one: cython.Py_ssize_t = b.dim * self.pairs.at[p].first
         two: cython.Py_ssize_t = b.dim * self.pairs.at[p].second
         k: cython.int
-        offset: cython.double = 0.0
+        wraps: cython.bint = b.wraps
         gap: cython.double = -INF
 
         for k in range(b.dim):
-            if b.wraps:
-                offset = self.pairs.offset[p, k]
-            gap = max(gap, b.flat_min[one + k] - (b.flat_max[two + k] + offset))
-            gap = max(gap, (b.flat_min[two + k] + offset) - b.flat_max[one + k])
+            offset: cython.double = self.pairs.offset[p, k] if wraps else 0.0
+            gap = max(gap, low[one] - (high[two] + offset), (low[two] + offset) - high[one])
             if gap > enough:
                 break
+            one += 1
+            two += 1
         return gap
 
     # -- place --

@@ -60,6 +60,25 @@ def test_each_pair_of_a_row_that_presses_is_swept_once():
     assert space.stats.sweeps == 5
 
 
+@pytest.mark.parametrize("kernels", ["plain"], indirect=True)
+def test_a_pair_of_two_bodies_that_turn_is_a_visit_of_both(monkeypatch):
+    #   3>  1>  0     all faces touch, and all three turn
+    holding = plain.kernel("response.holding").Holding
+    visits = [0, 0, 0]
+
+    def count_visits(self, i, n_visits):
+        visits[i] += n_visits
+
+    monkeypatch.setattr(holding, "count_visits", count_visits)
+    for i in range(3):
+        mover((2 * i, 0), (1, 1), ((3, 1, 0)[i], 0), ec.Slide())
+    ec.install()
+
+    esper.process(0.25)
+
+    assert visits == [2, 4, 2]  # a resolution and a sweep for each pair
+
+
 def deflect():
     return ec.Deflect(0.3)
 
