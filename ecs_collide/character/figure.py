@@ -69,11 +69,12 @@ class Figure:
         grounds = self.grounds = self._find_contacts()
         carrying = self._carriers_among(grounds)
         self.rides = carrying is not None
-        landed = bool(grounds) and not last.rode and not last.stepping and any(last.frame)
+        follows = last.stepping or last.turned
+        landed = bool(grounds) and not last.rode and not follows and any(last.frame)
         for k in range(self.dim):
             left = last.frame[k] if last.rode and not self.rides else 0.0
             kept = _same(moved[k], last.written[k] + left)  # else it was held up, or thrown
-            if k != self.up and grounds and (last.stepping or last.snapped):
+            if k != self.up and grounds and follows:
                 kept = True  # only the frame has changed, not its walk
             if k != self.up and not c.on_ground and self.lands_on_slope():
                 kept = True  # the slope has turned its fall, not its walk
@@ -184,7 +185,7 @@ class Figure:
         carriers = [
             (-moved[self.up] * self.sign, ground, moved)
             for ground in grounds
-            if (moved := self._velocity_on(ground)) is not None
+            if (moved := self.velocity_on(ground)) is not None
         ]
         if carriers:
             return min(carriers)[2]
@@ -194,7 +195,7 @@ class Figure:
         carried = self.space.carried(self.entity)
         return carried if any(carried) else None
 
-    def _velocity_on(self, ground: int) -> Vector | None:
+    def velocity_on(self, ground: int) -> Vector | None:
         """Return the velocity of a `Carry`, or None if the body does not carry."""
         carry = esper.try_component(ground, ec.Carry)
         if carry is None or (carry.normal or self.space.up)[self.up] != self.sign:
@@ -219,13 +220,15 @@ class Figure:
     def _is_thrown(self, ground: int) -> bool:
         """Return whether it leaves its ground because a spring or a hit has set its velocity."""
         rises = self.own[self.up] * self.sign
-        if self.rides or rises <= 0.0:
-            return rises > 0.0
+        if rises <= 0.0:
+            return False
         normal = self.floors[ground]
         if self.is_slanted(normal):  # an impact has turned it along the slope
-            moved = self.velocity_of(ground)
+            moved = (0.0, 0.0, 0.0) if self.rides else self.velocity_of(ground)
             away = sum((self.own[k] - moved[k]) * normal[k] for k in range(self.dim))
             return away > SAME * max(1.0, *map(abs, self.own))
+        if self.rides:
+            return True
         pushed = float(self.space.velocities([ground])[0, self.up]) * self.sign
         return not (rises <= pushed or _same(rises, pushed))
 

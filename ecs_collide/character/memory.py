@@ -53,7 +53,7 @@ class Memory:
     dash_held: bool = False  # the same for `Character.dash`
     gone: bool = True  # whether it left the ground by itself: there is no coyote time
     stepping: bool = False  # whether it rises, or has risen, onto a step
-    snapped: bool = False  # whether it went down to a slope, which may have turned it
+    turned: bool = False  # whether it went onto another slope or floor, which may have turned it
     rode: bool = False  # whether the space carried it with its ground
     hovered: float = 0.0  # seconds that it has hovered since it was on the ground
     locked: float = 0.0  # seconds that are left of a wall jump in which it does not steer
@@ -88,7 +88,7 @@ _KEPT_NUMBERS = (
     *("locked", "stunned", "since_ledge", "pull", "standing_height"),
 )
 _KEPT_VECTORS = ("own", "written", "frame", "wall", "dash_way", "knock")
-_KEPT_FLAGS = ("held", "dash_held", "gone", "stepping", "rode", "climbing", "knocked", "snapped")
+_KEPT_FLAGS = ("held", "dash_held", "gone", "stepping", "rode", "climbing", "knocked", "turned")
 _KEPT_INTS = ("ledge", "let_through")
 _N_NUMBERS = len(NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
 # Axis of up, state, lift speed; ground, categories, integers; numbers; flags.

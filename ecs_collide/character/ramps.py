@@ -42,11 +42,13 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
         return False
     up, sign, dt = figure.up, figure.sign, figure.dt
     normals = list(figure.floors.values())
+    place = figure.centre
     if not figure.touches and drop is not None:
         normals = [figure.below[drop[0]]]
+        place = added(place, figure.upwards(-drop[1]))
     if not normals:
         return False
-    own, place, rest = list(figure.own), figure.centre, 1.0
+    own, rest = list(figure.own), 1.0
     is_slanted = any(figure.is_slanted(normal) for normal in normals)
     total: Vector = (0.0,) * figure.dim
     way = walk_along(figure, normals)
@@ -62,6 +64,7 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
         is_slanted |= figure.is_slanted(hit.normal)
         if is_floor:
             normals = [hit.normal]
+            figure.memory.turned = True
         else:  # it stops at a wall, or goes on with it
             for k in figure.level:
                 if hit.normal[k] * own[k] < 0.0:
@@ -69,11 +72,17 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
         way = walk_along(figure, normals)
     if not is_slanted:
         figure.own[:] = own
+        figure.memory.turned = False
         return False
     out[:] = added(total, times(way, rest))
     if not figure.touches and drop is not None:
-        figure.memory.snapped = True
+        figure.memory.turned = True
         # A little more than the gap, which may be below the rounding of the query.
         far = TOUCH * max(map(abs, (*figure.centre, *figure.half)))
-        out[up] -= sign * (drop[1] + far) / dt
+        ground, normal = drop[0], figure.below[drop[0]]
+        carrying = figure.velocity_on(ground)
+        if carrying is not None:
+            figure.frame = list(carrying)
+        moved = sum(normal[k] * figure.speed_of(ground, k) for k in range(figure.dim))
+        out[up] += moved / normal[up] - sign * (drop[1] + far) / dt
     return True

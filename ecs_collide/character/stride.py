@@ -276,7 +276,7 @@ class Stride(Figure):
         c = self.character
         out = list(self.own)
         stepping, self.memory.stepping = self.memory.stepping, False
-        self.memory.snapped = False
+        self.memory.turned = False
         if self.hangs:
             return out
         if self.jumps and self.rides:  # the space adds the whole velocity of the lift once more
@@ -318,7 +318,8 @@ class Stride(Figure):
             hit = self.cast(self.centre, times(move, STEPS_AHEAD))
             free = STEPS_AHEAD if hit is None else hit.time * STEPS_AHEAD
             ahead = (min(free, 1.0), free) if self.memory.stepping else (min(free, 1.0),)
-            found += [self._look_down(added(self.centre, times(move, part))) for part in ahead]
+            below = [self._look_down(added(self.centre, times(move, part))) for part in ahead]
+            found += [drop for drop in below if drop and not self.is_slanted(self.below[drop[0]])]
         return min((drop for drop in found if drop), key=itemgetter(1), default=None)
 
     def _look_down(self, centre: Vector) -> tuple[int, float] | None:

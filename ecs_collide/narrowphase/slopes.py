@@ -335,10 +335,13 @@ class Slopes:
         for k in range(b.dim):
             apart: cython.double = b.centre_of(self.body, k) - b.centre_of(self.slope, k)
             apart -= self.sign * pairs.offset_of(p, k)
+            if k == self.up:  # the centre of the solid part
+                apart += self.out * (0.5 * self.drop)
             gap: cython.double = abs(apart) - (b.half_of(self.body, k) + b.half_of(self.slope, k))
-            is_top: cython.bint = k == self.up and (apart > 0.0) == (self.out > 0.0)
-            if is_top:
-                gap += self.drop
+            is_top: cython.bint = False
+            if k == self.up:
+                gap += 0.5 * self.drop
+                is_top = (apart > 0.0) == (self.out > 0.0)
             slop = b.slop_between(self.body, self.slope, k)
             if gap > slop:
                 return APART

@@ -9,6 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterState, install_characters
+from ecs_collide.path import Path, install_paths
 from tests.scenes import box, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("implementation", "world")
@@ -90,7 +91,7 @@ def test_it_stands_still_on_a_slope_without_friction(volume):
         esper.process(DT)
     place = position(body)
 
-    for _ in range(volume(100, 1000)):
+    for _ in range(volume(100, 1000, 1_000_000)):
         esper.process(DT)
 
     assert position(body) == place
@@ -344,3 +345,29 @@ def test_it_still_climbs_steps_where_there_are_slopes_elsewhere(start):
         esper.process(DT)
 
     assert position(body)[1] == pytest.approx(FEET + 20, abs=1e-9)
+
+
+@pytest.mark.parametrize("holds", ["character", "friction"])
+@pytest.mark.parametrize("points", [[(0, 0), (100, 50), (30, 90)], [(0, 0), (100, 0)]])
+def test_what_stands_on_a_slope_on_a_path_does_not_creep(holds, points, volume):
+    lift = mover((0, 0), (64, 32), (0, 0), ec.Slope("right"), ec.Carry(), ec.Friction(3))
+    esper.add_component(lift, Path(points, 60, mode="loop"))
+    body = mover((3, 40), (6, FEET), (0, 0), ec.Slide())
+    space = ec.install(ec.Space(sleep=False, gravity=(0, -900)))
+    install_paths(space)
+    if holds == "character":
+        esper.add_component(body, Character())
+        install_characters(space)
+    for _ in range(60):
+        esper.process(DT)
+    place = apart(lift, body)
+
+    for _ in range(volume(100, 1000, 1_000_000)):
+        esper.process(DT)
+        now = apart(lift, body)
+        assert now == pytest.approx(place, abs=3e-14, rel=0)  # one rounding of each coordinate
+    assert space.contacts(body)
+
+
+def apart(first, second):
+    return tuple(b - a for a, b in zip(position(first), position(second), strict=True))

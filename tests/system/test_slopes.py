@@ -10,6 +10,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.scenes import SLOP, box, mover, position, set_velocity, velocity
+from tests.terrain import ground_below, terrain
 
 pytestmark = pytest.mark.usefixtures("implementation", "world")
 
@@ -661,6 +662,26 @@ def test_coming_impacts_and_explanations_report_the_line():
     assert all(normal == pytest.approx((-HALF, HALF), abs=1e-15) for normal in normals)
 
 
+#   +--+ . . . .+
+#   |  |        :    The line ends at a height of 4, and the box of the slope at 28.
+#   +--+        :
+#      |'-..   :
+#      +------'-+
+@pytest.mark.parametrize("over", [0.0001, 0.5])
+def test_a_contact_ends_where_a_low_body_passes_the_end_of_a_line_below_the_top_of_its_box(over):
+    box((0, 12), (8, 16), ec.Slope("left", high=0.25))
+    body = mover((-8 - over + 3, 4 + over / 2), (1, 1), (-2, 1), ec.Slide())
+    space = ec.install()
+
+    esper.process(0.5)
+    touches = space.contacts(body)
+    esper.process(0.5)
+
+    assert len(touches) == 1
+    assert space.contacts(body) == []
+    assert position(body)[1] - 1 == pytest.approx(4 + over / 2, abs=1e-12)
+
+
 # -- seams --
 
 
@@ -697,49 +718,6 @@ def test_a_body_slides_over_a_ramp_of_tiles_as_over_one_piece(tile, rise, volume
             assert position(body)[0] - before == pytest.approx(turned[0] * DT, rel=1e-9)
             assert all(abs(hit.normal[0]) < 1 for hit in space.collisions)
         esper.delete_entity(body, immediate=True)
-
-
-def terrain(rng, n, tile):
-    """Lay columns whose upper ends are level or sloped; return the heights of both ends of each."""
-    height, columns = 0.0, []
-    for k in range(n):
-        step = rng.choice([0, 0, 1, -1, 0.5, -0.5, 2, -2])
-        if abs(height + step) > 6:
-            step = -step
-        low, high, base = min(height, height + step), max(height, height + step), -8
-        x = (k + 0.5) * tile
-
-        def column(bottom, top, *parts, x=x):
-            box((x, (bottom + top) / 2 * tile), (tile / 2, (top - bottom) / 2 * tile), *parts)
-
-        rise = "right" if step > 0 else "left"
-        kind = rng.randrange(3)
-        if step == 0:
-            column(base, low)
-        elif kind == 0:  # a triangle on a box
-            column(base, low)
-            column(low, high, ec.Slope(rise))
-        elif kind == 1:  # one piece
-            column(base, high, ec.Slope(rise, low=(low - base) / (high - base)))
-        else:  # a slope lower than its box
-            column(base, low)
-            column(low, high + 1, ec.Slope(rise, high=(high - low) / (high + 1 - low)))
-        columns.append((height, height + step))
-        height += step
-    return columns
-
-
-def ground_below(columns, tile, left, right):
-    """Return the highest point of the ground between two places."""
-
-    def at(x):
-        k = min(max(int(x // tile), 0), len(columns) - 1)
-        first, last = columns[k]
-        return tile * (first + (last - first) * (x / tile - k))
-
-    places = [left, right]
-    places += [k * tile for k in range(math.ceil(left / tile), math.floor(right / tile) + 1)]
-    return max(map(at, places))
 
 
 @pytest.mark.parametrize("seed", range(3))
