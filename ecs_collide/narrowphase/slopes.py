@@ -396,7 +396,6 @@ class Slopes:
         if not b.is_anchored(self.body, self.up, t):
             b.advance(self.body, t)
             self.snap(pairs, p, is_slanted(sign))
-            b.anchor(self.body, self.slope, self.up, t)
         return True
 
     # -- for queries: rows of two boxes, from `p` in the arrays of their lower and upper corners --

@@ -7,9 +7,10 @@ stays on the slope, gravity acts on it only along the line to the end of the ste
 
 A body between a slope and another body that gives no way, such as in a valley, must satisfy both
 contacts at once: resolved one after the other, the two would take turns forever.  If it rests
-there, it is an anchor to the bodies above it.
+there, it is an anchor to the bodies above it.  If the slope meets the body for the third time in an
+instant, because bodies that have merged with it bring it back, the slope turns its clusters as one.
 
-The energy of the body never rises in the frame of the slope.
+The energy of the body rises in the frame of the slope by no more than rounding.
 """
 
 from __future__ import annotations
@@ -26,11 +27,8 @@ from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
-from ecs_collide.response.product_sum import ProductSum
 
 PARALLEL = 2.0**-20  # one less the squared cosine of two normals: below, they cannot be told apart
-SHRINK = 1.0 - 2.0**-52
-N_SHRINKS = 8
 SERIES: cython.longlong = 2  # repetitions after which a slope turns the cluster of a body too
 
 
@@ -47,7 +45,6 @@ class SlopeResponse:
     slopes: Slopes  # finds the line of the impact
     others: Slopes  # finds the lines of other contacts
     impact: ImpactState
-    sum: ProductSum
     rests: cython.bint  # whether two contacts leave the last body no velocity but the slope's
     solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
     # the part along the normal of the corner's velocity that no response changes: on locked axes,
@@ -73,7 +70,6 @@ class SlopeResponse:
         self.slopes = Slopes(step.bodies)
         self.others = Slopes(step.bodies)
         self.impact = impact
-        self.sum = ProductSum()
         self.solid = -1
         self.fixed_speed = 0.0
         self.rests = False
@@ -113,7 +109,6 @@ class SlopeResponse:
             return False
         i: cython.Py_ssize_t = s.body
         n: cython.int = 0 if m.rows[0] == i else 1
-        grows: cython.bint = False
         self.fixed_speed = 0.0
         for k in range(b.dim):
             self.clusters.even_out(i, k)
@@ -124,7 +119,6 @@ class SlopeResponse:
                 self.fixed_speed += self.before[k] * s.normal_on(k)
             if b.growth[i, k] != 0.0:
                 self.fixed_speed -= b.growth[i, k] * abs(s.normal_on(k))
-                grows = True
             self.pull[k] = 2.0 * self.clusters.kick_of(i, k)
         free: cython.double = self._dot(self.normal, self.normal)
         if free == 0.0:
@@ -160,11 +154,8 @@ class SlopeResponse:
         is_locked: cython.bint = b.controls.locks(i, s.run) or b.controls.locks(i, s.up)
         if not (normal_only or is_locked):
             self._slide(i, apart - self.fixed_speed, m.impulse / b.mass[i], stays)
-        if stays:
-            if not (is_locked or grows):
-                self._straighten()
-            if not self._fit_between(p, i):
-                return False
+        if stays and not self._fit_between(p, i):
+            return False
         self._write(i)
         return True
 
@@ -291,36 +282,6 @@ class SlopeResponse:
             total += along * along
         return sqrt(total)
 
-    def _straighten(self) -> cython.void:
-        """Give velocity and pull of a body that stays on the slope the direction of the line.
-
-        Otherwise the rounding of two numbers that cancel would leave a part along the normal.
-        """
-        s: Slopes = self.slopes
-        _n: cython.int
-
-        along: cython.double = self.after[s.run] * s.normal_up - self.after[s.up] * s.normal_run
-        pull: cython.double = self.pull[s.run] * s.normal_up - self.pull[s.up] * s.normal_run
-        self.after[s.run] = along * s.normal_up
-        self.after[s.up] = -along * s.normal_run
-        self.pull[s.run] = pull * s.normal_up
-        self.pull[s.up] = -pull * s.normal_run
-        for _n in range(N_SHRINKS):
-            if not self._gains_energy():
-                return
-            self.after[s.run] *= SHRINK
-            self.after[s.up] *= SHRINK
-
-    def _gains_energy(self) -> cython.bint:
-        """Return whether the energy in the frame of the slope rises, in twice the precision."""
-        k: cython.int
-
-        self.sum.clear()
-        for k in range(self.bodies.dim):
-            self.sum.add(self.before[k], self.before[k])
-            self.sum.add(-self.after[k], self.after[k])
-        return self.sum.total() < 0.0
-
     @may_raise
     def _fit_between(self, p: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
         """Satisfy also the other contacts of the body with bodies that give no way.
@@ -349,7 +310,7 @@ class SlopeResponse:
             return False
         b.advance(i, self.step.now)
         b.advance(j, self.step.now)
-        if not c.is_touching(q) or not self._gives_no_way(j, c.axis):
+        if not c.is_touching(q) or b.dynamic_along(j, c.axis):
             return False
         sign: cython.int = 1 if self.pairs.at[q].first == i else -1
         for k in range(b.dim):
@@ -364,21 +325,12 @@ class SlopeResponse:
         for k in range(b.dim):
             if b.growth[i, k] != 0.0 and self.second[k] != 0.0:
                 self.speed[k] += b.growth[i, k] if self.second[k] > 0.0 else -b.growth[i, k]
-            if b.controls.locks(i, k):
-                self.second[k] = 0.0
             part: cython.double = (
                 self.after[k] + 0.5 * self.pull[k] - self.speed[k]
             ) * self.second[k]
             towards += part
             sizes += abs(part)
         return towards < -FACE_ROUNDING * sizes
-
-    def _gives_no_way(self, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether a body keeps its velocity on an axis: if dynamic, because of an anchor."""
-        b: Bodies = self.bodies
-
-        self.clusters.write_body(j)
-        return not b.dynamic_along(j, k) or self.clusters.is_anchored(j, k)
 
     def _satisfy_both(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
         """Find the velocity that follows the slope and the body of pair `q`, nearest to the one before."""
@@ -403,7 +355,6 @@ class SlopeResponse:
         if det <= PARALLEL:  # two parts of one slope, one of which moves faster
             for k in range(b.dim):
                 self.after[k] += self.second[k] * (second / other)
-                self.pull[k] -= self.second[k] * (pull / other)
             return True
         for k in range(b.dim):
             self.after[k] += self.normal[k] * ((first * other - second * across) / det)
