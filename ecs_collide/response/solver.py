@@ -126,11 +126,14 @@ class Solver:
         m.is_dynamic[1] = not m.is_dynamic[0]
 
     def _is_driven(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Return whether the cluster of a body has an anchor that is not held."""
+        """Return whether the cluster of a body has an anchor that is not held, or is driven."""
         c: Clusters = self.clusters
         anchor: cython.Py_ssize_t = c.nodes[c.root(c.node_of[i, k])].anchor
 
-        return anchor >= 0 and not self.bodies.on_hold[anchor]
+        # A held body moves only if it is driven.
+        return anchor >= 0 and (
+            not self.bodies.on_hold[anchor] or self.bodies.velocity[anchor, k] != 0.0
+        )
 
     def restitution(self) -> cython.double:
         """Return the restitution of the impact, after `weigh`."""

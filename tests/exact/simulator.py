@@ -833,7 +833,8 @@ class Simulator:
         if len(yielding) == 2 and len(held) == 1:
             (free,) = yielding - held
             cluster = self.clusters[k].get(free)
-            if cluster is None or cluster.anchor is None or cluster.anchor in self.saved:
+            anchor = None if cluster is None else cluster.anchor
+            if anchor is None or (anchor in self.saved and self.velocity[anchor][k] == 0):
                 self.joining = yielding - held
         return self.joining
 

@@ -208,6 +208,19 @@ def test_a_lift_takes_held_bodies_along_and_they_keep_their_velocities():
     assert velocity(ball) == velocity(upper) == (100, 0)
 
 
+def test_a_lift_takes_held_bodies_along_that_a_free_one_is_between():
+    ball, _, _ = between_walls()
+    plate = mover((0, 2.5), (0.5, 0.5), (0, 0), ec.Slide())
+    upper, _, _ = between_walls(y=4)
+    lift = mover((0, -4), (2, 1), (0, 4))
+    space = ec.install(ec.Space(pair_limit=2))
+
+    esper.process(1.0)
+
+    assert space.stats.held == 2
+    assert [position(body)[1] for body in (lift, ball, plate, upper)] == [0, 2, 3.5, 5]
+
+
 def test_a_lift_crushes_a_held_body_against_a_ceiling():
     ball, _, _ = between_walls()
     ceiling = box((0, 3), (2, 1))
