@@ -247,6 +247,21 @@ def test_boxes_behind_one_that_grows_keep_out_of_its_face():
     assert slow.x + fast.x + pushed.x == pytest.approx(4)
 
 
+def test_a_row_that_one_box_of_it_grows_into_keeps_its_momentum():
+    #   0  <1  <1     masses 4, 2, 2; the last box also grows by 0.5 on each side
+    ec.install()
+    velocities = [ec.Velocity(0, 0), ec.Velocity(-1, 0), ec.Velocity(-1, 0)]
+    for x, velocity in enumerate(velocities):
+        growth = [ec.Growth(0.5, 0)] if x == 2 else []
+        mass = ec.Mass(2 if x else 4)
+        box = (ec.Position(x, 0), ec.Extents(0.5, 0.5), velocity, mass, ec.Slide(), *growth)
+        esper.create_entity(*box)
+
+    esper.process(DT)
+
+    assert [velocity.x for velocity in velocities] == [-0.625, -0.625, -0.125]
+
+
 def test_a_box_that_stops_beside_its_partner_takes_no_energy_that_a_parted_box_has_again():
     #
     #        +---+         D is heavy and has `Stop`; it would move up with B.  C is hit first,
