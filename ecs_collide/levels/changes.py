@@ -17,7 +17,7 @@ import esper
 
 from ecs_collide.components.basics import Extents, Fixed, Position
 from ecs_collide.levels.cells import Cell, Grid, Part, Place, Rectangle, TileLayer, cut, rectangles
-from ecs_collide.levels.things import Entry, SolidBox, made_by
+from ecs_collide.levels.things import Entry, SolidBox, made_for_tiles
 from ecs_collide.space import Space
 from ecs_collide.systems import BroadphaseSystem
 
@@ -346,7 +346,7 @@ class Changes:
     def _create(self, place: Place, sheet: Sheet) -> None:
         layer = self.grid.layers[place.layer]
         box = self.grid.box(layer, place.number, sheet[1], place.where)
-        made = made_by(self.table[box.type], box) if box.type in self.table else [Fixed()]
+        made = made_for_tiles(self.table, box)
         if made is not None:
             self.cells.add(esper.create_entity(*box.components(), *made), place, sheet)
 

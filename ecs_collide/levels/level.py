@@ -21,7 +21,14 @@ from ecs_collide.levels.changes import (
     layer_named,
     register_here,
 )
-from ecs_collide.levels.things import Entry, LevelObject, SolidBox, Thing, made_by
+from ecs_collide.levels.things import (
+    Entry,
+    LevelObject,
+    SolidBox,
+    Thing,
+    made_by,
+    made_for_tiles,
+)
 
 _FLIPS = 0xF0000000  # the four highest bits of a number say how Tiled flips the tile
 # How far a point may lie beside the border of a tile, in cells: nothing is tried first.
@@ -309,7 +316,8 @@ class Level:
             Whether to raise or to skip an object whose type is not in the table.  An object
             without a type, unless the table has `""`, is a plain body if its properties or its
             layer's include `solid`, `one_way`, `sensor` or `carry`; otherwise it is ignored.
-            Tiles need no entry in the table.  Without one they are `Fixed`.
+            Tiles need no entry in the table.  They are `Fixed`, unless the table gives them
+            `Velocity`, `Growth`, `Attached` or a response.
         tiles : bool
             Whether to create the tiles too, or only the objects.
 
@@ -339,10 +347,10 @@ class Level:
         plan: list[tuple[Thing, list[object]]] = []
         for thing in self._things() if tiles else self.objects:
             more: list[object] | None
-            if thing.type in table:
+            if isinstance(thing, SolidBox):
+                more = made_for_tiles(table, thing)
+            elif thing.type in table:
                 more = made_by(table[thing.type], thing)
-            elif isinstance(thing, SolidBox):
-                more = [Fixed()]
             elif thing.type and unknown == "refuse":
                 raise ValueError(
                     f"{thing} has the type {thing.type!r}, which the table does not have: it has "

@@ -7,7 +7,18 @@ from dataclasses import dataclass, field
 from types import GeneratorType
 from typing import Any, ClassVar
 
-from ecs_collide.components.basics import Extents, Position
+from ecs_collide.components.basics import (
+    Deflect,
+    Extents,
+    Fixed,
+    Growth,
+    Position,
+    Push,
+    Slide,
+    Stop,
+    Velocity,
+)
+from ecs_collide.components.dynamics import Attached
 from ecs_collide.levels.properties import Factory
 
 Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
@@ -106,6 +117,8 @@ class LevelObject:
 
 Thing = SolidBox | LevelObject
 
+_NOT_FIXED = (Fixed, Velocity, Growth, Attached, Deflect, Push, Slide, Stop)
+
 
 def made_by(entry: Entry, thing: Thing) -> list[object] | None:
     """Return the components that an entry of a table makes, or None for no entity."""
@@ -134,4 +147,15 @@ def made_by(entry: Entry, thing: Thing) -> list[object] | None:
     for part in made:
         if isinstance(part, type) or type(part).__module__ == "builtins":
             raise TypeError(f"{what} is {part!r}, which is no component; return Coin(), not Coin")
+    return made
+
+
+def made_for_tiles(table: Mapping[str, Entry], box: SolidBox) -> list[object] | None:
+    """Return the components of a box of tiles beyond its own, or None for no entity.
+
+    `Fixed` is among them unless the table makes a component that moves the box.
+    """
+    made = made_by(table[box.type], box) if box.type in table else []
+    if made is not None and not any(isinstance(part, _NOT_FIXED) for part in made):
+        made.append(Fixed())
     return made

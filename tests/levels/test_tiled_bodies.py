@@ -401,6 +401,34 @@ def test_tiles_need_no_place_in_the_table_and_may_have_one(load: Load, world: st
     assert len(level.create()) == 2
 
 
+@pytest.mark.parametrize(
+    ("entry", "is_fixed"),
+    [
+        (Coin, True),
+        (lambda box: (Coin(), ec.Friction(0.5)), True),
+        ((Coin, ec.Fixed), True),
+        ((Coin, lambda box: ec.Velocity(1, 0)), False),
+        (lambda box: ec.Growth(1, 0), False),
+        (lambda box: ec.Attached(1), False),
+        (ec.Deflect, False),
+        (ec.Push, False),
+        (ec.Slide, False),
+        (ec.Stop, False),
+    ],
+)
+def test_tiles_of_the_table_are_fixed_unless_it_moves_them(
+    load: Load, world: str, entry: Any, is_fixed: bool
+) -> None:
+    level = load(tiles("11", solid=True), tile={1: {"type": "stone"}})
+
+    ((_, created),) = level.create({"stone": entry})
+    assert esper.has_component(created, ec.Fixed) is is_fixed
+
+    level.set_cell(1, 0)
+    (rebuilt,) = (entity for entity, _ in esper.get_component(ec.Extents) if entity != created)
+    assert esper.has_component(rebuilt, ec.Fixed) is is_fixed
+
+
 def test_point_becomes_a_body_with_extents_of_the_table_only(load: Load, world: str) -> None:
     level = load(objects(thing(4, (0, 0), name="a", type="start", x=5, y=10, point=True)))
 
