@@ -102,6 +102,12 @@ class TileLayer:
     blocks: list[Block]
     kind: Callable[[int], Kind]
 
+    @property
+    def size(self) -> tuple[int, int]:
+        """The numbers of columns and rows in a map that is not infinite."""
+        rows = self.blocks[0].rows
+        return len(rows[0]) if rows else 0, len(rows)
+
     def number(self, column: int, row: int) -> int:
         """Return the number of a tile in the file, 0 if there is none."""
         for block in self.blocks:
@@ -134,11 +140,15 @@ class TileLayer:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The tile layers of a level, the lowest first, and the height of its map in pixels."""
+    """The tile layers of a level, the lowest first, and the height of its map in pixels.
+
+    Tiles may be put outside of the layers of a map that is infinite.
+    """
 
     layers: tuple[TileLayer, ...] = ()
     height: float = 0.0
     merge: bool = True
+    is_infinite: bool = False
 
     @property
     def groups(self) -> list[Hashable]:

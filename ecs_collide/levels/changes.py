@@ -236,6 +236,9 @@ class Changes:
         grid, cells = self.grid, self.cells
         ours = grid.layers[layer]
         ours.kind(number)  # raises for a number that no tileset has
+        if number and not grid.is_infinite:
+            places = list(places)
+            _require_inside(ours, places)
         gone: dict[Part, set[Cell]] = {}
         new: dict[Part, set[Cell]] = {}
         for column, row in dict.fromkeys(places):
@@ -446,6 +449,16 @@ def _hull(where: Rectangle, other: Rectangle) -> Rectangle:
     right = max(where[0] + where[2], other[0] + other[2])
     bottom = max(where[1] + where[3], other[1] + other[3])
     return left, top, right - left, bottom - top
+
+
+def _require_inside(layer: TileLayer, places: Iterable[Cell]) -> None:
+    n_columns, n_rows = layer.size
+    for column, row in places:
+        if not (0 <= column < n_columns and 0 <= row < n_rows):
+            raise ValueError(
+                f"cell ({column}, {row}) is outside of layer {layer.name!r}, which has columns 0 "
+                f"to {n_columns - 1} and rows 0 to {n_rows - 1}; only an infinite map has others"
+            )
 
 
 def layer_named(grid: Grid, name: str | None) -> int:

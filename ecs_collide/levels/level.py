@@ -214,7 +214,8 @@ class Level:
         Parameters
         ----------
         cells : iterable of (int, int)
-            Columns and rows, as from `to_cell` and in `Tile`.  They may lie outside of the map.
+            Columns and rows, as from `to_cell` and in `Tile`.  Cells outside of the map may be
+            cleared, and get tiles only if the map is infinite.
         number : int
             Of the tile, as in `Tile`; 0 clears the cells.
         layer : str
@@ -223,7 +224,7 @@ class Level:
         Raises
         ------
         ValueError
-            There is no such layer, or no such tile.
+            There is no such layer, no such tile, or no such cell.  Nothing is changed.
         """
         n = layer_named(self._grid, layer)
         cells = [(int(column), int(row)) for column, row in cells]

@@ -236,7 +236,7 @@ class _Reader:
                     found = self.object(thing, layer.name, offset, stated)
                     if found is not None:
                         objects.append(found)
-        grid = Grid(tuple(layers), self.height, self.merge)
+        grid = Grid(tuple(layers), self.height, self.merge, bool(self.parsed.infinite))
         solids, places = grid.solids(max_tiles)
         size = (self.parsed.map_size.width * self.cell[0], self.height)
         return Level(

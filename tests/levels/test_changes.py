@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from typing import Any
 
 import esper
@@ -104,13 +105,31 @@ def test_level_without_merging_has_a_box_for_each_tile_after_changes_too(
     assert len(boxes()) == 11
 
 
-def test_cells_outside_of_the_map_may_be_built_on(load: Load, space: Any) -> None:
-    level = load(tiles(".... .... 1111"), tile=EARTH)
+def test_cells_outside_of_an_infinite_map_may_be_built_on(load: Load, space: Any) -> None:
+    level = load(tiles(".... .... 1111"), tile=EARTH, infinite=True)
     level.create()
 
     level.set_cells([(-1, 2), (-2, 2), (0, 3)], 1)
 
     assert set(boxes().values()) == {(-20, 0, 40, 10), (0, -10, 10, 0)}
+
+
+def test_cells_outside_of_a_finite_map_may_only_be_cleared(load: Load, space: Any) -> None:
+    level = load(tiles(".... .... 1111"), tile=EARTH)
+    level.create()
+
+    level.set_cells([(-1, 2), (0, 2), (9, 9)])
+    assert set(boxes().values()) == {(10, 0, 40, 10)}
+    for cell in ((4, 0), (-1, 0), (0, 3), (0, -1)):
+        message = (
+            f"cell {cell} is outside of layer 'tiles', which has columns 0 to 3 and rows 0 to 2; "
+            "only an infinite map has others"
+        )
+        with pytest.raises(ValueError, match=re.escape(message)):
+            level.set_cells([(3, 0), cell], 1)
+    assert set(boxes().values()) == {(10, 0, 40, 10)}
+    level.set_cells([(3, 0), (0, 2)], 1)
+    assert len(covered()) == 5
 
 
 def test_tile_under_a_point_an_entity_or_a_contact(load: Load, space: Any) -> None:
@@ -399,7 +418,7 @@ def test_boxes_are_those_of_the_cells_after_any_changes(
     slab = {"shapes": [{**thing(1, (10, 4)), "x": 0, "y": 6}], "type": "slab"}
     level = load(
         tiles("1.21 1111 1122"), {**tiles("3.2. .11. ...."), "name": "front"},
-        tile={**EARTH, 4: slab}, merge=merge,
+        tile={**EARTH, 4: slab}, merge=merge, infinite=True,
     )  # fmt: skip
     cells = [(x, y) for x in range(-1, 5) for y in range(-1, 4)]
     kinds = {0: None, 1: "earth", 2: "stone", 3: None, 4: "slab"}
