@@ -24,7 +24,7 @@ from ecs_collide.queries.inspection import BodyKind
 from ecs_collide.space import Space
 from ecs_collide.testing.checks import Recordings
 from ecs_collide.testing.failures import failure
-from ecs_collide.testing.selectors import Selector, name_of, selects
+from ecs_collide.testing.selectors import Selector, bodies_named, name_of, selects
 from ecs_collide.testing.sim import DT, current_sim
 from ecs_collide.testing.watch import require_space, watch
 
@@ -76,7 +76,7 @@ def assert_hit(
         if (at is None or event.time == at) and wanted in (None, event.normal):
             return event
     who = f"{name_of(first)} and {name_of(second)}"
-    pair = tuple(each for each in (first, second) if isinstance(each, int))
+    pair = bodies_named(space, first, second)
     if met:
         found = "; ".join(f"at {event.time!r} with normal {event.normal}" for event in met)
         raise failure(f"{who} met {found}, and not at {at} with normal {wanted}", space, pair)

@@ -6,6 +6,8 @@ from typing import Any
 
 import esper
 
+from ecs_collide.space import Space
+
 Selector = int | type | None
 """An entity id, a component type that the entity has, or None for any entity."""
 
@@ -16,6 +18,18 @@ def having(selector: Selector) -> set[int]:
         return set()
     found: list[tuple[int, Any]] = esper.get_component(selector)
     return {entity for entity, _ in found}
+
+
+def bodies_named(space: Space, *selectors: Selector) -> tuple[int, ...]:
+    """Return the entity of each selector that stands for one body, and skip the others."""
+    found: list[int] = []
+    for selector in selectors:
+        if isinstance(selector, type):
+            bodies = [entity for entity in having(selector) if entity in space]
+            found += bodies if len(bodies) == 1 else []
+        elif selector is not None:
+            found.append(selector)
+    return tuple(found)
 
 
 def selects(selector: Selector, entity: int) -> bool:

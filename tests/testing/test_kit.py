@@ -353,6 +353,30 @@ def test_failure_explains_draws_and_leaves_a_recording(sim, game, tmp_path):
     assert picture.read_text().count("<title>entity") == 4
 
 
+def test_failure_explains_component_types_that_one_body_each_has(sim, game):
+    class Twin:
+        pass
+
+    twins = [
+        esper.create_entity(ec.Position(x, 300.0), ec.Extents(1, 1), Twin()) for x in (0.0, 9.0)
+    ]
+    esper.create_entity(Wall())  # is no body
+    sim.step()
+
+    with pytest.raises(AssertionError) as caught:
+        testing.assert_hit(Player, Wall)
+    pair = f"entities {game.wall} and {game.player}"
+    assert f"explain: {pair} collide when they meet" in str(caught.value)
+    with pytest.raises(AssertionError) as caught:
+        testing.assert_hit(game.player, Twin)
+    assert "explain:" not in str(caught.value)
+    assert f"A entity {game.player}" in str(caught.value)
+    esper.delete_entity(twins[1], immediate=True)
+    sim.step()
+    with pytest.raises(AssertionError, match=f"explain: entities {game.player} and {twins[0]}"):
+        testing.assert_hit(Twin, game.player)
+
+
 def test_failures_of_one_test_leave_four_files_at_most(sim, game, tmp_path):
     sim.step()
     for _ in range(9):
