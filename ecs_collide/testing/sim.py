@@ -74,7 +74,8 @@ class Sim:
     game : object
         The game that `build` made, or None.
     inputs : object
-        The player's inputs: an attribute or an item for each.
+        The player's inputs, by default the attribute `inputs` or `keys` of `game`: a dict like
+        ``{"right": False}``, or an object with an attribute for each.
     n_steps : int
         Steps so far.
     """
@@ -219,7 +220,11 @@ class Sim:
             inputs[name] = type(inputs[name])(is_down) if name in inputs else is_down
             return
         if not hasattr(inputs, name):
-            raise AttributeError(f"{name!r} is no input of {type(inputs).__name__}: {inputs!r}")
+            raise AttributeError(
+                f"{name!r} is no input of {type(inputs).__name__}: {inputs!r}; the inputs of a "
+                f"game must be a dict like {{{name!r}: False}} or an object with an attribute "
+                f"{name!r}"
+            )
         setattr(inputs, name, type(getattr(inputs, name))(is_down))
 
     # -- waiting --

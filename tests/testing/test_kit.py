@@ -177,6 +177,16 @@ def test_input_that_the_game_does_not_have_is_refused(sim, game):
         sim.hold("rigth", 3)
 
 
+def test_inputs_of_another_kind_are_refused_with_those_that_work(sim):
+    sim.inputs = set()
+    with pytest.raises(AttributeError) as caught:
+        sim.press("right")
+    assert str(caught.value) == (
+        "'right' is no input of set: set(); the inputs of a game must be a dict like "
+        "{'right': False} or an object with an attribute 'right'"
+    )
+
+
 def test_inputs_may_be_a_dict_or_the_sims_own(sim):
     sim.press("anything")
     assert sim.inputs.anything is True
