@@ -11,6 +11,7 @@ from math import inf
 
 import esper
 
+from ecs_collide._kernel.constants import LENGTH_ROUNDING
 from ecs_collide.character.figure import Figure
 from ecs_collide.character.memory import NOTHING, Vector3
 
@@ -61,6 +62,7 @@ def hangs(figure: Figure) -> bool:
         figure.character.jumping = memory.climbing = False
     elif not _holds(figure):
         figure.let_go()
+        figure.own[figure.up] = 0.0  # it stays where it is, then falls
         return False
     elif memory.pull == 0.0 and figure.wants.climb > 0.0 and _has_room(figure):
         _, k = _way_in(figure)
@@ -127,15 +129,23 @@ def _is_edge(figure: Figure, wall: int) -> bool:
 
 def _holds(figure: Figure) -> bool:
     """Return whether it still hangs: the edge is there, and nothing keeps it off."""
-    c, memory, wants = figure.character, figure.memory, figure.wants
+    c, memory, wants, space = figure.character, figure.memory, figure.wants, figure.space
     ledge = memory.ledge
-    if not esper.entity_exists(ledge) or ledge not in figure.space:
+    if not esper.entity_exists(ledge) or ledge not in space:
         return False
+    if space.position_of(figure.entity) != figure.centre:  # teleported since the last step
+        return False
+    touches = ledge in figure.floors or any(wall == ledge for _, wall in figure.walls)
+    rise = figure.height_above_feet(ledge)
+    rounding = LENGTH_ROUNDING * max(map(abs, (*figure.centre, *figure.half)))
     if memory.pull > 0.0:  # what is in its way for so long will stay there
-        return c.state_time <= 2.0 * c.ledge_time + figure.late
+        _, k = _way_in(figure)  # it touches nothing while its feet pass the edge
+        touches |= abs(rise) <= rounding and memory.pull == figure.half[k]
+        return touches and c.state_time <= 2.0 * c.ledge_time + figure.late
     if wants.drop or wants.climb < 0.0:
         return False
-    return any(wall == ledge for _, wall in figure.walls)
+    away = abs(rise - 2.0 * figure.half[figure.up])
+    return touches and away <= c.ledge_reach + rounding
 
 
 def _has_room(figure: Figure) -> bool:

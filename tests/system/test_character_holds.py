@@ -10,6 +10,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterState, install_characters
+from ecs_collide.character.memory import NOTHING
 from tests.volume import Volume
 
 DT = 1 / 64  # a power of two: sums of steps are exact
@@ -278,6 +279,76 @@ def test_ledge_that_is_deleted_lets_the_character_fall() -> None:
     play.step(60)
 
     assert play.feet == 0
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("updates", [False, True])
+@pytest.mark.parametrize("way", ["teleport", "Position"])
+def test_character_that_is_teleported_from_a_ledge_falls_from_its_new_place(
+    way: str, updates: bool
+) -> None:
+    play = Play(ledge_reach=4.0, jump_height=100, time_to_top=0.5)
+    ledge(play)
+    hang_on(play)
+
+    if way == "teleport":
+        play.space.teleport(play.entity, (-300, 600))
+    else:
+        play.place.set(-300, 600)
+    if updates:
+        play.space.update()
+    for n in range(1, 9):
+        play.step()
+        assert play.hero.state is CharacterState.FALLING
+        assert play.place.xy == (-300, 600 - play.hero.gravity * (n * DT) ** 2 / 2)
+
+    assert play.hero.memory.ledge == NOTHING
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("updates", [False, True])
+def test_edge_that_is_teleported_leaves_the_character_where_it_hung(updates: bool) -> None:
+    play = Play(ledge_reach=4.0)
+    edge = ledge(play)
+    hang_on(play)
+    x, y = play.place.xy
+
+    play.space.teleport(edge, (WALL + 50, 900))
+    if updates:
+        play.space.update()
+    play.step(4)
+
+    assert play.hero.state is CharacterState.FALLING
+    falls = 4 if updates else 3  # without an update the next step sees the teleport
+    fell = play.hero.gravity * (falls * DT) ** 2 / 2
+    assert play.place.xy == (x, pytest.approx(y - fell, abs=1e-9))
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("steps", [4, 28])  # on its way up, and on its way over the edge
+@pytest.mark.parametrize("moves", ["character", "edge"])
+def test_teleport_of_the_character_or_the_edge_ends_a_pull_up(moves: str, steps: int) -> None:
+    play = Play(ledge_reach=4.0, ledge_time=0.5)
+    edge = ledge(play)
+    hang_on(play)
+    play.hero.climb = 1.0
+    play.step(steps)
+    assert play.hero.state is CharacterState.PULLING_UP
+    assert (play.feet < EDGE) == (steps == 4)
+
+    if moves == "edge":
+        play.space.teleport(edge, (WALL + 400, 100))
+    else:
+        play.space.teleport(play.entity, (-300, play.place.y))
+    play.step()  # its contacts end in this one
+    y = play.place.y
+    play.step(4)
+
+    assert play.hero.state is CharacterState.FALLING
+    # The step of the teleport counts if it stood on nothing before.
+    steps_before = int(moves == "character" and steps == 4)
+    fell = play.hero.gravity * ((4 + steps_before) ** 2 - steps_before) * DT**2 / 2
+    assert play.place.y == pytest.approx(y - fell, abs=1e-9)
 
 
 @pytest.mark.usefixtures("world")
