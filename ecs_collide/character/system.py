@@ -93,6 +93,9 @@ def register(space: ec.Space) -> None:
     )
 
 
+_LENGTHS = ("step_height", "snap_distance", "corner")  # less than a character's height
+
+
 def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield the findings about an entity with a `Character`, for `Space.doctor`."""
     found = partial(finding_about, entity)
@@ -122,6 +125,18 @@ def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
             "no_slide",
             f"has Character and {has} Slide: it cannot stand on a floor or walk along a wall",
         )
+    if e.is_sound(entity):
+        half = e.box(entity).half
+        height = 2.0 * sum(abs(up) * size for up, size in zip(e.up, half, strict=False))
+        character = e.of(entity)[Character]
+        large = [name for name in _LENGTHS if getattr(character, name) > height]
+        if large:
+            said = " and ".join(f"{name}={getattr(character, name)!r}" for name in large)
+            yield found(
+                "character_units",
+                f"has Character with {said}, more than the height {height:.6g} of its box: the "
+                "defaults are for pixels; set them in the units of the world",
+            )
 
 
 EXAMINERS[Character] = odd_about_character

@@ -772,7 +772,7 @@ def test_a_character_in_a_swept_space_is_told_which_space_it_needs():
 
 def test_a_character_without_its_system_or_without_slide_is_found():
     space = ec.install(up=(0, 1))
-    body = [ec.Position(0, 0), ec.Extents(1, 1)]
+    body = [ec.Position(0, 0), ec.Extents(5, 8)]
     hero = esper.create_entity(*body, ec.Velocity(0, 0), Character())
     assert causes(space.doctor()) == ["no_character_system", "no_slide"]
 
@@ -788,6 +788,27 @@ def test_a_character_without_its_system_or_without_slide_is_found():
     assert "has Character but no Velocity" in str(space.doctor())
 
 
+@pytest.mark.parametrize("up", [(0, 1, 0), (0, 0, -1), (1, 0, 0)])
+def test_a_character_with_lengths_above_its_height_is_found(up):
+    space = ec.install(dim=3, up=up)
+    install_characters(space)
+    half = tuple(0.9 if part else 50.0 for part in up)
+    hero = Character(step_height=1.8, snap_distance=0.0, corner=1.8)
+    esper.create_entity(
+        ec.Position(0, 0, 0), ec.Extents(*half), ec.Velocity(0, 0, 0), ec.Slide(), hero
+    )
+    assert causes(space.doctor()) == []
+
+    for name in ("step_height", "snap_distance", "corner"):
+        setattr(hero, name, 1.9)
+        (found,) = space.doctor()
+        assert found.cause == "character_units"
+        assert f"has Character with {name}=1.9, more than the height 1.8 of" in found.message
+        setattr(hero, name, 0.0)
+    hero.step_height = hero.corner = 6.0
+    assert "step_height=6.0 and corner=6.0, more" in str(space.doctor())
+
+
 def test_a_character_that_the_game_resolves_itself_needs_no_slide():
     class Bouncy:
         pass
@@ -795,7 +816,7 @@ def test_a_character_that_the_game_resolves_itself_needs_no_slide():
     space = ec.install(up=(0, 1))
     install_characters(space)
     space.respond_with(Bouncy, lambda impact: ec.DEFAULT)
-    body = [ec.Position(0, 0), ec.Extents(1, 1), ec.Velocity(0, 0)]
+    body = [ec.Position(0, 0), ec.Extents(5, 8), ec.Velocity(0, 0)]
     esper.create_entity(*body, Character(), Bouncy())
     esper.process(0.0)
 
