@@ -381,6 +381,9 @@ def test_failure_explains_component_types_that_one_body_each_has(sim, game):
         testing.assert_hit(game.player, Twin)
     assert "explain:" not in str(caught.value)
     assert f"A entity {game.player}" in str(caught.value)
+    with pytest.raises(AssertionError) as caught:
+        testing.assert_hit(None, Twin)
+    assert "explain:" not in str(caught.value)
     esper.delete_entity(twins[1], immediate=True)
     sim.step()
     with pytest.raises(AssertionError, match=f"explain: entities {game.player} and {twins[0]}"):
