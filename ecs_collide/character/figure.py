@@ -45,6 +45,7 @@ class Figure:
         self.rides = False  # whether the space adds `frame` itself
         self.touches = False  # whether it has a contact with ground
         self.slips = False  # whether it touches a slope that is too steep
+        self.held_up = False  # whether something has held it up in the last step
         self.grounds: list[int] = []  # the bodies in contact below it, the oldest contact first
         self.floors: dict[int, Vector] = {}  # the normals of `grounds`
         self.below: dict[int, Vector] = {}  # the normals of ground below it
@@ -78,6 +79,8 @@ class Figure:
                 kept = True  # only the frame has changed, not its walk
             if k != self.up and not c.on_ground and self.lands_on_slope():
                 kept = True  # the slope has turned its fall, not its walk
+            if k == self.up and not kept:
+                self.held_up = (moved[k] - last.written[k]) * self.sign > 0.0
             if kept and not (landed and k != self.up):
                 self.own[k] = last.own[k]
             elif k != self.up and not grounds and last.frame[k] != 0.0 == moved[k] - last.frame[k]:
@@ -98,7 +101,7 @@ class Figure:
             last.wall, last.since_wall = self.walls[0][0], 0.0
         self.was_on = c.on_ground and (self.touches or not self.is_hit)
         if self.medium is not None and self.gravity < 0.0:  # it floats up
-            self.touches = self.was_on = False
+            self.touches = self.was_on = self.held_up = False
         if self.touches:
             c.ground = grounds[0]
 

@@ -111,6 +111,8 @@ class Stride(Figure):
             self.hangs = walls.hangs(self)
         keeps = not self.touches and self.was_on and self.own[up] * self.sign <= 0.0
         self.drop = self._find_drop() if keeps else None
+        if self.drop is None and not (self.touches or climbs or self.hangs):
+            self.drop = self._find_fallen_ground() if self.held_up or self.was_on else None
         on_ground = self.touches or self.drop is not None
         if on_ground:
             c.air_time, memory.gone, c.jumping = 0.0, False, False
@@ -310,7 +312,8 @@ class Stride(Figure):
         It is the highest one under its present place, its next place, and the step onto which it
         is rising.
         """
-        here = self._look_down(self.centre)
+        snap = self.character.snap_distance * (1.0 + SAME)
+        here = self._look_down(self.centre, snap)
         if not self.memory.stepping and (here is None or here[1] == 0.0):
             return None  # no ground, or ground that does not hold it
         found, move = [here], self.way(1.0)
@@ -318,13 +321,28 @@ class Stride(Figure):
             hit = self.cast(self.centre, times(move, STEPS_AHEAD))
             free = STEPS_AHEAD if hit is None else hit.time * STEPS_AHEAD
             ahead = (min(free, 1.0), free) if self.memory.stepping else (min(free, 1.0),)
-            below = [self._look_down(added(self.centre, times(move, part))) for part in ahead]
+            below = [self._look_down(added(self.centre, times(move, part)), snap) for part in ahead]
             found += [drop for drop in below if drop and not self.is_slanted(self.below[drop[0]])]
         return min((drop for drop in found if drop), key=itemgetter(1), default=None)
 
-    def _look_down(self, centre: Vector) -> tuple[int, float] | None:
+    def _find_fallen_ground(self) -> tuple[int, float] | None:
+        """Return the crate that held it up and then fell on within the step, and its distance.
+
+        Gravity acts on a crate within the step, and on a character between steps.
+        """
+        last_dt = self.memory.last_dt
+        gained = abs(self.space.gravity[self.up]) * last_dt * (1.0 + SAME)
+        drop = self._look_down(self.centre, gained * last_dt / 2.0)
+        if drop is None or drop[1] == 0.0 or self.is_hit or not self.gives_way(drop[0]):
+            return None
+        rises = self.own[self.up] * self.sign
+        is_thrown = rises > max(0.0, self.speed_of(drop[0], self.up) * self.sign + gained)
+        if is_thrown or (rises > 0.0 and self.character.jumping):
+            return None
+        return None if self.is_slanted(self.below[drop[0]]) else drop
+
+    def _look_down(self, centre: Vector, far: float) -> tuple[int, float] | None:
         """Return the ground below a place, and its distance, 0 if it is within rounding."""
-        far = self.character.snap_distance * (1.0 + SAME)
         if far == 0.0:
             return None
         hit = self.cast(centre, self.upwards(-far))

@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterState, Ladder, install_characters
-from ecs_collide.zone import Zone
+from ecs_collide.zone import Zone, install_zones
 
 DT = 1 / 60
 WALL = 100.0  # the x of the wall's left face
@@ -474,3 +474,84 @@ def test_settings_below_0_are_refused(name):
         Character(**{name: -1})
     with pytest.raises(ValueError, match=name):
         Character(**{name: math.nan})
+
+
+# -- crates that move by gravity --
+
+
+class Raft:
+    """A character above a crate in a space with gravity, and water below if it is asked for."""
+
+    def __init__(self, *more: object, depth: float = 0.0) -> None:
+        self.hero = Character(walk_speed=128, jump_height=80, time_to_top=0.5, snap_distance=0.0)
+        if depth:
+            sea = ec.Position(0, 100 - depth / 2), ec.Extents(900, depth / 2), ec.Sensor()
+            esper.create_entity(*sea, Zone(buoyancy=2, drag=4))
+        crate = ec.Position(0, 100), ec.Extents(200, 10), ec.Velocity(0, 0), ec.Slide()
+        self.crate = esper.create_entity(*crate, *more)
+        self.place = ec.Position(0, 126.5)
+        body = self.place, ec.Extents(8, 16), ec.Velocity(0, 0), ec.Slide(), self.hero
+        self.entity = esper.create_entity(*body)
+        self.space = ec.install(gravity=(0, -900))
+        install_characters(self.space)
+        install_zones(self.space)
+
+    def steps(self, n: int) -> list[bool]:
+        """Take steps, and return whether it stands in each."""
+        stands = []
+        for _ in range(n):
+            esper.process(DT)
+            stands.append(self.hero.on_ground)
+        return stands
+
+    def gap(self) -> float:
+        top = self.space.bounds(self.crate)[1][1]
+        return self.space.bounds(self.entity)[0][1] - top
+
+
+@pytest.mark.usefixtures("world")
+@pytest.mark.parametrize("mass", [4.0, 1e6])
+def test_character_stands_walks_and_jumps_on_a_crate_that_floats(mass: float) -> None:
+    raft = Raft(ec.Mass(mass), depth=100)
+
+    stands = raft.steps(256)
+    landed = stands.index(True)
+    assert landed < 24
+    assert all(stands[landed:])
+    assert raft.hero.state is CharacterState.STANDING
+    assert 0 <= raft.gap() <= 900 * DT**2 / 2 * (1 + 1e-6)
+
+    raft.hero.walk = 1.0
+    assert all(raft.steps(32))
+    assert raft.place.x > 32
+    raft.hero.walk = 0.0
+    raft.steps(16)
+    start = raft.place.y
+    raft.hero.jump = True
+    tops = []
+    for _ in range(40):
+        raft.steps(1)
+        tops.append(raft.place.y)
+    assert max(tops) == pytest.approx(start + 80, abs=0.1)
+
+
+@pytest.mark.usefixtures("world")
+def test_character_stands_on_a_crate_that_falls_slowly() -> None:
+    raft = Raft(ec.GravityScale(0.05), ec.Mass(1e6))
+
+    stands = raft.steps(128)
+
+    landed = stands.index(True)
+    assert landed < 24
+    assert all(stands[landed:])
+    assert 0 <= raft.gap() <= 45 * DT**2 / 2 * (1 + 1e-6)
+
+
+@pytest.mark.usefixtures("world")
+def test_character_that_a_spring_throws_off_a_crate_does_not_stand_on_it() -> None:
+    raft = Raft(ec.GravityScale(0.05), ec.Mass(1e6))
+    landed = raft.steps(40).index(True)
+    assert landed
+
+    esper.component_for_entity(raft.entity, ec.Velocity).y = 300.0
+    assert not any(raft.steps(16))
