@@ -18,7 +18,6 @@ DEAR = (
     "ten_thousand",
     "boxes3d",
     "survivors",
-    "tree",
     "platformer",
 )  # where the kernels run as Python
 GALLERY = runner.names()
