@@ -385,11 +385,10 @@ def test_the_same_calls_give_the_same_tree_compiled_and_in_pure_python():
         there, moved = mins + moves, maxs + moves
         for id in range(0, 300, 2):
             put_all(tree, [id], there, moved)
-            boxes = memoryview(there), memoryview(moved)
-            n = tree.touching(*boxes, id)
+            n = tree.touching_one(memoryview(there[id]), memoryview(moved[id]))
             log.append((tree.cost, tree.depth, list(tree.found)[:n]))
         put_all(tree, np.arange(0, 300, 5), there - 50, moved + 50)
-        n = tree.touching(memoryview(there), memoryview(moved), 0)
+        n = tree.touching_one(memoryview(there[0]), memoryview(moved[0]))
         log.append((tree.cost, tree.depth, list(tree.found)[:n]))
         tree.check()
         logs.append(log)
@@ -799,7 +798,6 @@ def test_the_kernel_refuses_items_that_are_no_rows(kernels):
     for item in (-1, 2**27):
         assert not tree.drop(item)
         assert not tree.holds(item)
-        assert not tree.covers(item, box, box)
         assert not tree.bounds_into(item, box, box, 0)
     tree.check()
     with pytest.raises(ValueError, match="dim=1"):

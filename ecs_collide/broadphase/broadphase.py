@@ -307,7 +307,7 @@ class Broadphase:
         """Return whether there is room for the pairs of a body's new path within a step."""
         return self.n_followed <= self.room or (
             self.bodies.moves[i]
-            and self.moving.covers_flat(i, self.bodies.flat_min, self.bodies.flat_max)
+            and self.moving.covers(i, self.bodies.flat_min, self.bodies.flat_max)
         )
 
     @may_raise
@@ -434,7 +434,7 @@ class Broadphase:
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
 
-        for m in range(self.still.touching_flat(b.flat_min, b.flat_max, i)):
+        for m in range(self.still.touching(b.flat_min, b.flat_max, i)):
             j: cython.Py_ssize_t = self.still.found[m]
             if (j > i or (j < i and not b.touched[j])) and self._is_either_touched(i, j):
                 self._process_pair(i, j, purpose)
@@ -579,7 +579,7 @@ class Broadphase:
         n_before: cython.Py_ssize_t = self.pairs.n
 
         if b.moves[i]:
-            if self.moving.covers_flat(i, b.flat_min, b.flat_max):
+            if self.moving.covers(i, b.flat_min, b.flat_max):
                 if b.wraps and self.images.n_long_paths > 0:
                     self._follow_images(i)  # pairs of long paths do not come from boxes in the tree
                 return
@@ -645,7 +645,7 @@ class Broadphase:
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
 
-        for m in range(tree.touching_flat(b.flat_min, b.flat_max, i)):
+        for m in range(tree.touching(b.flat_min, b.flat_max, i)):
             j: cython.Py_ssize_t = tree.found[m]
             if j == i or b.gone[j]:
                 continue

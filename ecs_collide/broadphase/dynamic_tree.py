@@ -171,20 +171,10 @@ class Tree:
             high[k] = self.nodes.box[self.dim + k]
         return True
 
-    @cython.ccall
     def covers(
-        self,
-        item: cython.Py_ssize_t,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-    ) -> cython.bint:
-        """Return whether the box of an item in the tree contains its box in two arrays."""
-        return self.covers_flat(item, flat(mins), flat(maxs))
-
-    def covers_flat(
         self, item: cython.Py_ssize_t, mins: cython.p_double, maxs: cython.p_double
     ) -> cython.bint:
-        """Do the same as `covers` for the memory of two arrays."""
+        """Return whether the box of an item in the tree contains its box in two arrays."""
         box: cython.p_double = self.nodes.box
         own: cython.Py_ssize_t = self.dim * item
         k: cython.Py_ssize_t
@@ -362,25 +352,16 @@ class Tree:
 
     # Queries
 
-    @cython.ccall
     def touching(
-        self,
-        mins: cython.double[:, ::1],
-        maxs: cython.double[:, ::1],
-        row: cython.Py_ssize_t,
+        self, mins: cython.p_double, maxs: cython.p_double, row: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
         """Find the items whose boxes in the tree share a point with box `row` of two arrays.
 
         Returns their number n; `found[:n]` holds the items in the tree's order.
         """
-        return self.touching_flat(flat(mins), flat(maxs), row)
-
-    def touching_flat(
-        self, mins: cython.p_double, maxs: cython.p_double, row: cython.Py_ssize_t
-    ) -> cython.Py_ssize_t:
-        """Do the same as `touching` for the memory of two arrays."""
         return self.traversal.find_touching(mins, maxs, row, self.found)
 
+    @cython.ccall
     def touching_one(self, low: cython.double[::1], high: cython.double[::1]) -> cython.Py_ssize_t:
         """Find the items whose boxes in the tree share a point with one box; see `touching`."""
         if not cython.compiled:

@@ -47,7 +47,7 @@ class Frame:
     events: tuple[Fields, ...]  # the collisions, begun and ended contacts of the step
     digest: str  # `Space.state_hash`, as 32 hexadecimal digits
     snapshot: bytes = b""  # `Space.snapshot`, or empty if none was taken
-    # As `read_trees` returns them, or empty.
+    # As `tree_bounds` returns them, or empty.
     trees: Mapping[str, list[list[float]]] = field(default_factory=dict)
 
     def label(self, entity: int) -> str:
@@ -109,7 +109,7 @@ def read_frame(
     )
 
 
-def read_trees(space: Space) -> dict[str, list[list[float]]]:
+def tree_bounds(space: Space) -> dict[str, list[list[float]]]:
     """Return the bounds in the trees of a space, on the first two axes, as plain lists.
 
     `fat` has the min and the max corner of each body's fat bounds.  `branches` has those of each

@@ -16,7 +16,7 @@ from ecs_collide.recording.frames import (
     plain_fields,
     read_fields,
     read_frame,
-    read_trees,
+    tree_bounds,
 )
 from ecs_collide.recording.recording import Recording
 from ecs_collide.space import Space, take_snapshot
@@ -88,7 +88,7 @@ class Recorder:
             except (ValueError, TypeError):  # a component that was not given to snapshot_with
                 self._snapshots = False
         if self._trees:
-            frame = replace(frame, trees=read_trees(self.space))
+            frame = replace(frame, trees=tree_bounds(self.space))
         self.frames.append(frame)
         return frame
 

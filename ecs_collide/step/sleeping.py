@@ -178,7 +178,7 @@ class Sleeping:
         self.broadphase.place_still(rows)
         for n in range(rows.shape[0]):  # an upper bound of the pairs they had
             i = rows[n]
-            for m in range(self.broadphase.still.touching_flat(b.flat_min, b.flat_max, i)):
+            for m in range(self.broadphase.still.touching(b.flat_min, b.flat_max, i)):
                 j: cython.Py_ssize_t = self.broadphase.still.found[m]
                 if j != i and not (b.asleep[j] and j < i):
                     self.beside[i] += 1
@@ -459,7 +459,7 @@ class Sleeping:
                 moves |= b.motion_of(i, k) != 0.0 or b.resize_of(i, k) != 0.0
             if not moves or b.sensor[i]:
                 continue
-            for m in range(self.broadphase.still.touching_flat(b.flat_min, b.flat_max, i)):
+            for m in range(self.broadphase.still.touching(b.flat_min, b.flat_max, i)):
                 j: cython.Py_ssize_t = self.broadphase.still.found[m]
                 if b.leans[j]:
                     found.append(j)
@@ -535,7 +535,7 @@ class Sleeping:
         found: list = []
 
         for n in range(rows.shape[0]):
-            for m in range(self.broadphase.still.touching_flat(b.flat_min, b.flat_max, rows[n])):
+            for m in range(self.broadphase.still.touching(b.flat_min, b.flat_max, rows[n])):
                 j: cython.Py_ssize_t = self.broadphase.still.found[m]
                 if b.asleep[j]:
                     found.append(j)

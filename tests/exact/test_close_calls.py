@@ -43,7 +43,7 @@ def test_boxes_apart_by_less_than_single_precision_do_not_touch(new_tree, dim, g
     for i in range(n):
         assert tree.query_id(i) == []
         assert tree.query(mins[i], maxs[i]) == [i]
-        assert tree._tree.touching(mins[i : i + 1].data, maxs[i : i + 1].data, 0) == 1
+        assert tree._tree.touching_one(mins[i].data, maxs[i].data) == 1
     assert tree.query(maxs[3], maxs[3]) == [3]
 
 
