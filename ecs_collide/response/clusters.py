@@ -573,7 +573,7 @@ class Clusters(SharedMotion):
             if place:
                 self.parent[node] = root
                 self.nodes[root].size += 1
-                self._add(root, node)
+                self._weigh_with(root, node)
                 self.nodes[self.nodes[root].last].next = node
                 self.nodes[root].last = node
             self._append_rim(root, node, node)
@@ -753,10 +753,7 @@ class Clusters(SharedMotion):
             self.nodes[one].rim_of = min(self.nodes[one].rim_of, self.nodes[other].rim_of)
             self.nodes[one].resizes |= self.nodes[other].resizes
             self.nodes[one].is_broken |= self.nodes[other].is_broken
-            if self.nodes[one].rank == self.nodes[other].rank:
-                self._add(one, other)
-            elif higher == other:
-                self._outweigh(one, other)
+            self._weigh_with(one, other)
             self.nodes[self.nodes[one].last].next = other
             self.nodes[one].last = self.nodes[other].last
             if self.nodes[other].rim:
@@ -785,6 +782,15 @@ class Clusters(SharedMotion):
         while node:
             self.nodes[node].shift += shift
             node = self.nodes[node].next
+
+    @cython.cfunc
+    @cython.inline
+    def _weigh_with(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
+        """Add the mass and momentum of the second of two clusters to the first, by their ranks."""
+        if self.nodes[one].rank == self.nodes[other].rank:
+            self._add(one, other)
+        elif self.nodes[one].rank < self.nodes[other].rank:
+            self._outweigh(one, other)
 
     @cython.cfunc
     @cython.inline

@@ -18,9 +18,13 @@ Lawson and Hanson, "Solving Least Squares Problems" (1974), chapter 23, on a gra
 force would be negative no longer presses, and a link that closes presses again.  Each link that is
 added increases the least energy that the instant takes, so no forest comes back.
 
-These clusters stay as they are: clusters that last, that have growing members or members of
-different ranks, that a body has left by a rebound, or that a held body anchors.  So do clusters of
-more than `MEMBER_LIMIT` bodies, because the forces of a crowd take more time than its sweeps.
+Bodies of a higher dominance outweigh all bodies of lower ones, as if their masses had no limit.  So
+the velocity of a tree is that of its members of the highest *rank*, and a force of a higher rank
+outweighs all forces of lower ones.
+
+These clusters stay as they are: clusters that last, that have growing members, that a body has left
+by a rebound, or that a held body anchors.  So do clusters of more than `MEMBER_LIMIT` bodies,
+because the forces of a crowd take more time than its sweeps.
 """
 
 from __future__ import annotations
@@ -48,7 +52,7 @@ class Link:
 
     `low` and `high` are the nodes on its two sides, 0 for the anchor.  `force` is what it carries,
     `goal` what it would carry if the velocity of its tree were final, and `noise` how much of that
-    may be rounding.
+    may be rounding.  A force has the rank of the bodies whose momentum it passes on.
     """
 
     low: cython.int
@@ -61,6 +65,8 @@ class Link:
     force: cython.double
     goal: cython.double
     noise: cython.double
+    force_rank: cython.longlong
+    goal_rank: cython.longlong
 
 
 @cython.inline
@@ -80,10 +86,13 @@ class Member:
     tree: cython.int
     velocity: cython.double
     wall: cython.int
+    rank: cython.longlong
     mass: cython.double
     momentum: cython.double  # before the instant
     momentum_low: cython.double
-    # of the members behind it in the walk: the momentum that they must pass on, and its noise
+    # of the members of the highest rank among it and those behind it in the walk: that rank, the
+    # momentum that they must pass on, and its noise
+    excess_rank: cython.longlong
     excess: cython.double
     noise: cython.double
 
@@ -244,7 +253,6 @@ class Projection:
             and not c.nodes[root].lasts
             and not c.nodes[root].resizes
             and not c.nodes[root].is_broken
-            and c.nodes[root].n_ranked == c.nodes[root].size
             and c.nodes[root].size <= MEMBER_LIMIT
             and (anchor < 0 or not self.bodies.on_hold[anchor])
         )
@@ -295,6 +303,7 @@ class Projection:
         self.member_of[node] = n
         self.members[n].node = node
         self.members[n].state = OPEN
+        self.members[n].rank = self.bodies.controls.rank_of(self.clusters.nodes[node].body)
         self.members[n].mass = mass
         self.members[n].momentum = mass * before
         self.members[n].momentum_low = error_of_product(mass, before, mass * before)
@@ -541,11 +550,11 @@ class Projection:
         self.wall = self._order_from(start)
         if self.wall:
             start = self.member_of[self.links[self.wall].low or self.links[self.wall].high]
-            if start != self.order[0]:
-                self._order_from(start)
-            self.velocity = self._speed_of_anchor(self.wall)
-        else:
-            self.velocity = self._mean()
+        elif self.bodies.controls.any_rank:
+            start = self._highest()
+        if start != self.order[0]:
+            self._order_from(start)
+        self.velocity = self._speed_of_anchor(self.wall) if self.wall else self._mean()
         self.members[start].via = self.wall
         self.n_pulls = 0
         for n in range(self.n_order - 1, -1, -1):
@@ -554,16 +563,50 @@ class Projection:
             if e == 0:
                 continue
             own: cython.double = self.members[one].mass * self.velocity
-            excess: cython.double = self.members[one].excess + (self.members[one].momentum - own)
-            noise: cython.double = self.members[one].noise + abs(self.members[one].momentum)
-            noise += abs(own)
+            excess: cython.double = self.members[one].momentum - own
+            noise: cython.double = abs(self.members[one].momentum) + abs(own)
+            self._pass_on(one, self.members[one].rank, excess, noise)
+            excess = self.members[one].excess
             is_low: cython.bint = self.links[e].low == self.members[one].node
             self.links[e].goal = excess if is_low else -excess
-            self.links[e].noise = FORCE_ROUNDING * noise
+            self.links[e].goal_rank = self.members[one].excess_rank
+            self.links[e].noise = FORCE_ROUNDING * self.members[one].noise
             self.n_pulls += self._pulls(e)
             if n:
-                self.members[self.members[one].parent].excess += excess
-                self.members[self.members[one].parent].noise += noise
+                self._pass_on(
+                    self.members[one].parent,
+                    self.members[one].excess_rank,
+                    excess,
+                    self.members[one].noise,
+                )
+
+    @cython.cfunc
+    @cython.inline
+    def _pass_on(
+        self,
+        n: cython.Py_ssize_t,
+        rank: cython.longlong,
+        excess: cython.double,
+        noise: cython.double,
+    ) -> cython.void:
+        """Add to the momentum that a member must pass on; only the highest rank counts."""
+        if rank < self.members[n].excess_rank:
+            return
+        if rank > self.members[n].excess_rank:
+            self.members[n].excess_rank = rank
+            self.members[n].excess = self.members[n].noise = 0.0
+        self.members[n].excess += excess
+        self.members[n].noise += noise
+
+    def _highest(self) -> cython.Py_ssize_t:
+        """Return the first member of the highest rank in the tree just ordered."""
+        highest: cython.Py_ssize_t = self.order[0]
+        n: cython.Py_ssize_t
+
+        for n in range(1, self.n_order):
+            if self.members[self.order[n]].rank > self.members[highest].rank:
+                highest = self.order[n]
+        return highest
 
     def _order_from(self, start: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Order the tree of a member from there; return its link to an anchor, or 0."""
@@ -572,8 +615,7 @@ class Projection:
         at: cython.Py_ssize_t
 
         self.order[0] = start
-        self.members[start].via = 0
-        self.members[start].excess = self.members[start].noise = 0.0
+        self._reach(start, 0, -1)
         self.n_order = 1
         while n < self.n_order:
             one: cython.Py_ssize_t = self.order[n]
@@ -586,15 +628,25 @@ class Projection:
                 if other < 0:
                     wall = e
                     continue
-                self.members[other].via = e
-                self.members[other].parent = one
-                self.members[other].excess = self.members[other].noise = 0.0
+                self._reach(other, e, one)
                 self.order[self.n_order] = other
                 self.n_order += 1
         return wall
 
+    @cython.cfunc
+    @cython.inline
+    def _reach(
+        self, n: cython.Py_ssize_t, via: cython.Py_ssize_t, parent: cython.Py_ssize_t
+    ) -> cython.void:
+        """Note how the walk has reached a member."""
+        self.members[n].via = via
+        self.members[n].parent = parent
+        self.members[n].excess_rank = self.members[n].rank
+        self.members[n].excess = self.members[n].noise = 0.0
+
     def _mean(self) -> cython.double:
-        """Return the velocity that the tree just ordered has in common."""
+        """Return the common velocity of the tree just ordered, from a member of its rank."""
+        rank: cython.longlong = self.members[self.order[0]].rank
         momentum: cython.double = 0.0
         momentum_low: cython.double = 0.0
         mass: cython.double = 0.0
@@ -603,6 +655,8 @@ class Projection:
 
         for n in range(self.n_order):
             one: cython.Py_ssize_t = self.order[n]
+            if self.members[one].rank != rank:
+                continue
             total: cython.double = momentum + self.members[one].momentum
             momentum_low += error_of_sum(momentum, self.members[one].momentum, total)
             momentum_low += self.members[one].momentum_low
@@ -626,8 +680,18 @@ class Projection:
         for n in range(self.n_order):
             e: cython.Py_ssize_t = self.members[self.order[n]].via
             if e and self._pulls(e):
-                part = min(part, self.links[e].force / (self.links[e].force - self.links[e].goal))
+                part = min(part, self._way_to_zero(e))
         return part
+
+    @cython.cfunc
+    @cython.inline
+    def _way_to_zero(self, e: cython.Py_ssize_t) -> cython.double:
+        """Return how far on its way to a goal below 0 the force of a link becomes 0."""
+        if self.links[e].force == 0.0 or self.links[e].force_rank < self.links[e].goal_rank:
+            return 0.0
+        if self.links[e].force_rank > self.links[e].goal_rank:
+            return 1.0
+        return self.links[e].force / (self.links[e].force - self.links[e].goal)
 
     def _part(self, way: cython.double) -> cython.void:
         """Change the forces of a tree by a part of the way to their goals, and part it.
@@ -642,15 +706,29 @@ class Projection:
             self.members[one].state = OPEN
             if e == 0:
                 continue
-            force: cython.double = self.links[e].force
-            goal: cython.double = self.links[e].goal
-            if self._pulls(e) and (way == 1.0 or force / (force - goal) <= way):
+            if self._pulls(e) and self._way_to_zero(e) <= way:
                 self.links[e].presses = 0
                 self.n_changes += 1
                 self._solve_later(one)
                 if n:
                     self._solve_later(self.members[one].parent)
-            self.links[e].force = max(0.0, force + way * (goal - force))
+            self._change_force(e, way)
+
+    @cython.cfunc
+    @cython.inline
+    def _change_force(self, e: cython.Py_ssize_t, way: cython.double) -> cython.void:
+        """Change the force of a link by a part of the way to its goal."""
+        force: cython.double = self.links[e].force
+        goal: cython.double = self.links[e].goal
+
+        if way == 0.0:
+            return
+        if way == 1.0 or force == 0.0 or self.links[e].force_rank < self.links[e].goal_rank:
+            force = 0.0
+            self.links[e].force_rank = self.links[e].goal_rank
+        elif self.links[e].force_rank > self.links[e].goal_rank:
+            goal = 0.0
+        self.links[e].force = max(0.0, force + way * (goal - force))
 
     @cython.cfunc
     @cython.inline
@@ -676,9 +754,7 @@ class Projection:
             self.members[one].wall = self.wall
             self.members[one].tree = self.order[0]
             if self.members[one].via:
-                self.links[self.members[one].via].force = max(
-                    0.0, self.links[self.members[one].via].goal
-                )
+                self._change_force(self.members[one].via, 1.0)
         for n in range(self.n_order):
             one = self.order[n]
             for at in range(self.members[one].first, self.members[one].end):

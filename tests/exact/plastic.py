@@ -8,6 +8,10 @@ The forces of the contacts solve a linear complementarity problem.  Lemke's comp
 finds them, or finds that there are none (Cottle, Pang and Stone, "The Linear Complementarity
 Problem", 4.4).  Ties are broken lexicographically, so it cannot cycle.  The library does not use
 this algorithm.
+
+Bodies of a higher rank outweigh all of a lower one.  So the highest rank is solved first.  Lower
+bodies then weigh nothing and only pass forces on, from each body to all that they lead to.  The
+velocities found are fixed for the next rank.
 """
 
 from __future__ import annotations
@@ -27,9 +31,62 @@ class Press(NamedTuple):
 
 
 def project(
-    mass: dict[int, Fraction], before: dict[int, Fraction], contacts: list[Press]
+    mass: dict[int, Fraction],
+    before: dict[int, Fraction],
+    contacts: list[Press],
+    rank: dict[int, int] | None = None,
 ) -> dict[int, Fraction] | None:
     """Return the velocities after the impact, or None if none satisfy all contacts."""
+    rank = rank or dict.fromkeys(mass, 0)
+    after: dict[int, Fraction] = {}
+    for level in sorted(set(rank.values()), reverse=True):
+        lower = {i for i in mass if rank[i] < level}
+        found = _project_rank(
+            {i: mass[i] for i in mass if rank[i] == level},
+            before,
+            _fix(_through(lower, contacts), after),
+        )
+        if found is None:
+            return None
+        after |= found
+    return after
+
+
+def _through(weightless: set[int], contacts: list[Press]) -> list[Press]:
+    """Return the contacts that remain if weightless bodies pass on what presses on them."""
+    found = set(contacts)
+    for body in weightless:
+        behind = [contact for contact in found if contact.high == body]
+        ahead = [contact for contact in found if contact.low == body]
+        found.difference_update(behind, ahead)
+        for one in behind:
+            for two in ahead:
+                if one.low is None and two.high is None:
+                    continue  # two walls
+                found.add(Press(one.low, two.high, one.fixed if one.low is None else two.fixed))
+    return sorted(found, key=str)
+
+
+def _fix(contacts: list[Press], after: dict[int, Fraction]) -> list[Press]:
+    """Return the contacts with walls in place of the bodies whose velocities are known."""
+    found = []
+    for low, high, fixed in contacts:
+        if low in after and (high is None or high in after):
+            continue
+        if high in after and low is None:
+            continue
+        if low in after:
+            found.append(Press(None, high, after[low]))
+        elif high in after:
+            found.append(Press(low, None, after[high]))
+        else:
+            found.append(Press(low, high, fixed))
+    return found
+
+
+def _project_rank(
+    mass: dict[int, Fraction], before: dict[int, Fraction], contacts: list[Press]
+) -> dict[int, Fraction] | None:
     pushed = []
     slack = []
     for low, high, fixed in contacts:
@@ -47,7 +104,7 @@ def project(
     forces = _complement(matrix, slack)
     if forces is None:
         return None
-    after = dict(before)
+    after = {i: before[i] for i in mass}
     for sides, force in zip(pushed, forces, strict=True):
         for i, sign in sides.items():
             after[i] += sign * force / mass[i]

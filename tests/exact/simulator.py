@@ -580,7 +580,6 @@ class Simulator:
         return (
             cluster is not None
             and not (cluster.lasts or cluster.resizes or cluster.is_broken)
-            and len({self.bodies[n].level for n in cluster.members}) == 1
             and len(cluster.members) <= MEMBER_LIMIT
             and cluster.anchor not in self.saved
         )
@@ -612,7 +611,10 @@ class Simulator:
             if old.members == group and (old.anchor is None) == (anchor is None):
                 continue
             cluster = Cluster(group)
-            cluster.merged_before = not group.isdisjoint(self.merged_before[k])
+            rank = self.rank_of(cluster)
+            cluster.merged_before = any(
+                self.bodies[n].level == rank for n in group & self.merged_before[k]
+            )
             cluster.anchor = anchor
             self._set_group(cluster, k, after[min(group)])
 
@@ -621,7 +623,8 @@ class Simulator:
     ) -> dict[int, Fraction] | None:
         mass = {i: self.bodies[i].mass for i in members}
         before = {i: self.entry[k][i] for i in members}
-        return project(mass, before, [link.press for link in links])
+        rank = {i: self.bodies[i].level for i in members}
+        return project(mass, before, [link.press for link in links], rank)
 
     def _touching(self, members: set[int], k: int, links: list[Link]) -> list[Link]:
         """Return links for the faces between members that touch and have none, which may close."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from typing import NamedTuple
 
 import esper
 import pytest
@@ -26,18 +27,29 @@ TURNS = {
     "turned and mirrored": lambda x, y: (y, -x),
 }
 KINDS = {
-    "equal": ((1.0,), None, 0.0),
-    "masses": ((1.0, 2.0, 5.0, 1000.0), None, 0.0),
-    "tied speeds": ((1.0, 3.0), (-1.0, 0.0, 1.0), 0.0),
-    "static boxes": ((1.0, 3.0), None, 0.15),
-    "awkward decimals": ((0.1, 1.0, 3.0, 7.0), (0.1, 0.2, 0.3, -0.7), 0.0),
+    "equal": ((1.0,), None, 0.0, (0,)),
+    "masses": ((1.0, 2.0, 5.0, 1000.0), None, 0.0, (0,)),
+    "tied speeds": ((1.0, 3.0), (-1.0, 0.0, 1.0), 0.0, (0,)),
+    "static boxes": ((1.0, 3.0), None, 0.15, (0,)),
+    "awkward decimals": ((0.1, 1.0, 3.0, 7.0), (0.1, 0.2, 0.3, -0.7), 0.0, (0,)),
+    "ranks": ((1.0, 2.0, 5.0, 1000.0), None, 0.0, (0, 0, 1, 5)),
+    "ranks and static boxes": ((1.0, 3.0), (-1.0, 0.0, 1.0), 0.15, (0, 0, -1, 2)),
 }
 
-Box = tuple[float, float, float, float, bool]  # centre, speed along x, mass, whether it is static
+
+class Box(NamedTuple):
+    """A box of a wall, 1 wide and high; `speed` is along x."""
+
+    x: float
+    y: float
+    speed: float
+    mass: float
+    is_static: bool
+    rank: int
 
 
 def make_wall(rng: random.Random, kind: str, n_rows: int, n_columns: int) -> list[Box]:
-    masses, speeds, share_of_static = KINDS[kind]
+    masses, speeds, share_of_static, ranks = KINDS[kind]
     boxes = []
     shift = 0.0
     for column in range(n_columns):
@@ -47,7 +59,9 @@ def make_wall(rng: random.Random, kind: str, n_rows: int, n_columns: int) -> lis
                 continue
             speed = rng.choice(speeds) if speeds else rng.uniform(-1, 1)
             is_static = rng.random() < share_of_static
-            boxes.append((float(column), row + shift, speed, rng.choice(masses), is_static))
+            mass = rng.choice(masses)
+            rank = rng.choice(ranks) if len(ranks) > 1 else ranks[0]
+            boxes.append(Box(float(column), row + shift, speed, mass, is_static, rank))
     return boxes
 
 
@@ -57,11 +71,13 @@ def velocities_after(boxes: list[Box], order, turn, response=ec.Slide) -> list[t
         esper.delete_entity(entity, immediate=True)
     velocities = {}
     for n in order:
-        x, y, speed, mass, is_static = boxes[n]
+        x, y, speed, mass, is_static, rank = boxes[n]
         body = [ec.Position(*turn(x, y)), ec.Extents(0.5, 0.5)]
         velocities[n] = ec.Velocity(*turn(speed, 0.0))
         if not is_static:
             body += [velocities[n], response(), ec.Mass(mass)]
+            if rank:
+                body.append(ec.Dominance(rank))
         else:
             velocities[n] = ec.Velocity(0, 0)
         esper.create_entity(*body)
@@ -71,15 +87,15 @@ def velocities_after(boxes: list[Box], order, turn, response=ec.Slide) -> list[t
 
 def least_change(boxes: list[Box]) -> dict[int, Fraction]:
     """Return the velocities that no contact forbids and that change the least, in fractions."""
-    free = {n for n, box in enumerate(boxes) if not box[4]}
+    free = {n for n, box in enumerate(boxes) if not box.is_static}
     contacts = []
     for i, (x, y, *_) in enumerate(boxes):
         for j, (x2, y2, *_) in enumerate(boxes):
             if x2 - x == 1 and abs(y2 - y) < 1 and (i in free or j in free):
                 contacts.append(Press(i if i in free else None, j if j in free else None))
-    mass = {n: Fraction(boxes[n][3]) for n in free}
-    speed = {n: Fraction(boxes[n][2]) for n in free}
-    return project(mass, speed, contacts)
+    mass = {n: Fraction(boxes[n].mass) for n in free}
+    speed = {n: Fraction(boxes[n].speed) for n in free}
+    return project(mass, speed, contacts, {n: boxes[n].rank for n in free})
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -154,7 +170,7 @@ def test_boxes_that_rebound_in_the_same_instant_keep_the_momentum_and_gain_no_en
     for number in range(volume(8, 80, 200)):
         rng = random.Random(f"rebounds {number}")
         boxes = make_wall(rng, "tied speeds", 5, 5)
-        mass = [box[3] for box in boxes]
+        mass = [box.mass for box in boxes]
 
         after = velocities_after(
             boxes, range(len(boxes)), TURNS["as it is"],
@@ -163,8 +179,8 @@ def test_boxes_that_rebound_in_the_same_instant_keep_the_momentum_and_gain_no_en
 
         if space.stats.held:
             continue  # a held body has its velocity again at the end of the step
-        was, now = ([m * v for m, v in zip(mass, speeds, strict=True)]
-                    for speeds in ([box[2] for box in boxes], [v[0] for v in after]))  # fmt: skip
+        speeds = ([box.speed for box in boxes], [v[0] for v in after])
+        was, now = ([m * v for m, v in zip(mass, both, strict=True)] for both in speeds)
         assert sum(now) == pytest.approx(sum(was), abs=1e-10)
         energy = [
             sum(p * p / m for p, m in zip(momenta, mass, strict=True)) for momenta in (was, now)
@@ -211,9 +227,9 @@ def test_a_wall_whose_boxes_rebound_too_often_keeps_its_momentum(n_rows, n_colum
     after = velocities_after(boxes, range(len(boxes)), TURNS["as it is"], ec.Deflect)
 
     assert space.stats.held == 0
-    mass = [box[3] for box in boxes]
+    mass = [box.mass for box in boxes]
     assert sum(m * v[0] for m, v in zip(mass, after, strict=True)) == pytest.approx(
-        sum(m * box[2] for m, box in zip(mass, boxes, strict=True)), rel=1e-13
+        sum(m * box.speed for m, box in zip(mass, boxes, strict=True)), rel=1e-13
     )
 
 
@@ -297,9 +313,9 @@ def test_boxes_that_part_again_keep_their_momentum():
 
     after = velocities_after(boxes, range(len(boxes)), TURNS["as it is"])
 
-    mass = [box[3] for box in boxes]
+    mass = [box.mass for box in boxes]
     assert sum(m * v[0] for m, v in zip(mass, after, strict=True)) == pytest.approx(
-        sum(m * box[2] for m, box in zip(mass, boxes, strict=True)), rel=1e-13
+        sum(m * box.speed for m, box in zip(mass, boxes, strict=True)), rel=1e-13
     )
 
 
@@ -309,8 +325,8 @@ def test_a_block_of_more_than_160_boxes_gains_no_energy_and_nothing_is_crushed()
 
     after = velocities_after(boxes, range(len(boxes)), TURNS["as it is"])
 
-    energy = [sum(box[3] * v**2 for box, v in zip(boxes, speeds, strict=True))
-              for speeds in ([box[2] for box in boxes], [v[0] for v in after])]  # fmt: skip
+    energy = [sum(box.mass * v**2 for box, v in zip(boxes, speeds, strict=True))
+              for speeds in ([box.speed for box in boxes], [v[0] for v in after])]  # fmt: skip
     assert energy[1] <= energy[0] * (1 + 1e-12)
     assert space.stats.crushed == 0
 
@@ -325,7 +341,7 @@ def test_a_wall_in_space_has_the_same_answer_on_each_axis():
         esper.switch_world(world)
         ec.install(dim=3)
         velocities = []
-        for x, y, speed, mass, _ in boxes:
+        for x, y, speed, mass, *_ in boxes:
             place, velocity = [0.0] * 3, [0.0] * 3
             place[axis], place[(axis + 1) % 3], velocity[axis] = x, y, speed
             velocities.append(ec.Velocity(*velocity))
