@@ -202,6 +202,10 @@ class Slopes:
         """Return the height of the line at the corner."""
         return self.foot + self.steepness * self.along
 
+    def is_at_high_end(self) -> cython.bint:
+        """Return whether the measured corner is at the high end of the line, within the slop."""
+        return self.rise() >= self.height - self.drop - SLOP * self.reach
+
     def closing(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, of_paths: cython.bint
     ) -> cython.double:

@@ -385,6 +385,7 @@ class Sweeper:
         if best >= 0:
             if axes >> self.dim and self._opens(2 * self.dim):
                 best = 2 * self.dim  # at the ends of a line the faces beside it do not count
+                axes = 1 << self.dim
             self._choose(best)
             self.corner = 1 if axes != 1 << (best >> 1) else 0
         return best

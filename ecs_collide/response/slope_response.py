@@ -43,7 +43,6 @@ class SlopeResponse:
     gravity: Gravity
     correction: PositionCorrection
     slopes: Slopes  # finds the line of the impact
-    others: Slopes  # finds the lines of other contacts
     impact: ImpactState
     rests: cython.bint  # whether two contacts leave the last body no velocity but the slope's
     solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
@@ -68,7 +67,6 @@ class SlopeResponse:
         self.gravity = step.gravity
         self.correction = correction
         self.slopes = Slopes(step.bodies)
-        self.others = Slopes(step.bodies)
         self.impact = impact
         self.solid = -1
         self.fixed_speed = 0.0
@@ -317,9 +315,8 @@ class SlopeResponse:
             self.second[k] = 0.0
             self.speed[k] = b.velocity[j, k] - b.velocity[self.slopes.slope, k]
         if is_slanted(c.sign):
-            self.others.find(i, j)
             for k in range(b.dim):
-                self.second[k] = self.others.normal_on(k)
+                self.second[k] = c.slopes.normal_on(k)
         else:
             self.second[c.axis] = sign * (1.0 if c.sign > 0 else -1.0)
         for k in range(b.dim):
@@ -330,6 +327,9 @@ class SlopeResponse:
             ) * self.second[k]
             towards += part
             sizes += abs(part)
+            # Over the high end of a line it leaves the slope, unless it moves down.
+            if is_slanted(c.sign) and k == c.axis and part >= 0.0 and c.slopes.is_at_high_end():
+                return False
         return towards < -FACE_ROUNDING * sizes
 
     def _satisfy_both(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:

@@ -112,7 +112,7 @@ def clear():
 @pytest.mark.parametrize(("moves", "dim"), [(False, 2), (True, 2), (False, 3)])
 def test_a_walk_over_any_tiling_keeps_its_speed_and_its_feet_on_the_ground(moves, dim, volume):
     rng = random.Random(10 * dim + moves)
-    for _ in range(volume(2, 20, 340, least=1)):
+    for _ in range(volume(2, 20, 1000, least=1)):
         walk = Walk(rng, moves=moves, dim=dim)
         asked = walk.speed * DT
         was_flush = is_even = False
@@ -145,7 +145,7 @@ def test_a_walk_over_any_tiling_keeps_its_speed_and_its_feet_on_the_ground(moves
 
 def test_no_jump_on_any_tiling_ends_in_the_ground_or_in_the_ceiling(volume):
     rng = random.Random(1)
-    for _ in range(volume(2, 20, 340, least=1)):
+    for _ in range(volume(2, 20, 1000, least=1)):
         walk = Walk(rng)
         tile, character = walk.tile, walk.character
         ceilings = terrain(rng, N, tile, ceiling=16)
@@ -172,7 +172,7 @@ def test_no_jump_on_any_tiling_ends_in_the_ground_or_in_the_ceiling(volume):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_no_body_stops_at_a_seam_of_a_ceiling(dim, volume):
     rng = random.Random(dim)
-    for _ in range(volume(2, 20, 340, least=1)):
+    for _ in range(volume(2, 20, 1000, least=1)):
         tile = rng.choice([16, 1, 0.1, 0.3, 1 / 3, 7.7, 1000.0])
         depth = 20 * tile if dim == 3 else None
         columns = terrain(rng, N, tile, ceiling=0, depth=depth)
@@ -191,10 +191,7 @@ def test_no_body_stops_at_a_seam_of_a_ceiling(dim, volume):
             x, y = position(body)
             inside = ground_below(columns, tile, x - half[0], x + half[0]) + (y + half[1])
             assert inside <= FLUSH * tile
-            for hit in space.collisions:  # two corners that meet are a wall as much as a ceiling
-                low, high = hit.contact_min, hit.contact_max
-                is_point = max(high[0] - low[0], high[1] - low[1]) < 1e-12 * tile
-                assert abs(hit.normal[0]) < 1 or is_point
+            assert all(abs(hit.normal[0]) < 1 for hit in space.collisions)  # no tile has a wall
             assert space.stats.held == 0
             if velocity(body) == (0, 0):  # only a valley stops it, or a line at a right angle
                 met = [*space.collisions, *space.contacts(body)]

@@ -1058,6 +1058,41 @@ def test_a_crate_in_a_valley_with_another_on_it_can_be_pushed_out(side):
     assert space.stats.held == 0
 
 
+#              __.-      A body on a pole moves to the right, and its corner is where a steep slope
+#     +-----+-'          ends and a gentle one begins.  Its new way leaves the steep one.
+#     |_____|
+#     ||   .'
+def test_a_body_whose_corner_is_at_a_bend_goes_on_along_the_second_slope():
+    box((-12, -8), (1, 8))
+    ramp(centre=(-4, -4), half=(4, 4))
+    gentle = ramp(centre=(8, 4), half=(8, 4))
+    body = mover((-7, 2), (7, 2), (10, 0), ec.Slide())
+    space = ec.install()
+
+    esper.process(0.1)
+
+    assert velocity(body) == pytest.approx((8, 4), rel=1e-14)
+    assert [hit.normal_for(body) for hit in space.collisions if hit.other(body) == gentle] == [
+        pytest.approx((-math.sqrt(0.2), math.sqrt(0.8)), rel=1e-14)
+    ]
+
+
+#   Both the line and the edge of the floor behind it begin at the corner of the body.  Only the
+#   line counts, in whatever order the two are met.
+@pytest.mark.parametrize("way", [1, -1])
+def test_a_floor_behind_the_high_end_of_a_line_is_no_wall(way):
+    ramp(centre=(-8 * way, 8), rise="right" if way > 0 else "left")
+    box((8 * way, 8), (8, 8))
+    body = mover((-4 * way, 20), (4, 4), (8 * way, -2), ec.Slide())
+    space = ec.install()
+
+    esper.process(0.1)
+
+    (hit,) = space.collisions
+    assert hit.normal_for(body) == pytest.approx((-HALF * way, HALF), rel=1e-14)
+    assert velocity(body) == pytest.approx((3 * way, 3), rel=1e-14)
+
+
 @pytest.mark.parametrize("tile", [16, 0.3, 1 / 3])
 @pytest.mark.parametrize("behind", [True, False])
 def test_a_body_walks_from_the_floor_up_a_slope_and_over_its_top(tile, behind):
