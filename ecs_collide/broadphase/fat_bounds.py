@@ -11,7 +11,7 @@ kernels take from `broadphase/bounds.h`.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import at_once, cython, may_raise
 from ecs_collide._kernel.arrays import DOUBLE, INT, grown, zeros
 from ecs_collide._kernel.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
 from ecs_collide.broadphase.bounds import FITS, SAME, classify, widen
@@ -118,17 +118,25 @@ class FatBounds:
         dim: cython.Py_ssize_t = self.dim
         n_escaped: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t
+        seen: cython.int
 
+        is_many: cython.bint = False
+        if not cython.compiled and items.shape[0] >= at_once.MANY:
+            is_many = True
+            fits, is_same = at_once.classify(self, items, by_item, TOO_BIG)
         self.n_moved = self.n_displaced = self.n_new = 0
         for i in range(items.shape[0]):
             item: cython.Py_ssize_t = items[i]
             row: cython.Py_ssize_t = item if by_item else i
             if place_of[item] >= 0:
-                seen: cython.int = classify(
-                    mins, maxs, motion, dim * row, still, swept,
-                    fat, 2 * dim * item, margin, lookahead, TOO_BIG, box,
-                    2 * dim * place_of[item], dim,
-                )  # fmt: skip
+                if not cython.compiled and is_many:
+                    seen = fits[i] * FITS | is_same[i] * SAME
+                else:
+                    seen = classify(
+                        mins, maxs, motion, dim * row, still, swept,
+                        fat, 2 * dim * item, margin, lookahead, TOO_BIG, box,
+                        2 * dim * place_of[item], dim,
+                    )  # fmt: skip
                 if seen == FITS | SAME:
                     continue
                 if seen & FITS:

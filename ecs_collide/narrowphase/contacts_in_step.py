@@ -320,7 +320,7 @@ class ContactsInStep:
                 growth = path[one + RESIZE] + path[two + RESIZE]
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
-            nearer: cython.double = max(gap, plus)
+            nearer: cython.double = plus if plus > gap else gap
             if nearer > clear or (nearer > 0.0 and nearer > b.slop_between(i, j, k)):
                 return -1.0
             rate: cython.double = path[one + MOTION] - path[two + MOTION]

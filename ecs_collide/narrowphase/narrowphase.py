@@ -140,9 +140,12 @@ class Narrowphase:
             rate: cython.double = side * (b.path[two + MOTION] - b.path[one + MOTION]) - (
                 b.path[two + RESIZE] + b.path[one + RESIZE]
             )
-            widest = max(widest, gap)
-            least = max(least, min(gap, gap + rate))
-            end = max(end, gap + rate * rest)
+            widest = gap if gap > widest else widest
+            after: cython.double = gap + rate
+            after = after if after < gap else gap
+            least = after if after > least else least
+            after = gap + rate * rest
+            end = after if after > end else end
             one += 4
             two += 4
         if end > margin:
@@ -215,8 +218,10 @@ class Narrowphase:
             centre2: cython.double = b.path[two + CENTRE] + b.path[two + MOTION] * way2
             if wraps:
                 centre2 += self.pairs.offset[p, k]
-            half1: cython.double = max(0.0, b.path[one + HALF] + b.path[one + RESIZE] * way1)
-            half2: cython.double = max(0.0, b.path[two + HALF] + b.path[two + RESIZE] * way2)
+            half1: cython.double = b.path[one + HALF] + b.path[one + RESIZE] * way1
+            half2: cython.double = b.path[two + HALF] + b.path[two + RESIZE] * way2
+            half1 = half1 if half1 > 0.0 else 0.0
+            half2 = half2 if half2 > 0.0 else 0.0
             self.sweeper.aim(
                 k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
                 b.path[one + MOTION], b.path[one + RESIZE],
@@ -333,7 +338,7 @@ class Narrowphase:
             two += sign * b.growth[j, k]
             one -= sign * b.growth[i, k]
         speed: cython.double = (two - one) * sign
-        return max(speed, 0.0) + 0.0  # 0 for faces that close by rounding alone
+        return (speed if speed > 0.0 else 0.0) + 0.0  # 0 for faces that close by rounding alone
 
     def note_side(self, p: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Store the contact side that the sweeper found as the impact of the pair."""

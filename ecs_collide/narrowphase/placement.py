@@ -315,7 +315,7 @@ class PositionCorrection:
             two += 4
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
-            nearer: cython.double = max(gap, plus)
+            nearer: cython.double = plus if plus > gap else gap
             slop: cython.double = clear
             if nearer == 0.0:  # as after a snap; the slop has no effect
                 slop = 0.0

@@ -183,7 +183,7 @@ class Sweeper:
         for side in range(self.n_sides):
             gap: cython.double = self.gap[side]
             rate: cython.double = self.rate[side]
-            deepest_out = max(deepest_out, gap)
+            deepest_out = gap if gap > deepest_out else deepest_out
             if rate < 0.0:
                 enter = max(enter, _time_of_zero(gap, rate))
             elif rate > 0.0:
@@ -256,10 +256,11 @@ class Sweeper:
             one += 4
             two += 4
             if minus < -deep and plus < -deep:
-                if rate > 0.0:
-                    open_until = min(open_until, (-deep - minus) / rate)
-                elif rate < 0.0:
-                    open_until = min(open_until, (-deep - plus) / -rate)
+                if rate != 0.0:
+                    closes: cython.double = (
+                        (-deep - minus) / rate if rate > 0.0 else (-deep - plus) / -rate
+                    )
+                    open_until = closes if closes < open_until else open_until
             elif front >= 0:
                 return False
             else:
@@ -281,10 +282,11 @@ class Sweeper:
                     minus = nearest
                 else:
                     plus = nearest
-            if rate > 0.0:
-                exit_ = min(exit_, _time_of_zero(minus, rate))
-            elif rate < 0.0:
-                exit_ = min(exit_, _time_of_zero(plus, -rate))
+            if rate != 0.0:
+                leaves: cython.double = (
+                    _time_of_zero(minus, rate) if rate > 0.0 else _time_of_zero(plus, -rate)
+                )
+                exit_ = leaves if leaves < exit_ else exit_
         if front < 0 or exit_ < TINY or enter >= open_until:
             return False
         self.kind = IMPACT

@@ -10,7 +10,7 @@ Invariant: a member that touches a body outside its cluster is on the rim of the
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide.broadphase.pair_table import NO_TOUCH, OVERLAPS, PARTS, PairTable
+from ecs_collide.broadphase.pair_table import NO_TOUCH, OVERLAPS, PARTS, Pair, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.narrowphase import Narrowphase, rounding_of_faces
 from ecs_collide.narrowphase.step import Step
@@ -69,22 +69,22 @@ class ClosingContacts:
         Returns whether any contact is with a body outside the cluster of `root`.
         """
         c: Clusters = self.clusters
-        pairs: PairTable = self.pairs
+        table: cython.pointer[Pair] = self.pairs.at
         is_outside: cython.bint = False
-        p: cython.Py_ssize_t = pairs.head_of(i)
+        p: cython.Py_ssize_t = self.pairs.head_of(i)
         at: cython.Py_ssize_t = p
 
         while at >= 0:
             p = at
             # Inlined `PairTable.partner` and `next_of`.
-            is_first: cython.int = pairs.at[p].first == i
-            j: cython.Py_ssize_t = pairs.at[p].first + pairs.at[p].second - i
-            at = pairs.at[p].next_of_second - 1
-            at += (pairs.at[p].next_of_first - pairs.at[p].next_of_second) * is_first
-            touch: cython.int = pairs.at[p].touch
+            is_first: cython.int = table[p].first == i
+            j: cython.Py_ssize_t = table[p].first + table[p].second - i
+            at = table[p].next_of_second - 1
+            at += (table[p].next_of_first - table[p].next_of_second) * is_first
+            touch: cython.int = table[p].touch
             if touch == NO_TOUCH:
                 continue
-            face: cython.int = pairs.at[p].face
+            face: cython.int = table[p].face
             k: cython.int = abs(face) - 1
             if axis >= 0 and k != axis:
                 continue
@@ -93,7 +93,7 @@ class ClosingContacts:
             if other and other == root and not c.nodes[root].resizes:
                 continue
             if touch == OVERLAPS or (
-                touch == PARTS and pairs.impact[p].tick < self.step.instant_tick
+                touch == PARTS and self.pairs.impact[p].tick < self.step.instant_tick
             ):
                 continue
             is_outside |= other != root or root == 0
@@ -103,7 +103,7 @@ class ClosingContacts:
                 c.nodes[other].velocity if other else self.bodies.velocity[j, k]
             )
             closing -= c.nodes[root].velocity if root else c.velocity_of(i, k)
-            if (face > 0) != (j == pairs.at[p].second):
+            if (face > 0) != (j == table[p].second):
                 closing = -closing
             if self.bodies.any_resize:
                 closing = self._closing_speed_of(p, k, 1 if face > 0 else -1)

@@ -390,7 +390,10 @@ class ImpactLoop:
 
         for k in range(b.dim):
             offset: cython.double = self.pairs.offset[p, k] if wraps else 0.0
-            gap = max(gap, low[one] - (high[two] + offset), (low[two] + offset) - high[one])
+            minus: cython.double = low[one] - (high[two] + offset)
+            plus: cython.double = (low[two] + offset) - high[one]
+            gap = minus if minus > gap else gap
+            gap = plus if plus > gap else gap
             if gap > enough:
                 break
             one += 1
@@ -1024,8 +1027,10 @@ class ImpactLoop:
             half2 = max(0.0, half2 + path[two + RESIZE] * way2)
         if b.wraps:
             image += self.pairs.offset_of(p, k)
-        low: cython.double = max(centre - half, image - half2)
-        high: cython.double = min(centre + half, image + half2)
+        low: cython.double = centre - half
+        high: cython.double = centre + half
+        low = image - half2 if image - half2 > low else low
+        high = image + half2 if image + half2 < high else high
         if k == self.pairs.impact[p].axis and self.pairs.impact[p].kind == IMPACT:
             low = high = centre + half if self.pairs.impact[p].sign < 0 else centre - half
         elif low > high:  # a corner, by rounding

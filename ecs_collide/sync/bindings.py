@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import copysign, floor
 from typing import Any
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
 from ecs_collide._kernel.arrays import DOUBLE, LONG, grown, zeros
 from ecs_collide._kernel.constants import INF
 from ecs_collide.components.attributes import (
@@ -352,9 +352,12 @@ class ComponentBinding:
             return 0
         if self.written.shape[0] < n_rows:
             self.written = zeros(DOUBLE, n_rows + n_rows // 8, self.width)
-        for n in range(n_rows):
-            for k in range(self.width):
-                self.written[n, k] = self.seen[rows[n], k]
+        if not cython.compiled:
+            at_once.gather(self.written, self.seen, rows)
+        else:
+            for n in range(n_rows):
+                for k in range(self.width):
+                    self.written[n, k] = self.seen[rows[n], k]
         self.n_written = n_rows
         return 0
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, LONG, SHORT, zeros
 from ecs_collide._kernel.constants import Has, News
 from ecs_collide.motion.bodies import Bodies
@@ -70,9 +70,13 @@ class SavedBodies:
         if self.rest_count.shape[0] < n_rows:
             self.interrupted = zeros(BYTE, n_rows + n_rows // 8)
             self.rest_count = zeros(BYTE, n_rows + n_rows // 8)
-        for n in range(n_rows):
-            self.rest_count[n] = b.rest_count[rows[n]]
-            self.interrupted[n] = b.interrupted[rows[n]]
+        if not cython.compiled:
+            at_once.gather(self.rest_count, b.rest_count, rows)
+            at_once.gather(self.interrupted, b.interrupted, rows)
+        else:
+            for n in range(n_rows):
+                self.rest_count[n] = b.rest_count[rows[n]]
+                self.interrupted[n] = b.interrupted[rows[n]]
         self.n_asleep = n_asleep
         if n_asleep == 0:
             return

@@ -7,9 +7,11 @@ every step reads every body except fixed ones; `sync.bindings` explains why that
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
 from ecs_collide._kernel.constants import (
     INF,
     LARGEST,
@@ -27,6 +29,7 @@ from ecs_collide._kernel.constants import (
     Touched,
     Trait,
 )
+from ecs_collide.components.attributes import ROUNDED
 from ecs_collide.motion.bodies import Bodies, flat
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 from ecs_collide.sync.bindings import VALUE, ComponentBinding
@@ -73,6 +76,7 @@ class ComponentReader:
     has_written: cython.bint
     any_sensor: cython.bint
     watch: Watch
+    places: Any  # in pure Python: the places in `rows` that `_next` is yet to return
     # A position is `lean` half sizes from the centre on each axis.  A size is `halves` half sizes.
     converts: cython.bint
     halves: cython.double
@@ -116,6 +120,7 @@ class ComponentReader:
         self.dt = 0.0
         self.position, self.extents, self.velocity = kinds[0], kinds[1], kinds[2]
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
+        self.places = None
         self.converts = False
         self.writing = np.zeros(0, np.int64).data
         self.centres = np.zeros((0, self.dim)).data
@@ -549,7 +554,14 @@ class ComponentReader:
 
     def _next(self, rows: cython.longlong[::1], n: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the first place in `rows`, from `n` on, whose body may have something new."""
-        if cython.compiled and n < rows.shape[0]:
+        if not cython.compiled:
+            if n == 0:
+                is_plain = rows.shape[0] >= at_once.MANY and not ROUNDED
+                self.places = iter(
+                    at_once.places_to_read(self, rows) if is_plain else range(rows.shape[0])
+                )
+            return next(self.places, rows.shape[0])
+        if n < rows.shape[0]:
             return watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
         return n
 
@@ -789,8 +801,11 @@ class ComponentReader:
             self.centres = np.asarray(b.seen_centre)[np.asarray(rows)]
         else:
             self.centres = position.written
-        for n in range(rows.shape[0]):
-            i: cython.Py_ssize_t = rows[n]
+        left: cython.longlong[::1] = rows
+        if not cython.compiled and rows.shape[0] >= at_once.MANY and not self.converts:
+            left = rows if ROUNDED else at_once.write(self, rows)
+        for n in range(left.shape[0]):
+            i: cython.Py_ssize_t = left[n]
             has: cython.int = b.has[i]
             if self.converts:
                 self._find_place(i)
@@ -822,7 +837,7 @@ class ComponentReader:
         to: cython.Py_ssize_t
 
         if not cython.compiled:
-            _find_faces_at_once(self, rows)
+            at_once.find_faces(b, rows, SAFE_LIMIT)
             return 0
         centre: cython.p_double = flat(b.centre)
         half: cython.p_double = flat(b.half)
@@ -843,18 +858,3 @@ class ComponentReader:
             if not near:
                 b.bad[i] |= Bad.DISTANT
         return 0
-
-
-def _find_faces_at_once(reader, rows):
-    """Do the same as `ComponentReader.find_faces` with array operations, for pure Python."""
-    b, rows = reader.bodies, np.asarray(rows)
-    centre, half = np.asarray(b.centre)[rows], np.asarray(b.half)[rows]
-    half = np.where(half == 0.0, np.asarray(b.seen_half)[rows], half)
-    np.asarray(b.half)[rows] = half
-    with np.errstate(invalid="ignore"):  # skipped bodies may hold any numbers
-        low, high = centre - half, centre + half
-    np.asarray(b.tight_min)[rows] = low
-    np.asarray(b.tight_max)[rows] = high
-    near = (low >= -SAFE_LIMIT) & (high <= SAFE_LIMIT)
-    near &= abs(np.asarray(b.velocity)[rows]) <= SAFE_LIMIT
-    np.asarray(b.bad)[rows[~near.all(axis=1)]] |= Bad.DISTANT

@@ -1,0 +1,236 @@
+"""Loops of kernels over many bodies as array operations, which only pure Python calls.
+
+Each function gives the same bits as the loop of the kernel that calls it.  From `MANY` rows on it
+takes less time.
+"""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterable
+from itertools import repeat
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ecs_collide._kernel.constants import APART_AT_LEAST, MAX_REST_COUNT, NAN, Bad, Has
+
+MANY = 16  # rows
+
+Rows = NDArray[np.int64]
+
+
+def gather(target: Any, column: Any, rows: Any) -> None:
+    """Copy rows of a column to the first rows of `target`."""
+    np.asarray(target)[: len(rows)] = np.asarray(column)[np.asarray(rows)]
+
+
+# -- motion.bodies --
+
+
+@np.errstate(all="ignore")  # as Python's floats
+def start(b: Any, rows: Any, reach: float) -> None:
+    """Find the paths of bodies for the whole step, as `Bodies.start`; `reach` is its `REACH`."""
+    rows = np.asarray(rows)
+    growth = np.asarray(b.growth)
+    path = by_axis(b.path, b.dim)
+    centre, half = np.asarray(b.centre)[rows], np.asarray(b.half)[rows]
+    motion = np.asarray(b.velocity)[rows] * b.dt + 0.0
+    change = growth[rows] * b.dt + 0.0
+
+    vanishes = half + change < 0.0
+    if vanishes.any():
+        change[vanishes] = -half[vanishes]
+        growth[rows] = np.where(vanishes, change / b.dt, growth[rows])
+    np.asarray(b.base)[rows] = 0.0
+    np.asarray(b.motion)[rows] = motion
+    path[rows] = np.stack([centre, half, motion, change], axis=2)
+    b.any_resize |= bool(change.any())
+
+    low, high = centre - half, centre + half
+    low_end, high_end = low + (motion - change), high + (motion + change)
+    low = np.where(low_end < low, low_end, low)
+    high = np.where(high_end > high, high_end, high)
+    largest = np.maximum(abs(low), abs(high))
+    around = reach * largest + APART_AT_LEAST
+    np.asarray(b.swept_min)[rows] = low - around
+    np.asarray(b.swept_max)[rows] = high + around
+    b.farthest = max(float(largest.max()), b.farthest)
+
+
+@np.errstate(all="ignore")
+def finish_step(b: Any, rows: Any) -> None:
+    """Move bodies to the end of the step, as `Bodies.finish_step`."""
+    rows = np.asarray(rows)
+    path = by_axis(b.path, b.dim)
+    base = np.asarray(b.base)
+    interrupted = np.asarray(b.interrupted)
+    count = np.asarray(b.rest_count)
+    centre, half, motion, change = path[rows].transpose(2, 0, 1)
+    elapsed = 1.0 - base[rows][:, None]
+    half = half + change * elapsed
+
+    base[rows] = 1.0
+    np.asarray(b.centre)[rows] = path[rows, :, 0] = centre + motion * elapsed + 0.0
+    np.asarray(b.half)[rows] = path[rows, :, 1] = np.where(half > 0.0, half, 0.0)
+    rests = ((motion == 0.0) & (change == 0.0)).all(axis=1) & (interrupted[rows] == 0)
+    interrupted[rows] = 0
+    count[rows] = np.where(rests, np.minimum(count[rows], MAX_REST_COUNT - 1) + 1, 0)
+
+
+def by_axis(path: Any, dim: int) -> NDArray[np.float64]:
+    """Return the memory of `Bodies.path` as an array (capacity, dim, 4)."""
+    return np.asarray(path).reshape(-1, dim, 4)
+
+
+# -- broadphase.fat_bounds --
+
+
+def classify(
+    bounds: Any, items: Any, by_item: bool, too_big: float
+) -> tuple[list[bool], list[bool]]:
+    """Write the boxes of items to their places in the tree, as `broadphase.bounds.classify`.
+
+    Returns
+    -------
+    fits, is_same : list of bool, by item
+        Anything for items that are not in the tree.
+    """
+    dim = bounds.dim
+    items = np.asarray(items)
+    rows = items if by_item else slice(0, len(items))
+    low, high = (np.asarray(flat).reshape(-1, dim)[rows] for flat in (bounds.mins, bounds.maxs))
+    fat = np.asarray(bounds.bounds)[items]
+    fat_low, fat_high = fat[:, :dim], fat[:, dim:]
+    side = high - low
+    first, last, ahead = low, high, np.zeros(())
+    if not bounds.still:
+        displacement = np.asarray(bounds.motion).reshape(-1, dim)[rows]
+        ahead = abs(displacement)
+        if bounds.swept:
+            side = side - ahead
+        else:
+            first = low + 0.5 * (displacement - ahead)
+            last = high + 0.5 * (displacement + ahead)
+    around = 2.0 * bounds.margin
+    if bounds.margin < 0.0:
+        around = 2.0 * np.maximum(side.max(axis=1, keepdims=True), 0.0)
+    fits = ((first >= fat_low) & (last <= fat_high)).all(axis=1)
+    needed = side + (ahead * (1.0 + bounds.lookahead) + around)
+    fits &= _surface(fat_high - fat_low) <= too_big * _surface(needed)
+
+    is_same = [False] * len(items)
+    box, place_of, width = bounds.nodes.box, bounds.nodes.place_of, 2 * dim
+    now = np.concatenate([low, high], axis=1) + 0.0  # -0.0 becomes 0.0
+    for n, (item, corners) in enumerate(zip(items.tolist(), now.tolist(), strict=True)):
+        at = width * place_of[item]
+        if at >= 0:
+            is_same[n] = box[at : at + width] == corners
+            box[at : at + width] = corners
+    return fits.tolist(), is_same
+
+
+def _surface(sides: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return half the perimeter (2D) or surface (3D) of boxes."""
+    if sides.shape[1] == 2:
+        return sides[:, 0] + sides[:, 1]
+    x, y, z = sides[:, 0], sides[:, 1], sides[:, 2]
+    return x * y + y * z + z * x
+
+
+# -- sync.reader --
+# They read and write the bodies whose components hold plain numbers in plain attributes, as
+# `sync/slots.h` does in C.  The kernel reads and writes all others one by one.
+
+
+def places_to_read(reader: Any, rows: Any) -> Iterable[int]:
+    """Return the places in `rows` whose bodies may have something new, as `watch_run`.
+
+    These are all places if reading any of the bodies may run code of the game.
+    """
+    b = reader.bodies
+    rows = np.asarray(rows)
+    flags = np.asarray(b.news) | b.touched | b.bad | b.quarantined | b.traits
+    has = np.asarray(b.has)[rows]
+
+    found = flags[rows] != 0
+    for binding, mark in (
+        (reader.position, 0),
+        (reader.extents, 0),
+        (reader.velocity, Has.VELOCITY),
+        (reader.growth, Has.GROWTH),
+        (reader.mass_kind, Has.MASS),
+        (reader.deflect, Has.DEFLECT),
+    ):
+        at = (has & mark == mark).nonzero()[0] if mark else np.arange(len(rows))
+        items = _plain_items(binding, rows[at])
+        try:
+            for k, name in enumerate(binding.names if items else ()):
+                values = list(map(attrgetter(name), items))
+                if {*map(type, values)} != {float}:
+                    values = [value if type(value) is float else NAN for value in values]
+                found[at] |= np.asarray(binding.seen)[rows[at], k] != values
+        except AttributeError:
+            items = []
+        if len(items) < len(at):
+            return range(len(rows))
+    places: list[int] = found.nonzero()[0].tolist()
+    return places
+
+
+def _plain_items(binding: Any, rows: Rows) -> list[Any]:
+    """Return the components of rows; none if one may not store its numbers as they are."""
+    if not len(rows) or binding.has_parts or not binding.keeps:
+        return []
+    items = list(map(binding.items.__getitem__, rows.tolist()))
+    return items if {*map(type, items)} == {binding.type} else []
+
+
+def write(reader: Any, rows: Any) -> Rows:
+    """Write the results of a step into components; return the rows that are left.
+
+    These are the rows of growing bodies, or all if writing any of the components may run code of
+    the game.  The seen numbers change first, so that a rollback after an interrupt finds either
+    the numbers from before or those that are written here.
+    """
+    rows = np.asarray(rows)
+    has = np.asarray(reader.bodies.has)[rows]
+    grows = has & Has.GROWTH != 0
+    steady, moving = rows[~grows], rows[~grows & (has & Has.VELOCITY != 0)]
+    places = _plain_items(reader.position, steady)
+    velocities = _plain_items(reader.velocity, moving)
+
+    left: Rows = rows
+    if len(places) == len(steady) and len(velocities) == len(moving):
+        _write_into(reader.position, steady, places)
+        _write_into(reader.velocity, moving, velocities)
+        left = rows[grows]
+    return left
+
+
+def _write_into(binding: Any, rows: Rows, items: list[Any]) -> None:
+    """Write the numbers that differ from the seen ones into the components of rows."""
+    now, seen = np.asarray(binding.now), np.asarray(binding.seen)
+    new, before = now[rows], seen[rows]
+    differs = new != before
+    now[rows] = seen[rows] = np.where(differs, new, before)  # zeros may differ in sign
+    for k, name in enumerate(binding.names):
+        at = differs[:, k].nonzero()[0]
+        changing = map(items.__getitem__, at.tolist())
+        deque(map(setattr, changing, repeat(name), new[at, k].tolist()), maxlen=0)
+
+
+def find_faces(b: Any, rows: Any, limit: float) -> None:
+    """Compute the tight boxes of bodies, as `ComponentReader.find_faces`; limit `SAFE_LIMIT`."""
+    rows = np.asarray(rows)
+    centre, half = np.asarray(b.centre)[rows], np.asarray(b.half)[rows]
+    half = np.where(half == 0.0, np.asarray(b.seen_half)[rows], half)
+    np.asarray(b.half)[rows] = half
+    with np.errstate(invalid="ignore"):  # skipped bodies may hold any numbers
+        low, high = centre - half, centre + half
+    np.asarray(b.tight_min)[rows] = low
+    np.asarray(b.tight_max)[rows] = high
+    near = (low >= -limit) & (high <= limit) & (abs(np.asarray(b.velocity)[rows]) <= limit)
+    np.asarray(b.bad)[rows[~near.all(axis=1)]] |= Bad.DISTANT

@@ -1,0 +1,91 @@
+"""The array operations of `_kernel.at_once` give the same bits as the loops of the kernels."""
+
+from __future__ import annotations
+
+import itertools
+import sys
+
+import esper
+import pytest
+
+import ecs_collide as ec
+from ecs_collide._kernel import at_once, backend
+from tests.scenes import mixed_run
+
+LOOPS, ARRAYS = sys.maxsize, 1  # values of `MANY`
+
+
+class Place(ec.Position):
+    __slots__ = ()
+
+
+def mixed(dim):
+    run = mixed_run(dim=dim, make_space=lambda: ec.install(dim=dim))
+    next(run)
+    return run
+
+
+def vanishing(dim, special):
+    """Take steps of boxes that shrink to nothing."""
+    speeds = []
+    limit = ec.MaxSpeed(9.0)
+    for i in range(24):
+        at = [(7.0 * i + 3.0 * k) % 40.0 for k in range(dim)]
+        place = (Place if special == "subclass" and i == 5 else ec.Position)(*at)
+        speed = ec.Velocity(*[(-1.0) ** i * (i % 5) * (k + 1) for k in range(dim)])
+        speeds.append(speed)
+        parts = [ec.Growth(*[-0.3] * dim)] if i % 4 == 0 else [ec.Mass(1.0 + i % 3)]
+        parts += [limit] * (i == 9)
+        esper.create_entity(place, speed, ec.Extents(*[0.5] * dim), ec.Deflect(), *parts)
+    # In a world that wraps, all bodies are read one by one.
+    ec.install(dim=dim, wrap=[40.0] * dim if special == "wrap" else None)
+    for step in itertools.count():
+        if step == 4 and special == "ints":
+            for speed in speeds:
+                speed.x = 3 if speed.x == 0.0 else speed.x
+        if step == 7:
+            limit.speed = 1.0
+        esper.process(0.25)
+        yield
+
+
+def bits_of(make, n_steps, many, monkeypatch):
+    """Return all columns, fat bounds and places in the trees after each step."""
+    found = []
+    with monkeypatch.context() as patch:
+        patch.setattr(backend, "kernels", backend.load(compiled=False))
+        patch.setattr(at_once, "MANY", many)
+        esper.switch_world("at once")
+        run = make()
+        for _ in range(n_steps):
+            next(run)
+            state = ec.install()._state
+            bodies = state.bodies
+            found.append([column.tobytes() for column in bodies.memory])
+            found[-1] += [bodies.farthest, bodies.any_resize]
+            for tree in state.trees:
+                found[-1] += [tree.fat_bounds.bounds.tobytes(), repr(tree.nodes.box)]
+            found[-1].append(
+                sorted(
+                    (entity, place.xyz, speed.xyz)
+                    for entity, (place, speed) in esper.get_components(ec.Position, ec.Velocity)
+                )
+            )
+        esper.switch_world("default")
+        esper.delete_world("at once")
+    return found
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+@pytest.mark.parametrize("special", ["wrap", "ints", "subclass"])
+def test_boxes_that_vanish(dim, special, monkeypatch):
+    make = lambda: vanishing(dim, special)  # noqa: E731
+
+    assert bits_of(make, 12, ARRAYS, monkeypatch) == bits_of(make, 12, LOOPS, monkeypatch)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_a_room_with_some_of_everything(dim, monkeypatch):
+    make = lambda: mixed(dim)  # noqa: E731
+
+    assert bits_of(make, 8, ARRAYS, monkeypatch) == bits_of(make, 8, LOOPS, monkeypatch)
