@@ -151,6 +151,18 @@ class Slopes:
             return self.normal_run
         return self.normal_up if k == self.up else 0.0
 
+    def line_on(self, k: cython.int) -> cython.double:
+        """Return the unit vector along the line on an axis."""
+        if k == self.run:
+            return self.normal_up
+        return -self.normal_run if k == self.up else 0.0
+
+    def speed_along(self, i: cython.Py_ssize_t) -> cython.double:
+        """Return how fast a body moves along the line."""
+        v: cython.double[:, ::1] = self.bodies.velocity
+
+        return v[i, self.run] * self.normal_up - v[i, self.up] * self.normal_run
+
     def normal_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the unit normal of a pair's slope on an axis, from body j to body i."""
         if not self.find(i, j):

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, nones, zeros
+from ecs_collide._kernel.constants import FACE_ROUNDING
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import RareColumns
 from ecs_collide.narrowphase.contacts_between_steps import SOLID, ContactRows
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.placement import PositionCorrection
+from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.solver import Solver
@@ -362,7 +364,7 @@ class Carriers:
             carrier_velocity: cython.double = self._carrier_velocity_of(i, carrier, best, k)
             self.own[i, k] = b.velocity[i, k]
             if k != abs(best) - 1:  # as where it lands
-                self.own[i, k] = self._own_of(i, k, carrier_velocity, abs(best) - 1)
+                self.own[i, k] = self._own_of(i, carrier, k, carrier_velocity, abs(best) - 1)
             rode.carrier_velocity[i, k] = carrier_velocity
             self.solver.clusters.turn_alone(i, k, self.own[i, k] + carrier_velocity)
         return True
@@ -391,6 +393,11 @@ class Carriers:
 
         if not b.dynamic[i] or not (carries or rides):
             return
+        if rode.carrier[i] >= 0 and self._is_as_before(i, j, side) and self._follows_line(i, j):
+            for k in range(b.dim):  # it goes on sliding, even if it comes from another slope
+                self.own[i, k] = b.velocity[i, k] - b.velocity[j, k]
+            rode.carrier[i] = j
+            return
         riding: cython.bint = self._is_riding(i)
         if riding and (
             rode.carrier[i] != j or rode.side[i] != side or self._is_as_before(i, j, side)
@@ -410,10 +417,13 @@ class Carriers:
         for k in range(b.dim):
             carrier_velocity: cython.double = self._carrier_velocity_of(i, j, side, k)
             if not riding or b.velocity[i, k] != self.own[i, k] + rode.carrier_velocity[i, k]:
-                self.own[i, k] = self._own_of(i, k, carrier_velocity, normal)
+                self.own[i, k] = self._own_of(i, j, k, carrier_velocity, normal)
             rode.carrier_velocity[i, k] = carrier_velocity
-            if k != normal:
-                self.solver.clusters.turn_alone(i, k, self.own[i, k] + carrier_velocity)
+        follows_line: cython.bint = self._follows_line(i, j)
+        for k in range(b.dim):
+            if k != normal or follows_line:
+                velocity: cython.double = self.own[i, k] + rode.carrier_velocity[i, k]
+                self.solver.clusters.turn_alone(i, k, velocity)
 
     def _carrier_velocity_of(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, k: cython.int
@@ -491,14 +501,15 @@ class Carriers:
             for k in range(self.bodies.dim):
                 carrier_velocity: cython.double = self.now.carrier_velocity[i, k]
                 subtracted: cython.double = carrier_velocity
-                if (
+                if not (
                     rode.carrier[i] >= 0
                     and velocity[i, k] == self.own[i, k] + rode.carrier_velocity[i, k]
                     and rode.carrier_velocity[i, k] == carrier_velocity
                 ):
-                    own: cython.double = self.own[i, k]
-                else:
-                    own = self._own_of(i, k, carrier_velocity, abs(self.now.side[i]) - 1)
+                    own: cython.double = self._own_of(
+                        i, self.now.carrier[i], k, carrier_velocity, abs(self.now.side[i]) - 1
+                    )
+                    self.own[i, k] = own
                     if own == velocity[i, k]:
                         subtracted = 0.0
                     else:
@@ -506,28 +517,55 @@ class Carriers:
                             subtracted = velocity[i, k] - own
                         if self.bodies.asleep[i]:  # a carrier has reached it just now
                             self.bodies.interrupt_rest(i)
-                velocity[i, k] = own
                 self.now.subtracted[i, k] = subtracted
+            for k in range(self.bodies.dim):
+                velocity[i, k] = self.own[i, k]
 
     def _own_of(
         self,
         i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
         k: cython.int,
         carrier_velocity: cython.double,
         normal: cython.int,
     ) -> cython.double:
-        """Return the own velocity of a new rider, or of one whose carrier velocity has changed.
+        """Return the own velocity of a new rider of j, or of one whose carrier velocity has changed.
 
-        Along the normal it is relative to the carrier.  Along the face it is the smallest value
-        between the velocities relative to the carrier and to the world, so that it gains no speed.
+        Along the normal it is relative to the carrier.  Along the face, or the line of a slope, it
+        is the smallest value between the velocities relative to the carrier and to the world, so
+        that it gains no speed.
         """
-        v: cython.double = self.bodies.velocity[i, k]
+        b: Bodies = self.bodies
+        s: Slopes = self.step.slopes
+        v: cython.double = b.velocity[i, k]
         own: cython.double = v - carrier_velocity + 0.0
+        part: cython.double = 1.0
 
-        if k == normal:
+        if self._follows_line(i, j) and (k == s.run or k == s.up):
+            part = s.line_on(k)
+            v = s.speed_along(i)
+            own = v - s.speed_along(j)
+        elif k == normal:
             return own
         if self.sweeps:
-            return v
+            return v * part
         if min(own, v) <= 0.0 <= max(own, v):
             return 0.0
-        return own if abs(own) < abs(v) else v
+        return part * (own if abs(own) < abs(v) else v)
+
+    def _follows_line(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a rider moves along the line of its carrier, which is a slope."""
+        b: Bodies = self.bodies
+        k: cython.int
+        away: cython.double = 0.0
+        sizes: cython.double = 0.0
+
+        if not b.rare.any_slope or not self.step.slopes.find(i, j):
+            return False
+        for k in range(b.dim):
+            part: cython.double = (b.velocity[i, k] - b.velocity[j, k]) * (
+                self.step.slopes.normal_on(k)
+            )
+            away += part
+            sizes += abs(part)
+        return abs(away) <= FACE_ROUNDING * sizes

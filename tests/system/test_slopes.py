@@ -780,6 +780,30 @@ def one_on_the_other(*how):
     return [mover((10, 52 + 3.1 * k), (1.5, 1.5), (0, 0), ec.Slide()) for k in range(2)]
 
 
+@pytest.mark.parametrize("carrier", [(20, 30), (-20, 30), (-20, -10), (0, 10)])
+@pytest.mark.parametrize("speed", [-30, 10])
+def test_a_crate_slides_over_tiles_of_a_ramp_that_carry_it_as_over_still_ones(carrier, speed):
+    ways = []
+    for k, moves in enumerate([(0, 0), carrier]):
+        at = 400 * k  # the line goes through (at, 0) and rises by 1 in 2
+        for n in range(6):
+            box((at + 16 * n, 8 * n), (8, 4), ec.Slope("right"), ec.Velocity(*moves), ec.Carry())
+        ways.append([mover((at + 40, 23), (2, 2), (0, 0), ec.Slide())])
+    ec.install(gravity=(0, -10))
+    esper.process(DT)
+    for way in ways:
+        set_velocity(way[0], speed, speed / 2)
+
+    for _ in range(40):
+        esper.process(DT)
+        for way in ways:
+            way.append(velocity(way[0]))
+
+    still, carried = ways
+    assert still[-1][0] != still[-2][0]
+    assert carried[1:] == [pytest.approx(each, rel=1e-11, abs=1e-11) for each in still[1:]]
+
+
 def with_friction():
     return one_on_the_other(ec.Friction(3))
 
