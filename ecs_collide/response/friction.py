@@ -48,13 +48,11 @@ class CoulombFriction:
             return
         for n in range(2):
             self.inverse_mass[n] = 0.0
-            if not m.slides(n):
-                continue
             if m.is_dynamic[n]:
                 if self.bodies.response[m.rows[n]] in (ResponseCode.STOP, ResponseCode.PUSH):
                     return
                 press = max(press, self._press_of(n))
-            if not self.bodies.controls.locks_all_but(m.rows[n], m.axis):
+            if self._slides(n) and not self.bodies.controls.locks_all_but(m.rows[n], m.axis):
                 self.inverse_mass[n] = 1.0 / self.bodies.mass[m.rows[n]]
         both: cython.double = self.inverse_mass[0] + self.inverse_mass[1]
         if both == 0.0:
@@ -65,6 +63,21 @@ class CoulombFriction:
         for axis in range(self.bodies.dim):
             if axis != m.axis:
                 self._rub(axis, friction * press * both / speed)
+
+    def _slides(self, n: cython.int) -> cython.bint:
+        """Return whether friction may change a body.
+
+        Of two that slide, the one of lower dominance slides alone, if it can move at all.
+        """
+        m: ImpactState = self.impact
+        i: cython.Py_ssize_t = m.rows[n]
+        j: cython.Py_ssize_t = m.rows[1 - n]
+        above: cython.longlong = self.bodies.controls.rank_of(i) - self.bodies.controls.rank_of(j)
+
+        if above == 0 or not (m.slides(0) and m.slides(1)):
+            return m.slides(n)
+        lower: cython.Py_ssize_t = i if above < 0 else j
+        return (lower == i) != self.bodies.controls.locks_all_but(lower, m.axis)
 
     def _press_of(self, n: cython.int) -> cython.double:
         """Return the momentum with which the normal part has pressed a body against the surface."""
@@ -102,9 +115,9 @@ class CoulombFriction:
         m: ImpactState = self.impact
         slide: cython.double = m.face_velocity(0, axis) - m.face_velocity(1, axis)
 
-        if not m.slides(1):
+        if not self._slides(1):
             slide += self.clusters.kick_of(m.rows[0], axis)
-        elif not m.slides(0):
+        elif not self._slides(0):
             slide -= self.clusters.kick_of(m.rows[1], axis)
         else:
             slide -= self._kick_apart(axis)
@@ -121,8 +134,8 @@ class CoulombFriction:
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
-        first_slides: cython.bint = m.slides(0)
-        second_slides: cython.bint = m.slides(1)
+        first_slides: cython.bint = self._slides(0)
+        second_slides: cython.bint = self._slides(1)
         first_moves: cython.bint = first_slides and not self.bodies.controls.locks(i, axis)
         second_moves: cython.bint = second_slides and not self.bodies.controls.locks(j, axis)
 
@@ -131,7 +144,7 @@ class CoulombFriction:
         if (
             self.clusters.gravity.is_on
             and first_slides != second_slides
-            and self._hold_back(axis, part)
+            and self._hold_back(0 if first_slides else 1, axis, part)
         ):
             return
         slide: cython.double = self._slide(axis)
@@ -157,14 +170,15 @@ class CoulombFriction:
         elif second_moves:
             m.change_along(1, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share))
 
-    def _hold_back(self, axis: cython.int, part: cython.double) -> cython.bint:
+    def _hold_back(
+        self, n: cython.int, axis: cython.int, part: cython.double
+    ) -> cython.bint:
         """Apply friction to a body that has a kick along the surface; return False if it has none.
 
         Friction takes a part of the velocity at the end of the step, so it takes the same part of
         the chord and of the kick.  If that is all, the body is held.
         """
         m: ImpactState = self.impact
-        n: cython.int = 0 if m.is_dynamic[0] else 1
         i: cython.Py_ssize_t = m.rows[n]
 
         if self.clusters.kick_of(i, axis) == 0.0:

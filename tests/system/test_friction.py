@@ -50,6 +50,29 @@ def test_a_body_slides_as_far_as_it_should(friction, dt, tiles):
     assert position(crate) == rest  # it does not creep
 
 
+def test_a_lower_body_that_is_locked_along_the_normal_does_not_drag_a_higher_one_along():
+    higher = mover((0, 0), (1, 1), (8, 0), ec.Slide(), ec.Dominance(1))
+    locked = ec.LockedAxes(x=True)
+    lower = mover((4, 0), (1, 1), (0, -2), ec.Slide(), ec.Friction(1.0), locked, ec.Restitution(1))
+    ec.install()
+
+    esper.process(0.5)
+
+    assert velocity(higher) == (-8, 0)
+    assert velocity(lower) == (0, 0)
+
+
+def test_a_higher_body_slides_over_a_lower_one_that_is_locked_on_all_axes():
+    higher = mover((0, 0), (1, 1), (8, 2), ec.Slide(), ec.Dominance(1))
+    locked = ec.LockedAxes(x=True, y=True)
+    mover((4, 0), (1, 1), (0, 0), ec.Slide(), ec.Friction(1.0), locked)
+    ec.install()
+
+    esper.process(0.5)
+
+    assert velocity(higher) == (0, 0)
+
+
 def test_in_3d_it_acts_against_the_direction_of_sliding():
     box((0, -1, 0), (500, 1, 500))
     crate = mover((0, 1, 0), (1, 1, 1), (30, 0, 40), ec.Slide(), ec.Friction(0.5), Falls())
