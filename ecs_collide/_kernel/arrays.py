@@ -50,11 +50,14 @@ def grown(view: Any, n_rows: int, fill: int = 0, n_kept: int | None = None) -> A
 
 
 def lengthened(block: NDArray[Any], capacity: int, fill: int = 0) -> NDArray[Any]:
-    """Return a copy of columns (n_columns, n_rows, ...) with `capacity` rows; `fill` follows."""
+    """Return a copy of columns (n_columns, n_rows, ...) with `capacity` rows.
+
+    The other rows hold `fill`, or zeros while all columns do.
+    """
     longer: NDArray[Any] = np.zeros((len(block), capacity, *block.shape[2:]), block.dtype)
-    if fill:
-        longer[...] = fill
     if block.size and block.view(np.uint8).any():  # else its pages stay untouched
+        if fill:
+            longer[...] = fill
         longer[:, : block.shape[1]] = block
     return longer
 

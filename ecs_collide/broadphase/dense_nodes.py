@@ -147,7 +147,8 @@ class NodeSums:
 
         if asks_game and (asks_game < 0 or asks_game & t.bits[i]):
             return False
-        return not t.is_used or (t.owner[i] < 0 and not t.is_soft(i, i))
+        has_owner: cython.bint = t.any_owner and t.owner[i] >= 0
+        return not t.is_used or not (has_owner or t.is_soft(i, i))
 
     def _are_alike(self, i: cython.longlong, j: cython.longlong) -> cython.bint:
         """Return whether two bodies, -1 for none, have the same filter."""

@@ -7,7 +7,7 @@ write them; `PairTable.check` verifies their combinations.
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise, struct
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, grown, structs, zeros
 from ecs_collide.motion.bodies import Bodies
 
 # The columns of an array of pairs.
@@ -124,7 +124,7 @@ class PairTable:
     impact_bytes: cython.schar[::1]
     at: cython.pointer[Pair]
     impact: cython.pointer[PairImpact]
-    head: cython.longlong[::1]
+    head: cython.int[::1]
     seen: cython.longlong[::1]
     stamp: cython.longlong
     wraps: cython.bint
@@ -144,7 +144,7 @@ class PairTable:
         else:
             self.at = []
             self.impact = []
-        self.head = zeros(LONG, 1)
+        self.head = zeros(INT, 1)
         self.seen = zeros(LONG, 1)
         self.wraps = False
         self.image = zeros(LONG, 1)
@@ -153,7 +153,7 @@ class PairTable:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
-        head: cython.longlong[::1] = grown(self.head, n_rows)
+        head: cython.int[::1] = grown(self.head, n_rows)
         seen: cython.longlong[::1] = grown(self.seen, n_rows)
 
         self.head = head

@@ -81,7 +81,9 @@ class Attachments:
         self.beyond = zeros(DOUBLE, rows.shape[0], self.bodies.dim)
         self.next = zeros(LONG, rows.shape[0])
         self.n = rows.shape[0]
-        self.bodies.rare.any_owner = True
+        if not self.bodies.rare.any_owner:
+            self.bodies.rare.clear_owners()
+            self.bodies.rare.any_owner = True
         for n in range(self.n):
             i: cython.Py_ssize_t = owners[n]
             self.next[n] = self.head[i]

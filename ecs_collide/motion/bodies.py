@@ -216,8 +216,9 @@ class Bodies:
         self.farthest = 0.0
         for i in range(self.capacity):
             self.is_marked[i] = self.is_turned[i] = self.on_hold[i] = 0
-            self.rare.owner[i] = -1
             self.rare.translation_side[i] = 0
+        if self.rare.any_owner:
+            self.rare.clear_owners()
 
     def wrap(self, widths):
         """Close axes in rings of these widths; 0 for axes that stay open."""

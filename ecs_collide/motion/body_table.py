@@ -8,7 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.motion.columns import APART, FIRST_SEEN, FLAGS, N_TAKEN, VECTORS, views_of
+from ecs_collide.motion.columns import (
+    APART,
+    FIRST_SEEN,
+    FLAGS,
+    N_TAKEN,
+    SEEN_RARER,
+    VECTORS,
+    views_of,
+)
 
 CHANGED_FLAGS = slice(FLAGS.index("news"), FLAGS.index("touched") + 1)
 """The flags of bodies that the game has changed since the last step."""
@@ -26,6 +34,7 @@ class SavedColumns(NamedTuple):
     """Copies of the seen columns and of the flags, (n_columns, n_rows, ...) each."""
 
     vectors: NDArray[np.float64]
+    rarer: NDArray[np.float64]  # `SEEN_RARER`
     scalars: NDArray[np.float64]  # `mass`
     singles: NDArray[np.float64]
     flags: NDArray[np.int8]
@@ -37,6 +46,8 @@ class SavedColumns(NamedTuple):
             found = self.scalars[0, rows].reshape(-1, 1)
         elif name == "seen_restitution":
             found = self.singles[0, rows]
+        elif name in SEEN_RARER:
+            found = self.rarer[SEEN_RARER.index(name), rows]
         else:
             place = VECTORS.index(name) - FIRST_SEEN
             if place >= len(self.vectors):  # it has no column of its own
@@ -91,8 +102,8 @@ class BodyTable:
         new = views_of(blocks, memory)
         capacity = len(new["ids"])
         new["views"] = SimpleNamespace(**{name: view.data for name, view in new.items()})
-        vectors, scalars, singles, flags = memory[: len(SavedColumns._fields)]
-        new["_saved"] = vectors[FIRST_SEEN:], scalars[:1], singles, flags
+        vectors, rarer, scalars, singles, flags = memory[: len(SavedColumns._fields)]
+        new["_saved"] = vectors[FIRST_SEEN:], rarer[1:], scalars[:1], singles, flags
         new["_taken"] = vectors[:N_TAKEN]
         new["_rest"] = flags[_REST]
         # One item for each row, as numpy assigns these in half the time.
@@ -134,11 +145,7 @@ class BodyTable:
 
     def save(self, n_rows: int) -> SavedColumns:
         """Return copies of the first rows of the seen columns and of the flags."""
-        vectors, scalars, singles, flags = self._saved
-        return SavedColumns(
-            vectors[:, :n_rows].copy(), scalars[:, :n_rows].copy(), singles[:, :n_rows].copy(),
-            flags[:, :n_rows].copy(),
-        )  # fmt: skip
+        return SavedColumns(*(columns[:, :n_rows].copy() for columns in self._saved))
 
     def has_same_exclusions(self, saved: SavedColumns) -> bool:
         """Return whether no row has news, and the same bodies are skipped as in saved columns."""
@@ -149,10 +156,10 @@ class BodyTable:
     def put_back(self, saved: SavedColumns) -> None:
         """Set seen columns, the columns that follow from them, and the steps at rest."""
         n_rows = saved.flags.shape[1]
-        vectors, scalars, singles, _ = self._saved
-        vectors[:, :n_rows], scalars[:, :n_rows] = saved.vectors, saved.scalars
-        singles[:, :n_rows] = saved.singles
+        for columns, before in zip(self._saved[:-1], saved, strict=False):  # without the flags
+            columns[:, :n_rows] = before
         self._taken[:, :n_rows] = saved.vectors[:N_TAKEN]
+        self.growth[:n_rows] = saved.rarer[0]
         self._rest[:, :n_rows] = saved.flags[_REST]
 
     def free(self, rows: list[int]) -> None:

@@ -28,7 +28,6 @@ _VECTOR_COLUMNS = (
     "centre",  # at the start of the step until `finish_step`, then at its end
     "half",  # half sizes, at the same times
     "velocity",  # per second, from the base time on; after the step, the value for `Velocity`
-    "growth",  # growth of the half sizes per second; set at the start of the step
     "motion",  # displacement by `velocity` in a whole step; 0 for bodies that do not move
     "swept_min",  # bounds of the path from the base time to the end of the step
     "swept_max",
@@ -37,6 +36,9 @@ _VECTOR_COLUMNS = (
     "seen_centre",  # centre by the components
     "seen_half",
     "seen_velocity",  # 0 without a `Velocity`
+)
+_RARER_VECTORS = (  # apart from the others, as most pages of a block in use take memory
+    "growth",  # growth of the half sizes per second; set at the start of the step
     "seen_growth",  # 0 without a `Growth`
     "seen_offset",  # offset of `Attached`
 )
@@ -49,7 +51,8 @@ APART = {
 """Values in components, with columns of their own only if they are not centres and half sizes."""
 
 VECTORS = *_VECTOR_COLUMNS, *APART
-N_TAKEN = 4
+SEEN_RARER = _RARER_VECTORS[1:]
+N_TAKEN = 3
 """Number of the first vectors, which are those of the first seen ones at the start of a step."""
 
 FIRST_SEEN = VECTORS.index("seen_centre")
@@ -233,7 +236,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "is_turned": ("motion.bodies", "step.impact_loop"),
     "on_hold": ("motion.bodies", "response.holding"),
     "saved_motion": ("response.holding", "step.impact_loop"),
-    "owner": ("motion.attachments", "motion.bodies"),
+    "owner": ("motion.attachments", "motion.rare_columns"),
     "translation_side": ("motion.bodies", "response.depenetration"),
 }  # fmt: skip
 
@@ -270,6 +273,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
     """Return the columns of the table in blocks; with `apart`, including `APART`."""
     return [
         Block((*_VECTOR_COLUMNS, *(APART if apart else ())), DOUBLE, (dim,), "bodies"),
+        Block(_RARER_VECTORS, DOUBLE, (dim,), "bodies"),
         Block(_SCALARS, DOUBLE, (), "bodies"),
         Block(_SINGLES, DOUBLE, (1,), "bodies"),
         Block(FLAGS, BYTE, (), "bodies"),

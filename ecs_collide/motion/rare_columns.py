@@ -32,7 +32,8 @@ class RareColumns:
     any_pusher: Public[cython.bint]  # whether any body has ever had a `PushOut`
     any_separator: Public[cython.bint]  # whether any body was ever a member of a soft crowd
     any_damping: Public[cython.bint]  # whether the motion of any body was ever damped
-    any_owner: Public[cython.bint]  # whether any body was ever attached to another
+    # whether any body was ever attached to another; `owner` is not valid until then
+    any_owner: Public[cython.bint]
     any_slope: Public[cython.bint]  # whether any body ever had a `Slope`
     filters: Public[cython.longlong[:, ::1]]
     surface: Public[cython.double[:, ::1]]
@@ -69,6 +70,13 @@ class RareColumns:
             self.clear_filter(i)
             self.clear(i)
         self.is_used = True
+
+    def clear_owners(self) -> cython.void:
+        """Detach all bodies."""
+        i: cython.Py_ssize_t
+
+        for i in range(self.owner.shape[0]):
+            self.owner[i] = -1
 
     def clear_filter(self, i: cython.Py_ssize_t) -> cython.void:
         """Reset the filter of a body to category 1, all categories in the mask, and no group."""

@@ -97,8 +97,8 @@ class EventBuffer:
         self.contact_bodies, other.contact_bodies = other.contact_bodies, self.contact_bodies
         self.contact_codes, other.contact_codes = other.contact_codes, self.contact_codes
         self.contact_images, other.contact_images = other.contact_images, self.contact_images
-        if self.normals or other.normals:
-            self.normals, other.normals = other.normals, {}
+        self.normals, other.normals = other.normals, self.normals
+        other.normals.clear()
 
     @may_raise
     def add_collision(self) -> cython.Py_ssize_t:

@@ -149,7 +149,7 @@ class Clusters(SharedMotion):
     parent: cython.int[::1]
     nodes: cython.pointer[Node]
     bytes: cython.schar[::1]
-    node_of: cython.longlong[:, ::1]
+    node_of: cython.int[:, ::1]
     changed: cython.longlong[::1]
     unwritten: cython.longlong[::1]
     live: cython.longlong[::1]
@@ -173,7 +173,7 @@ class Clusters(SharedMotion):
         self.alone = zeros(LONG, 1)
         self.is_alone = zeros(BYTE, 1)
         self.capacity = 0
-        self.node_of = zeros(LONG, 1, bodies.dim)
+        self.node_of = zeros(INT, 1, bodies.dim)
         self.any_shift = False
         self.anchor_velocity = 0.0
         if cython.compiled:

@@ -16,7 +16,7 @@ drives it, and `Bodies.saved_motion` has its own values.
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
-from ecs_collide._kernel.arrays import LONG, grown, zeros
+from ecs_collide._kernel.arrays import INT, LONG, grown, zeros
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
@@ -37,7 +37,7 @@ class Holding:
     visited: cython.longlong[::1]
     # (n_rows,): the visits of each body in this step, and its pairs when they were last swept
     visits: cython.longlong[::1]
-    n_pairs: cython.longlong[::1]
+    n_pairs: cython.int[::1]
 
     def __init__(self, step: Step, clusters: Clusters):
         self.step = step
@@ -47,7 +47,7 @@ class Holding:
         self.rows = zeros(LONG, 1)
         self.visited = zeros(LONG, 1)
         self.visits = zeros(LONG, 1)
-        self.n_pairs = zeros(LONG, 1)
+        self.n_pairs = zeros(INT, 1)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""

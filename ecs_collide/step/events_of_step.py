@@ -53,7 +53,7 @@ class StepEvents:
     Attributes
     ----------
     log : EventBuffer or CopiedEvents
-        The rows of the arrays.  The second step after this one overwrites a buffer.
+        The rows of the arrays.  The end of the next step overwrites a buffer.
     """
 
     def __init__(self, dim: int, log: Any) -> None:

@@ -78,7 +78,7 @@ class Pipeline:
     handled: Any  # the last argument of `Responses.handle`
     offers: Any  # the last argument of `Responses.offer_to`
     is_offering: cython.bint  # what it returned
-    logs: tuple  # two `EventBuffer`
+    logs: tuple  # two `EventBuffer`, the same one if compiled
     no_rows: cython.longlong[::1]
     no_targets: cython.double[:, ::1]
 
@@ -117,7 +117,8 @@ class Pipeline:
         self.handled = ()
         self.offers = None
         self.is_offering = False
-        self.logs = EventBuffer(state.dim), EventBuffer(state.dim)
+        log = EventBuffer(state.dim)
+        self.logs = log, log if cython.compiled else EventBuffer(state.dim)
         self.no_rows = np.zeros(0, np.int64).data
         self.no_targets = np.zeros((0, state.dim)).data
 
@@ -421,12 +422,10 @@ class Pipeline:
         counts: list = timeline.count(state.step + 1, len(self.lists.rows), state.n_movers)
         log: Any = None
         if buffer.n_collisions or buffer.n_contacts:
-            # The last step's events may still be made from one of the two logs.
             log = self.logs[1 if state.log is self.logs[0] else 0]
-            log.take(buffer)
         if reports:
             state.reports[:] = [*state.reports, *reports][-N_KEPT:]
-        state.commit(log, counts, timeline.sleeping.n, len(reports))
+        state.commit(log, buffer, counts, timeline.sleeping.n, len(reports))
         self.lock.is_changing = False
 
     @may_raise

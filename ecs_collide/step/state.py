@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide.events import Vector
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.step.events_of_step import StepEvents, no_events
 from ecs_collide.step.stats import Stats
 from ecs_collide.step.timeline import Timeline
@@ -128,23 +129,29 @@ class StepState:
     @may_raise
     def commit(
         self,
-        log: object,
+        log: EventBuffer,
+        buffer: EventBuffer,
         counts: list,
         n_asleep: cython.Py_ssize_t,
         n_new_reports: cython.Py_ssize_t,
     ) -> cython.void:
         """End the step under way in one operation, which an exception cannot split.
 
+        `log`, unless it is None, takes the events of `buffer`.  Pure Python needs a second log, because
+        an interrupt between the two assignments must leave the events of the last step as they are.
         From here on the step can no longer be rolled back.
         """
         step: Any = self.step + 1
         time: cython.double = self.time + self.dt
         n_reports: Any = self.n_reports + n_new_reports
+        no_reports: list = []
 
+        if log is not None:
+            log.take(buffer)
         if not cython.compiled:
             self.set(
                 log=log, known_events=None, step=step, time=time, counts=counts,
-                n_asleep=n_asleep, stats=None, new_reports=[], n_reports=n_reports, phase=IDLE,
+                n_asleep=n_asleep, stats=None, new_reports=no_reports, n_reports=n_reports, phase=IDLE,
                 before=None,
             )  # fmt: skip
             return
@@ -155,7 +162,7 @@ class StepState:
         self.counts = counts
         self.n_asleep = n_asleep
         self.stats = None
-        self.new_reports = []
+        self.new_reports = no_reports
         self.n_reports = n_reports
         self.phase = IDLE
         self.before = None

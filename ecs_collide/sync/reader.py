@@ -642,7 +642,8 @@ class ComponentReader:
             b.centre[i, k] = b.seen_centre[i, k]
             b.half[i, k] = b.seen_half[i, k]
             b.velocity[i, k] = b.seen_velocity[i, k]
-            b.growth[i, k] = b.seen_growth[i, k]
+            if self.growth.items:  # else the column has no page yet, and all numbers are 0
+                b.growth[i, k] = b.seen_growth[i, k]
         return 0
 
     def _is_pressed_only(self, i: cython.Py_ssize_t) -> cython.bint:
