@@ -28,6 +28,10 @@ from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, zeros
 from ecs_collide.motion.bodies import EARLIER, Bodies
 
+# Bits of `Gravity.held`.
+HELD: cython.schar = 1  # the body has no kick
+RUBBED: cython.schar = 2  # friction or `Stop` has taken its kick, or a part of it
+
 SMALL = 0.125  # up to here the rest of the series is below an ulp
 TERMS = 14
 
@@ -48,7 +52,7 @@ class Gravity:
     pull: cython.double[:, ::1]
     kick: cython.double[:, ::1]
     since: cython.double[:, ::1]  # (n_rows, dim): the time at which the chord began
-    held: cython.schar[:, ::1]  # (n_rows, dim): 1 while the body is held
+    held: cython.schar[:, ::1]  # (n_rows, dim): HELD and RUBBED
     decay: cython.double
     mean: cython.double
     rest: cython.double
@@ -199,7 +203,7 @@ class Gravity:
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:
         """Return the velocity of a body at time `t` if its path has `velocity`."""
-        if not self.is_on or self.started[i] != self.step or self.held[i, k]:
+        if not self.is_on or self.started[i] != self.step or self.held[i, k] & HELD:
             return velocity
         return velocity + (self.kick[i, k] - self.pull[i, k] * (1.0 - t)) + 0.0
 
@@ -225,7 +229,7 @@ class Gravity:
 
         for k in range(self.bodies.dim):
             if (
-                not self.held[i, k]
+                not self.held[i, k] & HELD
                 and self.since[i, k] < t
                 and self.pull[i, k] != self.own_pull(i, k)
             ):
@@ -250,7 +254,7 @@ class Gravity:
     def hold(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Hold a body, so that gravity does not act on it from now on."""
         if self.started[i] == self.step:
-            self.held[i, k] = 1
+            self.held[i, k] = HELD
             self.kick[i, k] = 0.0
 
     def free(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.void:
@@ -266,6 +270,24 @@ class Gravity:
         else:
             self.pull[i, k] *= part
             self.kick[i, k] *= part
+        self.held[i, k] |= RUBBED
+
+    def takes_pull(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
+        """Return the pull that friction or `Stop` takes from a body since time `t`, or 0."""
+        if self.started[i] != self.step or self.since[i, k] != t or not self.held[i, k] & RUBBED:
+            return 0.0
+        return self.own_pull(i, k)
+
+    def give_back(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
+        """Undo `weaken` of a body at time `t`; return by how much its kick changes."""
+        kick: cython.double = self.kick[i, k]
+
+        if self.takes_pull(i, k, t) == 0.0:
+            return 0.0
+        self.pull[i, k] = self.own_pull(i, k)
+        self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
+        self.held[i, k] = 0
+        return self.kick[i, k] - kick
 
     def pull_with(
         self, i: cython.Py_ssize_t, k: cython.int, kick: cython.double, t: cython.double

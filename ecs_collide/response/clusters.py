@@ -425,6 +425,23 @@ class Clusters(SharedMotion):
             velocity += self.gravity.kick_of(i, k)
         self.turn_alone(i, k, velocity)
 
+    def let_rise(self, i: cython.Py_ssize_t, k: cython.int, change: cython.double) -> cython.void:
+        """Let a body fall again if an impact is to change its velocity against its gravity.
+
+        Friction, or `Stop`, would hold it up there, and so lift it.
+        """
+        if self.gravity.is_on and change * self.gravity.takes_pull(i, k, self.step.now) < 0.0:
+            self.let_fall(i, k)
+
+    def let_fall(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Let gravity act again on a body from which friction or `Stop` has taken it just now."""
+        if self.bodies.on_hold[i] or self.lasting_root(i, k) or self.is_anchored(i, k):
+            return
+        change: cython.double = self.gravity.give_back(i, k, self.step.now)
+
+        if change != 0.0:
+            self.turn_alone(i, k, self.velocity_of(i, k) + change)
+
     def pop_alone(self) -> cython.Py_ssize_t:
         """Return a body that turned alone and was not examined yet, or -1."""
         if self.n_alone == 0:

@@ -109,19 +109,23 @@ class CoulombFriction:
     def _slide(self, axis: cython.int) -> cython.double:
         """Return the velocity of body 0's face less body 1's on an axis, at this instant.
 
-        If one of them is not dynamic, the velocity at the end of the step counts instead, because
+        If one of them cannot move, the velocity at the end of the step counts instead, because
         friction also acts against the rest of gravity.
         """
         m: ImpactState = self.impact
         slide: cython.double = m.face_velocity(0, axis) - m.face_velocity(1, axis)
 
-        if not self._slides(1):
+        if not self._moves(1, axis):
             slide += self.clusters.kick_of(m.rows[0], axis)
-        elif not self._slides(0):
+        elif not self._moves(0, axis):
             slide -= self.clusters.kick_of(m.rows[1], axis)
         else:
             slide -= self._kick_apart(axis)
         return slide
+
+    def _moves(self, n: cython.int, axis: cython.int) -> cython.bint:
+        """Return whether the impact may change the velocity of a body on an axis of the surface."""
+        return self._slides(n) and not self.bodies.controls.locks(self.impact.rows[n], axis)
 
     def _kick_apart(self, axis: cython.int) -> cython.double:
         """Return the kick of body 0 less the kick of body 1."""
@@ -134,20 +138,21 @@ class CoulombFriction:
         m: ImpactState = self.impact
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
-        first_slides: cython.bint = self._slides(0)
-        second_slides: cython.bint = self._slides(1)
-        first_moves: cython.bint = first_slides and not self.bodies.controls.locks(i, axis)
-        second_moves: cython.bint = second_slides and not self.bodies.controls.locks(j, axis)
+        first_moves: cython.bint = self._moves(0, axis)
+        second_moves: cython.bint = self._moves(1, axis)
 
         if not (first_moves or second_moves):
             return
         if (
             self.clusters.gravity.is_on
-            and first_slides != second_slides
-            and self._hold_back(0 if first_slides else 1, axis, part)
+            and first_moves != second_moves
+            and self._hold_back(0 if first_moves else 1, axis, part)
         ):
             return
         slide: cython.double = self._slide(axis)
+        if first_moves and second_moves:
+            self.clusters.let_rise(i, axis, -slide)
+            self.clusters.let_rise(j, axis, slide)
         if part < 1.0:
             slide *= part
         elif not second_moves:
@@ -170,10 +175,8 @@ class CoulombFriction:
         elif second_moves:
             m.change_along(1, axis, self.clusters.final_velocity(j, axis) + slide * (1.0 - share))
 
-    def _hold_back(
-        self, n: cython.int, axis: cython.int, part: cython.double
-    ) -> cython.bint:
-        """Apply friction to a body that has a kick along the surface; return False if it has none.
+    def _hold_back(self, n: cython.int, axis: cython.int, part: cython.double) -> cython.bint:
+        """Apply friction to body n if it has a kick along the surface; return False if it has none.
 
         Friction takes a part of the velocity at the end of the step, so it takes the same part of
         the chord and of the kick.  If that is all, the body is held.

@@ -175,6 +175,8 @@ class Solver:
             b.response[i] in (ResponseCode.STOP, ResponseCode.PUSH)
             or b.response[j] in (ResponseCode.STOP, ResponseCode.PUSH)
         )
+        if self.clusters.gravity.is_on:
+            self._let_fall()
         m.note_velocities()
         if self.counts_loss:
             self.tangential.store_velocities()
@@ -194,6 +196,18 @@ class Solver:
         if b.rare.is_used and not normal_only:
             self.friction.apply()
         return True
+
+    def _let_fall(self) -> cython.void:
+        """Let gravity act again on bodies that friction or `Stop` holds along the normal.
+
+        Bodies that merge must have the velocities of this instant in common, and not their paths.
+        """
+        m: ImpactState = self.impact
+        n: cython.int
+
+        for n in range(2):
+            if m.is_dynamic[n]:
+                self.clusters.let_fall(m.rows[n], m.axis)
 
     def _part(self, restitution: cython.double, press: cython.double) -> cython.bint:
         """Rebound a pair that gravity acts on; return False if it would meet again in the step."""

@@ -114,6 +114,7 @@ class TangentialResponse:
         """Give a body a velocity along the surface at this instant."""
         m: ImpactState = self.impact
 
+        self.clusters.let_rise(m.rows[n], axis, velocity - m.velocity_after(n, axis))
         m.change_along(n, axis, velocity + self.clusters.kick_of(m.rows[n], axis))
 
     def _aim(self, n: cython.int, restitution: cython.double) -> cython.bint:
@@ -279,6 +280,10 @@ class TangentialResponse:
         if not self._stops(n):
             return
         for axis in range(self.bodies.dim):
-            if axis != m.axis and self.wanted[n][axis] == self.face[1 - n][axis]:
+            if (
+                axis != m.axis
+                and self.wanted[n][axis] == self.face[1 - n][axis]
+                and self.clusters.kick_of(i, axis) != 0.0
+            ):
                 m.change_along(n, axis, self.wanted[n][axis])
-                self.clusters.gravity.hold(i, axis)
+                self.clusters.gravity.weaken(i, axis, 0.0)
