@@ -113,6 +113,37 @@ ECS_COLLIDE_INLINE int classify(const double *mins, const double *maxs, const do
 #endif
 }
 
+/* Classify items whose rows are the items themselves and whose boxes in 2D contain their paths.
+   Write their boxes, mark those that have changed and append them to `moved`.  Return the first
+   place in `items`, from `n` on, of one that does not fit or is not in the tree. */
+ECS_COLLIDE_INLINE ptrdiff_t classify_run(const long long *items, ptrdiff_t n, ptrdiff_t n_items,
+                                          const double *mins, const double *maxs,
+                                          const double *motion, const double *fat, double margin,
+                                          double lookahead, double too_big, double *box,
+                                          const int *place_of, int *is_changed, int *moved,
+                                          ptrdiff_t *n_moved)
+{
+#ifdef ECS_COLLIDE_SSE2
+    ptrdiff_t m = *n_moved;
+    for (; n < n_items; ++n) {
+        const ptrdiff_t item = (ptrdiff_t)items[n], place = place_of[item];
+        int seen;
+        if (place < 0)
+            break;
+        seen = ecs_collide_look_2(mins + 2 * item, maxs + 2 * item, motion + 2 * item, 1,
+                                  fat + 4 * item, margin, lookahead, too_big, box + 4 * place);
+        if (!(seen & FITS))
+            break;
+        if (seen & SAME)
+            continue;
+        is_changed[item] = 1;
+        moved[m++] = (int)item;
+    }
+    *n_moved = m;
+#endif
+    return n;
+}
+
 ECS_COLLIDE_INLINE void ecs_collide_widen(const double *low, const double *high,
                                           const double *way, int swept, double margin,
                                           double lookahead, double share, double *fat,

@@ -17,6 +17,23 @@ cdef extern from "ecs_collide/broadphase/bounds.h" nogil:
         Py_ssize_t at,
         Py_ssize_t dim,
     )
+    Py_ssize_t classify_run(
+        const long long* items,
+        Py_ssize_t n,
+        Py_ssize_t n_items,
+        const double* mins,
+        const double* maxs,
+        const double* motion,
+        const double* fat,
+        double margin,
+        double lookahead,
+        double too_big,
+        double* box,
+        const int* place_of,
+        int* is_changed,
+        int* moved,
+        Py_ssize_t* n_moved,
+    )
     void widen(
         const double* mins,
         const double* maxs,

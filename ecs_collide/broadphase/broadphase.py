@@ -180,8 +180,10 @@ class Broadphase:
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
-        for n in range(rows.shape[0]):
-            self.still.drop(rows[n])
+        if self.still.nodes.n_items:
+            for n in range(rows.shape[0]):
+                if self.still.nodes.holds(rows[n]):
+                    self.still.drop(rows[n])
         self.moving.renew(
             rows, b.swept_min, b.swept_max, b.motion, True, self.margin, self.lookahead
         )

@@ -14,7 +14,7 @@ from __future__ import annotations
 from ecs_collide._kernel import at_once, cython, may_raise
 from ecs_collide._kernel.arrays import DOUBLE, INT, grown, zeros
 from ecs_collide._kernel.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
-from ecs_collide.broadphase.bounds import FITS, SAME, classify, widen
+from ecs_collide.broadphase.bounds import FITS, SAME, classify, classify_run, widen
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.motion.bodies import flat
 
@@ -117,7 +117,8 @@ class FatBounds:
         lookahead: cython.double = self.lookahead
         dim: cython.Py_ssize_t = self.dim
         n_escaped: cython.Py_ssize_t = 0
-        i: cython.Py_ssize_t
+        i: cython.Py_ssize_t = -1
+        by_runs: cython.bint = cython.compiled and dim == 2 and by_item and swept and not still
         seen: cython.int
 
         is_many: cython.bint = False
@@ -125,7 +126,16 @@ class FatBounds:
             is_many = True
             fits, is_same = at_once.classify(self, items, by_item, TOO_BIG)
         self.n_moved = self.n_displaced = self.n_new = 0
-        for i in range(items.shape[0]):
+        while True:
+            i += 1
+            if by_runs and i < items.shape[0]:
+                i = classify_run(
+                    cython.address(items[0]), i, items.shape[0], mins, maxs, motion, fat, margin,
+                    lookahead, TOO_BIG, box, place_of, is_changed, cython.address(self.moved[0]),
+                    cython.address(self.n_moved),
+                )  # fmt: skip
+            if i >= items.shape[0]:
+                break
             item: cython.Py_ssize_t = items[i]
             row: cython.Py_ssize_t = item if by_item else i
             if place_of[item] >= 0:

@@ -28,6 +28,7 @@ from ecs_collide.broadphase.simd import (
     lowest_of_64,
     touch,
     touching,
+    touching_above,
     touching_pairs,
 )
 
@@ -112,10 +113,10 @@ class OverlapFinder:
                 if still:
                     mask2 = nodes.changed[other] & ALL_LANES >> (WIDTH - nodes.count[other])
             found2: cython.ulonglong = 0
-            if one == other:
-                found: cython.ulonglong = touching_pairs(
-                    box, one, mask, lanes, origin, box, one, dim
-                )
+            if one == other and not only_changed:
+                found: cython.ulonglong = touching_above(box, one, mask, lanes, dim)
+            elif one == other:
+                found = touching_pairs(box, one, mask, lanes, origin, box, one, dim)
                 found &= ABOVE | still * EACH_LANE
             else:
                 # With one or two changed children, comparing them at once is faster than first

@@ -21,6 +21,9 @@ cdef extern from "ecs_collide/broadphase/simd.h" nogil:
         int node2,
         Py_ssize_t dim,
     )
+    unsigned long long touching_above(
+        const double* boxes, int node, unsigned int mask, const float* lanes, Py_ssize_t dim
+    )
     bint touch(
         const double* boxes, Py_ssize_t p, const double* boxes2, Py_ssize_t q, Py_ssize_t dim
     )

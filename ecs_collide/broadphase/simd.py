@@ -98,6 +98,18 @@ def touching_pairs(
     return found
 
 
+def touching_above(boxes: list[float], node: int, mask: int, lanes: object, dim: int) -> int:
+    """Return as `touching_pairs` which children of a node, in `mask`, touch which later ones."""
+    found = 0
+    while mask:
+        lane = lowest(mask)
+        mask &= mask - 1
+        at = 16 * dim * node + 2 * dim * lane
+        touched = touching(lanes, None, boxes, node, boxes, at, dim)
+        found |= (touched >> lane + 1 << lane + 1) << 8 * lane
+    return found
+
+
 def touch(boxes: list[float], p: int, boxes2: list[float], q: int, dim: int) -> bool:
     """Return whether the boxes at two places share a point."""
     for k in range(dim):
