@@ -27,6 +27,7 @@ from ecs_collide._kernel.constants import (
 from ecs_collide.motion import columns
 from ecs_collide.motion.columns import allocate, blocks_of, views_of
 from ecs_collide.motion.controls import Controls
+from ecs_collide.motion.paths import finish_paths, start_paths
 from ecs_collide.motion.rare_columns import RareColumns
 
 PATH_ROUNDING = 2.0**-44  # part of the largest number of a path, less than any slop
@@ -266,8 +267,15 @@ class Bodies:
         farthest: cython.double = self.farthest
         n: cython.Py_ssize_t
         to: cython.Py_ssize_t
+        n_done: cython.Py_ssize_t = 0
 
-        for n in range(rows.shape[0]):
+        if self._are_flat(rows) and not self.wraps:
+            n_done = start_paths(
+                cython.address(rows[0]), rows.shape[0], centre, half, velocity, growth,
+                cython.address(self.base[0]), motion, path, low, high, dt, REACH, APART_AT_LEAST,
+                cython.address(farthest),
+            )  # fmt: skip
+        for n in range(n_done, rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             self.base[i] = 0.0
             for to in range(self.dim * i, self.dim * (i + 1)):
@@ -286,6 +294,12 @@ class Bodies:
             if self.wraps:
                 self._extend_bounds(i)
         self.farthest = farthest
+
+    @cython.cfunc
+    @cython.inline
+    def _are_flat(self, rows: cython.longlong[::1]) -> cython.bint:
+        """Return whether compiled code may take both axes of 2D side by side."""
+        return cython.compiled and self.dim == 2 and rows.shape[0] > 0
 
     @cython.ccall
     @may_raise
@@ -512,8 +526,15 @@ class Bodies:
         half: cython.p_double = flat(self.half)
         n: cython.Py_ssize_t
         to: cython.Py_ssize_t
+        n_done: cython.Py_ssize_t = 0
 
-        for n in range(rows.shape[0]):
+        if self._are_flat(rows):
+            n_done = finish_paths(
+                cython.address(rows[0]), rows.shape[0], centre, half,
+                cython.address(self.base[0]), path, cython.address(self.interrupted[0]),
+                cython.address(self.rest_count[0]), MAX_REST_COUNT,
+            )  # fmt: skip
+        for n in range(n_done, rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             elapsed: cython.double = 1.0 - self.base[i]
             rests: cython.bint = True

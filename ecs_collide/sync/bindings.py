@@ -39,6 +39,7 @@ from ecs_collide.sync.slots import (
     slots_new,
     slots_read,
     slots_use,
+    take_rows,
 )
 
 # The seen columns of a component with a number and a code for a rule.
@@ -343,8 +344,6 @@ class ComponentBinding:
     @may_raise
     def store_all(self, rows: cython.longlong[::1]) -> cython.int:
         """Store the seen values of `rows`, which may be overwritten next."""
-        n: cython.Py_ssize_t
-        k: cython.Py_ssize_t
         n_rows: cython.Py_ssize_t = rows.shape[0]
 
         self.n_written = 0
@@ -354,10 +353,11 @@ class ComponentBinding:
             self.written = zeros(DOUBLE, n_rows + n_rows // 8, self.width)
         if not cython.compiled:
             at_once.gather(self.written, self.seen, rows)
-        else:
-            for n in range(n_rows):
-                for k in range(self.width):
-                    self.written[n, k] = self.seen[rows[n], k]
+        elif n_rows > 0:
+            take_rows(
+                cython.address(self.seen[0, 0]), cython.address(self.written[0, 0]),
+                cython.address(rows[0]), n_rows, self.width,
+            )  # fmt: skip
         self.n_written = n_rows
         return 0
 

@@ -31,10 +31,11 @@ from ecs_collide._kernel.constants import (
 )
 from ecs_collide.components.attributes import ROUNDED
 from ecs_collide.motion.bodies import Bodies, flat
+from ecs_collide.motion.paths import find_boxes
 from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 from ecs_collide.sync.bindings import VALUE, ComponentBinding
 from ecs_collide.sync.rare_reader import RareReader
-from ecs_collide.sync.slots import Watch, slots_write, state_of, watch_run
+from ecs_collide.sync.slots import Watch, slots_write, state_of, watch_run, write_run
 
 OF_ATTACHED = (
     Has.GROWTH
@@ -805,7 +806,16 @@ class ComponentReader:
         left: cython.longlong[::1] = rows
         if not cython.compiled and rows.shape[0] >= at_once.MANY and not self.converts:
             left = rows if ROUNDED else at_once.write(self, rows)
-        for n in range(left.shape[0]):
+        n = -1
+        while True:
+            n += 1
+            if cython.compiled and n < left.shape[0] and not self.converts:
+                n = write_run(
+                    position.slots, velocity.slots, cython.address(b.has[0]),
+                    Has.VELOCITY, Has.GROWTH, cython.address(left[0]), n, left.shape[0],
+                )  # fmt: skip
+            if n >= left.shape[0]:
+                break
             i: cython.Py_ssize_t = left[n]
             has: cython.int = b.has[i]
             if self.converts:
@@ -836,6 +846,7 @@ class ComponentReader:
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
         to: cython.Py_ssize_t
+        n_done: cython.Py_ssize_t = 0
 
         if not cython.compiled:
             at_once.find_faces(b, rows, SAFE_LIMIT)
@@ -846,7 +857,12 @@ class ComponentReader:
         velocity: cython.p_double = flat(b.velocity)
         low: cython.p_double = flat(b.tight_min)
         high: cython.p_double = flat(b.tight_max)
-        for n in range(rows.shape[0]):
+        if self.dim == 2 and rows.shape[0] > 0:
+            n_done = find_boxes(
+                cython.address(rows[0]), rows.shape[0], centre, half, seen_half, velocity, low, high,
+                SAFE_LIMIT,
+            )  # fmt: skip
+        for n in range(n_done, rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             near: cython.bint = True
             for to in range(self.dim * i, self.dim * (i + 1)):

@@ -7,6 +7,8 @@
 #ifndef ECS_COLLIDE_SLOTS_H
 #define ECS_COLLIDE_SLOTS_H
 
+#include <string.h>
+
 #include "ecs_collide/broadphase/inline.h"
 
 /* A build for the limited API cannot access the fields of floats and lists. */
@@ -249,6 +251,19 @@ ECS_COLLIDE_INLINE int pair_holds(const PyObject *item, const PyObject *type,
         && *(PyObject *const *)(at + second) == known[1];
 }
 
+/* The same as `slots_hold`, without a loop for one or two slots. */
+ECS_COLLIDE_INLINE int few_hold(const Slots *slots, Py_ssize_t i)
+{
+    const PyObject *item = slots->items[i];
+    if (slots->width == 2)
+        return pair_holds(item, slots->type, slots->known + 2 * i, slots->offsets[0],
+                          slots->offsets[1]);
+    if (slots->width == 1)
+        return (PyObject *)Py_TYPE(item) == slots->type
+               && *(PyObject *const *)((const char *)item + slots->offsets[0]) == slots->known[i];
+    return slots_hold(slots, i);
+}
+
 /* Return the first place in `rows`, from `n` on, of a body one of whose two components may hold
    other numbers than are known.  Like `watch_run`, which reads more, it is bound by memory. */
 static inline Py_ssize_t pair_run(const Slots *first, const Slots *second, const long long *rows,
@@ -287,6 +302,7 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
     PyObject *const *places = position->items, *const *sizes = extents->items;
     const signed char *has = watch->has, *const *flags = watch->flags;
     const short *bits = watch->bits;
+    const Slots *velocity = watch->common[0];
     const int is_flat = position->width == 2 && extents->width == 2;
     for (; n < n_rows; ++n) {
         const long long i = rows[n];
@@ -307,8 +323,11 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
         } else if (!slots_hold(position, i) || !slots_hold(extents, i)) {
             return n;
         }
-        for (unsigned int marks = has[i] & 0xF; marks != 0; marks &= marks - 1)
-            if (!slots_hold(watch->common[lowest(marks)], i))
+        unsigned int marks = has[i] & 0xF;
+        if (marks & 1 && !few_hold(velocity, i))
+            return n;
+        for (marks &= 0xE; marks != 0; marks &= marks - 1)
+            if (!few_hold(watch->common[lowest(marks)], i))
                 return n;
     }
     return n;
@@ -415,6 +434,79 @@ static inline int slots_write(const Slots *slots, Py_ssize_t i)
         }
     }
     return 1;
+}
+
+/* Return whether a component of two numbers that do not differ from the seen ones, but for the sign
+   of a zero, has been written. */
+ECS_COLLIDE_INLINE int pair_stays(double *now, const double *seen)
+{
+    if (now[0] != seen[0] || now[1] != seen[1])
+        return 0;
+    now[0] = seen[0];
+    now[1] = seen[1];
+    return 1;
+}
+
+/* Write two numbers, both of them new, into the floats of a component.  Return 0, and write none,
+   if one of these has other references. */
+ECS_COLLIDE_INLINE int pair_written(PyObject *item, const Slots *slots, PyObject *const *known,
+                                    const double *now, double *seen)
+{
+#ifdef Py_LIMITED_API
+    return 0;
+#else
+    PyObject *one, *other;
+    if ((PyObject *)Py_TYPE(item) != slots->type)
+        return 0;
+    one = *slot_of(slots, item, 0);
+    other = *slot_of(slots, item, 1);
+    if (now[0] == seen[0] || now[1] == seen[1] || one != known[0] || other != known[1]
+        || !PyFloat_CheckExact(one) || !PyFloat_CheckExact(other) || Py_REFCNT(one) != 2
+        || Py_REFCNT(other) != 2)
+        return 0;
+    ((PyFloatObject *)one)->ob_fval = seen[0] = now[0];
+    ((PyFloatObject *)other)->ob_fval = seen[1] = now[1];
+    return 1;
+#endif
+}
+
+/* Write two components of bodies, as `slots_write` does; bodies with a bit of `second_mark` have
+   the second one.  Return the first place in `rows`, from `n` on, of a body that has a bit of
+   `stop`, or that must be written by name; -1 on failure. */
+static inline Py_ssize_t write_run(const Slots *first, const Slots *second, const signed char *has,
+                                   int second_mark, int stop, const long long *rows, Py_ssize_t n,
+                                   Py_ssize_t n_rows)
+{
+    const int is_flat = first->width == 2 && second->width == 2;
+    int done = 1;
+    for (; n < n_rows; ++n) {
+        const long long i = rows[n];
+        const int marks = has[i];
+        if (marks & stop)
+            break;
+        if (!is_flat || !pair_written(first->items[i], first, first->known + 2 * i,
+                                      first->now + 2 * i, first->seen + 2 * i))
+            done = slots_write(first, i);
+        if (done == 1 && marks & second_mark
+            && (!is_flat || !pair_stays(second->now + 2 * i, second->seen + 2 * i)))
+            done = slots_write(second, i);
+        if (done != 1)
+            return done < 0 ? -1 : n;
+    }
+    return n;
+}
+
+/* Copy the numbers of `rows` into the rows of an array. */
+static inline void take_rows(const double *from, double *to, const long long *rows,
+                             Py_ssize_t n_rows, Py_ssize_t width)
+{
+    if (width == 2) {
+        for (Py_ssize_t n = 0; n < n_rows; ++n)
+            memcpy(to + 2 * n, from + 2 * rows[n], 2 * sizeof(double));
+        return;
+    }
+    for (Py_ssize_t n = 0; n < n_rows; ++n)
+        memcpy(to + width * n, from + width * rows[n], (size_t)width * sizeof(double));
 }
 
 static inline int same_bits(const double *one, const double *other, Py_ssize_t n)

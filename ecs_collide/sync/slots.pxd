@@ -30,6 +30,14 @@ cdef extern from "ecs_collide/sync/slots.h":
     bint slots_hold(Slots *slots, Py_ssize_t i) noexcept
     bint slots_read(Slots *slots, Py_ssize_t i, double *numbers) noexcept
     int slots_write(Slots *slots, Py_ssize_t i) except -1
+    Py_ssize_t write_run(
+        const Slots *first, const Slots *second, const signed char *has, int second_mark, int stop,
+        const long long *rows, Py_ssize_t n, Py_ssize_t n_rows
+    ) except -1
+    void take_rows(
+        const double *source, double *target, const long long *rows, Py_ssize_t n_rows,
+        Py_ssize_t width
+    ) noexcept
     bint fields_read(Slots *slots, object item, double *numbers) noexcept
     bint fields_numbers(Slots *slots, object item, double *numbers) noexcept
     bint fields_false(Slots *slots, object item) noexcept

@@ -1,0 +1,40 @@
+cdef extern from "ecs_collide/motion/paths.h" nogil:
+    Py_ssize_t start_paths(
+        const long long* rows,
+        Py_ssize_t n_rows,
+        const double* centres,
+        const double* halves,
+        const double* velocities,
+        const double* growths,
+        double* bases,
+        double* motions,
+        double* paths,
+        double* lows,
+        double* highs,
+        double dt,
+        double reach,
+        double least,
+        double* farthest,
+    )
+    Py_ssize_t finish_paths(
+        const long long* rows,
+        Py_ssize_t n_rows,
+        double* centres,
+        double* halves,
+        double* bases,
+        double* paths,
+        signed char* interrupted,
+        signed char* rest_count,
+        int most,
+    )
+    Py_ssize_t find_boxes(
+        const long long* rows,
+        Py_ssize_t n_rows,
+        const double* centres,
+        double* halves,
+        const double* seen_halves,
+        const double* velocities,
+        double* lows,
+        double* highs,
+        double limit,
+    )

@@ -1,0 +1,14 @@
+"""What is computed for every moving body in every step, in 2D.
+
+Compiled kernels take these functions from `motion/paths.h`.  Pure Python does not call them.
+"""
+
+from __future__ import annotations
+
+
+def _leave_all(*_: object) -> int:
+    """Return 0: the loop of the caller takes all rows."""
+    return 0
+
+
+start_paths = finish_paths = find_boxes = _leave_all
