@@ -1,4 +1,4 @@
-"""The array operations of `_kernel.at_once` give the same bits as the loops of the kernels."""
+"""Array operations, and vectors in compiled kernels, give the same bits as the kernels' loops."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide._kernel import at_once, backend
+from ecs_collide.motion.columns import views_of
 from tests.scenes import mixed_run
 
-LOOPS, ARRAYS = sys.maxsize, 1  # values of `MANY`
+LOOPS, ARRAYS, COMPILED = sys.maxsize, 1, 0  # values of `MANY`; compiled kernels ignore it
 
 
 class Place(ec.Position):
@@ -50,27 +51,34 @@ def vanishing(dim, special):
 
 
 def bits_of(make, n_steps, many, monkeypatch):
-    """Return all columns, fat bounds and places in the trees after each step."""
+    """Return all columns, fat bounds and places in the trees after each step.
+
+    With `COMPILED`, return columns and components, which are all that Python sees.
+    """
     found = []
     with monkeypatch.context() as patch:
-        patch.setattr(backend, "kernels", backend.load(compiled=False))
+        patch.setattr(backend, "kernels", backend.load(compiled=many == COMPILED))
         patch.setattr(at_once, "MANY", many)
         esper.switch_world("at once")
         run = make()
         for _ in range(n_steps):
             next(run)
-            state = ec.install()._state
-            bodies = state.bodies
-            found.append([column.tobytes() for column in bodies.memory])
-            found[-1] += [bodies.farthest, bodies.any_resize]
-            for tree in state.trees:
-                found[-1] += [tree.fat_bounds.bounds.tobytes(), repr(tree.nodes.box)]
+            space = esper.get_processor(ec.BroadphaseSystem).space
+            state, bodies = space._state, space._registry.table.bodies
+            columns = views_of(bodies.blocks, bodies.memory)
+            del columns["states"]  # of dicts, which pure Python cannot read
+            found.append([column.tobytes() for column in columns.values()])
             found[-1].append(
                 sorted(
                     (entity, place.xyz, speed.xyz)
                     for entity, (place, speed) in esper.get_components(ec.Position, ec.Velocity)
                 )
             )
+            if many == COMPILED:
+                continue
+            found[-1] += [bodies.farthest, bodies.any_resize]
+            for tree in state.trees:
+                found[-1] += [tree.fat_bounds.bounds.tobytes(), repr(tree.nodes.box)]
         esper.switch_world("default")
         esper.delete_world("at once")
     return found
@@ -82,6 +90,25 @@ def test_boxes_that_vanish(dim, special, monkeypatch):
     make = lambda: vanishing(dim, special)  # noqa: E731
 
     assert bits_of(make, 12, ARRAYS, monkeypatch) == bits_of(make, 12, LOOPS, monkeypatch)
+
+
+@pytest.mark.parametrize("grows", [False, True])
+def test_boxes_far_away_and_boxes_that_move_on_one_axis(grows, monkeypatch):
+    def run():
+        far = 2.0**199
+        for i in range(40):
+            at = (far, i * far / 64) if i > 35 else (9.0 * i, -0.0)
+            speed = ec.Velocity((i % 3 == 1) * 5.0 + (i == 36) * far, (i % 3 == 2) * -4.0)
+            parts = [ec.Growth(0.25, 0.0)] if grows and i == 20 else []
+            esper.create_entity(ec.Position(*at), ec.Extents(0.5, 1.0), speed, ec.Deflect(), *parts)
+        ec.install()
+        while True:
+            esper.process(0.25)
+            yield
+
+    loops = bits_of(run, 6, LOOPS, monkeypatch)
+
+    assert bits_of(run, 6, COMPILED, monkeypatch) == [each[:-6] for each in loops]
 
 
 @pytest.mark.parametrize("dim", [2, 3])
