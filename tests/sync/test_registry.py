@@ -177,6 +177,18 @@ def test_a_class_whose_first_component_lacks_an_attribute_is_read_all_the_same()
     assert space.positions().tolist() == [[3, -1], [12, 4], [21, 4]]
 
 
+@pytest.mark.parametrize("axis", [0, 1])
+def test_a_number_that_a_game_has_taken_stays_as_it_is(axis):
+    place = esper.component_for_entity(mover((0.25, 0.5), (1, 1), (2, 3)), ec.Position)
+    ec.install()
+    esper.process(1.0)
+    taken = place.y if axis else place.x
+
+    esper.process(1.0)
+
+    assert (taken, place.xy) == ((3.5, 2.25)[1 - axis], (4.25, 6.5))
+
+
 @pytest.mark.parametrize("response", ["built in", "own"])
 def test_the_object_that_was_there_before_is_a_teleport_back(response):
     # The very float that was seen two steps ago is not what was seen last.
