@@ -78,8 +78,8 @@ class Node:
     lasts: cython.schar
     resizes: cython.schar
     is_broken: cython.schar
-    is_searched: cython.schar
     rim_of: cython.longlong
+    searched_in: cython.longlong
     rank: cython.longlong
     momentum: cython.double
     momentum_low: cython.double
@@ -533,7 +533,7 @@ class Clusters(SharedMotion):
         self.nodes[node].axis = k
         self.nodes[node].is_changed = self.nodes[node].is_unwritten = 0
         self.nodes[node].before = b.velocity[i, k]
-        self.nodes[node].links = self.nodes[node].is_searched = 0
+        self.nodes[node].links = self.nodes[node].searched_in = 0
         self._isolate(node)
         return node
 

@@ -11,12 +11,16 @@ where v are the velocities before it.  This is Gauss' principle of least constra
 impact of Moreau, "Unilateral Contact and Dry Friction in Finite Freedom Dynamics" (1988).  It keeps
 the momentum and loses the least energy.
 
-A *link* is a contact by which two clusters have merged in this instant, or one and its anchor.  A
-link *presses* if it carries a force.  The links that press are a forest, and each of its trees
-moves as one body.  The forces of a tree follow from its leaves inward.  This is the active set of
-Lawson and Hanson, "Solving Least Squares Problems" (1974), chapter 23, on a graph.  A link whose
-force would be negative no longer presses, and a link that closes presses again.  Each link that is
-added increases the least energy that the instant takes, so no forest comes back.
+A *link* is a contact by which two clusters have merged in this instant, or one and its anchor.  The
+links of a cluster are a tree, whose forces follow from its leaves inward.  If one of them would
+have to pull, the other contacts between its members become links, too.  In nearly all crowds they
+can carry what the tree cannot, so the cluster stays as it is.
+
+Otherwise the component is solved.  A link *presses* if it carries a force.  The links that press
+are a forest, and each of its trees moves as one body.  This is the active set of Lawson and Hanson,
+"Solving Least Squares Problems" (1974), chapter 23, on a graph.  A link whose force would be
+negative no longer presses, and a link that closes presses again.  Each link that is added increases
+the least energy that the instant takes, so no forest comes back.
 
 Bodies of a higher dominance outweigh all bodies of lower ones, as if their masses had no limit.  So
 the velocity of a tree is that of its members of the highest *rank*, and a force of a higher rank
@@ -95,6 +99,7 @@ class Member:
     excess_rank: cython.longlong
     excess: cython.double
     noise: cython.double
+    reached: cython.int  # the last search that has reached it
 
 
 @cython.inline
@@ -142,6 +147,7 @@ class Projection:
     n_pulls: cython.Py_ssize_t
     pieces: cython.int[::1]  # members whose trees must be solved
     n_pieces: cython.Py_ssize_t
+    n_searches: cython.int  # in the tree walked last
 
     def __init__(self, step: Step, clusters: Clusters):
         self.step = step
@@ -155,6 +161,7 @@ class Projection:
         self.component = self.n_changes = self.n_pivots = 0
         self.velocity = 0.0
         self.wall = 0
+        self.n_searches = 0
         self.waiting = zeros(INT, 0)
         self.component_of = zeros(LONG, 0)
         self.member_of = zeros(INT, 0)
@@ -303,6 +310,7 @@ class Projection:
         self.member_of[node] = n
         self.members[n].node = node
         self.members[n].state = OPEN
+        self.members[n].tree = -1
         self.members[n].rank = self.bodies.controls.rank_of(self.clusters.nodes[node].body)
         self.members[n].mass = mass
         self.members[n].momentum = mass * before
@@ -321,9 +329,9 @@ class Projection:
 
         for n in range(self.n_members):
             node: cython.Py_ssize_t = self.members[n].node
-            if self.clusters.nodes[node].is_searched:
+            if self.clusters.nodes[node].searched_in:
                 continue
-            self.clusters.nodes[node].is_searched = 1
+            self.clusters.nodes[node].searched_in = self.component
             for at in range(self._find_contacts(n)):
                 p: cython.Py_ssize_t = self.pieces[at]
                 i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -372,7 +380,11 @@ class Projection:
             touch == PARTS and self.pairs.impact[p].tick < self.step.instant_tick
         ):
             return False
-        if node == 0 or self.component_of[node] != self.component:
+        if (
+            node == 0
+            or self.component_of[node] != self.component
+            or self.clusters.nodes[node].searched_in == self.component  # it has found this pair
+        ):
             return False
         for at in range(self.members[n].first, self.members[n].end):
             if self.neighbours[at].member == self.member_of[node]:
@@ -439,33 +451,152 @@ class Projection:
             self.links[wall].anchor if wall else -1,
         )
 
-    # -- the forest --
-
     @may_raise
     def _solve(self) -> cython.bint:
         """Find the trees of the component; return whether they differ from its clusters."""
         start: cython.Py_ssize_t = self.members[0].node
+        n: cython.Py_ssize_t
 
-        self.n_changes = 0
-        self.n_pivots = PIVOTS_PER_MEMBER * self.n_members
-        self._solve_all()
-        if self.n_changes == 0 and self.n_waiting == 0:
+        if self._stays(False):
             return False
         if self._add_contacts():
             self._collect(start)
-            self._solve_all()
+        if self._stays(True):
+            return False
+        self._reopen()
+        self.n_pivots = PIVOTS_PER_MEMBER * self.n_members
+        for n in range(self.n_members):
+            self._solve_trees(n, True)
         self._press_waiting()
         return self.n_changes > 0
 
-    @may_raise
-    def _solve_all(self) -> cython.void:
-        """Solve all trees of the component, without regard to the forces so far."""
+    def _reopen(self) -> cython.void:
+        """Forget which trees of the component are solved, and which links close."""
         n: cython.Py_ssize_t
 
+        self.n_changes = 0
         while self.n_waiting:
             self._next_waiting()
         for n in range(self.n_members):
-            self._solve_trees(n, True)
+            self.members[n].state = OPEN
+
+    @may_raise
+    def _stays(self, all_links: cython.bint) -> cython.bint:
+        """Return whether the clusters of the component stay as they are.
+
+        With `all_links` the forces may be in all links between two members, else in the trees.
+        """
+        n: cython.Py_ssize_t
+
+        self._reopen()
+        for n in range(self.n_members):
+            if self.members[n].state == OPEN:
+                self._walk(n)
+                if self.n_pulls and not (all_links and self._holds()):
+                    return False
+                self._accept()
+        return self.n_changes == 0 and self.n_waiting == 0
+
+    # -- the forces in all links of a tree --
+
+    def _holds(self) -> cython.bint:
+        """Return whether the tree just walked holds together if all its links may carry forces.
+
+        The links that would have to pull get none.  Then the members on their high sides have a
+        momentum that those on their low sides lack, and it is sent there through other links.
+        """
+        tree: cython.Py_ssize_t = self.order[0]
+        n: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+
+        if self.wall:
+            return False
+        for n in range(self.n_order):
+            one: cython.Py_ssize_t = self.order[n]
+            if self.members[one].rank != self.members[tree].rank:
+                return False
+            self.members[one].tree = tree
+            self.members[one].reached = 0
+            self.members[one].excess = self.members[one].noise = 0.0
+            for at in range(self.members[one].first, self.members[one].end):
+                self.links[self.neighbours[at].link].force = 0.0
+        for n in range(1, self.n_order):
+            e: cython.Py_ssize_t = self.members[self.order[n]].via
+            goal: cython.double = self.links[e].goal
+            self.links[e].force = max(0.0, goal)
+            if self._pulls(e):
+                high: cython.Py_ssize_t = self.member_of[self.links[e].high]
+                self.members[self.member_of[self.links[e].low]].excess += goal
+                self.members[high].excess -= goal
+                self.members[high].noise += self.links[e].noise
+        self.n_searches = 0
+        for n in range(self.n_order):
+            one = self.order[n]
+            while self.members[one].excess > self.members[one].noise:
+                if not self._send_from(one):
+                    return False
+        return True
+
+    def _send_from(self, start: cython.Py_ssize_t) -> cython.bint:
+        """Send momentum to the nearest member of the tree that lacks some; False if there is none.
+
+        A link passes momentum on to its high side, or takes back what it has passed on.  This is
+        the shortest path of Edmonds and Karp, "Theoretical Improvements in Algorithmic Efficiency
+        for Network Flow Problems" (1972).
+        """
+        n: cython.Py_ssize_t = 0
+        n_reached: cython.Py_ssize_t = 1
+        at: cython.Py_ssize_t
+
+        self.n_searches += 1
+        self.members[start].reached = self.n_searches
+        self.pieces[0] = start
+        while n < n_reached:
+            one: cython.Py_ssize_t = self.pieces[n]
+            n += 1
+            for at in range(self.members[one].first, self.members[one].end):
+                e: cython.Py_ssize_t = self.neighbours[at].link
+                other: cython.Py_ssize_t = self.neighbours[at].member
+                if (
+                    other < 0
+                    or self.members[other].reached == self.n_searches
+                    or self.members[other].tree != self.members[start].tree
+                    or (self.links[e].force == 0.0 and self.links[e].low != self.members[one].node)
+                ):
+                    continue
+                self.members[other].reached = self.n_searches
+                self.members[other].parent = one
+                self.members[other].via = e
+                if self.members[other].excess < 0.0:
+                    self._send(start, other)
+                    return True
+                self.pieces[n_reached] = other
+                n_reached += 1
+        return False
+
+    def _send(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Send as much momentum as possible on the way just found between two members."""
+        amount: cython.double = min(self.members[start].excess, -self.members[end].excess)
+        one: cython.Py_ssize_t = end
+        e: cython.Py_ssize_t
+
+        while one != start:
+            e = self.members[one].via
+            if self.links[e].low == self.members[one].node:
+                amount = min(amount, self.links[e].force)
+            one = self.members[one].parent
+        one = end
+        while one != start:
+            e = self.members[one].via
+            if self.links[e].low == self.members[one].node:
+                self.links[e].force -= amount
+            else:
+                self.links[e].force += amount
+            one = self.members[one].parent
+        self.members[start].excess -= amount
+        self.members[end].excess += amount
+
+    # -- the forest --
 
     @cython.cfunc
     @cython.inline

@@ -14,6 +14,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests import plain
 from tests.exact.plastic import Press, project
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -360,3 +361,23 @@ def test_a_wall_in_space_has_the_same_answer_on_each_axis():
     assert answers[0] == answers[1] == answers[2]
     for n, exact in least_change(boxes).items():
         assert answers[0][n] == pytest.approx(float(exact), abs=1e-12)
+
+
+@pytest.mark.parametrize("kernels", ["plain"], indirect=True)
+def test_a_cluster_that_its_other_contacts_hold_together_is_not_solved_again(monkeypatch):
+    #        +----+
+    #   +----+ 1> +----+
+    #   | 3> +----+ <2 |     the links of the merges, a tree, would have to pull on one side
+    #   +----+ 1> +----+
+    #        +----+
+    def solve(self, start, from_nothing):
+        raise AssertionError("solved")
+
+    monkeypatch.setattr(plain.kernel("response.projection").Projection, "_solve_trees", solve)
+    diamond = [
+        Box(x, y, speed, 1.0, False, 0)
+        for x, y, speed in ((0.0, 0.5, 3.0), (1.0, 0.0, 1.0), (1.0, 1.0, 1.0), (2.0, 0.5, -2.0))
+    ]
+    ec.install()
+
+    assert velocities_after(diamond, range(4), TURNS["as it is"]) == [(0.75, 0.0)] * 4
