@@ -30,6 +30,8 @@ from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.solver import Solver
 
+SAME_SPEED = 2.0**-24  # of the speeds of a rider: velocities that differ by less are the same
+
 
 class RiderTable:
     """The riders, their carriers and the velocities of the carriers."""
@@ -409,14 +411,20 @@ class Carriers:
             > 0.0
         ):
             return  # it bounces
-        if rode.carrier[i] < 0:
+        rides_on: cython.bint = rode.carrier[i] >= 0
+        if not rides_on:
             rode.riders[rode.n] = i
             rode.n += 1
         rode.carrier[i] = j
         rode.side[i] = side
         for k in range(b.dim):
             carrier_velocity: cython.double = self._carrier_velocity_of(i, j, side, k)
-            if not riding or b.velocity[i, k] != self.own[i, k] + rode.carrier_velocity[i, k]:
+            change: cython.double = self._change_of_own(i, k)
+            if (riding and change == 0.0) or (
+                rides_on and self._rides_on(i, k, change, carrier_velocity)
+            ):
+                self.own[i, k] += change
+            else:
                 self.own[i, k] = self._own_of(i, j, k, carrier_velocity, normal)
             rode.carrier_velocity[i, k] = carrier_velocity
         follows_line: cython.bint = self._follows_line(i, j)
@@ -501,11 +509,11 @@ class Carriers:
             for k in range(self.bodies.dim):
                 carrier_velocity: cython.double = self.now.carrier_velocity[i, k]
                 subtracted: cython.double = carrier_velocity
-                if not (
-                    rode.carrier[i] >= 0
-                    and velocity[i, k] == self.own[i, k] + rode.carrier_velocity[i, k]
-                    and rode.carrier_velocity[i, k] == carrier_velocity
-                ):
+                change: cython.double = self._change_of_own(i, k)
+                if rode.carrier[i] >= 0 and self._rides_on(i, k, change, carrier_velocity):
+                    self.own[i, k] += change
+                    subtracted = rode.carrier_velocity[i, k]
+                else:
                     own: cython.double = self._own_of(
                         i, self.now.carrier[i], k, carrier_velocity, abs(self.now.side[i]) - 1
                     )
@@ -520,6 +528,26 @@ class Carriers:
                 self.now.subtracted[i, k] = subtracted
             for k in range(self.bodies.dim):
                 velocity[i, k] = self.own[i, k]
+
+    def _change_of_own(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the change of the velocity of a rider since its own velocity was found."""
+        return self.bodies.velocity[i, k] - (self.own[i, k] + self.rode.carrier_velocity[i, k])
+
+    def _rides_on(
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.int,
+        change: cython.double,
+        carrier_velocity: cython.double,
+    ) -> cython.bint:
+        """Return whether nothing but rounding has changed, neither a rider nor its carrier.
+
+        The tiles of one lift are rounded one by one.
+        """
+        last: cython.double = self.rode.carrier_velocity[i, k]
+        slop: cython.double = SAME_SPEED * (abs(last) + abs(self.own[i, k]))
+
+        return abs(change) <= slop and abs(carrier_velocity - last) <= slop
 
     def _own_of(
         self,

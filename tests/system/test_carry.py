@@ -162,6 +162,26 @@ def test_over_the_seams_of_a_belt_of_tiles():
         assert position(crate) == (pytest.approx(1.5 + step), 2)
 
 
+@pytest.mark.parametrize("rounding", [-(2.0**-50), 0, 2.0**-50])
+@pytest.mark.parametrize("is_slope", [False, True])
+def test_over_the_seams_of_a_lift_whose_tiles_are_as_fast_but_for_rounding(is_slope, rounding):
+    for k in range(3):
+        speed = -1 * (1 + k * rounding)
+        slope = [ec.Slope("right")] if is_slope else []
+        mover((16 * k, 8 * k * is_slope), (8, 4), (speed, 0), ec.Carry(), *slope)
+    rider = mover((0, 3 if is_slope else 6), (2, 2), (0, 0), ec.Slide())
+    ec.install()
+
+    esper.process(0.125)
+    for _ in range(50):
+        own = (2, 1) if is_slope else (2, 0)
+        set_velocity(rider, *own)
+        before = position(rider)
+        esper.process(0.125)
+        assert velocity(rider) == pytest.approx(own, abs=1e-13)
+        assert position(rider)[0] - before[0] == pytest.approx(0.125, abs=1e-13)
+
+
 def test_what_leans_against_a_rider_does_not_ride():
     mover((0, 0), (1.5, 1), (0, 10), ec.Carry())
     rider = mover((1, 2), (1, 1), (0, 0), ec.Slide())

@@ -121,6 +121,7 @@ def test_a_walk_over_any_tiling_keeps_its_speed_and_its_feet_on_the_ground(moves
             if dim == 3 and step % 50 == 0:
                 side = rng.choice([0, 1, -1]) - round(walk.place()[2] / (3 * walk.tile))
                 walk.character.across = 0.3 * max(-1, min(1, side))
+            stood = bool(walk.space.contacts(walk.body))
             ahead, up, gap, bends = walk.step()
 
             assert walk.character.on_ground
@@ -131,10 +132,9 @@ def test_a_walk_over_any_tiling_keeps_its_speed_and_its_feet_on_the_ground(moves
             was_even, is_even = is_even, walk.way() == pytest.approx(way, rel=1e-6)
             if not (was_even and is_even):
                 is_flush = False  # the velocity of the ground has jumped
-            elif dim == 2 and not walk.is_constant:
-                # Tiles that move are rounded one by one: at a seam one may be an ulp higher.
-                rel = 0.05 if moves and bends else 1e-7
-                assert abs(ahead) == pytest.approx(asked, rel=rel)
+            elif dim == 2 and not walk.is_constant and (stood or not moves):
+                # On a lift only from a contact: as others, it may lose speed where it lands.
+                assert abs(ahead) == pytest.approx(asked, rel=1e-7)
             elif dim == 2 and is_flush and was_flush and not bends:
                 # Where it enters a valley the way is shorter than the two parts of the ground.
                 assert math.hypot(ahead, up) <= asked * (1 + 1e-8)
