@@ -27,7 +27,7 @@ _REST = slice(FLAGS.index("rest_count"), FLAGS.index("interrupted") + 1)
 
 def is_zero(flags: NDArray[np.int8]) -> bool:
     """Return whether all bytes are 0; `any` takes four times as long for a few of them."""
-    return not flags.tobytes().strip(b"\0")
+    return flags.tobytes() == bytes(flags.size)
 
 
 class SavedColumns(NamedTuple):
@@ -145,7 +145,7 @@ class BodyTable:
 
     def save(self, n_rows: int) -> SavedColumns:
         """Return copies of the first rows of the seen columns and of the flags."""
-        return SavedColumns(*(columns[:, :n_rows].copy() for columns in self._saved))
+        return SavedColumns(*[columns[:, :n_rows].copy() for columns in self._saved])
 
     def has_same_exclusions(self, saved: SavedColumns) -> bool:
         """Return whether no row has news, and the same bodies are skipped as in saved columns."""

@@ -217,9 +217,12 @@ class SnapshotSchema:
             )
         return numbers
 
-    def put(self, numbers: Doubles) -> None:
-        """Write numbers, in the order of `read`, into the components that were inspected last."""
-        self._kernel.put_all(self._library_records, numbers.data)
+    def put(self, numbers: Doubles, there: Doubles) -> None:
+        """Write numbers into the components that were inspected last, which hold other numbers.
+
+        Both are in the order of `read`.
+        """
+        self._kernel.put_all(self._library_records, numbers.data, there.data)
 
     def save(self, contents: WorldContents) -> list[list[bytes]]:
         """Return the custom components as the bytes of their save functions."""
@@ -334,7 +337,7 @@ class SnapshotSchema:
                     for name, value in zip(names, values, strict=True):
                         _try(setattr, item, name, value)
             elif numbers.size:
-                _try(records.put, records.items, numbers.reshape(-1).data, 0)
+                _try(records.put, records.items, numbers.reshape(-1).data, 0, self._kernel.UNKNOWN)
         for how, component, value in reversed(before.overwritten):
             _try(how.put_back, component, value)
 
@@ -371,7 +374,8 @@ class SnapshotSchema:
         self.begin_entities(world, contents, state.next_entity)
         for numbers, bit in zip(state.numbers, bits, strict=False):
             if numbers.size and bit is not None:
-                self._records[bit].put(self._records[bit].items, numbers.reshape(-1).data, 0)
+                records = self._records[bit]
+                records.put(records.items, numbers.reshape(-1).data, 0, self._kernel.UNKNOWN)
         self.update(loaded.updates, before)
 
     def begin_entities(self, world: World, contents: WorldContents, next_entity: int) -> None:

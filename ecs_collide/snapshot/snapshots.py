@@ -464,7 +464,7 @@ class Snapshots:
         CATEGORY_NAMES.adopt(saved.category_names)
         if now.next_entity != saved.next_entity:
             self._schema.begin_entities(world, saved.contents, saved.next_entity)
-        self._schema.put(saved.numbers)
+        self._schema.put(saved.numbers, now.numbers)
         self._schema.update(changes, components)
         if step.gravity != saved.gravity:
             self._pipeline.set_gravity(saved.gravity)

@@ -35,6 +35,7 @@ from ecs_collide.sync.slots import (
     slots_forget,
     slots_free,
     slots_hold,
+    slots_learn,
     slots_make_room,
     slots_new,
     slots_read,
@@ -207,6 +208,13 @@ class ComponentBinding:
         if self.items:
             for k in range(self.width):
                 slots_forget(self.slots, i, k)
+        return 0
+
+    @may_raise
+    def learn(self, rows: cython.longlong[::1]) -> cython.int:
+        """Know the objects that hold the seen values of `rows`; the next step reads all others."""
+        if cython.compiled and self.items and rows.shape[0]:
+            slots_learn(self.slots, cython.address(rows[0]), rows.shape[0])
         return 0
 
     @may_raise

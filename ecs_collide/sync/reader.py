@@ -348,14 +348,18 @@ class ComponentReader:
         return n_cached, types, columns
 
     def forget(self, rows: cython.longlong[::1]):
-        """Forget the known objects of `rows`, so that the next step reads all their numbers.
+        """Forget the known objects of `rows` that do not hold the seen numbers.
 
-        Needed after columns were set to other values, as a game may set the same object again.
+        Needed after columns were set to other values, as a game may set the same object again.  The
+        next step reads the numbers of these objects.
         """
         kind: ComponentBinding
         n: cython.Py_ssize_t
 
-        for kind in self.kinds:
+        self.require(rows)
+        for kind in self.kinds[:6]:
+            kind.learn(rows)
+        for kind in self.kinds[6:]:
             if kind.items:
                 for n in range(rows.shape[0]):
                     kind.forget(rows[n])

@@ -21,6 +21,7 @@ from ecs_collide.sync.slots import (
 )
 
 START: cython.Py_ssize_t = 0  # index of the number at whose address a row starts
+UNKNOWN = np.zeros(0).data  # in place of the numbers that components hold
 
 
 @cython.final
@@ -89,16 +90,31 @@ class ComponentRecords:
     @cython.ccall
     @may_raise
     def put(
-        self, items: list, numbers: cython.double[::1], start: cython.Py_ssize_t
+        self,
+        items: list,
+        numbers: cython.double[::1],
+        start: cython.Py_ssize_t,
+        there: cython.double[::1],
     ) -> cython.void:
-        """Write numbers, laid out as in `read`, into those components that differ."""
+        """Write numbers, laid out as in `read`, into those components that differ.
+
+        `there` are the numbers that the components hold, in the same layout, or `UNKNOWN`.
+        """
         i: cython.Py_ssize_t
         at: cython.Py_ssize_t = start
+        is_known: cython.bint = cython.compiled and there.shape[0] > 0 and not self.whole
 
         _require_room(numbers, start, len(items) * self.width)
+        if is_known:
+            _require_room(there, start, len(items) * self.width)
         if self.width == 0:
             return
         for i in range(len(items)):
+            if is_known and same_bits(
+                cython.address(numbers[at]), cython.address(there[at]), self.width
+            ):
+                at += self.width
+                continue
             item = items[i]
             if (
                 self.whole
@@ -132,7 +148,7 @@ class ComponentRecords:
             if item is None:
                 return n
             there.append(item)
-        self.put(there, numbers, 0)
+        self.put(there, numbers, 0, UNKNOWN)
         return -1
 
     def agree(
@@ -195,14 +211,14 @@ def read_all(all_records: list, numbers: cython.double[::1]) -> tuple:
     return -1, -1
 
 
-def put_all(all_records: list, numbers: cython.double[::1]):
-    """Write numbers, laid out as in `read_all`, into the components."""
+def put_all(all_records: list, numbers: cython.double[::1], there: cython.double[::1]):
+    """Write numbers into the components that hold others; both are laid out as in `read_all`."""
     record: ComponentRecords
     start: cython.Py_ssize_t = 0
 
     for record in all_records:
         if record.items:
-            record.put(record.items, numbers, start)
+            record.put(record.items, numbers, start, there)
             start += len(record.items) * record.width
 
 

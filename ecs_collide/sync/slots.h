@@ -182,6 +182,27 @@ static inline void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k)
     remember(&slots->known[i * slots->width + k], slots->nothing);
 }
 
+static inline int holds_number(PyObject *value, double number)
+{
+    return value != NULL && PyFloat_CheckExact(value) && FLOAT_VALUE(value) == number;
+}
+
+/* Forget the known objects of rows that do not hold the seen values; learn those that do. */
+static inline void slots_learn(Slots *slots, const long long *rows, Py_ssize_t n_rows)
+{
+    for (Py_ssize_t n = 0; n < n_rows; ++n) {
+        const Py_ssize_t at = (Py_ssize_t)rows[n] * slots->width;
+        PyObject *item = slots->items[rows[n]], *value;
+        for (Py_ssize_t k = 0; k < slots->width; ++k) {
+            if (holds_number(slots->known[at + k], slots->seen[at + k]))
+                continue;
+            value = (PyObject *)Py_TYPE(item) == slots->type ? *slot_of(slots, item, k) : NULL;
+            remember(&slots->known[at + k],
+                     holds_number(value, slots->seen[at + k]) ? value : slots->nothing);
+        }
+    }
+}
+
 static inline void slots_cache(Slots *slots, Py_ssize_t i, PyObject *item)
 {
 #ifdef Py_LIMITED_API

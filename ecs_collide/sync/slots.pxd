@@ -7,6 +7,7 @@ cdef extern from "ecs_collide/sync/slots.h":
     void slots_use(Slots *slots, list items) noexcept
     void slots_cache(Slots *slots, Py_ssize_t i, object item) noexcept
     void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k) noexcept
+    void slots_learn(Slots *slots, const long long *rows, Py_ssize_t n_rows) noexcept
     void slots_bind(Slots *slots, double *seen, double *now) noexcept
     ctypedef struct Marked:
         const Slots *slots

@@ -17,9 +17,9 @@ def _do_nothing(*arguments: object) -> None:
     """Return None: slots are not accessible from Python."""
 
 
-slots_new = slots_free = slots_make_room = slots_use = slots_cache = slots_forget = slots_bind = (
-    _do_nothing
-)
+slots_new = slots_free = slots_make_room = slots_use = slots_cache = slots_forget = slots_learn = (
+    slots_bind
+) = _do_nothing
 watch_run = pair_run = write_run = take_rows = slots_hold = slots_read = slots_write = (
     fields_read
 ) = fields_write = fields_numbers = fields_false = same_bits = _do_nothing

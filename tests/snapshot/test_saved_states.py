@@ -321,3 +321,20 @@ def test_a_rarer_component_that_was_changed_before_the_state_is_noticed_again():
     esper.process(DT)
 
     assert space.snapshot() == expected
+
+
+def test_a_number_from_before_the_restore_that_a_game_sets_again_is_read(n_quick):
+    ball = mover((0, 0), (1, 1), (20, 0))
+    place = esper.component_for_entity(ball, ec.Position)
+    space = ec.install()
+    esper.process(DT)
+    state = space.save_state()
+    esper.process(DT)
+    later = place.x  # the object itself
+
+    space.restore(state)
+    place.x = later
+    esper.process(DT)
+
+    assert position(ball) == (3.0, 0.0)
+    assert len(n_quick) == 1
