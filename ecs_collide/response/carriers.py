@@ -512,7 +512,6 @@ class Carriers:
                 change: cython.double = self._change_of_own(i, k)
                 if rode.carrier[i] >= 0 and self._rides_on(i, k, change, carrier_velocity):
                     self.own[i, k] += change
-                    subtracted = rode.carrier_velocity[i, k]
                 else:
                     own: cython.double = self._own_of(
                         i, self.now.carrier[i], k, carrier_velocity, abs(self.now.side[i]) - 1
