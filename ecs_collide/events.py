@@ -211,8 +211,9 @@ class Collision(_Event):
         The least and the greatest corner of the common region of the two boxes at that instant,
         in world units.  On each axis it reaches from the higher one of their lower faces to the
         lower one of their upper faces.  On the axis of the normal both are the touching face of
-        `first`; for an ``OVERLAP`` their distance there is the depth of the overlap.  In a world
-        that wraps they are near `position_first`, and may reach over the edge.
+        `first`; for an ``OVERLAP`` their distance there is the depth of the overlap.  On the line
+        of a `Slope` both are the corner of the other box, except across the slope in 3D.  In a
+        world that wraps they are near `position_first`, and may reach over the edge.
     impulse : float
         The momentum that passed along the normal from one body to the other, in units of mass
         times world units per second; 0 without a resolution.  See `impulse_on`.  It is the part of

@@ -994,6 +994,7 @@ class ImpactLoop:
         if is_slanted(self.pairs.impact[p].sign):
             for k in range(b.dim):
                 event_buffer.numbers[n, 4 + k] = self.slopes.slopes.normal_of(i, j, k)
+                self._record_corner(n, self.slopes.slopes.normal_on(k), at + k + 4 * b.dim)
         if outcome != CROSSED:
             self.contacts.meet(p, now)
         return n
@@ -1032,7 +1033,8 @@ class ImpactLoop:
         low = image - half2 if image - half2 > low else low
         high = image + half2 if image + half2 < high else high
         if k == self.pairs.impact[p].axis and self.pairs.impact[p].kind == IMPACT:
-            low = high = centre + half if self.pairs.impact[p].sign < 0 else centre - half
+            if not is_slanted(self.pairs.impact[p].sign):
+                low = high = centre + half if self.pairs.impact[p].sign < 0 else centre - half
         elif low > high:  # a corner, by rounding
             low, high = high, low
         if b.wraps:
@@ -1045,6 +1047,17 @@ class ImpactLoop:
         self.event_buffer.numbers[n, at + b.dim] = other + 0.0
         self.event_buffer.numbers[n, at + 4 * b.dim] = low + 0.0
         self.event_buffer.numbers[n, at + 5 * b.dim] = high + 0.0
+
+    def _record_corner(
+        self, n: cython.Py_ssize_t, normal: cython.double, at: cython.int
+    ) -> cython.void:
+        """Reduce the interval that a slope and a box share, from column `at`, to the box's corner."""
+        low: cython.double = self.event_buffer.numbers[n, at]
+        high: cython.double = self.event_buffer.numbers[n, at + self.bodies.dim]
+
+        if normal != 0.0 and self.event_buffer.codes[n, EVENT_KIND] == IMPACT:
+            self.event_buffer.numbers[n, at + self.bodies.dim] = low if normal > 0.0 else high
+            self.event_buffer.numbers[n, at] = low if normal > 0.0 else high
 
     @cython.cfunc
     @cython.inline

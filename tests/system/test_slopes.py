@@ -107,6 +107,24 @@ def test_floors_and_ceilings_rise_to_either_side(rise, ceiling, start, speed, no
     assert hit.normal_for(body) == pytest.approx(normal, abs=1e-15)
 
 
+@pytest.mark.parametrize("slope_first", [True, False])
+@pytest.mark.parametrize("ceiling", [True, False])
+def test_the_point_of_an_impact_with_a_line_is_the_corner_of_the_box(slope_first, ceiling):
+    up = -1 if ceiling else 1
+    made = [
+        lambda: mover((6, 8 + 10 * up), (2, 2), (0, -20 * up), ec.Slide()),
+        lambda: ramp(rise="left" if ceiling else "right", ceiling=ceiling),
+    ]
+    for make in reversed(made) if slope_first else made:
+        make()
+    space = ec.install()
+
+    esper.process(1.0)
+
+    hit = space.collisions[0]
+    assert hit.contact_min == hit.contact_max == hit.point == (8, 8)
+
+
 def test_the_open_corner_of_a_slope_lets_bodies_through():
     ramp()
     body = mover((-10, 12), (1, 1), (20, 0), ec.Slide())  # the box of the slope is in its way
@@ -1128,9 +1146,10 @@ def test_a_crate_in_a_valley_with_another_on_it_can_be_pushed_out(side):
 #     +-----+-'          ends and a gentle one begins.  Its new way leaves the steep one.
 #     |_____|
 #     ||   .'
-def test_a_body_whose_corner_is_at_a_bend_goes_on_along_the_second_slope():
+@pytest.mark.parametrize("above", [0, 8])  # the line is lower than the box by so much
+def test_a_body_whose_corner_is_at_a_bend_goes_on_along_the_second_slope(above):
     box((-12, -8), (1, 8))
-    ramp(centre=(-4, -4), half=(4, 4))
+    ramp(centre=(-4, -4 + above / 2), half=(4, 4 + above / 2), high=8 / (8 + above))
     gentle = ramp(centre=(8, 4), half=(8, 4))
     body = mover((-7, 2), (7, 2), (10, 0), ec.Slide())
     space = ec.install()
