@@ -62,7 +62,8 @@ class ImpactQueue:
 
     bodies: Bodies
     pairs: PairTable
-    by_side: Public[cython.bint]  # whether the queued pairs have impacts, which have a side
+    # whether the pairs have no impacts, but are corrected in the order of `Bodies.is_nearer`
+    by_distance: Public[cython.bint]
     size: Public[cython.Py_ssize_t]  # number of queued pairs
     n_pairs: cython.Py_ssize_t
     n_heap: cython.Py_ssize_t
@@ -88,7 +89,7 @@ class ImpactQueue:
     def __init__(self, bodies: Bodies, pairs: PairTable):
         self.bodies = bodies
         self.pairs = pairs
-        self.by_side = True
+        self.by_distance = False
         self.n_pairs = 0
         self.size = self.n_heap = self.n_due = self.front = 0
         self.is_sorted = False
@@ -164,9 +165,22 @@ class ImpactQueue:
 
     def put(self, pair: cython.Py_ssize_t, time: cython.double, rank: cython.int) -> cython.void:
         """Queue a pair, or give a queued one a new time.  O(log n)."""
-        self.drop(pair)
         leader: cython.Py_ssize_t = self.pairs.leader(pair, self.bodies)
-        at: cython.double = 0.0 if self.bodies.wraps else self.bodies.centre[leader, 0]
+
+        self.put_at(pair, leader, time, rank, self.bodies.centre[leader, 0])
+
+    def put_at(
+        self,
+        pair: cython.Py_ssize_t,
+        leader: cython.Py_ssize_t,
+        time: cython.double,
+        rank: cython.int,
+        at: cython.double,
+    ) -> cython.void:
+        """Queue a pair by its leader, before those of the same time with a larger `at`."""
+        if self.bodies.wraps:
+            at = 0.0
+        self.drop(pair)
         self.at[pair].time = time
         self.at[pair].rank = rank
         self.at[pair].leader = leader
@@ -264,13 +278,15 @@ class ImpactQueue:
         """Return whether the pair at a place of `due` comes before the pair at another one."""
         if self.due[one].place != self.due[other].place:
             return self.due[one].place < self.due[other].place
+        if self.by_distance and not self.bodies.wraps:
+            return self._is_nearer(self.due[one].pair, self.due[other].pair)
         return self.pairs.precedes(
             self.due[one].pair,
             self.due[one].leader,
             self.due[other].pair,
             self.due[other].leader,
             self.bodies,
-            self.by_side,
+            not self.by_distance,
         )
 
     @cython.cfunc
@@ -307,14 +323,26 @@ class ImpactQueue:
         """Return whether `one` comes before `other`; both have the same time."""
         if self.at[one].rank != self.at[other].rank:
             return self.at[one].rank < self.at[other].rank
+        if self.by_distance and not self.bodies.wraps:
+            return self._is_nearer(one, other)
         return self.pairs.precedes(
             one,
             self.at[one].leader,
             other,
             self.at[other].leader,
             self.bodies,
-            self.by_side and self.at[one].rank != CROSSES,
+            not self.by_distance and self.at[one].rank != CROSSES,
         )
+
+    def _is_nearer(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a pair is nearer to the origin than another, by leaders, then partners."""
+        i: cython.Py_ssize_t = self.at[one].leader
+        j: cython.Py_ssize_t = self.at[other].leader
+
+        if i == j:
+            i = self.pairs.partner(one, i)
+            j = self.pairs.partner(other, j)
+        return self.bodies.is_nearer(i, j)
 
     def _rise(
         self,

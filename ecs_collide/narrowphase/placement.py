@@ -60,22 +60,53 @@ def _snap(
     face: cython.double = centre - half2 if below else centre + half2
     thin: cython.bint = centre - half2 == centre + half2
 
-    if below:
-        centre = face - half
-        if centre + half > face:
-            centre = nextafter(centre, -INF)
-        if thin and centre - half == centre + half:
+    centre = _beside(face, half, below)
+    if thin and centre - half == centre + half:
+        if below:
             centre = min(nextafter(face, -INF), face - APART_AT_LEAST)
-    else:
-        centre = face + half
-        if centre - half < face:
-            centre = nextafter(centre, INF)
-        if thin and centre - half == centre + half:
+        else:
             centre = max(nextafter(face, INF), face + APART_AT_LEAST)
     if shift != 0.0:
         thin &= centre - half == centre + half
         centre = _unshifted(centre - shift, half, face, below, shift, thin)
     b.snap(i, k, centre)
+
+
+def _snap_both(
+    b: Bodies,
+    i: cython.Py_ssize_t,
+    j: cython.Py_ssize_t,
+    k: cython.int,
+    below: cython.bint,
+) -> cython.void:
+    """Put two bodies at one base time face to face, `i` below `j` or above it, each half of the way.
+
+    Of two bodies without thickness one is moved, an ulp away from the other.
+    """
+    sign: cython.double = 1.0 if below else -1.0
+    face: cython.double = b.centre_of(i, k) + sign * b.half_of(i, k)
+    face2: cython.double = b.centre_of(j, k) - sign * b.half_of(j, k)
+
+    if b.half_of(i, k) == 0.0 and b.half_of(j, k) == 0.0:
+        if b.precedes(j, i):
+            _snap(b, i, j, k, below, 0.0, 0.0)
+        else:
+            _snap(b, j, i, k, not below, 0.0, 0.0)
+    elif face != face2:
+        face = 0.5 * (face + face2)
+        b.snap(i, k, _beside(face, b.half_of(i, k), below))
+        b.snap(j, k, _beside(face, b.half_of(j, k), not below))
+
+
+def _beside(face: cython.double, half: cython.double, below: cython.bint) -> cython.double:
+    """Return the centre of a box that is flush against a face, on the lower or upper side of it."""
+    centre: cython.double = face - half if below else face + half
+
+    if below and centre + half > face:
+        return nextafter(centre, -INF)
+    if not below and centre - half < face:
+        return nextafter(centre, INF)
+    return centre
 
 
 def _unshifted(
@@ -114,9 +145,9 @@ def place(
 ) -> cython.void:
     """Make the faces of a pair meet on axis `k` at time `t`; `shift` is the offset of `j`.
 
-    Moves a body that is neither anchored nor held; of two such bodies the one that
-    `Bodies.gives_way`.  A held body is moved if the other one is anchored or held too; an
-    anchored body is never moved.
+    Moves a body that is neither anchored nor held; of two such bodies the one, or both, that
+    `Bodies.gives_way_from` says.  A held body is moved if the other one is anchored or held too;
+    an anchored body is never moved.
     """
     fixed1: cython.bint = b.is_anchored(i, k, t)
     fixed2: cython.bint = b.is_anchored(j, k, t)
@@ -126,7 +157,12 @@ def place(
         fixed2 = b.on_hold[j]
     if fixed1 and fixed2:
         return
-    if fixed2 or (not fixed1 and b.gives_way(i, j)):
+    first_moves: cython.int = 1 if fixed2 else -1 if fixed1 else b.gives_way_from(i, j, 0)
+    if first_moves == 0:
+        b.advance(i, t)
+        b.advance(j, t)
+        _snap_both(b, i, j, k, sign < 0)
+    elif first_moves > 0:
         b.advance(i, t)
         _snap(b, i, j, k, sign < 0, 0.0, shift)
         if fixed2:
@@ -356,9 +392,12 @@ class PositionCorrection:
         return relation
 
     def _snap_pair(
-        self, p: cython.Py_ssize_t, k: cython.int, first_moves: cython.bint
+        self, p: cython.Py_ssize_t, k: cython.int, first_moves: cython.int
     ) -> cython.void:
-        """Put one body of a pair flush against the other on the side of `axis` and `sign`."""
+        """Put a pair face to face on the side of `axis` and `sign`.
+
+        The first body is moved if `first_moves` is 1, the second if it is -1, both if it is 0.
+        """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -366,7 +405,9 @@ class PositionCorrection:
 
         if b.rare.any_slope and self.slopes.find(i, j) and self.slopes.is_open(k, self.sign):
             self.slopes.snap(self.pairs, p, is_slanted(self.sign))
-        elif first_moves:
+        elif first_moves == 0:
+            _snap_both(b, i, j, k, self.sign < 0)
+        elif first_moves > 0:
             _snap(b, i, j, k, self.sign < 0, 0.0, shift)
         else:
             _snap(b, j, i, k, self.sign > 0, shift, 0.0)
@@ -384,7 +425,7 @@ class PositionCorrection:
             return False
         mover: cython.Py_ssize_t = i if first_moves else j
         before: cython.double = b.centre_of(mover, k)
-        self._snap_pair(p, k, first_moves)
+        self._snap_pair(p, k, 1 if first_moves else -1)
         return b.centre_of(mover, k) != before
 
     @cython.cfunc
@@ -428,13 +469,16 @@ class PositionCorrection:
                 if self.level[i, k] == 0 and self.level[j, k] == 0:
                     continue  # neither can move on this axis
                 if self.level[i, k] != self.level[j, k]:
-                    first_moves: cython.bint = self.level[i, k] > self.level[j, k]
+                    first_moves: cython.int = 1 if self.level[i, k] > self.level[j, k] else -1
                 elif (b.half_of(i, k) == 0.0) != (b.half_of(j, k) == 0.0):
-                    first_moves = b.half_of(i, k) > 0.0  # a moved plane could change sides
+                    # A moved plane could change sides.
+                    first_moves = 1 if b.half_of(i, k) > 0.0 else -1
                 else:
-                    first_moves = b.gives_way(i, j)
-                self._note_moved(i if first_moves else j)
-                b.advance(i if first_moves else j, 1.0)  # a sleeping body is still at the start
+                    first_moves = b.gives_way_from(i, j, k)
+                if first_moves >= 0:
+                    self._move_to_end(i)
+                if first_moves <= 0:
+                    self._move_to_end(j)
                 self._snap_pair(p, k, first_moves)
 
     def _part_planes(self) -> cython.void:
@@ -518,8 +562,9 @@ class PositionCorrection:
                 p = self.pairs.next_of(p, i)
             self.is_moved[i] = COMPARED
 
-    def _note_moved(self, i: cython.Py_ssize_t) -> cython.void:
-        """Note that a body was snapped."""
+    def _move_to_end(self, i: cython.Py_ssize_t) -> cython.void:
+        """Move a body, which may sleep, to its place at the end of the step, to be snapped."""
+        self.bodies.advance(i, 1.0)
         if not self.is_moved[i]:
             self.is_moved[i] = MOVED
             self.moved[self.n_moved] = i
@@ -545,14 +590,15 @@ class PositionCorrection:
     def _find_levels(self) -> cython.void:
         """Queue the pairs to snap by their distance from static or kinematic bodies.
 
-        A body's level on an axis is the number of touching pairs between it and the
-        nearest static or kinematic body.
+        A body's level on an axis is the number of touching pairs between it and the nearest static
+        or kinematic body.  Of equal levels, the pair nearest to the origin is first.
         """
         n: cython.Py_ssize_t
         level: cython.longlong = 0  # if all are dynamic, any order will do
 
         self.queue.clear()  # it is empty; this makes it accept entries for its sorted list
-        self.queue.by_side = False  # before the first entry, which `put` compares by it
+        # Before the first entry, which `put_at` compares by it.
+        self.queue.by_distance = True
         for n in range(self.n_near_pairs):
             self._start_level(self.pairs.at[self.near[n]].first)
             self._start_level(self.pairs.at[self.near[n]].second)
@@ -562,12 +608,16 @@ class PositionCorrection:
             p: cython.Py_ssize_t = self.near[n]
             if self.relations[p] < 0:
                 k: cython.int = -1 - self.relations[p]
+                i: cython.Py_ssize_t = self.pairs.at[p].first
+                j: cython.Py_ssize_t = self.pairs.at[p].second
                 if self.any_static:
-                    level = min(
-                        self.level[self.pairs.at[p].first, k],
-                        self.level[self.pairs.at[p].second, k],
-                    )
-                self.queue.put(p, level, 0)
+                    level = min(self.level[i, k], self.level[j, k])
+                if self.bodies.wraps:
+                    self.queue.put(p, level, 0)
+                    continue
+                if self.bodies.gives_way_from(i, j, k) > 0:
+                    i = j
+                self.queue.put_at(p, i, level, 0, abs(self.bodies.centre[i, k]))
 
     def _start_level(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the levels of a body: 0 on axes on which it is not dynamic, else `NO_LEVEL`."""

@@ -68,12 +68,19 @@ def make_wall(rng: random.Random, kind: str, n_rows: int, n_columns: int) -> lis
 
 def velocities_after(boxes: list[Box], order, turn, response=ec.Slide) -> list[tuple[float, float]]:
     """Create the boxes in an order, turned; return their velocities after the step."""
+    return state_after(boxes, order, turn, response)[0]
+
+
+def state_after(boxes: list[Box], order, turn, response=ec.Slide) -> list[list[tuple]]:
+    """Create the boxes in an order, turned; return their velocities and centres after the step."""
     for entity, _ in list(esper.get_component(ec.Position)):
         esper.delete_entity(entity, immediate=True)
     velocities = {}
+    centres = {}
     for n in order:
         x, y, speed, mass, is_static, rank = boxes[n]
-        body = [ec.Position(*turn(x, y)), ec.Extents(0.5, 0.5)]
+        centres[n] = ec.Position(*turn(x, y))
+        body = [centres[n], ec.Extents(0.5, 0.5)]
         velocities[n] = ec.Velocity(*turn(speed, 0.0))
         if not is_static:
             body += [velocities[n], response(), ec.Mass(mass)]
@@ -83,7 +90,7 @@ def velocities_after(boxes: list[Box], order, turn, response=ec.Slide) -> list[t
             velocities[n] = ec.Velocity(0, 0)
         esper.create_entity(*body)
     esper.process(DT)
-    return [velocities[n].xy for n in range(len(boxes))]
+    return [[of[n].xy for n in range(len(boxes))] for of in (velocities, centres)]
 
 
 def least_change(boxes: list[Box]) -> dict[int, Fraction]:
@@ -120,13 +127,33 @@ def test_a_wall_that_is_turned_or_built_in_another_order_has_the_same_answer(kin
         rng = random.Random(f"{kind} {number}")
         boxes = make_wall(rng, kind, rng.randint(2, 12), rng.randint(2, 12))
         order = list(range(len(boxes)))
-        expected = velocities_after(boxes, order, TURNS["as it is"])
+        expected = state_after(boxes, order, TURNS["as it is"])
         for turn in TURNS.values():
             rng.shuffle(order)
 
-            after = velocities_after(boxes, order, turn)
+            after = state_after(boxes, order, turn)
 
-            assert after == [turn(*velocity) for velocity in expected]
+            assert after == [[turn(*vector) for vector in of] for of in expected]
+
+
+@pytest.mark.parametrize("axis", [0, 1])
+def test_two_equal_boxes_that_meet_in_the_middle_end_mirrored(axis):
+    ec.install()
+    centres = []
+    for side in (-1, 1):
+        place, velocity = [0.1, 0.1], [0.0, 0.0]
+        place[axis], velocity[axis] = side * 0.7, -side / 3
+        centres.append(ec.Position(*place))
+        box = (centres[-1], ec.Velocity(*velocity), ec.Extents(0.1, 0.1), ec.Slide())
+        esper.create_entity(*box)
+
+    for _ in range(4):
+        esper.process(0.7)
+
+        low, high = (centre.xy[axis] for centre in centres)
+        assert low == -high
+
+    assert high == pytest.approx(0.1)
 
 
 def test_a_wall_whose_forces_must_be_changed_step_by_step_has_its_answer():
