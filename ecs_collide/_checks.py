@@ -13,7 +13,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from ecs_collide._kernel.constants import LARGEST, MOST_PULL
+from ecs_collide._kernel.constants import INF, LARGEST, MOST_PULL
 from ecs_collide.events import Vector, VectorLike
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -155,10 +155,11 @@ def checked_ids(ids: ArrayLike) -> Integers:
     return np.ascontiguousarray(array, np.int64)
 
 
-def checked_number(name: str, value: float) -> float:
-    """Return a number that is 0 or more, or raise ValueError."""
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not value >= 0.0:
-        raise ValueError(f"Space({name}={value!r}) must be a number, 0 or more")
+def checked_number(name: str, value: float, most: float = INF) -> float:
+    """Return a number from 0 to `most`, which is inf or LARGEST, or raise ValueError."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value <= most:
+        rule = "within 0 ... 2**500" if most == LARGEST else "0 or more"
+        raise ValueError(f"Space({name}={value!r}) must be a number, {rule}")
     return float(value)
 
 

@@ -12,6 +12,7 @@ from ecs_collide._checks import (
     checked_switch,
     up_against,
 )
+from ecs_collide._kernel.constants import LARGEST
 from ecs_collide.components.component_map import Components
 from ecs_collide.events import VectorLike
 from ecs_collide.motion.wrapping import checked_wrap
@@ -53,11 +54,11 @@ class Settings:
         self.dim = int(dim)
         self.components = components
         self.motion = motion
-        self.lookahead = checked_number("lookahead", lookahead)
-        self.margin = None if margin is None else checked_number("margin", margin)
-        self.gravity = checked_gravity(gravity, dim)
-        self.up = up_against(self.gravity) if up is None else as_axis("up", up, dim)
-        self.wrap = checked_wrap(wrap, dim)
+        self.lookahead = checked_number("lookahead", lookahead, LARGEST)
+        self.margin = None if margin is None else checked_number("margin", margin, LARGEST)
+        self.gravity = checked_gravity(gravity, self.dim)
+        self.up = up_against(self.gravity) if up is None else as_axis("up", up, self.dim)
+        self.wrap = checked_wrap(wrap, self.dim)
         self.rest_speed = checked_number("rest_speed", rest_speed)
         self.pair_limit = checked_count("pair_limit", pair_limit)
         self.sleep = checked_switch("sleep", sleep)

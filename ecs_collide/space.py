@@ -195,6 +195,12 @@ class Space(BoxQueries[Filter]):
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._state.step}>"
 
+    def __reduce__(self) -> str:
+        raise TypeError(
+            "a Space cannot be copied or pickled: space.save_state() and space.snapshot() save the "
+            "world, and restore() takes both"
+        )
+
     # -- settings given to the constructor --
 
     @property

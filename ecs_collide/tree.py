@@ -114,7 +114,7 @@ class AABBTree(BoxQueries[Callable[[int], object]]):
             raise ValueError(f"capacity={capacity!r} must be >= 0: a number of boxes")
         for name, value in (("margin", margin), ("lookahead", lookahead)):
             if value is not None and not 0.0 <= value <= LARGEST:
-                raise ValueError(f"{name}={value!r} must be finite and >= 0")
+                raise ValueError(f"{name}={value!r} must be within 0 ... 2**500")
         self._dim = int(dim)
         self._margin = _AUTO if margin is None else float(margin)
         self._lookahead = float(lookahead)

@@ -11,6 +11,7 @@ from typing import ClassVar
 
 LARGEST_FLOAT = sys.float_info.max
 ABOVE_ZERO = math.ulp(0.0)  # the least float above 0
+MOST_SHOWN = 80  # letters of a value that an error shows
 
 
 class Component:
@@ -44,14 +45,23 @@ def copy_methods(cls: type, base: type, *names: str) -> None:
         setattr(cls, name, own)
 
 
+def shown(value: object) -> str:
+    """Return the repr of a value for an error; Python refuses that of ints of many digits."""
+    try:
+        text = repr(value)
+    except ValueError:
+        return f"{type(value).__name__} of too many digits"
+    return text if len(text) <= MOST_SHOWN else f"{text[:MOST_SHOWN]}..."
+
+
 def as_float(owner: type, name: str, value: object) -> float:
     """Return a number as a float; raise TypeError for text and anything without a float value."""
     if isinstance(value, (str, bytes, bytearray)):
-        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number, not text")
+        raise TypeError(f"{owner.__name__}({name}={shown(value)}) must be a number, not text")
     try:
         return float(value)  # type: ignore[arg-type]
     except TypeError:
-        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a number") from None
+        raise TypeError(f"{owner.__name__}({name}={shown(value)}) must be a number") from None
     except OverflowError:
         return math.inf  # the caller refuses it, like other numbers that are not finite
 
@@ -62,31 +72,31 @@ def as_bounded(
     """Return a number within its bounds as a float, or raise an error."""
     number = as_float(owner, name, value)
     if not minimum <= number <= maximum:  # NaN is refused too
-        raise ValueError(f"{owner.__name__}({name}={value!r}) {rule}")
+        raise ValueError(f"{owner.__name__}({name}={shown(value)}) {rule}")
     return number
 
 
 def as_whole(owner: type, name: str, value: object, minimum: int, maximum: int, rule: str) -> int:
     """Return a whole number within its bounds as an int, or raise an error."""
     if isinstance(value, (str, bytes, bytearray, float)):
-        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a whole number")
+        raise TypeError(f"{owner.__name__}({name}={shown(value)}) must be a whole number")
     try:
         number = int(value)  # type: ignore[call-overload]
     except (TypeError, ValueError):
-        raise TypeError(f"{owner.__name__}({name}={value!r}) must be a whole number") from None
+        raise TypeError(f"{owner.__name__}({name}={shown(value)}) must be a whole number") from None
     if not minimum <= number <= maximum:
-        raise ValueError(f"{owner.__name__}({name}={value!r}) {rule}")
+        raise ValueError(f"{owner.__name__}({name}={shown(value)}) {rule}")
     return int(number)
 
 
 def as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, float, float]:
     """Return two or three finite numbers as three, or raise an error."""
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
-        raise TypeError(f"{owner.__name__}({name}={value!r}) must be two or three numbers")
+        raise TypeError(f"{owner.__name__}({name}={shown(value)}) must be two or three numbers")
     numbers = [as_float(owner, name, part) for part in value]
     if len(numbers) not in (2, 3) or not all(map(math.isfinite, numbers)):
         raise ValueError(
-            f"{owner.__name__}({name}={value!r}) must be two numbers, in 3D three, all finite"
+            f"{owner.__name__}({name}={shown(value)}) must be two numbers, in 3D three, all finite"
         )
     x, y, z = (*numbers, 0.0)[:3]
     return x, y, z

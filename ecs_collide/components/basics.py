@@ -18,6 +18,7 @@ from ecs_collide.components.base import (
     as_bounded,
     as_float,
     copy_methods,
+    shown,
 )
 
 _NO_SECOND: Any = ...  # the second number, if one vector is given
@@ -78,8 +79,8 @@ class _Vector(Component):
             and least <= fy <= LARGEST_FLOAT
             and least <= fz <= LARGEST_FLOAT
         ):
-            shown = f"x={x!r}, y={y!r}" + (f", z={z!r}" if fz != 0 else "")
-            raise ValueError(f"{cls.__name__}({shown}) {cls._RULE}")
+            vector = f"x={shown(x)}, y={shown(y)}" + (f", z={shown(z)}" if fz != 0 else "")
+            raise ValueError(f"{cls.__name__}({vector}) {cls._RULE}")
         return fx, fy, fz
 
     def set(self, x: float | _VectorLike, y: float = _NO_SECOND, z: float | None = None) -> None:
@@ -270,8 +271,8 @@ class Extents(_Vector):
             w, h, d = _parts(cls, "from_size", w, d)
         sizes = [as_float(cls, name, value) for name, value in (("w", w), ("h", h), ("d", d))]
         if not all(0.0 <= size <= LARGEST_FLOAT for size in sizes):
-            shown = f"w={w!r}, h={h!r}" + (f", d={d!r}" if sizes[2] != 0 else "")
-            raise ValueError(f"{cls.__name__}.from_size({shown}) must be finite and >= 0")
+            given = f"w={shown(w)}, h={shown(h)}" + (f", d={shown(d)}" if sizes[2] != 0 else "")
+            raise ValueError(f"{cls.__name__}.from_size({given}) must be finite and >= 0")
         return cls(sizes[0] / 2, sizes[1] / 2, sizes[2] / 2)
 
 

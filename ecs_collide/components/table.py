@@ -97,7 +97,7 @@ class Declaration(NamedTuple):
 
 _PLACE = Bounds(-LARGEST, LARGEST, "must be finite and within -2**500 ... 2**500")
 _RATE = _PLACE._replace(leads_on=True)
-_SIZE = Bounds(0.0, LARGEST, "must be finite and >= 0")
+_SIZE = Bounds(0.0, LARGEST, "must be finite and within 0 ... 2**500")
 _MASS = Bounds(
     1.0 / LARGEST, LARGEST, "must be within 2**-500 ... 2**500, or inf (no impact moves it)",
     may_be_infinite=True,
@@ -109,7 +109,7 @@ _MASK = Bounds(~ALL, ALL, "must be whole, within 0 ... 2**32 - 1, or ~bits", is_
 _GROUP = Bounds(
     -MAX_GROUP, MAX_GROUP, "must be whole, within -(2**31 - 1) ... 2**31 - 1", is_whole=True
 )
-_FRICTION = Bounds(0.0, LARGEST, "must be finite, and 0 (ice) or more")
+_FRICTION = Bounds(0.0, LARGEST, "must be within 0 (ice) ... 2**500")
 _CODE = Bounds(0, len(surfaces.CombineRule), "must be that of a CombineRule, or 0", is_whole=True)
 _NORMAL = Bounds(
     -1.0, OF_SPACE, "must be part of a unit vector along an axis of the space",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import suppress
 from operator import itemgetter, mul
 from typing import Any
 
@@ -238,7 +239,9 @@ def _faces(normal: Vector, wanted: Vector) -> bool:
 
 def as_axis(name: str, value: VectorLike, dim: int) -> Vector:
     """Return a unit vector along an axis as a tuple, or raise."""
-    vector = tuple(float(part) for part in value)
+    vector: Vector = ()
+    with suppress(TypeError, ValueError):
+        vector = tuple(float(part) for part in value)
     if len(vector) != dim or sorted(map(abs, vector)) != [0.0] * (dim - 1) + [1.0]:
         raise ValueError(
             f"{name}={value!r} must be {dim} numbers that point along one axis, of length 1"

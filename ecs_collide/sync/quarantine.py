@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ecs_collide._kernel.constants import MAX_ROUNDS, NAN, OF_SPACE
 from ecs_collide.components.attributes import read_number
+from ecs_collide.components.base import shown
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.table import Bounds, Entry, entries
 from ecs_collide.motion.wrapping import Wrap
@@ -270,7 +271,7 @@ def find_no_number(
             float(value)
         except (TypeError, ValueError, OverflowError):
             return TypeError(
-                f"entity {entity}: {field} is {value!r}, which is no number that a float can "
+                f"entity {entity}: {field} is {shown(value)}, which is no number that a float can "
                 f"hold; it {text}"
             )
     return None

@@ -137,7 +137,7 @@ def attached_box():
     [
         ("has Position nan", r"entity {owner}: Position\.y is nan, it must be finite"),
         ("has Position 1e300", r"entity {owner}: Position\.x is 1e\+300, it must be finite and wi"),
-        ("has Extents nan", r"entity {owner}: Extents\.y is nan, it must be finite and >= 0"),
+        ("has Extents nan", r"entity {owner}: Extents\.y is nan, it must be finite and within 0"),
         ("lost Position", r"entity {owner} is no body of this space, it has no Position"),
         ("is deleted", r"entity {owner} is no body of this space, it does not exist"),
         ("is Attached to itself", r"Attached\.owner is {owner}, it must not be attached itself"),

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import math
+import pickle
 import re
 import warnings
 from decimal import Decimal
@@ -744,3 +746,74 @@ def test_position_of_a_body_was_that_of_the_last_impact_instead_of_the_end_of_th
     assert space.position_of(ball) == (23.5, 0)
     assert space.position_of(walker) == ((10, 20) if wrap else (60, 20))
     assert heard == [space.position_of(walker)]
+
+
+@pytest.mark.parametrize(
+    ("component", "name", "told"),
+    [
+        (ec.Extents(1, 1), "x", r"Extents\.x is 1e\+200, it must be finite and within 0 \.\.\. 2"),
+        (
+            ec.Friction(1),
+            "value",
+            r"Friction\.value is 1e\+200, it must be within 0 \(ice\) \.\.\. 2",
+        ),
+    ],
+)
+def test_a_number_that_was_too_large_was_told_a_rule_that_it_followed(component, name, told):
+    crate = body(0, 0, ec.Velocity(1, 0), ec.Slide())
+    esper.add_component(crate, component)
+    ec.install()
+    setattr(component, name, 1e200)
+
+    with pytest.warns(RuntimeWarning, match=told):
+        esper.process(1.0)
+
+
+@pytest.mark.parametrize("digits", [400, 5000])
+def test_a_whole_number_of_too_many_digits_was_not_told_by_its_field(digits):
+    speed = ec.Velocity(1, 0)
+    crate = body(0, 0, speed, ec.Slide())
+    ec.install()
+    speed.x = 10**digits
+
+    with pytest.raises(TypeError, match=rf"entity {crate}: Velocity\.x is .*, which is no number"):
+        esper.process(1.0)
+    with pytest.raises(ValueError, match=r"Position\(x=.*, y=1\) must be finite"):
+        ec.Position(10**digits, 1)
+    with pytest.raises(ValueError, match=r"Extents\.from_size\(w=.*, h=1\) must be finite"):
+        ec.Extents.from_size(10**digits, 1)
+    speed.x = 2
+    esper.process(1.0)
+    assert of(crate, ec.Position).x == 2.0
+
+
+def test_a_space_was_copied_with_the_insides_of_the_first():
+    space = ec.install()
+
+    for copied in (copy.copy, copy.deepcopy, pickle.dumps):
+        with pytest.raises(TypeError, match=r"cannot be copied or pickled: space\.save_state"):
+            copied(space)
+
+
+def test_settings_that_are_no_settings_raised_errors_that_named_none():
+    assert ec.Space(dim=2.0, gravity=(0, -1), wrap=(9, None), up=(0, 1)).dim == 2
+    for up in ("up", 5, (0, "x")):
+        with pytest.raises(ValueError, match=re.escape(f"up={up!r} must be 2 numbers")):
+            ec.Space(up=up)
+
+
+@pytest.mark.parametrize("name", ["margin", "lookahead"])
+def test_bounds_that_reached_to_infinity_were_no_bounds(name):
+    for value in (math.inf, 1e308):
+        with pytest.raises(ValueError, match=rf"{name}=.*must be .*within 0 \.\.\. 2\*\*500"):
+            ec.Space(**{name: value})
+        with pytest.raises(ValueError, match=rf"{name}=.*must be within 0 \.\.\. 2\*\*500"):
+            ec.AABBTree(**{name: value})
+    body(0, 0, ec.Velocity(9, 0), ec.Slide())
+    body(3, 0)
+    space = ec.install(**{name: 2.0**500})
+
+    esper.process(1.0)
+
+    assert len(space.collisions) == 1
+    space.check()
