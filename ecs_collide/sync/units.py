@@ -77,7 +77,8 @@ class Units:
 
     def set_velocities(self, components: Sequence[Any], velocities: Doubles) -> None:
         """Set the numbers of many velocity components from `velocities`, (n, dim)."""
-        self._velocities.put(list(components), np.ravel(velocities).data, 0)
+        numbers, unknown = np.ravel(velocities).data, np.zeros(0).data
+        self._velocities.put(list(components), numbers, 0, unknown)
 
     def set_by_row(
         self, items: Sequence[Any], rows: NDArray[np.int64], vectors: Doubles, are_centres: bool
