@@ -572,7 +572,7 @@ class Broadphase:
         return b.rare.is_soft(i, j)
 
     @may_raise
-    def follow(self, i: cython.Py_ssize_t) -> cython.void:
+    def follow(self, i: cython.Py_ssize_t) -> cython.int:
         """Pair a body whose path has changed within a step with all bodies that it may meet now.
 
         If the box of the body in the tree covers the new path, the pairs exist already.
@@ -584,7 +584,7 @@ class Broadphase:
             if self.moving.covers(i, b.flat_min, b.flat_max):
                 if b.wraps and self.images.n_long_paths > 0:
                     self._follow_images(i)  # pairs of long paths do not come from boxes in the tree
-                return
+                return 0
             self.moving.renew_path(
                 i, b.flat_min, b.flat_max, b.flat_motion, self.margin, self.lookahead
             )
@@ -596,6 +596,7 @@ class Broadphase:
         if b.wraps:
             self._follow_images(i)
         self.n_followed += self.pairs.n - n_before
+        return 0
 
     @may_raise
     def _follow_images(self, i: cython.Py_ssize_t) -> cython.void:
@@ -642,7 +643,7 @@ class Broadphase:
         return self.pairs.find_image(i, j, self.images.image) >= 0
 
     @may_raise
-    def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
+    def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.int:
         """Pair a body with the bodies of a tree that it may meet, unless the pair exists."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
@@ -658,6 +659,7 @@ class Broadphase:
             if not self.may_meet(i, j):
                 continue
             self._add_pair(i, j)
+        return 0
 
     @may_raise
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:

@@ -199,10 +199,10 @@ class ContactsInStep:
             self.opened[n].sign = self.rows.at[n].sign
 
     @may_raise
-    def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
+    def _make_room(self, n: cython.Py_ssize_t) -> cython.int:
         """Make room for `n` contacts within a step."""
         if n <= self.room:
-            return
+            return 0
         if cython.compiled:
             memory: cython.schar[::1] = grown(self.memory, 2 * n * cython.sizeof(OpenContact))
             self.memory = memory
@@ -210,6 +210,7 @@ class ContactsInStep:
         else:
             self.opened += structs(OpenContact, 2 * n - len(self.opened))
         self.room = 2 * n  # last, so that an interrupted call is repeated
+        return 0
 
     # -- within a step --
 
@@ -244,12 +245,13 @@ class ContactsInStep:
         return 0
 
     @may_raise
-    def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
+    def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
         """End the contact of a solid pair at `now`, or earlier if its bodies parted earlier."""
         n: cython.Py_ssize_t = self.pairs.impact[p].contact
 
         self.pairs.part(p)
         self._log_end(p, n, WITHIN, min(self.pairs.impact[p].parts, now))
+        return 0
 
     @may_raise
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
@@ -342,7 +344,7 @@ class ContactsInStep:
         axis: cython.int,
         sign: cython.int,
         reason: cython.int,
-    ) -> cython.void:
+    ) -> cython.int:
         """Log that the contact of a solid pair began, or ended for `reason`."""
         if self.bodies.wraps:
             self.event_buffer.image = self.pairs.image[p]
@@ -352,6 +354,7 @@ class ContactsInStep:
             self.bodies.ids[self.pairs.at[p].first], self.bodies.ids[self.pairs.at[p].second],
             axis, sign, SOLID, reason,
         )  # fmt: skip
+        return 0
 
     @may_raise
     def _slant(self, p: cython.Py_ssize_t, sign: cython.int) -> cython.int:
@@ -369,7 +372,7 @@ class ContactsInStep:
         n: cython.Py_ssize_t,
         phase: cython.int,
         time: cython.double,
-    ) -> cython.void:
+    ) -> cython.int:
         """Log that the bodies of a solid pair have parted.
 
         Neither body counts as at rest in this step, because it may have lost its support.
@@ -385,6 +388,7 @@ class ContactsInStep:
             b.rest_count[i] = b.interrupted[i] = 0
         if not b.asleep[j]:
             b.rest_count[j] = b.interrupted[j] = 0
+        return 0
 
     # -- at the end of a step --
 
@@ -501,7 +505,7 @@ class ContactsInStep:
         )  # fmt: skip
 
     @may_raise
-    def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
+    def _compare_solid(self, p: cython.Py_ssize_t) -> cython.int:
         """Update the contact of a solid pair at the end of the step."""
         b: Bodies = self.bodies
         s: PositionCorrection = self.correction
@@ -515,7 +519,7 @@ class ContactsInStep:
         if self.pairs.at[p].state == FALL_THROUGH:
             if self.pairs.at[p].is_withdrawn or s.relative_placement(p) != APART:
                 self._keep_as(n, PASSING)
-            return
+            return 0
         since: cython.double = self.contacts.clock + b.dt
         if is_open:
             n = self.pairs.impact[p].contact
@@ -535,6 +539,7 @@ class ContactsInStep:
                 self._log_end(p, n, WITHIN, self.pairs.impact[p].parts)
             else:
                 self._log_end(p, n, AT_END, 1.0)
+        return 0
 
     @may_raise
     def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:

@@ -126,7 +126,7 @@ class EventBuffer:
         sign: cython.int,
         kind: cython.int,
         reason: cython.int,
-    ) -> cython.void:
+    ) -> cython.int:
         """Add the begin or the end of a contact."""
         n: cython.Py_ssize_t = self.n_contacts
 
@@ -148,6 +148,7 @@ class EventBuffer:
         self.contact_codes[n, EVENT_SIGN] = sign
         self.contact_codes[n, CONTACT_KIND] = kind
         self.contact_codes[n, REASON] = reason
+        return 0
 
     @may_raise
     def slant(self, normal: tuple) -> cython.int:

@@ -35,7 +35,7 @@ class ClosingContacts:
         self.narrowphase = narrowphase
 
     @may_raise
-    def find(self) -> cython.void:
+    def find(self) -> cython.int:
         """Queue the impacts of changed clusters' rims and of bodies that turned alone."""
         c: Clusters = self.clusters
 
@@ -60,6 +60,7 @@ class ClosingContacts:
             if i < 0:
                 break
             self._find_of(i, -1, 0)
+        return 0
 
     def _find_of(
         self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t

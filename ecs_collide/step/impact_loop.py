@@ -306,7 +306,7 @@ class ImpactLoop:
         return any_held
 
     @may_raise
-    def _sweep_turned(self) -> cython.void:
+    def _sweep_turned(self) -> cython.int:
         """Sweep all pairs of the bodies that have turned from now on, each pair once."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -319,9 +319,10 @@ class ImpactLoop:
         for n in range(b.n_turned):
             b.is_turned[b.turned[n]] = 0
         b.n_turned = 0
+        return 0
 
     @may_raise
-    def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.void:
+    def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.int:
         """Sweep the pairs of a body that has turned, except with bodies that are done."""
         at: cython.Py_ssize_t = self.pairs.head_of(i)
         n_visits: cython.longlong = self.holding.n_pairs[i]  # with bodies that are done
@@ -357,6 +358,7 @@ class ImpactLoop:
                 self.narrowphase.sweep_again(p)
         self.holding.count_visits(i, n_visits)
         self.holding.n_pairs[i] = n_visits
+        return 0
 
     @cython.cfunc
     @cython.inline
