@@ -272,6 +272,33 @@ ECS_COLLIDE_INLINE int pair_holds(const PyObject *item, const PyObject *type,
         && *(PyObject *const *)(at + second) == known[1];
 }
 
+/* Return whether two pointers side by side are two others. */
+ECS_COLLIDE_INLINE int same_pair(const void *one, const void *other)
+{
+#ifdef ECS_COLLIDE_SSE2
+    if (sizeof(void *) == 8)
+        return _mm_movemask_epi8(_mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)one),
+                                                 _mm_loadu_si128((const __m128i *)other)))
+               == 0xFFFF;
+#endif
+    return memcmp(one, other, 2 * sizeof(void *)) == 0;
+}
+
+/* Return whether a component has two slots, side by side. */
+ECS_COLLIDE_INLINE int is_pair(const Slots *slots)
+{
+    return slots->width == 2
+           && slots->offsets[1] == slots->offsets[0] + (Py_ssize_t)sizeof(PyObject *);
+}
+
+/* The same as `slots_hold`, for such a component. */
+ECS_COLLIDE_INLINE int both_hold(const Slots *slots, long long i)
+{
+    PyObject *item = slots->items[i];
+    return (PyObject *)Py_TYPE(item) == slots->type
+           && same_pair((const char *)item + slots->offsets[0], slots->known + 2 * i);
+}
+
 /* The same as `slots_hold`, without a loop for one or two slots. */
 ECS_COLLIDE_INLINE int few_hold(const Slots *slots, Py_ssize_t i)
 {
@@ -312,6 +339,33 @@ static inline Py_ssize_t pair_run(const Slots *first, const Slots *second, const
     return n;
 }
 
+/* The same as `watch_run`, if positions, extents and velocities are such components. */
+static inline Py_ssize_t pairs_run(const Watch *watch, const long long *rows, Py_ssize_t n,
+                                   Py_ssize_t n_rows)
+{
+    const Slots *position = watch->position, *extents = watch->extents;
+    const Slots *velocity = watch->common[0], *deflect = watch->common[3];
+    const signed char *has = watch->has, *const *flags = watch->flags;
+    const short *bits = watch->bits;
+    for (; n < n_rows; ++n) {
+        const long long i = rows[n];
+        if (n + FETCHED_AHEAD < n_rows) {
+            const long long coming = rows[n + FETCHED_AHEAD];
+            fetch((const double *)position->items[coming]);
+            fetch((const double *)extents->items[coming]);
+        }
+        const int flag = flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i];
+        if ((flag | bits[i]) != 0 && (flag != 0 || !rare_hold(watch, i)))
+            break;
+        const int marks = has[i];
+        if (!both_hold(position, i) || !both_hold(extents, i)
+            || (marks & 1 && !both_hold(velocity, i)) || (marks & 2 && !few_hold(watch->common[1], i))
+            || (marks & 4 && !few_hold(watch->common[2], i)) || (marks & 8 && !few_hold(deflect, i)))
+            break;
+    }
+    return n;
+}
+
 /* Return the first place in `rows`, from `n` on, of a body that may have changed.
 
    If all bodies rest, this loop is the main cost of a step.  It is bound by memory, so components
@@ -323,8 +377,9 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
     PyObject *const *places = position->items, *const *sizes = extents->items;
     const signed char *has = watch->has, *const *flags = watch->flags;
     const short *bits = watch->bits;
-    const Slots *velocity = watch->common[0];
     const int is_flat = position->width == 2 && extents->width == 2;
+    if (is_pair(position) && is_pair(extents) && is_pair(watch->common[0]))
+        return pairs_run(watch, rows, n, n_rows);
     for (; n < n_rows; ++n) {
         const long long i = rows[n];
         if (n + FETCHED_AHEAD < n_rows) {
@@ -344,11 +399,8 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
         } else if (!slots_hold(position, i) || !slots_hold(extents, i)) {
             return n;
         }
-        unsigned int marks = has[i] & 0xF;
-        if (marks & 1 && !few_hold(velocity, i))
-            return n;
-        for (marks &= 0xE; marks != 0; marks &= marks - 1)
-            if (!few_hold(watch->common[lowest(marks)], i))
+        for (unsigned int marks = has[i] & 0xF; marks != 0; marks &= marks - 1)
+            if (!slots_hold(watch->common[lowest(marks)], i))
                 return n;
     }
     return n;
@@ -461,32 +513,37 @@ static inline int slots_write(const Slots *slots, Py_ssize_t i)
    of a zero, has been written. */
 ECS_COLLIDE_INLINE int pair_stays(double *now, const double *seen)
 {
+#ifdef ECS_COLLIDE_SSE2
+    const __m128d before = _mm_loadu_pd(seen);
+    if (_mm_movemask_pd(_mm_cmpeq_pd(_mm_loadu_pd(now), before)) != 3)
+        return 0;
+    _mm_storeu_pd(now, before);
+#else
     if (now[0] != seen[0] || now[1] != seen[1])
         return 0;
     now[0] = seen[0];
     now[1] = seen[1];
+#endif
     return 1;
 }
 
-/* Write two numbers, both of them new, into the floats of a component.  Return 0, and write none,
-   if one of these has other references. */
-ECS_COLLIDE_INLINE int pair_written(PyObject *item, const Slots *slots, PyObject *const *known,
-                                    const double *now, double *seen)
+/* Write two numbers, both of them new, into the floats of a component whose slots are side by side.
+   Return 0, and write none, if one of these has other references. */
+ECS_COLLIDE_INLINE int pair_written(const Slots *slots, long long i)
 {
 #ifdef Py_LIMITED_API
     return 0;
 #else
-    PyObject *one, *other;
-    if ((PyObject *)Py_TYPE(item) != slots->type)
+    PyObject *item = slots->items[i], *const *known = slots->known + 2 * i;
+    const double *now = slots->now + 2 * i;
+    double *seen = slots->seen + 2 * i;
+    if ((PyObject *)Py_TYPE(item) != slots->type
+        || !same_pair((const char *)item + slots->offsets[0], known) || now[0] == seen[0]
+        || now[1] == seen[1] || !PyFloat_CheckExact(known[0]) || !PyFloat_CheckExact(known[1])
+        || Py_REFCNT(known[0]) != 2 || Py_REFCNT(known[1]) != 2)
         return 0;
-    one = *slot_of(slots, item, 0);
-    other = *slot_of(slots, item, 1);
-    if (now[0] == seen[0] || now[1] == seen[1] || one != known[0] || other != known[1]
-        || !PyFloat_CheckExact(one) || !PyFloat_CheckExact(other) || Py_REFCNT(one) != 2
-        || Py_REFCNT(other) != 2)
-        return 0;
-    ((PyFloatObject *)one)->ob_fval = seen[0] = now[0];
-    ((PyFloatObject *)other)->ob_fval = seen[1] = now[1];
+    ((PyFloatObject *)known[0])->ob_fval = seen[0] = now[0];
+    ((PyFloatObject *)known[1])->ob_fval = seen[1] = now[1];
     return 1;
 #endif
 }
@@ -498,18 +555,17 @@ static inline Py_ssize_t write_run(const Slots *first, const Slots *second, cons
                                    int second_mark, int stop, const long long *rows, Py_ssize_t n,
                                    Py_ssize_t n_rows)
 {
-    const int is_flat = first->width == 2 && second->width == 2;
+    const int may_be_written = is_pair(first), may_stay = second->width == 2;
     int done = 1;
     for (; n < n_rows; ++n) {
         const long long i = rows[n];
         const int marks = has[i];
         if (marks & stop)
             break;
-        if (!is_flat || !pair_written(first->items[i], first, first->known + 2 * i,
-                                      first->now + 2 * i, first->seen + 2 * i))
+        if (!may_be_written || !pair_written(first, i))
             done = slots_write(first, i);
         if (done == 1 && marks & second_mark
-            && (!is_flat || !pair_stays(second->now + 2 * i, second->seen + 2 * i)))
+            && (!may_stay || !pair_stays(second->now + 2 * i, second->seen + 2 * i)))
             done = slots_write(second, i);
         if (done != 1)
             return done < 0 ? -1 : n;
