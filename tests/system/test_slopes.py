@@ -1054,6 +1054,19 @@ def test_crates_that_press_on_each_other_on_slopes_gain_no_energy_and_are_not_he
     assert n_held <= n_pressing / 1000
 
 
+def test_a_crate_that_a_slope_bears_moves_at_once_with_the_one_that_hits_it_later_in_the_step():
+    ramp()
+    resting = mover((7, 9), (1, 1), (0, 0), ec.Stop())
+    thrown = mover((10, 10), (1, 0.5), (-128, 0), ec.Slide(), ec.GravityScale(0))
+    ec.install(gravity=(0, -512))
+
+    esper.process(1 / 64)
+
+    # They meet after half of the step, and have the mean of their velocities from then on.
+    assert (velocity(resting)[0], velocity(thrown)[0]) == (-64, -64)
+    assert (position(resting)[0], position(thrown)[0]) == (6.5, 8.5)
+
+
 def test_a_body_that_rests_and_rebounds_in_one_instant_has_all_of_its_weight():
     ramp(centre=(0, 40), half=(80, 40))  # its line rises by 1 in 2, through (4, 42)
     body = mover((2, 43), (2, 1), (0, 0), ec.Deflect(1.0))
