@@ -45,6 +45,7 @@ MEMBER_LIMIT = 160  # bodies in a component that may part
 FORCE_ROUNDING = 2.0**-42  # of the momenta that a force is the sum of
 FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less may pass
 PIVOTS_PER_MEMBER = 64  # links that may be added, after which the velocities so far are kept
+WHOLE_WAY = 1 << 20  # above all differences of ranks
 OPEN = 0
 SOLVED = 1
 
@@ -145,6 +146,10 @@ class Projection:
     velocity: cython.double
     wall: cython.Py_ssize_t
     n_pulls: cython.Py_ssize_t
+    # how far its forces go to their goals: at rank 0 the part of the way; below it a part that only
+    # goals of a higher rank make felt; above it the rest, negative, that only forces of one do
+    way: cython.double
+    way_rank: cython.longlong
     pieces: cython.int[::1]  # members whose trees must be solved
     n_pieces: cython.Py_ssize_t
     n_searches: cython.int  # in the tree walked last
@@ -159,7 +164,8 @@ class Projection:
         self.axis = 0
         self.n_members = self.n_order = self.n_pieces = self.n_pulls = 0
         self.component = self.n_changes = self.n_pivots = 0
-        self.velocity = 0.0
+        self.velocity = self.way = 0.0
+        self.way_rank = 0
         self.wall = 0
         self.n_searches = 0
         self.waiting = zeros(INT, 0)
@@ -669,7 +675,9 @@ class Projection:
             if self.n_pulls == 0:
                 self._accept()
             else:
-                self._part(1.0 if from_nothing else self._part_of_way())
+                if not from_nothing:
+                    self._find_way()
+                self._part()
 
     def _walk(self, start: cython.Py_ssize_t) -> cython.void:
         """Order the tree of a member, and find its velocity and the goals of its links.
@@ -688,6 +696,8 @@ class Projection:
         self.velocity = self._speed_of_anchor(self.wall) if self.wall else self._mean()
         self.members[start].via = self.wall
         self.n_pulls = 0
+        self.way = 0.0
+        self.way_rank = WHOLE_WAY
         for n in range(self.n_order - 1, -1, -1):
             one: cython.Py_ssize_t = self.order[n]
             e: cython.Py_ssize_t = self.members[one].via
@@ -803,29 +813,47 @@ class Projection:
         """Return whether a link would have to pull."""
         return self.links[e].goal < -self.links[e].noise
 
-    def _part_of_way(self) -> cython.double:
-        """Return how far the forces of a tree can go to their goals before one becomes negative."""
-        part: cython.double = 1.0
+    def _find_way(self) -> cython.void:
+        """Find how far the forces of a tree can go to their goals before one becomes negative."""
         n: cython.Py_ssize_t
 
         for n in range(self.n_order):
             e: cython.Py_ssize_t = self.members[self.order[n]].via
-            if e and self._pulls(e):
-                part = min(part, self._way_to_zero(e))
-        return part
+            if e and self._pulls(e) and self._vanishes(e):
+                self.way_rank = self._rank_of_way(e)
+                self.way = self._way_to_zero(e)
+
+    @cython.cfunc
+    @cython.inline
+    def _vanishes(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the force of a link becomes 0 on the way of the tree to a goal below 0."""
+        rank: cython.longlong = self._rank_of_way(e)
+
+        return rank < self.way_rank or (rank == self.way_rank and self._way_to_zero(e) <= self.way)
+
+    @cython.cfunc
+    @cython.inline
+    def _rank_of_way(self, e: cython.Py_ssize_t) -> cython.longlong:
+        """Return the rank of a link's way to zero: that of its force above that of its goal."""
+        if self.links[e].force == 0.0:
+            return -WHOLE_WAY
+        return self.links[e].force_rank - self.links[e].goal_rank
 
     @cython.cfunc
     @cython.inline
     def _way_to_zero(self, e: cython.Py_ssize_t) -> cython.double:
-        """Return how far on its way to a goal below 0 the force of a link becomes 0."""
-        if self.links[e].force == 0.0 or self.links[e].force_rank < self.links[e].goal_rank:
-            return 0.0
-        if self.links[e].force_rank > self.links[e].goal_rank:
-            return 1.0
-        return self.links[e].force / (self.links[e].force - self.links[e].goal)
+        """Return the way on which the force of a link becomes 0, as `way` has it."""
+        force: cython.double = self.links[e].force
+        goal: cython.double = self.links[e].goal
 
-    def _part(self, way: cython.double) -> cython.void:
-        """Change the forces of a tree by a part of the way to their goals, and part it.
+        if self.links[e].force_rank > self.links[e].goal_rank and force > 0.0:
+            return goal / force
+        if self.links[e].force_rank < self.links[e].goal_rank:
+            return force / -goal
+        return force / (force - goal)
+
+    def _part(self) -> cython.void:
+        """Change the forces of a tree by its way to their goals, and part it.
 
         Links that would have to pull and have reached 0 no longer press.
         """
@@ -837,29 +865,36 @@ class Projection:
             self.members[one].state = OPEN
             if e == 0:
                 continue
-            if self._pulls(e) and self._way_to_zero(e) <= way:
+            if self._pulls(e) and self._vanishes(e):
                 self.links[e].presses = 0
                 self.n_changes += 1
                 self._solve_later(one)
                 if n:
                     self._solve_later(self.members[one].parent)
-            self._change_force(e, way)
+            self._change_force(e)
 
     @cython.cfunc
     @cython.inline
-    def _change_force(self, e: cython.Py_ssize_t, way: cython.double) -> cython.void:
-        """Change the force of a link by a part of the way to its goal."""
+    def _change_force(self, e: cython.Py_ssize_t) -> cython.void:
+        """Change the force of a link by the way of its tree to its goal."""
         force: cython.double = self.links[e].force
         goal: cython.double = self.links[e].goal
+        force_rank: cython.longlong = self.links[e].force_rank + min(-self.way_rank, 0)
+        goal_rank: cython.longlong = self.links[e].goal_rank + min(self.way_rank, 0)
 
-        if way == 0.0:
-            return
-        if way == 1.0 or force == 0.0 or self.links[e].force_rank < self.links[e].goal_rank:
-            force = 0.0
-            self.links[e].force_rank = self.links[e].goal_rank
-        elif self.links[e].force_rank > self.links[e].goal_rank:
-            goal = 0.0
-        self.links[e].force = max(0.0, force + way * (goal - force))
+        if self.way_rank > 0:
+            force *= -self.way
+        else:
+            goal *= self.way
+            if self.way_rank == 0:
+                force *= 1.0 - self.way
+        if force == 0.0 or force_rank < goal_rank:
+            force = goal
+            force_rank = goal_rank
+        elif force_rank == goal_rank:
+            force += goal
+        self.links[e].force = max(0.0, force)
+        self.links[e].force_rank = force_rank
 
     @cython.cfunc
     @cython.inline
@@ -885,7 +920,7 @@ class Projection:
             self.members[one].wall = self.wall
             self.members[one].tree = self.order[0]
             if self.members[one].via:
-                self._change_force(self.members[one].via, 1.0)
+                self._change_force(self.members[one].via)
         for n in range(self.n_order):
             one = self.order[n]
             for at in range(self.members[one].first, self.members[one].end):

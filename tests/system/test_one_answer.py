@@ -275,6 +275,32 @@ def test_a_box_of_higher_dominance_is_not_turned_by_those_behind_it():
     assert (slow.x, fast.x, pushed.x) == (0, 0, 0)
 
 
+def test_forces_that_change_by_more_than_their_rank_vanish_in_the_order_of_their_quotients():
+    # If all of them are released at once, the search goes in a circle here.
+    ec.install()
+    wall = [
+        Box(x, y, speed, mass, False, rank)
+        for x, y, speed, mass, rank in (
+            (0.0, 1.5, 8.0, 64.0, 1),
+            (1.0, 1.25, 10.0, 1.0, 0),
+            (1.0, 2.25, -12.0, 1.0, 0),
+            (1.0, 3.25, 4.0, 1.0, 2),
+            (2.0, 0.0, 2.0, 1.0, 2),
+            (2.0, 1.0, -13.0, 1.0, 1),
+            (2.0, 2.0, 14.0, 1.0, 0),
+            (2.0, 3.0, 6.0, 1.0, 0),
+            (3.0, 0.5, -6.0, 1.0, 0),
+            (3.0, 1.5, 5.0, 1.0, 2),
+            (3.0, 3.5, -4.0, 64.0, 1),
+        )
+    ]
+
+    for turn in TURNS.values():
+        after = velocities_after(wall, range(11), turn)
+
+        assert after == [turn(x, 0.0) for x in (4, 4, 4, 4, 2, 4, 5, 4, 4, 5, 4)]
+
+
 def test_boxes_behind_one_that_grows_keep_out_of_its_face():
     ec.install()
     fast, slow, pushed = ec.Velocity(3, 0), ec.Velocity(1, 0), ec.Velocity(0, 0)
