@@ -257,7 +257,8 @@ def test_a_friction_out_of_bounds_is_quarantined():
     crate = mover((0, 1), (1, 1), (30, 0), ec.Slide(), ec.Friction(5))
     ec.install()
     esper.component_for_entity(crate, ec.Friction).value = -1.0
-    with pytest.warns(RuntimeWarning, match=r"Friction\.value is -1\.0, it must be within 0 \(ice\)"):
+    rule = r"Friction\.value is -1\.0, it must be within 0 \(ice\)"
+    with pytest.warns(RuntimeWarning, match=rule):
         esper.process(1.0)
     set_velocity(crate, 0, 0)
 
