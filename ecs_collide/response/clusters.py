@@ -249,10 +249,7 @@ class Clusters(SharedMotion):
         self.instant += 1
 
     def _note_merge(self, node: cython.Py_ssize_t) -> cython.void:
-        """Update `merged_in` of the body of a node; gravity does not act on it if it is anchored.
-
-        A node that nothing has joined, such as those of `SlopeGroups`, has not merged.
-        """
+        """Update `merged_in` of the body of a node; gravity does not act on it if it is anchored."""
         i: cython.Py_ssize_t = self.nodes[node].body
         k: cython.int = self.nodes[node].axis
         root: cython.Py_ssize_t = self.root(node)
@@ -262,7 +259,7 @@ class Clusters(SharedMotion):
         if self.nodes[root].anchor >= 0:
             if self.gravity.is_on:
                 self.gravity.hold(i, k)
-        elif self.nodes[root].size > 1 or self.nodes[root].is_broken:
+        else:
             self.merged_in[i, k] = self.instant
 
     def _share_kicks(self) -> cython.void:

@@ -1012,61 +1012,6 @@ def test_crates_on_slopes_gain_no_energy_in_any_step(places, seed):
         assert space.stats.held == 0
 
 
-def crates_between_slopes(rng):
-    """Throw two to six crates at a slope that has a slope, a floor or a wall beside it."""
-    height = rng.choice([5, 10, 20, 40])
-    ramp(centre=(20, height), half=(20, height))
-    beside = rng.choice(["slope", "floor", "wall"])
-    if beside == "slope":
-        ramp(rise="left", centre=(-20, 10), half=(20, rng.choice([5, 10, 20])))
-    else:
-        box((-20, -5), (20, 5)) if beside == "floor" else box((-5, 60), (5, 60))
-    crates = []
-    for k in range(rng.randint(2, 6)):
-        half = (rng.choice([1, 1.5, 2.5]), rng.choice([1, 1.5, 2]))
-        x = rng.uniform(3, 30)
-        line = x * height / 20
-        place = (x, rng.choice([2 * height, line]) + 5 + 5 * k)
-        speed = (rng.uniform(-40, 40), rng.uniform(-40, 0))
-        mass = ec.Mass(rng.choice([0.5, 1, 1, 2, 5, 100]))
-        crates.append(mover(place, half, speed, ec.Slide(), mass))
-    return crates, ec.install(ec.Space(sleep=False, gravity=(0, -100)))
-
-
-def test_crates_that_press_on_each_other_on_slopes_gain_no_energy_and_are_not_held(world, volume):
-    n_held = n_pressing = 0
-
-    # Without `SlopeGroups.settle`, a step of the world 246 gains energy.
-    for seed in (246, *range(volume(12, 240, 4000, least=1))):
-        esper.switch_world(f"{world}, {seed}")
-        crates, space = crates_between_slopes(random.Random(seed))
-        for step in range(60):
-            before = energy(crates, 100)
-            esper.process(DT)
-            gain = energy(crates, 100) - before
-            assert gain <= abs(before) * 2.0**-44, f"seed {seed}, step {step}"
-            n_held += space.stats.held
-            n_pressing += len(space.collisions) > len(crates)
-        esper.switch_world(world)
-        esper.delete_world(f"{world}, {seed}")
-
-    assert n_pressing > 20
-    assert n_held <= n_pressing / 1000
-
-
-def test_a_crate_that_a_slope_bears_moves_at_once_with_the_one_that_hits_it_later_in_the_step():
-    ramp()
-    resting = mover((7, 9), (1, 1), (0, 0), ec.Stop())
-    thrown = mover((10, 10), (1, 0.5), (-128, 0), ec.Slide(), ec.GravityScale(0))
-    ec.install(gravity=(0, -512))
-
-    esper.process(1 / 64)
-
-    # They meet after half of the step, and have the mean of their velocities from then on.
-    assert (velocity(resting)[0], velocity(thrown)[0]) == (-64, -64)
-    assert (position(resting)[0], position(thrown)[0]) == (6.5, 8.5)
-
-
 def test_a_body_that_rests_and_rebounds_in_one_instant_has_all_of_its_weight():
     ramp(centre=(0, 40), half=(80, 40))  # its line rises by 1 in 2, through (4, 42)
     body = mover((2, 43), (2, 1), (0, 0), ec.Deflect(1.0))
