@@ -140,9 +140,9 @@ def _seen_by_width() -> dict[int, tuple[str, ...]]:
 
 
 # The modules that assign to items of a column; `tests/test_architecture.py` compares it with the
-# sources.  `_kernel.at_once` writes for the kernels that call it.  Besides these, `sync.bindings` and `sync/slots.h` write the `seen_` columns of the
-# components that they read, the columns of floats that `components.table` declares, and all values
-# that a rolled back step has overwritten.
+# sources.  `_kernel.at_once` writes for the kernels that call it.  Besides these, `sync.bindings`
+# and `sync/slots.h` write the `seen_` columns of the components that they read, the columns of
+# floats that `components.table` declares, and all values that a rolled back step has overwritten.
 WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     # The three columns that decide where a body goes: the writers, and when they write.
     "centre": {
