@@ -175,9 +175,6 @@ class Bodies:
         self.capacity = 0
         self.reserve(columns.INITIAL_ROWS)
 
-    def __getattr__(self, name):  # mypy does not see that `Bodies.bind` sets the columns
-        raise AttributeError(name)
-
     def reserve(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1, and keep the contents of all columns.
 

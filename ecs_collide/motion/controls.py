@@ -37,9 +37,6 @@ class Controls:
         self.dim = dim
         self.is_used = self.any_rank = self.any_lock = self.any_limit = False
 
-    def __getattr__(self, name):  # mypy does not see that `Bodies.bind` sets the columns
-        raise AttributeError(name)
-
     def use(self):
         """Start to use the columns, with defaults in all rows."""
         i: cython.Py_ssize_t

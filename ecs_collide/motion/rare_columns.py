@@ -59,9 +59,6 @@ class RareColumns:
         self.is_used = self.any_carrier = self.any_pusher = self.any_separator = False
         self.any_damping = self.any_owner = self.any_slope = False
 
-    def __getattr__(self, name):  # mypy does not see that `Bodies.bind` sets the columns
-        raise AttributeError(name)
-
     def use(self):
         """Start to use the columns, with defaults in all rows."""
         i: cython.Py_ssize_t
