@@ -5,6 +5,7 @@ from __future__ import annotations
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
+from ecs_collide.narrowphase.packed import packed_rows
 
 # The phase of a step in which a contact event was found; it orders events of one time.
 AT_START = 0
@@ -31,8 +32,8 @@ class EventBuffer:
     n_collisions: Public[cython.Py_ssize_t]
     n_contacts: Public[cython.Py_ssize_t]
     # (n, 8 + 7 * dim): time, exit, two entity ids (as int64), normal, closing speed, both
-    # positions, both velocities, both corners of the shared region, impulse, two more ids.  The
-    # layout is `events.collision_dtype`, so rows are copied without conversion
+    # positions, both velocities, both corners of the shared region, impulse, two more ids: the
+    # order of `events.collision_dtype`
     numbers: Public[cython.double[:, ::1]]
     time: Public[cython.double[:]]
     exit: Public[cython.double[:]]
@@ -155,6 +156,17 @@ class EventBuffer:
         """Note that the next contact event is at a slope, with a normal that is no axis."""
         self.normals[self.n_contacts] = normal
         return 0
+
+    def packed_collisions(self) -> bytes:
+        """Return the collisions as rows of `events.collision_dtype`."""
+        n: cython.Py_ssize_t = self.n_collisions
+        width: cython.Py_ssize_t = self.numbers.shape[1]
+
+        if cython.compiled:
+            numbers, codes = cython.address(self.numbers[0, 0]), cython.address(self.codes[0, 0])
+        else:
+            numbers, codes = self.numbers, self.codes
+        return packed_rows(numbers, codes, n, width, 4 + self.dim)
 
     # -- for handlers, who want objects at once: arrays would cost more than a few events --
 

@@ -38,13 +38,16 @@ class CopiedEvents:
 
     n_collisions: int
     n_contacts: int
-    numbers: Any = None
-    codes: Any = None
+    collisions: bytes = b""
     contact_time: Any = None
     contact_bodies: Any = None
     contact_codes: Any = None
     contact_images: Any = None
     normals: Any = None
+
+    def packed_collisions(self) -> bytes:
+        """Return the collisions as rows of `events.collision_dtype`."""
+        return self.collisions
 
 
 class StepEvents:
@@ -75,9 +78,7 @@ class StepEvents:
         if log is None:
             return self
         n, m = log.n_collisions, log.n_contacts
-        copied = CopiedEvents(n, m)
-        for name in ("numbers", "codes") if n else ():
-            setattr(copied, name, np.asarray(getattr(log, name))[:n].copy())
+        copied = CopiedEvents(n, m, log.packed_collisions())
         for name in _CONTACT_COLUMNS if m else ():
             setattr(copied, name, np.asarray(getattr(log, name))[:m].copy())
         copied.normals = dict(log.normals)
@@ -86,7 +87,10 @@ class StepEvents:
     @cached_property
     def collision_array(self) -> NDArray[np.void]:
         """The collisions, with the dtype `collision_dtype`."""
-        return _read_only(_collisions(self._dim, self.log))
+        none = no_events(self._dim).collision_array
+        if not self.log.n_collisions:
+            return none
+        return np.frombuffer(self.log.packed_collisions(), none.dtype)  # bytes are read-only
 
     @cached_property
     def contact_array(self) -> NDArray[np.void]:
@@ -142,37 +146,6 @@ def no_events(dim: int) -> StepEvents:
 
 def _read_only(array: NDArray[np.void]) -> NDArray[np.void]:
     array.setflags(write=False)  # `flags.writeable = False` leaks memory in numpy 2
-    return array
-
-
-def _in_pieces(dim: int) -> np.dtype[np.void]:
-    """Return `collision_dtype` with the fields before and after `kind` merged into one each."""
-    whole = collision_dtype(dim)
-    fields = whole.fields
-    assert fields is not None
-    return np.dtype(
-        {
-            "names": ["before", "after"],  # the byte of `kind` lies between them
-            "formats": [f"V{fields['kind'][1]}", f"V{8 * (4 + 6 * dim)}"],
-            "offsets": [0, fields["closing_speed"][1]],
-            "itemsize": whole.itemsize,
-        }
-    )
-
-
-_PIECES = {dim: _in_pieces(dim) for dim in (2, 3)}  # made here, not at the first collision
-
-
-def _collisions(dim: int, event_buffer: Any) -> NDArray[np.void]:
-    n = event_buffer.n_collisions
-    array = np.empty(n, no_events(dim).collision_array.dtype)
-    if n == 0:
-        return array
-    pieces = array.view(_PIECES[dim])
-    numbers, codes = np.asarray(event_buffer.numbers)[:n], np.asarray(event_buffer.codes)[:n]
-    for name, part in (("before", numbers[:, : 4 + dim]), ("after", numbers[:, 4 + dim :])):
-        pieces[name] = part.view(pieces.dtype[name])[:, 0]
-    array["kind"], array["outcome"], *_ = codes.T
     return array
 
 
