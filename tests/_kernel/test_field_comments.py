@@ -7,7 +7,8 @@ import builtins
 import io
 import re
 import tokenize
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
+from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 from unittest import mock
@@ -111,15 +112,20 @@ def space_with_everything(dim: int) -> ecs_collide.Space:
     return space
 
 
-KERNELS = build.declare_kernels.Declarations(PACKAGE).kernels
-FIELDS = [field for kernel in KERNELS.values() for field in shapes_in(kernel.name, kernel.text)]
+# These read the whole package: for the tests that ask, not for each process that collects tests.
+@cache
+def texts_of_kernels() -> dict[Path, tuple[str, str]]:
+    """Return the path of each kernel, with its name and its source."""
+    kernels = build.declare_kernels.Declarations(PACKAGE).kernels.values()
+    return {kernel.path: (kernel.name, kernel.text) for kernel in kernels}
 
 
 @pytest.mark.usefixtures("world")
 @pytest.mark.parametrize("dim", [2, 3])
 def test_shapes_in_comments_are_those_of_the_arrays(dim):
     stated: dict[str, list[Field]] = {}
-    for field in FIELDS:
+    fields = [field for named in texts_of_kernels().values() for field in shapes_in(*named)]
+    for field in fields:
         stated.setdefault(f"{field.module}.{field.owner}", []).append(field)
     compared, faults = set(), []
 
@@ -134,7 +140,7 @@ def test_shapes_in_comments_are_those_of_the_arrays(dim):
                 compared.add(field)
 
     assert not faults, "\n".join(faults)
-    assert len(compared) > 0.8 * len(FIELDS), sorted(set(FIELDS) - compared)
+    assert len(compared) > 0.8 * len(fields), sorted(set(fields) - compared)
 
 
 @pytest.mark.parametrize(
@@ -168,17 +174,29 @@ def names_in(tree: ast.AST) -> Iterator[str]:
                 yield from name.split(".")
 
 
-def members_in(tree: ast.Module) -> Iterator[tuple[str, set[str]]]:
-    """Yield the classes of a module, each with the names that it and its methods have."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ClassDef):
-            yield node.name, {name for each in [*node.bases, *node.body] for name in names_in(each)}
+@cache
+def trees() -> list[ast.Module]:
+    """Return the syntax trees of the package."""
+    return [ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")]
 
 
-TREES = [ast.parse(path.read_text("utf-8")) for path in PACKAGE.rglob("*.py")]
-NAMES = {name for tree in TREES for name in names_in(tree)} | set(dir(builtins))
-NAMES |= {part for path in PACKAGE.rglob("*.py") for part in (path.stem, path.parent.name)}
-MEMBERS = dict(each for tree in TREES for each in members_in(tree))
+@cache
+def names() -> Set[str]:
+    """Return all names in the code of the package, with those of its files and of Python."""
+    in_code = {name for tree in trees() for name in names_in(tree)}
+    of_files = {part for path in PACKAGE.rglob("*.py") for part in (path.stem, path.parent.name)}
+    return in_code | of_files | set(dir(builtins))
+
+
+@cache
+def members() -> dict[str, Set[str]]:
+    """Return the classes of the package, each with the names that it and its methods have."""
+    return {
+        node.name: {name for each in [*node.bases, *node.body] for name in names_in(each)}
+        for tree in trees()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ClassDef)
+    }
 
 
 def is_known(name: str) -> bool:
@@ -186,16 +204,16 @@ def is_known(name: str) -> bool:
     if "/" in name:
         return (PACKAGE / name).exists() or (PACKAGE.parent / name).exists()
     if name.endswith("_"):  # of several names
-        return any(each.startswith(name) for each in NAMES)
+        return any(each.startswith(name) for each in names())
     parts = re.findall(r"[A-Za-z_]\w*", name)
-    if len(parts) == 2 and parts[0] in MEMBERS:
-        inherits = MEMBERS[parts[0]] & set(MEMBERS)
-        return any(parts[1] in MEMBERS[each] for each in [parts[0], *inherits])
-    return set(parts) <= NAMES
+    if len(parts) == 2 and parts[0] in members():
+        inherits = members()[parts[0]] & set(members())
+        return any(parts[1] in members()[each] for each in [parts[0], *inherits])
+    return set(parts) <= names()
 
 
 def test_names_in_docstrings_and_comments_of_kernels_exist():
-    sources = {kernel.path: kernel.text for kernel in KERNELS.values()}
+    sources = {path: text for path, (_, text) in texts_of_kernels().items()}
     for name in ("_kernel/constants.py", "motion/columns.py"):
         sources[PACKAGE / name] = (PACKAGE / name).read_text("utf-8")
 
