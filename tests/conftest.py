@@ -48,6 +48,15 @@ def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "volume: does more with --long, set by tests/conftest.py")
 
 
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no file for ``-m quick`` that has no quick tests."""
+    path = collection_path
+    if config.getoption("markexpr") != "quick" or not path.match("test_*.py"):
+        return None
+    has_quick = path.stem.removeprefix("test_") in QUICK or "mark.quick" in path.read_text("utf-8")
+    return None if has_quick else True
+
+
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave the cases that are marked ``long`` to the long run; mark those that are quick."""
     for item in items:
@@ -101,8 +110,10 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def pytest_sessionstart() -> None:
+def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse to skip in CI for want of a package, and to test a kernel older than its source."""
+    if hasattr(session.config, "workerinput"):
+        return  # what has started this worker has asked already
     missing = [
         name
         for name in ("hypothesis", "syrupy", "tqdm", "PIL", "pytiled_parser", "pyglet")
