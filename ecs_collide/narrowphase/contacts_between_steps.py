@@ -13,7 +13,7 @@ from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import AT_START, EventBuffer
-from ecs_collide.narrowphase.slopes import is_slanted, slope_normal
+from ecs_collide.narrowphase.slopes import note_normal, slope_normal
 
 # `ContactRow.kind`.  Snapshots contain these numbers.
 #
@@ -419,8 +419,9 @@ class Contacts:
             kind = SOLID
         elif kind == UNTIL_APART:
             kind = CROSSING
-        if is_slanted(rows.at[n].sign):
-            self.event_buffer.slant(slope_normal(self.bodies, rows.at[n].first, rows.at[n].second))
+        note_normal(
+            self.event_buffer, self.bodies, rows.at[n].first, rows.at[n].second, rows.at[n].sign
+        )
         self.event_buffer.add_contact(
             ENDED, phase, time,
             self.bodies.ids[rows.at[n].first], self.bodies.ids[rows.at[n].second],

@@ -49,13 +49,7 @@ from ecs_collide.narrowphase.contacts_between_steps import (
 )
 from ecs_collide.narrowphase.event_buffer import AT_END, AT_START, WITHIN, EventBuffer
 from ecs_collide.narrowphase.placement import PositionCorrection, soft_overlap
-from ecs_collide.narrowphase.slopes import (
-    APART,
-    OVERLAPPING,
-    PENETRATING,
-    is_slanted,
-    slope_normal,
-)
+from ecs_collide.narrowphase.slopes import APART, OVERLAPPING, PENETRATING, note_normal
 
 # Codes of events.END_REASONS.
 SEPARATED = 0
@@ -230,7 +224,7 @@ class ContactsInStep:
         self.opened[n].time = now
         self.opened[n].axis = self.pairs.impact[p].axis
         self.opened[n].sign = self.pairs.impact[p].sign
-        self._log(p, BEGAN, WITHIN, now, self.opened[n].axis, self.opened[n].sign, -1)
+        self.log(p, BEGAN, WITHIN, now, self.opened[n].axis, self.opened[n].sign, SOLID, -1)
         return 0
 
     @may_raise
@@ -260,9 +254,10 @@ class ContactsInStep:
 
         if self.pairs.at[p].contact >= BEGUN:
             self.pairs.part(p)
-            self._log(
-                p, ENDED, WITHIN, now, self.opened[n].axis, self.opened[n].sign, FILTER_CHANGED
-            )
+            self.log(
+                p, ENDED, WITHIN, now, self.opened[n].axis, self.opened[n].sign,
+                SOLID, FILTER_CHANGED,
+            )  # fmt: skip
             if self.pairs.had_contact(p):
                 self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
         self.forget_former(p)
@@ -335,7 +330,7 @@ class ContactsInStep:
         return rest
 
     @may_raise
-    def _log(
+    def log(
         self,
         p: cython.Py_ssize_t,
         event: cython.int,
@@ -343,26 +338,20 @@ class ContactsInStep:
         time: cython.double,
         axis: cython.int,
         sign: cython.int,
+        kind: cython.int,
         reason: cython.int,
     ) -> cython.int:
-        """Log that the contact of a solid pair began, or ended for `reason`."""
-        if self.bodies.wraps:
-            self.event_buffer.image = self.pairs.image[p]
-        self._slant(p, sign)
-        self.event_buffer.add_contact(
-            event, phase, time,
-            self.bodies.ids[self.pairs.at[p].first], self.bodies.ids[self.pairs.at[p].second],
-            axis, sign, SOLID, reason,
-        )  # fmt: skip
-        return 0
+        """Log that the contact of a pair began, or ended for `reason`."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
 
-    @may_raise
-    def _slant(self, p: cython.Py_ssize_t, sign: cython.int) -> cython.int:
-        """Note the normal of a pair's slope for the next contact event, if its sign demands it."""
-        if is_slanted(sign):
-            self.event_buffer.slant(
-                slope_normal(self.bodies, self.pairs.at[p].first, self.pairs.at[p].second)
-            )
+        if b.wraps:
+            self.event_buffer.image = self.pairs.image[p]
+        note_normal(self.event_buffer, b, i, j, sign)
+        self.event_buffer.add_contact(
+            event, phase, time, b.ids[i], b.ids[j], axis, sign, kind, reason
+        )
         return 0
 
     @may_raise
@@ -381,7 +370,7 @@ class ContactsInStep:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        self._log(p, ENDED, phase, time, self.opened[n].axis, self.opened[n].sign, SEPARATED)
+        self.log(p, ENDED, phase, time, self.opened[n].axis, self.opened[n].sign, SOLID, SEPARATED)
         if self.pairs.had_contact(p):
             self._leave(i, j)
         if not b.asleep[i]:
@@ -532,7 +521,7 @@ class ContactsInStep:
                 self._keep(p, SOLID, self.opened[n].axis, self.opened[n].sign, since)
         elif self._is_contact(p):
             if not is_open:
-                self._log(p, BEGAN, AT_END, 1.0, s.axis, s.sign, -1)
+                self.log(p, BEGAN, AT_END, 1.0, s.axis, s.sign, SOLID, -1)
             self._keep(p, SOLID, s.axis, s.sign, since)
         elif is_open:
             if self.pairs.impact[p].parts < 1.0:
@@ -571,12 +560,7 @@ class ContactsInStep:
             self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
             self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
         elif self.pairs.at[p].contact >= BEGUN:
-            self._slant(p, sign)
-            self.event_buffer.add_contact(
-                ENDED, AT_END, 1.0,
-                b.ids[self.pairs.at[p].first], b.ids[self.pairs.at[p].second],
-                axis, sign, CROSSING, SEPARATED,
-            )  # fmt: skip
+            self.log(p, ENDED, AT_END, 1.0, axis, sign, CROSSING, SEPARATED)
 
     @may_raise
     def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
@@ -602,9 +586,7 @@ class ContactsInStep:
                 self.contacts.report_end(n, AT_END, 1.0, SEPARATED)
                 self._leave(i, j)
         elif face != 0 and not self.pairs.at[p].is_withdrawn:
-            self.event_buffer.add_contact(
-                BEGAN, AT_END, 1.0, b.ids[i], b.ids[j], axis, sign, CROSSING, -1
-            )
+            self.log(p, BEGAN, AT_END, 1.0, axis, sign, CROSSING, -1)
             self._keep(p, CROSSING, axis, sign, self.contacts.clock + b.dt)
 
     @may_raise

@@ -151,12 +151,6 @@ class EventBuffer:
         self.contact_codes[n, REASON] = reason
         return 0
 
-    @may_raise
-    def slant(self, normal: tuple) -> cython.int:
-        """Note that the next contact event is at a slope, with a normal that is no axis."""
-        self.normals[self.n_contacts] = normal
-        return 0
-
     def packed_collisions(self) -> bytes:
         """Return the collisions as rows of `events.collision_dtype`."""
         n: cython.Py_ssize_t = self.n_collisions

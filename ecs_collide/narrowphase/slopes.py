@@ -26,10 +26,11 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ecs_collide._kernel import cython
+from ecs_collide._kernel import cython, may_raise
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF, SLOP
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.narrowphase.sweep_test import Sweeper
 
 LEVEL_RATE = 2.0**-48  # of the speeds of a pair: a gap that changes more slowly is constant
@@ -57,6 +58,20 @@ def slope_normal(b: Bodies, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> tuple
     for k in range(b.dim):
         normal.append(s.sign * s.normal_on(k) + 0.0)
     return tuple(normal)
+
+
+@may_raise
+def note_normal(
+    event_buffer: EventBuffer,
+    b: Bodies,
+    i: cython.Py_ssize_t,
+    j: cython.Py_ssize_t,
+    sign: cython.int,
+) -> cython.int:
+    """Note the normal of two bodies for the next contact event, if the sign is that of a slope."""
+    if is_slanted(sign):
+        event_buffer.normals[event_buffer.n_contacts] = slope_normal(b, i, j)
+    return 0
 
 
 @cython.final

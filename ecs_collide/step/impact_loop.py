@@ -54,7 +54,7 @@ from ecs_collide.narrowphase.event_buffer import (
 from ecs_collide.narrowphase.impact_queue import ImpactQueue
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.placement import place
-from ecs_collide.narrowphase.slopes import is_slanted, slope_normal
+from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
 from ecs_collide.response.carriers import Carriers
@@ -626,7 +626,6 @@ class ImpactLoop:
             self.narrowphase.aim(p)
             kind: cython.int = self.narrowphase.sweeper.solve()
             n: cython.Py_ssize_t = self.pairs.contact_of(p)
-            self._note_image(p)
             if n >= 0 and self._is_parted(p, n, kind):
                 self.contacts.end_crossing(p)
                 if self.pairs.at[p].state == CROSS_UNTIL_APART:
@@ -640,11 +639,7 @@ class ImpactLoop:
                 self.pairs.enter(p)
                 self.narrowphase.note_side(p, kind)
                 self.pairs.impact[p].began = 0.0
-                self._note_image(p)
-                self.event_buffer.add_contact(
-                    BEGAN, WITHIN, 0.0, self.queue.at[p].low, self.queue.at[p].high,
-                    self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
-                )  # fmt: skip
+                self._log_crossing(p, BEGAN, 0.0, -1)
             self.narrowphase.sweep_crossing(p, kind)
 
     def _is_parted(
@@ -680,12 +675,8 @@ class ImpactLoop:
         self.bodies.note_crossing(self.pairs.at[p].second)
         if self.pairs.has_contact(p):
             self.pairs.part(p)
-            self._note_image(p)
             self.contacts.forget_former(p)
-            self.event_buffer.add_contact(
-                ENDED, WITHIN, self.step.now, self.queue.at[p].low, self.queue.at[p].high,
-                self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, SEPARATED,
-            )  # fmt: skip
+            self._log_crossing(p, ENDED, self.step.now, SEPARATED)
             self.pairs.impact[p].began = -1.0
             if self.pairs.at[p].state == CROSS_UNTIL_APART:
                 self._close(p)
@@ -694,7 +685,7 @@ class ImpactLoop:
         if not self.pairs.had_contact(
             p
         ):  # pragma: no branch: except for a contact that was about to begin before
-            self._log_entry(p)
+            self._log_crossing(p, BEGAN, self.step.now, -1)
         self._enter(p)
 
     @may_raise
@@ -746,7 +737,7 @@ class ImpactLoop:
                 self.contacts.forget_former(p)
             else:
                 self.contacts.open(p, self.step.now)
-                self._log_entry(p)
+                self._log_crossing(p, BEGAN, self.step.now, -1)
             self.pairs.cross(p, CROSS_UNTIL_APART if until_apart else CROSS_ONCE)
             self._enter(p)
         self._resume(p)
@@ -1080,24 +1071,14 @@ class ImpactLoop:
         return gravity.velocity_at(i, k, b.velocity[i, k], self.step.now) + 0.0
 
     @may_raise
-    def _log_entry(self, p: cython.Py_ssize_t) -> cython.void:
-        """Log that the bodies of a crossing pair have entered each other."""
-        self._note_image(p)
-        self.event_buffer.add_contact(
-            BEGAN, WITHIN, self.step.now, self.queue.at[p].low, self.queue.at[p].high,
-            self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, -1,
+    def _log_crossing(
+        self, p: cython.Py_ssize_t, event: cython.int, time: cython.double, reason: cython.int
+    ) -> cython.void:
+        """Log that the bodies of a crossing pair have entered each other, or ended their contact."""
+        self.contacts.log(
+            p, event, WITHIN, time,
+            self.pairs.impact[p].axis, self.pairs.impact[p].sign, CROSSING, reason,
         )  # fmt: skip
-
-    @may_raise
-    def _note_image(self, p: cython.Py_ssize_t) -> cython.int:
-        """Set the image and the slope's normal of a pair for the contact events logged next."""
-        if is_slanted(self.pairs.impact[p].sign) and self.pairs.at[p].met != NOT_MET:
-            self.event_buffer.slant(
-                slope_normal(self.bodies, self.pairs.at[p].first, self.pairs.at[p].second)
-            )
-        if self.bodies.wraps:
-            self.event_buffer.image = self.pairs.image[p]
-        return 0
 
     # -- the bodies of the pending impact --
 
