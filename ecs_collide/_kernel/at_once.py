@@ -7,7 +7,7 @@ takes less time.
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from itertools import repeat
 from operator import attrgetter
 from typing import Any
@@ -88,15 +88,10 @@ def by_axis(path: Any, dim: int) -> NDArray[np.float64]:
 # -- broadphase.fat_bounds --
 
 
-def classify(
-    bounds: Any, items: Any, by_item: bool, too_big: float
-) -> tuple[list[bool], list[bool]]:
-    """Write the boxes of items to their places in the tree, as `broadphase.bounds.classify`.
+def classify(bounds: Any, items: Any, by_item: bool, too_big: float) -> Iterator[int]:
+    """Write the boxes of items to their places in the tree, as `broadphase.bounds.classify_run`.
 
-    Returns
-    -------
-    fits, is_same : list of bool, by item
-        Anything for items that are not in the tree.
+    Notes those that move inside their fat bounds, and returns the places of all other items.
     """
     dim = bounds.dim
     items = np.asarray(items)
@@ -121,15 +116,22 @@ def classify(
     needed = side + (ahead * (1.0 + bounds.lookahead) + around)
     fits &= _surface(fat_high - fat_low) <= too_big * _surface(needed)
 
-    is_same = [False] * len(items)
+    fits = fits.tolist()
+    moved = []
     box, place_of, width = bounds.nodes.box, bounds.nodes.place_of, 2 * dim
     now = np.concatenate([low, high], axis=1) + 0.0  # -0.0 becomes 0.0
     for n, (item, corners) in enumerate(zip(items.tolist(), now.tolist(), strict=True)):
         at = width * place_of[item]
-        if at >= 0:
-            is_same[n] = box[at : at + width] == corners
+        if at < 0:
+            fits[n] = False
+        elif box[at : at + width] != corners:
             box[at : at + width] = corners
-    return fits.tolist(), is_same
+            if fits[n]:
+                bounds.nodes.is_changed[item] = 1
+                moved.append(item)
+    bounds.n_moved = len(moved)
+    np.asarray(bounds.moved)[: len(moved)] = moved
+    return (n for n, inside in enumerate(fits) if not inside)
 
 
 def _surface(sides: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -138,6 +140,57 @@ def _surface(sides: NDArray[np.float64]) -> NDArray[np.float64]:
         return sides[:, 0] + sides[:, 1]
     x, y, z = sides[:, 0], sides[:, 1], sides[:, 2]
     return x * y + y * z + z * x
+
+
+# -- broadphase.overlaps --
+
+
+def find_pairs(finder: Any, nodes: Any, width: int) -> bool:
+    """Find all pairs of items of a tree whose boxes touch, as `OverlapFinder.within`.
+
+    Returns False for a small tree, and if there are more pairs than `finder.limit`, which the loop
+    finds one part at a time.  `width` is the number of places of a node.
+    """
+    if nodes.n_items < 2 * MANY:
+        return False
+    n_used = 1 + max(node for node, level in enumerate(nodes.level) if level >= 0)
+    n_places = n_used * width
+    box = np.array(nodes.box[: 2 * nodes.dim * n_places]).reshape(n_used, width, -1)
+    child = np.array(nodes.child[:n_places]).reshape(n_used, width)
+    is_child = np.arange(width) < np.array(nodes.count[:n_used])[:, None]
+
+    one = other = np.array([nodes.root()])  # pairs of nodes of one level, in the order of the loop
+    for _ in range(nodes.level[nodes.root()]):
+        # The loop visits nodes with themselves last, and the pairs that it finds last first.
+        touching = _touching(box, one, other).reshape(len(one), -1)[:, ::-1]
+        itself = (is_child[one] & (one == other)[:, None])[:, ::-1]
+        row, at = np.concatenate([touching, itself], axis=1).nonzero()
+        if len(row) > finder.limit:
+            return False
+        at = width * width - 1 - at
+        lane, lane2 = (np.where(at < 0, width + at, part) for part in divmod(at, width))
+        one, other = child[one[row], lane], child[other[row], lane2]
+    row, lane, lane2 = _touching(box, one, other).nonzero()
+    finder.n = len(row)
+    if finder.n > finder.limit:
+        return False
+    if 2 * finder.n > finder.found.shape[0]:
+        finder.found = np.zeros(4 * finder.n, np.int64).data
+    found = np.asarray(finder.found)[: 2 * finder.n]
+    found[::2], found[1::2] = child[one[row], lane], child[other[row], lane2]
+    return True
+
+
+def _touching(box: NDArray[np.float64], one: Rows, other: Rows) -> NDArray[np.bool_]:
+    """Return which children of pairs of nodes touch, each pair once: bool (pairs, width, width)."""
+    dim = box.shape[2] // 2
+    first, second = box[one][:, :, None], box[other][:, None]
+    is_later = ~np.tri(box.shape[1], dtype=np.bool_)
+    found: NDArray[np.bool_] = is_later | (one != other)[:, None, None]
+    for k in range(dim):
+        found &= first[..., k] <= second[..., dim + k]
+        found &= first[..., dim + k] >= second[..., k]
+    return found
 
 
 # -- sync.reader --

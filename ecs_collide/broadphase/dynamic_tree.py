@@ -228,9 +228,12 @@ class Tree:
         greatest: cython.Py_ssize_t = -1
         n_new: cython.Py_ssize_t = 0
 
-        for i in range(items.shape[0]):
-            least = min(least, items[i])
-            greatest = max(greatest, items[i])
+        if not cython.compiled:
+            least, greatest = min(items, default=0), max(items, default=-1)
+        else:
+            for i in range(items.shape[0]):
+                least = min(least, items[i])
+                greatest = max(greatest, items[i])
         if least < 0:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))

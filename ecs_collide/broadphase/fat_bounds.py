@@ -119,13 +119,12 @@ class FatBounds:
         n_escaped: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t = -1
         by_runs: cython.bint = cython.compiled and dim == 2 and by_item and swept and not still
-        seen: cython.int
-
         is_many: cython.bint = False
+
+        self.n_moved = self.n_displaced = self.n_new = 0
         if not cython.compiled and items.shape[0] >= at_once.MANY:
             is_many = True
-            fits, is_same = at_once.classify(self, items, by_item, TOO_BIG)
-        self.n_moved = self.n_displaced = self.n_new = 0
+            others = at_once.classify(self, items, by_item, TOO_BIG)
         while True:
             i += 1
             if by_runs and i < items.shape[0]:
@@ -134,19 +133,18 @@ class FatBounds:
                     lookahead, TOO_BIG, box, place_of, is_changed, cython.address(self.moved[0]),
                     cython.address(self.n_moved),
                 )  # fmt: skip
+            if not cython.compiled and is_many:
+                i = next(others, items.shape[0])
             if i >= items.shape[0]:
                 break
             item: cython.Py_ssize_t = items[i]
             row: cython.Py_ssize_t = item if by_item else i
-            if place_of[item] >= 0:
-                if not cython.compiled and is_many:
-                    seen = fits[i] * FITS | is_same[i] * SAME
-                else:
-                    seen = classify(
-                        mins, maxs, motion, dim * row, still, swept,
-                        fat, 2 * dim * item, margin, lookahead, TOO_BIG, box,
-                        2 * dim * place_of[item], dim,
-                    )  # fmt: skip
+            if place_of[item] >= 0 and not is_many:
+                seen: cython.int = classify(
+                    mins, maxs, motion, dim * row, still, swept,
+                    fat, 2 * dim * item, margin, lookahead, TOO_BIG, box,
+                    2 * dim * place_of[item], dim,
+                )  # fmt: skip
                 if seen == FITS | SAME:
                     continue
                 if seen & FITS:
