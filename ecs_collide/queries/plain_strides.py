@@ -29,6 +29,7 @@ from ecs_collide.queries.search import Search
 from ecs_collide.response.carriers import RiderTable
 from ecs_collide.step.state import StepState
 from ecs_collide.step.timeline import Timeline
+from ecs_collide.sync.body_lists import RowOf
 from ecs_collide.sync.slots import Slots, fields_false, fields_numbers, slots_free, slots_new
 
 XYZ = ("x", "y", "z")
@@ -46,7 +47,7 @@ class PlainStrides:
     """Computes the plain strides of characters."""
 
     state: StepState
-    row_of: dict  # the row of each entity
+    row_of: RowOf
     places: Any  # the binding of `Position`
     # component types: of the game's switch for a body, carriers, sensors, zones
     disabled: Any
@@ -98,7 +99,7 @@ class PlainStrides:
     def __init__(
         self,
         state: StepState,
-        row_of: dict,
+        row_of: RowOf,
         places: Any,
         kinds: tuple,
         states: tuple,
@@ -109,7 +110,7 @@ class PlainStrides:
         Parameters
         ----------
         state : StepState
-        row_of : dict
+        row_of : RowOf
         places : ComponentBinding
             Of `Position`.
         kinds : tuple of type
@@ -241,11 +242,10 @@ class PlainStrides:
             return False
         self.sign = 1 if self.axis > 0 else -1
         self.axis = abs(self.axis) - 1
-        place: Any = self.row_of.get(entity)
+        row: cython.Py_ssize_t = self.row_of.find(entity)
         its: Any = self.database.get(entity)
-        if place is None or its is None or self.disabled in its:
+        if row < 0 or its is None or self.disabled in its:
             return False
-        row: cython.Py_ssize_t = place
         if self.items[row] is not components[1]:
             return False  # another body has had this id
         _read_named(self.of_velocity, XYZ, velocity, self.motion)

@@ -24,6 +24,7 @@ from ecs_collide.broadphase.simd import WIDTH
 from ecs_collide.motion.bodies import Bodies, flat
 from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
+from ecs_collide.sync.body_lists import RowOf
 
 NOTICEABLE = 2.0**-400  # the square of a smaller number may be lost
 SCALE = 2.0**600
@@ -148,7 +149,7 @@ class Search:
     slopes: Slopes  # of the items, with `knows_slopes`
     knows_slopes: cython.bint
     row_of: (
-        dict | None
+        RowOf | None
     )  # the row of each entity in the table of bodies; None if items are such rows
     given_min: object  # the arrays of the last query, into which the next three point
     given_max: object
@@ -193,7 +194,7 @@ class Search:
                 setattr(self, name, [0.0] * 3)
             self.hit = [0.0] * 8
 
-    def use_slopes(self, bodies: Bodies, row_of: dict | None) -> None:
+    def use_slopes(self, bodies: Bodies, row_of: RowOf | None) -> None:
         """Treat the slopes among the items as such; their shapes are those of the last step.
 
         `row_of` gives the row of an id in `bodies`; None if items are such rows.
@@ -209,7 +210,7 @@ class Search:
         if not self.knows_slopes or not self.slopes.bodies.rare.any_slope:
             return False
         if self.row_of is not None:
-            return self.slopes.shape_of(self.row_of.get(self.ids[item], -1))
+            return self.slopes.shape_of(self.row_of.find(self.ids[item]))
         return self.slopes.shape_of(item)
 
     def search(self, query: tuple, excluded, boxes: tuple) -> object:

@@ -48,7 +48,7 @@ class WrappedSearch:
         self._trees = trees
         self._dim = len(domain.widths)
 
-    def use_slopes(self, bodies: Any, row_of: dict[int, int] | None) -> None:
+    def use_slopes(self, bodies: Any, row_of: Any) -> None:
         """Treat the slopes among the bodies as such, as the kernel's `Search` does."""
         self._search.use_slopes(bodies, row_of)
 

@@ -106,7 +106,7 @@ class BodyLookup:
         self._lock.refuse_others()
         if not registry.index.is_current(world):
             return None
-        found: Any = registry.lists.vectors_of(entities, registry.row_of, velocities)
+        found: Any = registry.lists.vectors_of(entities, velocities)
         return cast("NDArray[np.float64] | None", found)
 
     def _rows_of_few(self, entities: list[int]) -> list[int]:

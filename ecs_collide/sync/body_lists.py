@@ -6,6 +6,8 @@ whether there is anything to do for the registry besides reading and writing com
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from operator import index
 from typing import Any
 
 import numpy as np
@@ -93,6 +95,53 @@ class SavedBodies:
 
 
 @cython.final
+class RowOf:
+    """The row of each body by its entity, like a dict; found in the order of the ids, in O(log n)."""
+
+    ids: cython.longlong[::1]
+    rows: cython.longlong[::1]
+
+    def __init__(self):
+        self.ids = self.rows = zeros(LONG, 0)
+
+    @cython.ccall
+    def find(self, id: cython.longlong) -> cython.Py_ssize_t:
+        """Return the row of an entity, -1 if it is no body."""
+        place: cython.Py_ssize_t = 0
+        n: cython.Py_ssize_t = self.ids.shape[0]
+
+        if not cython.compiled:
+            place, n = max(bisect_right(self.ids, id) - 1, 0), min(n, 1)
+        while n > 1:  # the entity is not beyond the `n` places from `place` on
+            half: cython.Py_ssize_t = n >> 1
+            place += half if self.ids[place + half] <= id else 0
+            n -= half
+        return self.rows[place] if n and self.ids[place] == id else -1
+
+    @cython.ccall
+    def row(self, entity: Any) -> cython.Py_ssize_t:
+        """Return the row of an entity, -1 for anything else."""
+        try:
+            return self.find(entity if type(entity) is int else index(entity))
+        except (TypeError, OverflowError):
+            return -1
+
+    def get(self, entity, default=None):
+        """Return the row of an entity, or `default`."""
+        row: cython.Py_ssize_t = self.row(entity)
+        return default if row < 0 else row
+
+    def __getitem__(self, entity):
+        row: cython.Py_ssize_t = self.row(entity)
+        if row < 0:
+            raise KeyError(entity)
+        return row
+
+    def __contains__(self, entity):
+        return self.row(entity) >= 0
+
+
+@cython.final
 class BodyLists:
     """The rows of the bodies of one world.
 
@@ -100,8 +149,9 @@ class BodyLists:
     """
 
     bodies: Bodies
-    entities: Public[NDArray[np.int64]]  # the entities that are bodies, int64 (n,)
-    rows: Public[NDArray[np.int64]]  # and their rows, int64 (n,)
+    entities: ReadOnly[NDArray[np.int64]]  # the entities that are bodies, int64 (n,)
+    rows: ReadOnly[NDArray[np.int64]]  # and their rows, int64 (n,)
+    row_of: ReadOnly[RowOf]
     movers: Public[cython.longlong[::1]]  # bodies that each step reads, and that may move
     stills: Public[cython.longlong[::1]]  # bodies that each step reads, and that do not
     moving: Public[cython.longlong[::1]]  # by the present or the last step
@@ -143,6 +193,7 @@ class BodyLists:
 
         self.bodies = bodies
         self.saved = SavedBodies()
+        self.row_of = RowOf()
         self.entities = self.rows = self.unread = self.pressed = none
         self.movers = self.stills = self.moving = self.active = none.data
         self.new = self.touched_still = self.unfixed = self.written = none.data
@@ -165,6 +216,11 @@ class BodyLists:
         self.all_centres = None
 
     # -- structure --
+
+    def set_bodies(self, entities, rows):
+        """Set the bodies, by rising id, and their rows."""
+        self.row_of.ids, self.row_of.rows = entities.data, rows.data
+        self.entities, self.rows = entities, rows
 
     def update_order(
         self,
@@ -196,7 +252,7 @@ class BodyLists:
                 to_ids[to] = newcomers[n_new]
                 to_rows[to] = new_rows[n_new]
                 n_new += 1
-        self.entities, self.rows = entities, np.asarray(to_rows)
+        self.set_bodies(entities, np.asarray(to_rows))
 
     def find_watched(self) -> tuple:
         """Return the rows of bodies that steps read, and of attached boxes; list the unfixed ones.
@@ -291,10 +347,10 @@ class BodyLists:
         if not self.is_reported:
             s.reported = np.array(b.touched), np.array(b.news)
 
-    def vectors_of(self, entities: list, row_of: dict, velocities: cython.bint) -> object:
+    def vectors_of(self, entities: list, velocities: cython.bint) -> object:
         """Return the seen centres or velocities of a few bodies, float64 (n, dim).
 
-        `row_of` has the row of each entity.  None if one of the entities is new, or no body.
+        None if one of the entities is new, or no body.
         """
         b: Bodies = self.bodies
         column: cython.double[:, ::1] = b.seen_velocity if velocities else b.seen_centre
@@ -305,10 +361,7 @@ class BodyLists:
 
         for n in range(len(entities)):
             entity = entities[n]
-            row = row_of.get(entity) if type(entity) is int else None
-            if row is None:
-                return None
-            i: cython.Py_ssize_t = row
+            i: cython.Py_ssize_t = self.row_of.row(entity) if type(entity) is int else -1
             if not 0 <= i < column.shape[0] or b.news[i] & News.NEW:
                 return None
             for k in range(b.dim):

@@ -44,8 +44,8 @@ class EntityRows:
     ) -> None:
         self.table = table
         self.types = types
-        self.row_of: dict[int, int] = {}  # by entity
         self._lists = lists
+        self.row_of: Mapping[int, int] = lists.row_of  # by entity
         self.mark: object = object()  # the mark of the world at the last comparison
         self.new: dict[int, None] = lists.newcomers
         self.switched_off: list[int] = lists.switched_off
@@ -180,7 +180,6 @@ class EntityRows:
         self._allocated += rows
         self.table.news[found] = News.NEW
         self.new.update(dict.fromkeys(rows))
-        self.row_of.update(zip(newcomers, rows, strict=True))
         self._reader.cache_all(rows, [entities[entity] for entity in newcomers])
         self._switch_off(found)
         return found
@@ -230,8 +229,6 @@ class EntityRows:
             return
         rows = [self.row_of[entity] for entity in entities]
         self.store_cached(rows)
-        for entity in entities:
-            del self.row_of[entity]
         self.end_contacts(rows, reasons)
         self._timeline.remove(rows)
         for row in rows if self.new else ():
@@ -292,9 +289,7 @@ class EntityRows:
 
     def _set(self, entities: RowArray, rows: RowArray) -> None:
         """Set the bodies, by rising id, and their rows."""
-        self._lists.entities, self._lists.rows = entities, rows
-        self.row_of.clear()
-        self.row_of.update(zip(entities.tolist(), rows.tolist(), strict=True))
+        self._lists.set_bodies(entities, rows)
         self.table.free_all_but(rows)
         self.mark = object()
         self.new.clear()

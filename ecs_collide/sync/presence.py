@@ -125,7 +125,7 @@ class Presence:
         ):
             is_there, find = self.is_there(world), self.finder(world)
             row_of = self._registry.row_of
-            gone = [entity for entity in row_of if not is_there(entity)]
+            gone = [entity for entity in self._index.entities.tolist() if not is_there(entity)]
             replaced = [row_of[entity] for entity in gone if self.is_body(find(entity))]
             known = self._changes = _Changes(
                 mark,

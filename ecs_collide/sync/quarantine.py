@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ecs_collide._kernel.constants import MAX_ROUNDS, NAN, OF_SPACE
 from ecs_collide.components.attributes import read_number
 from ecs_collide.components.base import shown
@@ -208,9 +211,9 @@ class FieldChecks:
         """Return the error for a field of a body that is not a number, or None."""
         return find_no_number(self.rules, entity, self._lookup(row))
 
-    def first_error(self, row_of: dict[int, int]) -> Exception:
+    def first_error(self, entities: NDArray[np.int64], rows: NDArray[np.int64]) -> Exception:
         """Return the error for the first body, by id, with a field that is not a number."""
-        errors = (self.find_no_number(row, entity) for entity, row in sorted(row_of.items()))
+        errors = map(self.find_no_number, rows.tolist(), entities.tolist())
         found = next(filter(None, errors), None)
         return found or TypeError("a component holds something that is no number")
 

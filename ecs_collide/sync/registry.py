@@ -270,7 +270,7 @@ class BodyRegistry:
 
     def first_error(self) -> Exception:
         """Return the error to raise after the reader has failed."""
-        return self.checks.first_error(self.row_of)
+        return self.checks.first_error(self.entities, self.rows)
 
     def digest(self, n_out: int, step: int, dt: float) -> list[Report]:
         """Act on what the reader has found; return reports of invalid components.
@@ -574,7 +574,7 @@ class BodyRegistry:
         reader.check(self.rows[c.news[self.rows] == 0].data)
         self.lists.unread = saved.unread
         self.lists.requested.update(saved.requested)
-        self.lists.requested.intersection_update(self.row_of.values())
+        self.lists.requested.intersection_update(self.rows.tolist())
         reader.contradictory[:] = saved.contradictory
         self.lists.teleports = saved.teleports
         self.lists.put.update(saved.put)

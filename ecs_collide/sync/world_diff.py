@@ -7,6 +7,8 @@ an entity are not compared again while their dict is in the same state.
 
 from __future__ import annotations
 
+from typing import Any
+
 from ecs_collide._kernel import cython
 from ecs_collide.sync.bindings import ComponentBinding
 from ecs_collide.sync.slots import changed_entities, matches_cache, state_of
@@ -17,7 +19,7 @@ START: cython.Py_ssize_t = 0
 def compare_world(
     entities: dict,
     dead,
-    row_of: dict,
+    row_of: Any,
     kinds: list,
     rows: cython.longlong[::1],
     ids: cython.longlong[::1],

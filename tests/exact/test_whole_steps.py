@@ -206,7 +206,7 @@ class Witness(ec.ResponseSystem):
         timeline, axes = self.space._state.timeline, range(self.space.dim)
         return {
             e: [Fraction(timeline.loop.final_velocity(row, k)) for k in axes]
-            for e, row in self.space._registry.row_of.items()
+            for e, row in zip(self.space.entities, self.space._registry.rows.tolist(), strict=True)
         }
 
     def process(self, dt=1.0):
