@@ -410,7 +410,7 @@ class Bodies:
             return False
         if not self.dynamic[j] or not has & Trait.PUSH_OUT:
             return True
-        return self.gives_way(i, j)
+        return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.precedes(j, i))
 
     def precedes(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether body i comes before j in the order of bodies in space.
@@ -431,20 +431,6 @@ class Bodies:
                 return self.half[i, k] < self.half[j, k]
         return self.ids[i] < self.ids[j]
 
-    def is_nearer(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether body i comes before j in an order that is the same in a mirrored scene.
-
-        It is the order of their distances from the origin on each axis, then of their masses.
-        """
-        k: cython.int
-
-        for k in range(self.dim):
-            if abs(self.centre[i, k]) != abs(self.centre[j, k]):
-                return abs(self.centre[i, k]) < abs(self.centre[j, k])
-        if self.mass[i] != self.mass[j]:
-            return self.mass[i] < self.mass[j]
-        return self.precedes(i, j)
-
     def is_lighter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body has less mass than another, or a lower dominance."""
         c: Controls = self.controls
@@ -453,22 +439,19 @@ class Bodies:
             return c.rank[i] < c.rank[j]
         return self.mass[i] < self.mass[j]
 
-    def gives_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether i is moved, not j, if one of them must be: the lighter, or the later one."""
-        return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.precedes(j, i))
-
-    def gives_way_from(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, axis: cython.int
-    ) -> cython.int:
+    def gives_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, axis: cython.int) -> cython.int:
         """Return 1 if i is moved to correct a rounding error, -1 if j is, 0 if both are.
 
         It is the lighter one, or the one farther from the origin on the first axis from `axis` on
-        that shows a difference.  So a mirrored scene ends mirrored.
+        that shows a difference.  So a mirrored scene ends mirrored.  In a world that wraps it is the
+        one of the higher id.
         """
         n: cython.int
 
-        if self.wraps or self.is_lighter(i, j) or self.is_lighter(j, i):
-            return 1 if self.gives_way(i, j) else -1
+        if self.is_lighter(i, j) or self.is_lighter(j, i):
+            return 1 if self.is_lighter(i, j) else -1
+        if self.wraps:
+            return (self.ids[j] < self.ids[i]) - (self.ids[i] < self.ids[j])
         for n in range(self.dim):
             k: cython.int = (axis + n) % self.dim
             if abs(self.centre[i, k]) != abs(self.centre[j, k]):

@@ -62,7 +62,7 @@ class ImpactQueue:
 
     bodies: Bodies
     pairs: PairTable
-    # whether the pairs have no impacts, but are corrected in the order of `Bodies.is_nearer`
+    # whether the pairs have no impacts, but are corrected in the order of `_is_nearer`
     by_distance: Public[cython.bint]
     size: Public[cython.Py_ssize_t]  # number of queued pairs
     n_pairs: cython.Py_ssize_t
@@ -278,7 +278,7 @@ class ImpactQueue:
         """Return whether the pair at a place of `due` comes before the pair at another one."""
         if self.due[one].place != self.due[other].place:
             return self.due[one].place < self.due[other].place
-        if self.by_distance and not self.bodies.wraps:
+        if self.by_distance:
             return self._is_nearer(self.due[one].pair, self.due[other].pair)
         return self.pairs.precedes(
             self.due[one].pair,
@@ -323,7 +323,7 @@ class ImpactQueue:
         """Return whether `one` comes before `other`; both have the same time."""
         if self.at[one].rank != self.at[other].rank:
             return self.at[one].rank < self.at[other].rank
-        if self.by_distance and not self.bodies.wraps:
+        if self.by_distance:
             return self._is_nearer(one, other)
         return self.pairs.precedes(
             one,
@@ -335,14 +335,19 @@ class ImpactQueue:
         )
 
     def _is_nearer(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair is nearer to the origin than another, by leaders, then partners."""
-        i: cython.Py_ssize_t = self.at[one].leader
-        j: cython.Py_ssize_t = self.at[other].leader
+        """Return whether a pair gives way to another last, by leaders, then partners."""
+        leader: cython.Py_ssize_t = self.at[one].leader
+        second: cython.Py_ssize_t = self.at[other].leader
+        i: cython.Py_ssize_t = leader
+        j: cython.Py_ssize_t = second
 
         if i == j:
             i = self.pairs.partner(one, i)
             j = self.pairs.partner(other, j)
-        return self.bodies.is_nearer(i, j)
+        way: cython.int = self.bodies.gives_way(i, j, 0)
+        if way != 0:
+            return way < 0
+        return self.pairs.precedes(one, leader, other, second, self.bodies, False)
 
     def _rise(
         self,

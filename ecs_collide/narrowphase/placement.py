@@ -60,12 +60,7 @@ def _snap(
     face: cython.double = centre - half2 if below else centre + half2
     thin: cython.bint = centre - half2 == centre + half2
 
-    centre = _beside(face, half, below)
-    if thin and centre - half == centre + half:
-        if below:
-            centre = min(nextafter(face, -INF), face - APART_AT_LEAST)
-        else:
-            centre = max(nextafter(face, INF), face + APART_AT_LEAST)
+    centre = _beside(face, half, below, thin)
     if shift != 0.0:
         thin &= centre - half == centre + half
         centre = _unshifted(centre - shift, half, face, below, shift, thin)
@@ -79,29 +74,31 @@ def _snap_both(
     k: cython.int,
     below: cython.bint,
 ) -> cython.void:
-    """Put two bodies at one base time face to face, `i` below `j` or above it, each half of the way.
-
-    Of two bodies without thickness one is moved, an ulp away from the other.
-    """
+    """Put two bodies at one base time face to face, `i` below `j` or above it, each half of the way."""
     sign: cython.double = 1.0 if below else -1.0
+    thin: cython.bint = b.half_of(i, k) == 0.0 and b.half_of(j, k) == 0.0
     face: cython.double = b.centre_of(i, k) + sign * b.half_of(i, k)
     face2: cython.double = b.centre_of(j, k) - sign * b.half_of(j, k)
 
-    if b.half_of(i, k) == 0.0 and b.half_of(j, k) == 0.0:
-        if b.precedes(j, i):
-            _snap(b, i, j, k, below, 0.0, 0.0)
-        else:
-            _snap(b, j, i, k, not below, 0.0, 0.0)
-    elif face != face2:
+    if thin or face != face2:
         face = 0.5 * (face + face2)
-        b.snap(i, k, _beside(face, b.half_of(i, k), below))
-        b.snap(j, k, _beside(face, b.half_of(j, k), not below))
+        b.snap(i, k, _beside(face, b.half_of(i, k), below, thin))
+        b.snap(j, k, _beside(face, b.half_of(j, k), not below, thin))
 
 
-def _beside(face: cython.double, half: cython.double, below: cython.bint) -> cython.double:
-    """Return the centre of a box that is flush against a face, on the lower or upper side of it."""
+def _beside(
+    face: cython.double, half: cython.double, below: cython.bint, thin: cython.bint
+) -> cython.double:
+    """Return the centre of a box that is flush against a face, on the lower or upper side of it.
+
+    If neither it nor the body with the face has a thickness, it is put an ulp beside the face.
+    """
     centre: cython.double = face - half if below else face + half
 
+    if thin and centre - half == centre + half:
+        if below:
+            return min(nextafter(face, -INF), face - APART_AT_LEAST)
+        return max(nextafter(face, INF), face + APART_AT_LEAST)
     if below and centre + half > face:
         return nextafter(centre, -INF)
     if not below and centre - half < face:
@@ -146,7 +143,7 @@ def place(
     """Make the faces of a pair meet on axis `k` at time `t`; `shift` is the offset of `j`.
 
     Moves a body that is neither anchored nor held; of two such bodies the one, or both, that
-    `Bodies.gives_way_from` says.  A held body is moved if the other one is anchored or held too;
+    `Bodies.gives_way` says.  A held body is moved if the other one is anchored or held too;
     an anchored body is never moved.
     """
     fixed1: cython.bint = b.is_anchored(i, k, t)
@@ -157,7 +154,7 @@ def place(
         fixed2 = b.on_hold[j]
     if fixed1 and fixed2:
         return
-    first_moves: cython.int = 1 if fixed2 else -1 if fixed1 else b.gives_way_from(i, j, 0)
+    first_moves: cython.int = 1 if fixed2 else -1 if fixed1 else b.gives_way(i, j, 0)
     if first_moves == 0:
         b.advance(i, t)
         b.advance(j, t)
@@ -474,7 +471,7 @@ class PositionCorrection:
                     # A moved plane could change sides.
                     first_moves = 1 if b.half_of(i, k) > 0.0 else -1
                 else:
-                    first_moves = b.gives_way_from(i, j, k)
+                    first_moves = b.gives_way(i, j, k)
                 if first_moves >= 0:
                     self._move_to_end(i)
                 if first_moves <= 0:
@@ -612,10 +609,7 @@ class PositionCorrection:
                 j: cython.Py_ssize_t = self.pairs.at[p].second
                 if self.any_static:
                     level = min(self.level[i, k], self.level[j, k])
-                if self.bodies.wraps:
-                    self.queue.put(p, level, 0)
-                    continue
-                if self.bodies.gives_way_from(i, j, k) > 0:
+                if self.bodies.gives_way(i, j, k) > 0:
                     i = j
                 self.queue.put_at(p, i, level, 0, abs(self.bodies.centre[i, k]))
 

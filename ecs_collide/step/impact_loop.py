@@ -974,9 +974,12 @@ class ImpactLoop:
         event_buffer.numbers[n, at - 1] = self.pairs.impact[p].speed
         event_buffer.impulse[n] = 0.0
         for k in range(b.dim):
-            event_buffer.numbers[n, 4 + k] = (
-                self.pairs.impact[p].sign if k == self.pairs.impact[p].axis else 0.0
-            )
+            if is_slanted(self.pairs.impact[p].sign):
+                event_buffer.numbers[n, 4 + k] = self.slopes.slopes.normal_of(i, j, k)
+            else:
+                event_buffer.numbers[n, 4 + k] = (
+                    self.pairs.impact[p].sign if k == self.pairs.impact[p].axis else 0.0
+                )
             self._record_places(n, p, k)
             if is_plain:
                 event_buffer.numbers[n, at + k + 2 * b.dim] = b.velocity[i, k]
@@ -984,10 +987,6 @@ class ImpactLoop:
             else:
                 event_buffer.numbers[n, at + k + 2 * b.dim] = self._velocity_met(i, k, outcome)
                 event_buffer.numbers[n, at + k + 3 * b.dim] = self._velocity_met(j, k, outcome)
-        if is_slanted(self.pairs.impact[p].sign):
-            for k in range(b.dim):
-                event_buffer.numbers[n, 4 + k] = self.slopes.slopes.normal_of(i, j, k)
-                self._record_corner(n, self.slopes.slopes.normal_on(k), at + k + 4 * b.dim)
         if outcome != CROSSED:
             self.contacts.meet(p, now)
         return n
@@ -999,7 +998,8 @@ class ImpactLoop:
     ) -> cython.void:
         """Log the centres of the two boxes of an impact on an axis, and the interval they share.
 
-        The shared interval is at the first box, with the second at the image that is met.
+        The shared interval is at the first box, with the second at the image that is met.  On the
+        line of a slope it is the corner of the box.
         """
         b: Bodies = self.bodies
         path: cython.p_double = b.flat_path
@@ -1025,11 +1025,14 @@ class ImpactLoop:
         high: cython.double = centre + half
         low = image - half2 if image - half2 > low else low
         high = image + half2 if image + half2 < high else high
-        if k == self.pairs.impact[p].axis and self.pairs.impact[p].kind == IMPACT:
-            if not is_slanted(self.pairs.impact[p].sign):
-                low = high = centre + half if self.pairs.impact[p].sign < 0 else centre - half
-        elif low > high:  # a corner, by rounding
+        if low > high:  # a corner, by rounding
             low, high = high, low
+        if self.pairs.impact[p].kind == IMPACT and is_slanted(self.pairs.impact[p].sign):
+            normal: cython.double = self.slopes.slopes.normal_on(k)
+            low = high if normal < 0.0 else low
+            high = low if normal > 0.0 else high
+        elif self.pairs.impact[p].kind == IMPACT and k == self.pairs.impact[p].axis:
+            low = high = centre + half if self.pairs.impact[p].sign < 0 else centre - half
         if b.wraps:
             shift: cython.double = b.into_world(k, centre) - centre
             low += shift
@@ -1040,17 +1043,6 @@ class ImpactLoop:
         self.event_buffer.numbers[n, at + b.dim] = other + 0.0
         self.event_buffer.numbers[n, at + 4 * b.dim] = low + 0.0
         self.event_buffer.numbers[n, at + 5 * b.dim] = high + 0.0
-
-    def _record_corner(
-        self, n: cython.Py_ssize_t, normal: cython.double, at: cython.int
-    ) -> cython.void:
-        """Reduce the interval that a slope and a box share, from column `at`, to the box's corner."""
-        low: cython.double = self.event_buffer.numbers[n, at]
-        high: cython.double = self.event_buffer.numbers[n, at + self.bodies.dim]
-
-        if normal != 0.0 and self.event_buffer.codes[n, EVENT_KIND] == IMPACT:
-            self.event_buffer.numbers[n, at + self.bodies.dim] = low if normal > 0.0 else high
-            self.event_buffer.numbers[n, at] = low if normal > 0.0 else high
 
     @cython.cfunc
     @cython.inline
