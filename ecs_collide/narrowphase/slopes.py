@@ -31,7 +31,7 @@ from ecs_collide._kernel.constants import APART_AT_LEAST, INF, SLOP
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import EventBuffer
-from ecs_collide.narrowphase.sweep_test import Sweeper
+from ecs_collide.narrowphase.sweep_test import OVERLAP, Sweeper
 
 LEVEL_RATE = 2.0**-48  # of the speeds of a pair: a gap that changes more slowly is constant
 
@@ -96,6 +96,7 @@ class Slopes:
     # the results of `_measure`
     along: cython.double  # the distance of the corner from the low end
     above: cython.double  # the height of the corner above the line
+    over: cython.double  # the height of the corner above the open face of the box
     base: cython.double  # the place of height 0
     reach: cython.double  # the largest coordinate, as a height: the slop is a part of it
     # the results of `place_of`: the side on which the two are nearest, and how many are near
@@ -113,7 +114,7 @@ class Slopes:
         self.forth = self.out = 1.0
         self.steepness = self.normal_run = self.normal_up = 0.0
         self.height = self.foot = self.drop = 0.0
-        self.along = self.above = self.base = self.reach = self.near_gap = 0.0
+        self.along = self.above = self.over = self.base = self.reach = self.near_gap = 0.0
         self.near_axis = self.near_sign = self.n_near = 0
 
     def is_slope(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -213,6 +214,7 @@ class Slopes:
         self.base = base
         self.along = self.forth * (front - end)
         self.above = self.out * (corner - base) - self.rise()
+        self.over = self.out * (corner - base) - (self.height - self.drop)
         self.reach = max(abs(corner), abs(base)) + self.steepness * max(abs(front), abs(end))
 
     def depth(self, pairs: PairTable) -> cython.double:
@@ -405,7 +407,7 @@ class Slopes:
         i: cython.Py_ssize_t = self.body
 
         self._measure(b.base[i], pairs, p)
-        centre: cython.double = self.seat_of(self.along, b.half_of(i, up), slanted)
+        centre: cython.double = self.seat_of(b.half_of(i, up), slanted)
         b.snap(i, up, centre)
 
     def place(
@@ -431,30 +433,34 @@ class Slopes:
 
     # -- for queries: rows of two boxes, from `p` in the arrays of their lower and upper corners --
 
-    def shape_of(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Find the line of the body in a row; return False if it is a box."""
-        if i < 0 or not self.bodies.rare.any_slope or not self.is_slope(i):
-            return False
-        self.slope, self.sign = i, 1
-        self._shape()
-        return True
-
     def relate(
         self,
+        i: cython.Py_ssize_t,
         low: cython.p_double,
         high: cython.p_double,
         mins: cython.p_double,
         maxs: cython.p_double,
         p: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Measure a box and the slope found, in its box from p on; return whether they touch."""
-        end: cython.double = mins[p + self.run] if self.forth > 0.0 else maxs[p + self.run]
-        base: cython.double = mins[p + self.up] if self.out > 0.0 else maxs[p + self.up]
-        front: cython.double = high[self.run] if self.forth > 0.0 else low[self.run]
-        corner: cython.double = low[self.up] if self.out > 0.0 else high[self.up]
+        """Measure a box and the line of the body in row i; return False if that is no slope.
 
-        self._relate(end, base, front, corner)
-        return self.above <= 0.0 and self.out * (corner - base) <= self.height - self.drop
+        The box of the slope is given by its corners from p on.
+        """
+        if i < 0 or not self.is_slope(i):
+            return False
+        self.slope, self.sign = i, 1
+        self._shape()
+        self._relate(
+            mins[p + self.run] if self.forth > 0.0 else maxs[p + self.run],
+            mins[p + self.up] if self.out > 0.0 else maxs[p + self.up],
+            high[self.run] if self.forth > 0.0 else low[self.run],
+            low[self.up] if self.out > 0.0 else high[self.up],
+        )
+        return True
+
+    def touches(self) -> cython.bint:
+        """Return whether the measured corner, inside the box, touches the solid part."""
+        return self.above <= 0.0 and self.over <= 0.0
 
     def rate_of(self, displacement: cython.p_double) -> cython.double:
         """Return the change of `above` over a displacement of the box."""
@@ -473,33 +479,50 @@ class Slopes:
         self, displacement: cython.p_double, enter: cython.double, leave: cython.double
     ) -> cython.double:
         """Return when a measured point that is in the box from `enter` to `leave` is in the slope."""
-        n: cython.int
+        rate: cython.double = self.rate_of(displacement)
 
-        for n in range(2):
-            # First the line, then the open face, which may be lower than the box.
-            gap: cython.double = self.above
-            rate: cython.double = self.rate_of(displacement)
-            if n == 1:
-                gap = self.above + self.rise() - (self.height - self.drop)
-                rate = self.out * displacement[self.up]
-            if rate < 0.0:
-                enter = max(enter, -gap / rate)
-            elif rate > 0.0:
-                leave = min(leave, -gap / rate + 0.0)
-            elif gap > 0.0:
-                return INF
+        if rate < 0.0:
+            enter = max(enter, -self.above / rate)
+        elif rate > 0.0:
+            leave = min(leave, -self.above / rate + 0.0)
+        elif self.above > 0.0:
+            return INF
         return enter if enter <= leave else INF
 
-    def seat_of(
-        self, along: cython.double, half: cython.double, slanted: cython.bint
-    ) -> cython.double:
-        """Return the centre of a cast box on the line at a distance from its end, or on the face."""
-        height: cython.double = self.height - self.drop
-        nudge: cython.double = 0.0
+    def describe_ray(
+        self, hit: cython.p_double, start: cython.p_double, displacement: cython.p_double
+    ) -> cython.void:
+        """Correct the point and the normal of a measured ray's hit if it is on the line."""
+        dim: cython.int = self.bodies.dim
+        k: cython.int
+        rate: cython.double = self.rate_of(displacement)
 
-        if slanted:
-            self.along = along
-            height = self.rise()
+        if rate < 0.0 and -self.above / rate == hit[0]:
+            for k in range(dim):
+                hit[1 + k] = start[k] + hit[0] * displacement[k] + 0.0
+                hit[1 + dim + k] = self.normal_on(k)
+
+    def describe_cast(
+        self, hit: cython.p_double, sweeper: Sweeper, way: cython.double, half: cython.double
+    ) -> cython.void:
+        """Correct the normal and the centre of a cast box, swept to the open side of the slope.
+
+        `way` is its displacement along the rise to that time.
+        """
+        dim: cython.int = self.bodies.dim
+        k: cython.int
+
+        if is_slanted(sweeper.sign):
+            for k in range(dim):
+                hit[1 + dim + k] = self.normal_on(k) + 0.0
+        if sweeper.kind != OVERLAP:
+            self.along += self.forth * way
+            hit[1 + self.up] = self.seat_of(half, is_slanted(sweeper.sign)) + 0.0
+
+    def seat_of(self, half: cython.double, slanted: cython.bint) -> cython.double:
+        """Return the centre of a measured box on the line, or on the open face."""
+        height: cython.double = self.rise() if slanted else self.height - self.drop
+        nudge: cython.double = 0.0
         start: cython.double = self.base + self.out * height + self.out * half
         centre: cython.double = start
         while self.out * ((centre - self.out * half) - self.base) - height < 0.0:

@@ -22,7 +22,7 @@ from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import WIDTH
 from ecs_collide.motion.bodies import Bodies, flat
-from ecs_collide.narrowphase.slopes import Slopes, is_slanted
+from ecs_collide.narrowphase.slopes import Slopes
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, Sweeper
 from ecs_collide.sync.body_lists import RowOf
 
@@ -205,13 +205,20 @@ class Search:
 
     @cython.cfunc
     @cython.inline
-    def _is_slope(self, item: cython.longlong) -> cython.bint:
-        """Return whether an item is a slope, and find its line."""
+    def _is_slope(
+        self,
+        item: cython.longlong,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Return whether an item is a slope, and measure the query's box and its line."""
         if not self.knows_slopes or not self.slopes.bodies.rare.any_slope:
             return False
+        row: cython.Py_ssize_t = item
         if self.row_of is not None:
-            return self.slopes.shape_of(self.row_of.find(self.ids[item]))
-        return self.slopes.shape_of(item)
+            row = self.row_of.find(self.ids[item])
+        return self.slopes.relate(row, self.low, self.high, mins, maxs, p)
 
     def search(self, query: tuple, excluded, boxes: tuple) -> object:
         """Return the first results of a query, by key, then id.
@@ -477,17 +484,14 @@ class Search:
     def _touches(self, item: cython.longlong) -> cython.bint:
         """Return whether the own box of an item found in a tree shares a point with the region."""
         k: cython.Py_ssize_t
+        i: cython.Py_ssize_t = self.dim * item
 
         if self.own:
             return True
         for k in range(self.dim):
-            if self.lows[self.dim * item + k] > self.high[k]:
+            if self.lows[i + k] > self.high[k] or self.highs[i + k] < self.low[k]:
                 return False
-            if self.highs[self.dim * item + k] < self.low[k]:
-                return False
-        if self._is_slope(item):
-            return self.slopes.relate(self.low, self.high, self.lows, self.highs, self.dim * item)
-        return True
+        return not self._is_slope(item, self.lows, self.highs, i) or self.slopes.touches()
 
     @may_raise
     def _traverse(self, nodes: Nodes) -> cython.int:
@@ -530,7 +534,7 @@ class Search:
                     continue
                 if self.own:
                     if self.kind == QueryKind.CAST:
-                        key = self._time_of_impact(nodes.box, nodes.box, i, i + dim)
+                        key = self._time_of_impact(nodes.box, nodes.box, i, i + dim, False)
                 else:
                     key = self._key_of(item)
                 if key <= best.bound:
@@ -541,14 +545,24 @@ class Search:
 
     def _key_of(self, item: cython.longlong) -> cython.double:
         """Return the key of an item by its own box, or a greater number than the bound."""
+        k: cython.Py_ssize_t
         i: cython.Py_ssize_t = self.dim * item
         key: cython.double = self._least_key(self.lows, self.highs, i, i)
 
-        if key <= self.best.bound and self.kind != QueryKind.NEAR and self._is_slope(item):
-            return self._time_of_slope(self.lows, self.highs, i, key)
-        if self.kind == QueryKind.CAST and key <= self.best.bound:
-            return self._time_of_impact(self.lows, self.highs, i, i)
-        return key
+        if key > self.best.bound or self.kind == QueryKind.NEAR:
+            return key
+        is_slope: cython.bint = self._is_slope(item, self.lows, self.highs, i)
+        if self.kind == QueryKind.CAST:
+            return self._time_of_impact(self.lows, self.highs, i, i, is_slope)
+        if not is_slope:
+            return key
+        leave: cython.double = INF
+        for k in range(self.dim):
+            way: cython.double = self.displacement[k]
+            if way != 0.0:
+                face: cython.double = self.highs[i + k] if way > 0.0 else self.lows[i + k]
+                leave = min(leave, (face - self.start[k]) / way)
+        return self.slopes.clip(self.displacement, key, leave)
 
     def _least_key(
         self,
@@ -637,8 +651,12 @@ class Search:
         maxs: cython.p_double,
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
+        is_slope: cython.bint,
     ) -> cython.double:
-        """Return the time when the moving box meets a box, 0 for an overlap, inf for never."""
+        """Return the time when the moving box meets a box, 0 for an overlap, inf for never.
+
+        If it `is_slope`, the box is that of the slope measured.
+        """
         k: cython.int
 
         for k in range(self.dim):
@@ -646,43 +664,14 @@ class Search:
                 k, self.low[k], self.high[k], mins[p + k], maxs[q + k],
                 self.displacement[k], 0.0, 0.0, 0.0, 1.0,
             )  # fmt: skip
-        return self._solve()
-
-    def _solve(self) -> cython.double:
-        """Return as `_time_of_impact` the time for the boxes at which the sweeper is aimed."""
+        self.sweeper.n_sides = 2 * self.sweeper.dim
+        if is_slope:
+            self.slopes.aim_cast(self.sweeper, self.displacement)
         kind: cython.int = self.sweeper.solve()
 
         if kind == IMPACT:
             return self.sweeper.enter
         return 0.0 if kind == OVERLAP else INF
-
-    def _time_of_slope(
-        self,
-        mins: cython.p_double,
-        maxs: cython.p_double,
-        p: cython.Py_ssize_t,
-        enter: cython.double,
-    ) -> cython.double:
-        """Return when the ray or the cast box meets the slope found, in its box from p on.
-
-        The ray touches that box from `enter` on.
-        """
-        leave: cython.double = INF
-        k: cython.Py_ssize_t
-
-        self.slopes.relate(self.low, self.high, mins, maxs, p)
-        if self.kind == QueryKind.CAST:
-            self._time_of_impact(mins, maxs, p, p)
-            self.slopes.aim_cast(self.sweeper, self.displacement)
-            enter = self._solve()
-            self.sweeper.n_sides = 2 * self.sweeper.dim
-            return enter
-        for k in range(self.dim):
-            displacement: cython.double = self.displacement[k]
-            if displacement != 0.0:
-                face: cython.double = maxs[p + k] if displacement > 0.0 else mins[p + k]
-                leave = min(leave, (face - self.start[k]) / displacement)
-        return self.slopes.clip(self.displacement, enter, leave)
 
     # Results
 
@@ -722,11 +711,11 @@ class Search:
                 self.near[k] = self.lows[self.dim * item + k]
                 self.far[k] = self.highs[self.dim * item + k]
         self.hit[0] = self.best.keys[i]
-        is_slope: cython.bint = self._is_slope(item)
+        is_slope: cython.bint = self._is_slope(item, self.near, self.far, 0)
         if self.kind == QueryKind.RAY:
             self._describe_ray(self.hit[0])
             if is_slope:
-                self._describe_ray_on_slope(self.hit[0])
+                self.slopes.describe_ray(self.hit, self.start, self.displacement)
         elif self.kind == QueryKind.CAST:
             self._describe_impact(self.hit[0], is_slope)
         else:
@@ -755,25 +744,6 @@ class Search:
                 self.hit[1 + k] = face
                 self.hit[1 + dim + k] = -1.0 if direction > 0.0 else 1.0
 
-    def _describe_ray_on_slope(self, time: cython.double) -> cython.void:
-        """Correct the point and the normal of a hit if it is on the open side of a slope."""
-        s: Slopes = self.slopes
-        k: cython.Py_ssize_t
-        rate: cython.double = s.rate_of(self.displacement)
-        drop: cython.double = s.out * self.displacement[s.up]
-
-        s.relate(self.low, self.high, self.near, self.far, 0)
-        is_line: cython.bint = rate < 0.0 and -s.above / rate == time
-        top: cython.double = s.above + s.rise() - (s.height - s.drop)
-        if not is_line and not (s.drop != 0.0 and drop < 0.0 and -top / drop == time):
-            return
-        for k in range(self.dim):
-            self.hit[1 + k] = self.start[k] + time * self.displacement[k] + 0.0
-            self.hit[1 + self.dim + k] = s.normal_on(k) if is_line else 0.0
-        if not is_line:
-            self.hit[1 + s.up] = s.base + s.out * (s.height - s.drop)
-            self.hit[1 + self.dim + s.up] = s.out
-
     def _describe_impact(self, time: cython.double, is_slope: cython.bint) -> cython.void:
         """Write the centre, the normal and the depth where the moving box meets another.
 
@@ -782,30 +752,18 @@ class Search:
         dim: cython.Py_ssize_t = self.dim
         k: cython.Py_ssize_t
 
-        if is_slope:
-            self._time_of_slope(self.near, self.far, 0, 0.0)
-        else:
-            self._time_of_impact(self.near, self.far, 0, 0)
+        self._time_of_impact(self.near, self.far, 0, 0, is_slope)
         for k in range(dim):
             self.hit[1 + k] = self.start[k] + time * self.displacement[k] + 0.0
             self.hit[1 + dim + k] = 0.0
         axis: cython.int = self.sweeper.axis
         self.hit[1 + dim + axis] = float(self.sweeper.sign)
-        if is_slanted(self.sweeper.sign):
-            for k in range(dim):
-                self.hit[1 + dim + k] = self.slopes.normal_on(k) + 0.0
         self.hit[1 + 2 * dim] = self.sweeper.depth
-        if self.sweeper.kind == OVERLAP:
-            return
         if is_slope and self.slopes.is_open(axis, self.sweeper.sign):
-            run: cython.int = self.slopes.run
-            way: cython.double = self.slopes.forth * time * self.displacement[run]
-            self.hit[1 + axis] = (
-                self.slopes.seat_of(
-                    self.slopes.along + way, self.half[axis], is_slanted(self.sweeper.sign)
-                )
-                + 0.0
-            )
+            way: cython.double = time * self.displacement[self.slopes.run]
+            self.slopes.describe_cast(self.hit, self.sweeper, way, self.half[axis])
+            return
+        if self.sweeper.kind == OVERLAP:
             return
         if self.sweeper.sign < 0:
             centre: cython.double = self.near[axis] - self.half[axis]

@@ -1178,6 +1178,7 @@ def test_a_ray_meets_the_line_of_a_slope():
     along = space.cast_ray((-2, 12), (11, 0))
     before = space.cast_ray((-4, -6), (8, 24))  # it crosses the line of the slope before its foot
     behind = space.cast_ray((30, 6), (-40, 0))
+    below = space.cast_ray((10, -2), (8, 4))  # it nears the line from the solid side
 
     assert (down.entity, down.time, down.point) == (slope, 0.5, (4, 4))
     assert down.normal == pytest.approx((-HALF, HALF), abs=1e-15)
@@ -1186,6 +1187,7 @@ def test_a_ray_meets_the_line_of_a_slope():
     assert along is None
     assert before is None
     assert (behind.point, behind.normal) == ((16, 6), (1, 0))
+    assert (below.point, below.normal) == ((14, 0), (0, -1))
 
 
 def test_a_cast_box_is_put_on_the_line_of_a_slope():
@@ -1207,8 +1209,8 @@ def test_a_cast_box_is_put_on_the_line_of_a_slope():
     assert (collision.time, collision.normal_for(body)) == (0, hit.normal)
 
 
-def test_a_lower_top_stops_rays_and_casts():
-    ramp(high=0.5)
+def test_a_lower_top_stops_rays_casts_and_regions():
+    slope = ramp(high=0.5)
     space = ec.install()
     esper.process(0.0)
 
@@ -1219,6 +1221,8 @@ def test_a_lower_top_stops_rays_and_casts():
     assert over is None
     assert (below.point, below.normal) == ((16, 7), (1, 0))
     assert (cast.centre, cast.normal) == ((17, 9), (0, 1))
+    assert space.query((15, 8.5), (20, 9)) == []
+    assert space.query((15, 8), (20, 9)) == [slope]
 
 
 def test_a_region_meets_a_slope_only_on_its_solid_side():
