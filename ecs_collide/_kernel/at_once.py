@@ -183,10 +183,9 @@ def find_pairs(finder: Any, nodes: Any, width: int) -> bool:
 
 def _touching(box: NDArray[np.float64], one: Rows, other: Rows) -> NDArray[np.bool_]:
     """Return which children of pairs of nodes touch, each pair once: bool (pairs, width, width)."""
-    dim = box.shape[2] // 2
+    dim, lane = box.shape[2] // 2, np.arange(box.shape[1])
     first, second = box[one][:, :, None], box[other][:, None]
-    is_later = ~np.tri(box.shape[1], dtype=np.bool_)
-    found: NDArray[np.bool_] = is_later | (one != other)[:, None, None]
+    found: NDArray[np.bool_] = (lane > lane[:, None]) | (one != other)[:, None, None]
     for k in range(dim):
         found &= first[..., k] <= second[..., dim + k]
         found &= first[..., dim + k] >= second[..., k]

@@ -477,9 +477,10 @@ def _cost(
     box: cython.p_double, dim: cython.Py_ssize_t, p: cython.Py_ssize_t, q: cython.Py_ssize_t
 ) -> cython.double:
     """Return half the perimeter (2D) or surface (3D) of the hull of the boxes at `p` and `q`."""
+    if not cython.compiled and p == q and dim == 2:
+        return box[p + 2] - box[p] + (box[p + 3] - box[p + 1])
     x: cython.double = max(box[p + dim], box[q + dim]) - min(box[p], box[q])
     y: cython.double = max(box[p + dim + 1], box[q + dim + 1]) - min(box[p + 1], box[q + 1])
-
     if dim == 2:
         return x + y
     z: cython.double = max(box[p + 5], box[q + 5]) - min(box[p + 2], box[q + 2])

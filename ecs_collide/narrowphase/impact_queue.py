@@ -180,7 +180,8 @@ class ImpactQueue:
         """Queue a pair by its leader, before those of the same time with a larger `at`."""
         if self.bodies.wraps:
             at = 0.0
-        self.drop(pair)
+        if self.pairs.at[pair].where != Where.NOWHERE:
+            self.drop(pair)
         self.at[pair].time = time
         self.at[pair].rank = rank
         self.at[pair].leader = leader

@@ -116,6 +116,7 @@ class Narrowphase:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
+        path: cython.p_double = b.flat_path
         _k: cython.int
         way1: cython.double = self.step.now - b.base[i]
         way2: cython.double = self.step.now - b.base[j]
@@ -127,19 +128,21 @@ class Narrowphase:
         wraps: cython.bint = b.wraps
 
         for _k in range(b.dim):
-            apart: cython.double = (b.path[two + CENTRE] + b.path[two + MOTION] * way2) - (
-                b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            move1: cython.double = path[one + MOTION]
+            move2: cython.double = path[two + MOTION]
+            resize1: cython.double = path[one + RESIZE]
+            resize2: cython.double = path[two + RESIZE]
+            apart: cython.double = (path[two + CENTRE] + move2 * way2) - (
+                path[one + CENTRE] + move1 * way1
             )
             if wraps:
                 apart += self.pairs.offset[p, _k]
-            sizes: cython.double = (b.path[two + HALF] + b.path[two + RESIZE] * way2) + (
-                b.path[one + HALF] + b.path[one + RESIZE] * way1
+            sizes: cython.double = (path[two + HALF] + resize2 * way2) + (
+                path[one + HALF] + resize1 * way1
             )
             side: cython.double = copysign(1.0, apart)
             gap: cython.double = side * apart - sizes
-            rate: cython.double = side * (b.path[two + MOTION] - b.path[one + MOTION]) - (
-                b.path[two + RESIZE] + b.path[one + RESIZE]
-            )
+            rate: cython.double = side * (move2 - move1) - (resize2 + resize1)
             widest = gap if gap > widest else widest
             after: cython.double = gap + rate
             after = after if after < gap else gap
@@ -168,6 +171,7 @@ class Narrowphase:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
+        path: cython.p_double = b.flat_path
         k: cython.int
         way1: cython.double = self.step.now - b.base[i]
         way2: cython.double = self.step.now - b.base[j]
@@ -180,15 +184,17 @@ class Narrowphase:
         if b.any_resize:
             return False
         for k in range(b.dim):
-            move: cython.double = b.path[two + MOTION] - b.path[one + MOTION]
+            move1: cython.double = path[one + MOTION]
+            move2: cython.double = path[two + MOTION]
+            move: cython.double = move2 - move1
             if abs(move) < LEAST_MOVE:
                 return False
-            apart: cython.double = (b.path[two + CENTRE] + b.path[two + MOTION] * way2) - (
-                b.path[one + CENTRE] + b.path[one + MOTION] * way1
+            apart: cython.double = (path[two + CENTRE] + move2 * way2) - (
+                path[one + CENTRE] + move1 * way1
             )
             if b.wraps:
                 apart += self.pairs.offset[p, k]
-            size: cython.double = b.path[two + HALF] + b.path[one + HALF] + distance
+            size: cython.double = path[two + HALF] + path[one + HALF] + distance
             passes |= abs(last_apart * move - apart * last_move) > (
                 last_size * abs(move) + size * abs(last_move)
             )
@@ -206,6 +212,7 @@ class Narrowphase:
         j: cython.Py_ssize_t = self.pairs.at[p].second
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
+        path: cython.p_double = b.flat_path
         k: cython.int
         way1: cython.double = self.step.now - b.base[i]
         way2: cython.double = self.step.now - b.base[j]
@@ -214,18 +221,21 @@ class Narrowphase:
 
         self.n_sweeps += 1
         for k in range(b.dim):
-            centre1: cython.double = b.path[one + CENTRE] + b.path[one + MOTION] * way1
-            centre2: cython.double = b.path[two + CENTRE] + b.path[two + MOTION] * way2
+            move1: cython.double = path[one + MOTION]
+            move2: cython.double = path[two + MOTION]
+            resize1: cython.double = path[one + RESIZE]
+            resize2: cython.double = path[two + RESIZE]
+            centre1: cython.double = path[one + CENTRE] + move1 * way1
+            centre2: cython.double = path[two + CENTRE] + move2 * way2
             if wraps:
                 centre2 += self.pairs.offset[p, k]
-            half1: cython.double = b.path[one + HALF] + b.path[one + RESIZE] * way1
-            half2: cython.double = b.path[two + HALF] + b.path[two + RESIZE] * way2
+            half1: cython.double = path[one + HALF] + resize1 * way1
+            half2: cython.double = path[two + HALF] + resize2 * way2
             half1 = half1 if half1 > 0.0 else 0.0
             half2 = half2 if half2 > 0.0 else 0.0
             self.sweeper.aim(
                 k, centre1 - half1, centre1 + half1, centre2 - half2, centre2 + half2,
-                b.path[one + MOTION], b.path[one + RESIZE],
-                b.path[two + MOTION], b.path[two + RESIZE], rest,
+                move1, resize1, move2, resize2, rest,
             )  # fmt: skip
             if wraps and b.width[k] > 0.0:
                 self.sweeper.loosen(k, b.width[k])

@@ -483,9 +483,13 @@ class Clusters(SharedMotion):
 
     def root(self, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the root of the cluster of a node, and halve the path to it."""
-        while self.parent[node] != node:
-            self.parent[node] = self.parent[self.parent[node]]
-            node = self.parent[node]
+        above: cython.Py_ssize_t = self.parent[node]
+
+        while above != node:
+            above = self.parent[above]
+            self.parent[node] = above
+            node = above
+            above = self.parent[node]
         return node
 
     def velocity_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
