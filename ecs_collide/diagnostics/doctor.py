@@ -69,9 +69,7 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
         if not crossing and all(depth[k] > slop[k] for k in range(e.dim)):
             k = min(range(e.dim), key=depth.__getitem__)
             first, second = int(ids[i]), int(ids[j])
-            if max(slop) >= min(
-                e.depth_in_slope(first, one, two), e.depth_in_slope(second, two, one)
-            ):
+            if max(slop) >= e.depth_in_slope(first, one, second, two):
                 continue  # it touches the line
             pair = sorted((first, second))
             yield Finding(

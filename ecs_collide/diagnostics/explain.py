@@ -319,8 +319,7 @@ def _describe_placement(
             yield Finding("ahead", both, f"{alone} they meet in {min(times):.6g} seconds")
         return
     near = [k for k in range(e.dim) if gaps[k] >= -_slop(one, two, k)]
-    corners = _corners(one), _corners(two)
-    in_slope = min(e.depth_in_slope(first, *corners), e.depth_in_slope(second, *reversed(corners)))
+    in_slope = e.depth_in_slope(first, _corners(one), second, _corners(two))
     slop = 4.0 * max(_slop(one, two, k) for k in range(e.dim))
     if in_slope < -slop:
         yield Finding("gap", both, f"gap {-in_slope:.6g} to the line of the slope")

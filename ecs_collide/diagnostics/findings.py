@@ -26,7 +26,7 @@ from ecs_collide.components.dynamics import (
     Separate,
 )
 from ecs_collide.components.filters import Filter, filter_numbers
-from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution, Slope
+from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.esper_world import World
 from ecs_collide.events import Vector
 from ecs_collide.motion.wrapping import Wrap
@@ -108,24 +108,6 @@ Corner = Sequence[float] | NDArray[np.float64]
 Corners = tuple[Corner, Corner]  # the lower and the upper one
 
 
-def depth_in_slope(slope: Slope, up: Vector, whole: Corners, box: Corners) -> float:
-    """Return how deep a box is beyond the line of a slope in its whole box, along `up`."""
-    dim = len(whole[0])
-    rise, out = np.array(slope.rise[:dim]), np.array(up[:dim])
-    if rise @ out:
-        return math.inf
-    # The lower and upper ends of the slope and of the box, along the rise and upwards.
-    (ends, heights), (sides, levels) = (
-        [np.sort(np.array(corners) @ way) for way in (rise, out)] for corners in (whole, box)
-    )
-    if ends[0] == ends[1]:
-        return math.inf
-    at = max(sides[0], ends[0]) if slope.ceiling else min(sides[1], ends[1])
-    part = slope.low + (slope.high - slope.low) * (at - ends[0]) / (ends[1] - ends[0])
-    line = heights[0] + part * (heights[1] - heights[0])
-    return float(levels[1] - line if slope.ceiling else line - levels[0])
-
-
 class Examined(NamedTuple):
     """The parts of a world and a space that an examination reads.
 
@@ -204,14 +186,13 @@ class Examination:
         rows = self.row(first), self.row(second)
         return rows in self.state.timeline.contacts.until_apart()
 
-    def depth_in_slope(self, entity: int, whole: Corners, box: Corners) -> float:
-        """Return how deep a box is beyond the line of a slope, along up; inf for another body."""
-        slope = self.of(entity).get(Slope)
-        if slope is None or self.is_dynamic(entity) or self.has(entity, self.growth):
-            return math.inf
-        if Attached in self.of(entity):
-            return math.inf
-        return depth_in_slope(slope, self.up, whole, box)
+    def depth_in_slope(self, first: int, one: Corners, second: int, two: Corners) -> float:
+        """Return how deep one of two bodies is beyond the line of the other; inf for two boxes."""
+        slopes, row_of = self.state.timeline.step.slopes, self.registry.row_of
+        return min(
+            slopes.depth_in(row_of.get(first, -1), one, two),
+            slopes.depth_in(row_of.get(second, -1), two, one),
+        )
 
     def has_infinite_mass(self, entity: int) -> bool:
         """Return whether an entity has infinite mass."""

@@ -13,7 +13,7 @@ from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import AT_START, EventBuffer
-from ecs_collide.narrowphase.slopes import note_normal, slope_normal
+from ecs_collide.narrowphase.slopes import note_normal
 
 # `ContactRow.kind`.  Snapshots contain these numbers.
 #
@@ -429,10 +429,6 @@ class Contacts:
         )  # fmt: skip
 
     # -- for other modules --
-
-    def slope_normal(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> tuple:
-        """Return the unit normal of a contact at a slope between two rows."""
-        return slope_normal(self.bodies, i, j)
 
     def until_apart(self) -> set:
         """Return pairs of rows that cross until they separate, each pair in both orders."""

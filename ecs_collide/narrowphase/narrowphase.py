@@ -29,7 +29,7 @@ from ecs_collide.broadphase.pair_table import (
 )
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.impact_queue import CROSSES, ImpactQueue
-from ecs_collide.narrowphase.slopes import is_slanted, slope_normal
+from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE, Sweeper
 
@@ -585,7 +585,7 @@ class Narrowphase:
             codes[n, IMPACT_AXIS] = self.pairs.impact[p].axis
             codes[n, IMPACT_SIGN] = self.pairs.impact[p].sign
             if is_slanted(self.pairs.impact[p].sign):
-                self.normals[n] = slope_normal(b, i, j)
+                self.normals[n] = self.step.slopes.normal(i, j)
             codes[n, IMPACT_CROSSES] = self.pairs.at[p].state >= CROSS
             n += 1
         return n

@@ -48,18 +48,6 @@ def is_slanted(sign: cython.int) -> cython.bint:
     return abs(sign) == 2
 
 
-def slope_normal(b: Bodies, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> tuple:
-    """Return the unit normal of the line of two bodies' slope, from j to i."""
-    k: cython.int
-    s: Slopes = Slopes(b)
-    normal: list = []
-
-    s.find(i, j)
-    for k in range(b.dim):
-        normal.append(s.sign * s.normal_on(k) + 0.0)
-    return tuple(normal)
-
-
 @may_raise
 def note_normal(
     event_buffer: EventBuffer,
@@ -70,7 +58,7 @@ def note_normal(
 ) -> cython.int:
     """Note the normal of two bodies for the next contact event, if the sign is that of a slope."""
     if is_slanted(sign):
-        event_buffer.normals[event_buffer.n_contacts] = slope_normal(b, i, j)
+        event_buffer.normals[event_buffer.n_contacts] = Slopes(b).normal(i, j)
     return 0
 
 
@@ -431,7 +419,40 @@ class Slopes:
             self.snap(pairs, p, is_slanted(sign))
         return True
 
+    # -- for code in Python --
+
+    def normal(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> tuple:
+        """Return the unit normal of the line of two bodies' slope, from j to i."""
+        k: cython.int
+        normal: list = []
+
+        for k in range(self.bodies.dim):
+            normal.append(self.normal_of(i, j, k))
+        return tuple(normal)
+
+    def depth_in(self, i: cython.Py_ssize_t, whole: tuple, box: tuple) -> float:
+        """Return how deep a box is beyond the line of the body in row i, along up; inf for a box.
+
+        Each of the two has its lower and its upper corner.
+        """
+        if not self._shape_of(i):
+            return INF
+        end: cython.int = 0 if self.forth > 0.0 else 1
+        base: cython.int = 0 if self.out > 0.0 else 1
+        self._relate(
+            whole[end][self.run], whole[base][self.up], box[1 - end][self.run], box[base][self.up]
+        )
+        return min(-self.above, -self.over)
+
     # -- for queries: rows of two boxes, from `p` in the arrays of their lower and upper corners --
+
+    def _shape_of(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Find the line of the body in a row; return False if it is a box."""
+        if i < 0 or not self.is_slope(i):
+            return False
+        self.slope, self.sign = i, 1
+        self._shape()
+        return True
 
     def relate(
         self,
@@ -446,10 +467,8 @@ class Slopes:
 
         The box of the slope is given by its corners from p on.
         """
-        if i < 0 or not self.is_slope(i):
+        if not self._shape_of(i):
             return False
-        self.slope, self.sign = i, 1
-        self._shape()
         self._relate(
             mins[p + self.run] if self.forth > 0.0 else maxs[p + self.run],
             mins[p + self.up] if self.out > 0.0 else maxs[p + self.up],

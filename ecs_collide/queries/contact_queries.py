@@ -66,11 +66,11 @@ class ContactQueries:
     def _contacts_at(self, numbers: Iterable[int]) -> list[Contact]:
         """Return some of the kernel's contacts, sorted by ids, and by images if the world wraps."""
         ids, dim = self._registry.table.views.ids, self._state.dim
-        slope_normal = self._state.timeline.contacts.slope_normal
+        slopes = self._state.timeline.step.slopes
         found = [
             (
                 ids[first], ids[second], image, shown, since,
-                slope_normal(first, second) if abs(sign) == 2 else axis_normal(dim, axis, sign),
+                slopes.normal(first, second) if abs(sign) == 2 else axis_normal(dim, axis, sign),
             )
             for first, second, kind, axis, sign, image, since in (
                 self._state.timeline.contacts.rows.tuples_of(numbers)

@@ -289,8 +289,9 @@ class Inspection:
         points = low / 2 + high / 2
         if self._domain is not None:
             points = self._domain.into_world(points)
+        slopes = self._state.timeline.step.slopes
         slanted = {
-            int(n): kept.slope_normal(first[n], second[n]) for n in np.flatnonzero(abs(signs) == 2)
+            n: slopes.normal(first[n], second[n]) for n in np.flatnonzero(abs(signs) == 2).tolist()
         }
         normals = unit_normals(axes, signs, self._state.dim, slanted)
         return ContactPoints(pairs[order], points, normals, kinds[order])

@@ -14,11 +14,8 @@ import esper
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.components.basics import Growth
-from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.surfaces import Slope
 from ecs_collide.diagnostics.explain import Verdict
-from ecs_collide.diagnostics.findings import depth_in_slope
 from ecs_collide.events import Collision, VectorLike
 from ecs_collide.queries.inspection import BodyKind
 from ecs_collide.space import Space
@@ -250,20 +247,17 @@ def overlapping_pairs(space: Space) -> Iterator[tuple[tuple[int, int], float]]:
             if one < two or (two < one and not kinds[other] & BodyKind.MOVES):
                 depth = float(depths[row, other])
                 for slope, box in ((two, some[row]), (one, other)):
-                    depth = min(depth, _depth_in_slope(space, slope, (mins[box], maxs[box])))
+                    if space.world.component(slope, Slope):
+                        depth = min(depth, _depth_in(space, slope, mins[box], maxs[box]))
                 if depth > slop[row, other].max():
                     yield (min(one, two), max(one, two)), depth
 
 
-def _depth_in_slope(space: Space, entity: int, box: tuple[Corner, Corner]) -> float:
-    """Return how deep a box is beyond the line of a slope, along up; inf for another body."""
-    slope = space.world.component(entity, Slope)
-    kind = int(space.body_kinds([entity])[0])
-    if slope is None or kind & BodyKind.DYNAMIC or space.world.component(entity, Growth):
-        return np.inf
-    if space.world.component(entity, Attached):
-        return np.inf
-    return depth_in_slope(slope, space.up, space.bounds(entity), box)
+def _depth_in(space: Space, entity: int, low: Corner, high: Corner) -> float:
+    """Return how deep a box is inside a body."""
+    centre, half = low / 2 + high / 2, high / 2 - low / 2
+    hit = space.cast_box(centre, half, 0 * half, filter=lambda other: other == entity)
+    return 0.0 if hit is None else hit.depth
 
 
 @contextmanager

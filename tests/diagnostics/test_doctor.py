@@ -435,12 +435,12 @@ class TestSlopes:
 
     @pytest.fixture
     def explain(self, world):
-        def explain(y, **slope):
+        def explain(y, x=6, **slope):
             ramp = esper.create_entity(
                 ec.Position(8, 4), ec.Extents(8, 4), ec.Slope("right", **slope)
             )
             crate = esper.create_entity(
-                ec.Position(6, y), ec.Extents(2, 1), ec.Velocity(0, 0), ec.Slide()
+                ec.Position(x, y), ec.Extents(2, 1), ec.Velocity(0, 0), ec.Slide()
             )
             space = ec.install()
             esper.process(1)
@@ -463,6 +463,9 @@ class TestSlopes:
 
     def test_lines_that_are_lower_than_the_box(self, explain):
         assert explain(3, high=0.5) == ([], ["touching"])
+
+    def test_a_crate_beyond_the_high_end_stands_on_the_top(self, explain):
+        assert explain(5, x=15, high=0.5) == ([], ["touching"])
 
 
 class TestOtherGames:
