@@ -116,8 +116,8 @@ class Level:
 
     def __init__(self, left_wall=True, grip=False, ghost=False):
         self.keys = Keys()
-        solids = [((0, -5), (50, 5)), ((45, 25), (5, 25)), ((20, 4), (5, 4))]
-        for centre, half in solids + [((-45, 25), (5, 25))] * left_wall:
+        solids = [((15, -5), (35, 5)), ((45, 25), (5, 25)), ((20, 4), (5, 4))]
+        for centre, half in solids + [((-15, 25), (5, 25))] * left_wall:
             esper.create_entity(ec.Position(centre), ec.Extents(half))
         self.velocity = ec.Velocity(0, 0)
         body = ec.Position(0, 4), ec.Extents(4, 4), self.velocity, ec.Slide()
@@ -135,7 +135,7 @@ class Level:
         esper.process(1 / 60)
 
 
-def play(build, max_examples=150, **how):
+def play(build, max_examples=50, **how):
     machine = testing.level_machine(build, ["left", "right"], player=Player, **how)
     run_state_machine_as_test(
         machine,
@@ -173,7 +173,7 @@ def test_level_that_is_sound_is_played_without_a_complaint():
     ],
 )
 def test_level_with_a_fault_is_found_out_and_leaves_a_recording(fault, words, folder):
-    bounds = ((-50, -10), (50, 50))
+    bounds = ((-20, -10), (50, 50))
 
     with pytest.raises(AssertionError, match=words) as caught:
         play(lambda: Level(**fault), stuck_after=0.2, bounds=bounds)
