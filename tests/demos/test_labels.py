@@ -10,13 +10,13 @@ from tests.demos.labels import faults, too_small
 from tests.demos.test_gallery import DEAR, GALLERY, build
 from tests.volume import Volume
 
-LOOKS = 12  # at each demo
+LOOKS = 6  # at each demo
 
 
 @pytest.fixture
 def every(name: str, volume: Volume) -> int:
     """Return the number of steps between two looks at a demo."""
-    return volume(40, 120, least=2 if name in DEAR else 20)
+    return volume(80, 240, least=4 if name in DEAR else 40)
 
 
 def painter_faults(scene: Scene, scale: float) -> list[str]:

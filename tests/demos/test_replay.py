@@ -360,7 +360,7 @@ def test_every_demo_shows_what_the_run_showed_however_one_comes_to_a_step(
     n_steps = volume(75, 320, least=75)
     options = {"seed": 5, **few(name)}
     chance = random.Random(name)
-    places = [chance.randrange(n_steps + 1) for _ in range(12)]
+    places = [chance.randrange(n_steps + 1) for _ in range(volume(5, 12))]
     places += [n_steps, n_steps - 1, n_steps - 70, n_steps - 10, 1]
     scene = catalogue.load(name).build(**options)
     tape = Tape(scene, name, options)

@@ -159,7 +159,7 @@ class World:
 @pytest.mark.slow_in_python
 def test_boxes_enter_and_leave_at_the_exact_times(volume):
     n_steps = n_judged = n_crossed = n_bent = 0
-    for number in range(volume(2, 6, 200, least=2)):
+    for number in range(volume(2, 4, 200, least=2)):
         here, name = esper.current_world, f"boxes {number}"
         esper.switch_world(name)
         try:

@@ -35,7 +35,7 @@ def solid_events(space):
 
 def grid_worlds(volume):
     """Yield random worlds on a grid, where most steps are exact in floats."""
-    n = volume(2, 10, 72, least=2)
+    n = volume(2, 5, 72, least=2)
     home = esper.current_world
     for number in range(n):
         name = f"{home} grid {number}"
@@ -49,7 +49,7 @@ def grid_worlds(volume):
 
 @pytest.mark.slow_in_python
 def test_contacts_begin_and_end_as_the_exact_paths_say(volume):
-    length = volume(20, 60, least=20)
+    length = volume(20, 30, 60, least=20)
     n_steps = n_bounces = n_ends = 0
     for world in grid_worlds(volume):
         space = ec.install(dim=world.dim)

@@ -46,7 +46,7 @@ def compare_world(number, seconds, rules):
 def test_every_step_with_dominance_and_locked_axes_is_the_exact_one(choose_worlds):  # noqa: F811
     tally, rules = Tally(), Rules()
 
-    for number in choose_worlds(8, 96, 480, least=8):
+    for number in choose_worlds(8, 40, 480, least=8):
         tally += compare_world(number, 3.0, rules)
 
     print(tally)
@@ -76,7 +76,7 @@ def test_a_rule_that_changes_nothing_is_noticed():
 def test_every_step_of_crowds_with_dominance_is_the_exact_one(choose_worlds):  # noqa: F811
     tally = Tally()
     n_lasting = 0
-    for number in choose_worlds(4, 48, 192):
+    for number in choose_worlds(4, 20, 192):
         rng = random.Random(f"ranks {number}")
         space = ec.install()
         crowd = [member(rng, cell, number) for cell in rng.sample(range(16), rng.randint(7, 10))]

@@ -20,7 +20,7 @@ def exact(value: float) -> Fraction:
     return Fraction(value)
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2, *further(3, 4, 5, 6, 7)])
+@pytest.mark.parametrize("seed", [0, 1, 2, *further(3, 4)])
 def test_steps_of_falling_boxes_are_those_of_the_exact_rules(seed, world, implementation, volume):
     rng = random.Random(seed)
     gravity = -rng.choice([8.0, 100.0, 900.0])
@@ -35,7 +35,7 @@ def test_steps_of_falling_boxes_are_those_of_the_exact_rules(seed, world, implem
         kind = ec.Deflect(restitution) if restitution else ec.Slide()
         body = mover((x, rng.uniform(1.0, 6.0)), (1.0, 1.0), (0.0, rng.uniform(-50, 50)), kind)
         scenes.append((floor, ceiling, body, restitution, rises))
-    n_impacts, n_steps = 0, volume(60, 400, least=30)
+    n_impacts, n_steps = 0, volume(60, 200, 400, least=30)
 
     for _ in range(n_steps):
         dt = rng.choice([1 / 144, 1 / 60, 1 / 30, 0.1])

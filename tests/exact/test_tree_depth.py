@@ -25,7 +25,7 @@ def new_tree(kernels, monkeypatch):
 @pytest.fixture
 def n(kernels, monkeypatch, volume) -> int:
     monkeypatch.setattr(backend, "kernels", kernels)
-    return volume(1024, 4096, least=256)
+    return volume(1024, 2048, 4096, least=256)
 
 
 def promised(n: int) -> float:

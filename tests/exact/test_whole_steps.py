@@ -73,7 +73,7 @@ def most_in_one_instant(space):
 
 def test_every_step_of_random_worlds_is_the_exact_one(choose_worlds, volume):
     tally = Tally()
-    seconds = volume(5, 8, 12, least=4)
+    seconds = volume(5, 5, 12, least=4)
     for number in choose_worlds(4, 48, 360):
         random_world = RandomWorld(number)
         space = ec.install(dim=random_world.dim)
@@ -128,7 +128,7 @@ def test_every_step_of_crowds_that_press_is_the_exact_one(choose_worlds):
 def test_every_step_of_crowds_that_grow_is_the_exact_one(choose_worlds):
     tally = Tally()
     n_merges = 0
-    for number in choose_worlds(12, 48, 192):
+    for number in choose_worlds(12, 24, 192):
         found, n = compare_growing_crowd(number)
         tally += found
         n_merges += n

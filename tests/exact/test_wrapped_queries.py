@@ -94,7 +94,7 @@ def worlds(request, volume):
     """Yield worlds one after the other, each an esper world of its own."""
 
     def make():
-        for seed in range(volume(2, 7)):
+        for seed in range(volume(2, 4, 7)):
             name = f"copies {seed} {next(_numbers)}"
             esper.switch_world(name)
             yield Copies(random.Random(seed), *request.param, 10 - 2 * request.param[0])

@@ -93,7 +93,7 @@ def play(draw, step, structural):
 def test_going_back_by_a_state_is_as_by_a_snapshot(
     dim, settings, structural, volume, world, n_quick
 ):
-    for seed in range(volume(3, 16, 40)):
+    for seed in range(volume(3, 8, 40)):
         esper.switch_world(f"{world} {seed}")
         # The game of this test writes numbers in place, which `Fixed` rules out.
         without = {ec.Fixed: "written"}

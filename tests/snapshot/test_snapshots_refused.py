@@ -216,7 +216,7 @@ def test_sleepers_that_were_made_to_look_right_do_no_harm(drowsy, volume):
     rng = random.Random(4)
     n_taken = n_refused = 0
 
-    for n in range(volume(300, 3000, least=60)):
+    for n in range(volume(300, 1000, 3000, least=60)):
         state = codec.decode(data, 2, capture.WIDTHS)
         for _ in range(1 + n % 3):
             array = getattr(

@@ -508,7 +508,7 @@ def test_a_step_that_is_interrupted_at_any_line_has_not_happened(
     n_lines = n_lines_of_step(in_new_world(kind))
     cuts = Cuts(in_new_world, kind)
 
-    for n in some_of(n_lines, volume(10, 100, n_lines, least=3)):
+    for n in some_of(n_lines, volume(10, 40, n_lines, least=3)):
         cuts.cut(Fuse(n))
 
     assert cuts.n_cuts > 3
@@ -576,7 +576,7 @@ def test_a_step_that_is_interrupted_by_a_signal_has_not_happened(
     fuse = Timer(0.0)
     before = signal.signal(signal.SIGALRM, interrupt)
     try:
-        for _ in range(volume(20, 200, 10_000 // 6, least=8)):
+        for _ in range(volume(20, 80, 10_000 // 6, least=8)):
             fuse = Timer(rng.uniform(5e-6, longest))
             cuts.cut(fuse)
     finally:
@@ -627,7 +627,7 @@ def test_a_step_for_which_an_array_cannot_be_had_has_not_happened(
         patch.setattr(backend, "kernels", kernels)
         cuts.cut(whole)
         n_arrays = -whole.left
-        for n in some_of(n_arrays, volume(20, 1000, least=6)):
+        for n in some_of(n_arrays, volume(20, 60, 1000, least=6)):
             assert cuts.cut(Allocations(n, pytest.MonkeyPatch())), n
 
     assert n_arrays > 40
@@ -806,7 +806,7 @@ def test_a_state_of_which_the_restore_is_interrupted_has_come_back_or_has_not(
     for _ in range(2):
         esper.process(DT)
     ends = {}
-    for n in [*some_of(600, volume(30, 200, 600, least=10)), 10**6]:
+    for n in [*some_of(600, volume(30, 80, 600, least=10)), 10**6]:
         state, data = space.save_state(), space.snapshot()
         score.points += 1
         esper.component_for_entity(ball, ec.Velocity).x = n
@@ -857,7 +857,7 @@ def test_a_restore_that_is_interrupted_leaves_no_entity_half_changed(implementat
 
     before = structure()
     n_taken_back = 0
-    for n in some_of(3400, volume(20, 200, 3400, least=10), last=0):
+    for n in some_of(3400, volume(20, 80, 3400, least=10), last=0):
         fuse = Fuse(n)
         with contextlib.suppress(InterruptError), fuse:
             space.restore(good)
@@ -885,7 +885,7 @@ def test_an_interrupt_leaves_the_space_free_for_other_threads(implementation, vo
     n_lines = n_lines_of_step(in_new_world(Ill))
     scene = in_new_world(Ill)
     refused: list[object] = []
-    for n in some_of(n_lines, volume(100, 400, n_lines, least=40)):
+    for n in some_of(n_lines, volume(100, 200, n_lines, least=40)):
         fuse = Fuse(n)
         with contextlib.suppress(InterruptError), fuse:
             esper.process(DT)

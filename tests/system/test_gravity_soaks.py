@@ -182,7 +182,7 @@ def another_world(name):
 
 @pytest.mark.slow_in_python
 def test_nothing_sinks_whatever_a_response_does_under_gravity(world, volume):
-    n_worlds = volume(5, 60, 3000)
+    n_worlds = volume(5, 30, 3000)
     n_crossed = 0
 
     for seed in range(n_worlds):
@@ -257,7 +257,7 @@ class Chamber:
 def test_no_step_adds_to_kinetic_and_potential_energy(world, volume):
     n_judged = 0
 
-    for seed in range(volume(12, 120, 3000)):
+    for seed in range(volume(12, 60, 3000)):
         with another_world(f"{world}, {seed}"):
             chamber = Chamber(seed)
             esper.process(0.0)  # what is locked is taken from the velocities

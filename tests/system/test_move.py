@@ -481,7 +481,7 @@ def test_in_a_swept_world_a_moved_body_is_not_swept_once_more():
 @pytest.mark.parametrize("dim", [2, 3])
 def test_a_move_leads_where_a_step_would_among_walls(dim, volume):
     rng = random.Random(dim)
-    n_hits, n_moves = 0, volume(40, 150, least=40)
+    n_hits, n_moves = 0, volume(40, 80, 150, least=40)
     for _ in range(n_moves):
         enter_new_world()
         walls = [

@@ -429,7 +429,7 @@ def test_update_after_changes_finds_what_a_first_look_at_the_world_finds(seed, w
     space = ec.install(wrap=wrap)
     for n in range(12):
         box((5 * n - 30, rng.randrange(9)), (1, 2), *[ec.Fixed()] * (n % 3 == 0))
-    for _ in range(volume(150, 500, 1000)):
+    for _ in range(volume(150, 300, 1000)):
         for _ in range(rng.randrange(4)):
             with suppress(KeyError):  # it or its owner cannot be moved, or is deleted
                 change_something(rng, space)

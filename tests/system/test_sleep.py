@@ -215,7 +215,7 @@ class Yard:
 @pytest.mark.parametrize("seed", [0, *further(1, 2, 3)])
 def test_a_yard_in_which_everything_happens(seed, wild, dim, implementation, volume):
     asleep = twice(
-        lambda space: Yard(space, seed, dim, wild).play, volume(80, 400, least=40), dim=dim
+        lambda space: Yard(space, seed, dim, wild).play, volume(80, 200, 400, least=40), dim=dim
     )
 
     assert max(asleep) > 3
@@ -269,7 +269,7 @@ class Pushed(Yard):
 def test_a_game_that_resolves_by_hand_and_breaks_off(seed, motion, implementation, volume):
     asleep = twice(
         lambda space: Pushed(space, 100 + seed, 2, 0.3).play,
-        volume(80, 300, least=40),
+        volume(80, 150, 300, least=40),
         motion=motion,
     )
 
@@ -282,7 +282,7 @@ def test_a_game_that_resolves_by_hand_and_breaks_off(seed, motion, implementatio
 def test_a_game_that_moves_its_bodies_itself(seed, implementation, volume):
     asleep = twice(
         lambda space: Yard(space, 200 + seed, 2, 0.5).play,
-        volume(80, 300, least=40),
+        volume(80, 150, 300, least=40),
         motion="swept",
     )
 

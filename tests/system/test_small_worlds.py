@@ -70,8 +70,8 @@ def run(seed: int) -> str:
 
 @pytest.mark.parametrize("first", range(0, 100, 10))
 @pytest.mark.usefixtures("implementation")
-def test_each_contact_has_a_begin_and_an_end(first):
-    for seed in range(first, first + 10):
+def test_each_contact_has_a_begin_and_an_end(first, volume):
+    for seed in range(first, first + volume(4, 6, 10, least=2)):
         run(seed)
 
 
