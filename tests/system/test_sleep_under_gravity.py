@@ -47,7 +47,7 @@ def gravity_of(by, dim=2):
 @pytest.mark.parametrize("by", ["space", "game"])
 @pytest.mark.parametrize("dim", [2, 3])
 @pytest.mark.parametrize("wild", [0.0, 0.5])
-@pytest.mark.parametrize("seed", [0, *further(1, 2, 6)])
+@pytest.mark.parametrize("seed", [0, *further(1, 6)])
 def test_a_yard_under_gravity_in_which_everything_happens(
     seed, wild, dim, by, implementation, volume
 ):
@@ -165,7 +165,7 @@ class Heap:
 @pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("by", ["space", "game"])
-@pytest.mark.parametrize("seed", [0, *further(1, 2, 3, 4, 5)])
+@pytest.mark.parametrize("seed", [0, *further(1, 2)])
 def test_heaps_of_crates_to_which_things_happen(seed, by, implementation, volume):
     asleep = side_by_side(
         lambda space: Heap(space, seed, by).play,

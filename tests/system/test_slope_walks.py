@@ -112,11 +112,11 @@ def clear():
 @pytest.mark.parametrize(("moves", "dim"), [(False, 2), (True, 2), (False, 3)])
 def test_a_walk_over_any_tiling_keeps_its_speed_and_its_feet_on_the_ground(moves, dim, volume):
     rng = random.Random(10 * dim + moves)
-    for _ in range(volume(2, 20, 1000, least=1)):
+    for _ in range(volume(2, 6, 1000, least=1)):
         walk = Walk(rng, moves=moves, dim=dim)
         asked = walk.speed * DT
         was_flush = is_even = False
-        for step in range(volume(120, 1000, least=60)):
+        for step in range(volume(120, 600, 1000, least=60)):
             way = walk.way()
             if dim == 3 and step % 50 == 0:
                 side = rng.choice([0, 1, -1]) - round(walk.place()[2] / (3 * walk.tile))
@@ -146,14 +146,14 @@ def test_a_walk_over_any_tiling_keeps_its_speed_and_its_feet_on_the_ground(moves
 
 def test_no_jump_on_any_tiling_ends_in_the_ground_or_in_the_ceiling(volume):
     rng = random.Random(1)
-    for _ in range(volume(2, 20, 1000, least=1)):
+    for _ in range(volume(2, 6, 1000, least=1)):
         walk = Walk(rng)
         tile, character = walk.tile, walk.character
         ceilings = terrain(rng, N, tile, ceiling=16)
         character.jump_height = rng.uniform(0.5, 10) * tile
         esper.process(DT)
         in_air = 0
-        for _ in range(volume(120, 1000, least=60)):
+        for _ in range(volume(120, 600, 1000, least=60)):
             character.jump = rng.random() < 0.8 and in_air < 10
             stood = character.on_ground
             ahead, _, gap, bends = walk.step()
@@ -173,7 +173,7 @@ def test_no_jump_on_any_tiling_ends_in_the_ground_or_in_the_ceiling(volume):
 @pytest.mark.parametrize("dim", [2, 3])
 def test_no_body_stops_at_a_seam_of_a_ceiling(dim, volume):
     rng = random.Random(dim)
-    for _ in range(volume(2, 20, 1000, least=1)):
+    for _ in range(volume(2, 6, 1000, least=1)):
         tile = rng.choice([16, 1, 0.1, 0.3, 1 / 3, 7.7, 1000.0])
         depth = 20 * tile if dim == 3 else None
         columns = terrain(rng, N, tile, ceiling=0, depth=depth)
@@ -183,7 +183,7 @@ def test_no_body_stops_at_a_seam_of_a_ceiling(dim, volume):
         body = mover(start, half, [0] * dim, ec.Slide())
         space = ec.install(dim=dim)
         speed = rng.uniform(1, 12) * tile
-        for _ in range(volume(120, 1000, least=60)):
+        for _ in range(volume(120, 600, 1000, least=60)):
             x = position(body)[0]
             speed = -abs(speed) if x > 35 * tile else abs(speed) if x < 5 * tile else speed
             rise = velocity(body)[1] + 56 * tile * DT
