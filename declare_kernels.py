@@ -11,6 +11,7 @@ a C type after ``->``                             a C function that cannot raise
 also ``@may_raise``                               a C function whose callers test for an exception
 ``@cython.ccall``                                 a C function that Python can call too
 ``@cython.cfunc``                                 a C function that returns an object
+also ``@cython.inline``                           inline; with a public name, in other kernels too
 ``@struct`` before a class                        a C struct
 ``NAME = 3`` or ``NAME: cython.longlong = 3``     a C constant
 ``NAME = 3`` in an ``IntFlag`` or ``IntEnum``     a C constant, used as ``Kind.NAME``
@@ -31,6 +32,8 @@ import ast
 import hashlib
 import math
 import re
+import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
@@ -66,9 +69,15 @@ class Function:
     raises: str  # what follows the arguments
     is_inline: bool
 
+    @property
+    def is_in_pxd(self) -> bool:
+        """Return whether a .pxd has its body too, so that other kernels call it inline."""
+        return self.is_inline and self.kind == "cdef" and not self.node.name.startswith("_")
+
     def declaration(self, arguments: str) -> str:
         """Return the line of a .pxd."""
-        return f"{self.kind} {self.result} {self.node.name}({arguments}){self.raises}"
+        kind = f"{self.kind} inline" if self.is_in_pxd else self.kind
+        return f"{kind} {self.result} {self.node.name}({arguments}){self.raises}"
 
 
 @dataclass
@@ -389,33 +398,45 @@ class Declarations:
             lines += ["@cython.final"] if "cython.final" in _decorators(node) else []
             bases = f"({', '.join(ast.unparse(base) for base in node.bases)})" if node.bases else ""
             body = self._fields(kernel, node, "cdef ")
-            body += [
-                "    " + function.declaration(self._arguments(kernel, function.node))
-                for each, function in kernel.methods[name].items()
-                if each not in inherited
-            ]
+            for each, function in kernel.methods[name].items():
+                if each not in inherited:
+                    body += ["    " + line for line in self._declared(kernel, function)]
             lines += [f"cdef class {name}{bases}:", *(body or ["    pass"])]
         for name in sorted(kernel.exported):
-            function = kernel.functions[name]
-            lines.append(function.declaration(self._arguments(kernel, function.node)))
+            lines += self._declared(kernel, kernel.functions[name])
         return "\n".join(lines) + "\n"
+
+    def _declared(self, kernel: Kernel, function: Function) -> list[str]:
+        """Return the lines that declare a C function, with its body if others call it inline."""
+        declared = function.declaration(self._arguments(kernel, function.node))
+        if not function.is_in_pxd:
+            return [declared]
+        lines = kernel.text.split("\n")
+        self._name_members(kernel, lines)
+        n_before = int(ast.get_docstring(function.node) is not None)
+        first = function.node.body[n_before].lineno
+        body = textwrap.dedent("\n".join(lines[first - 1 : _end(function.node)]))
+        return [f"{declared}:", *textwrap.indent(body, "    ").split("\n")]
 
     def _cimports(self, kernel: Kernel) -> list[str]:
         """Return the imports of the types that the declarations name."""
         named: set[str] = set()
         for node in [*kernel.structs.values(), *kernel.classes.values()]:
-            parts: list[ast.expr | None] = list(node.bases)
+            parts: list[ast.AST | None] = list(node.bases)
             parts += [each.annotation for each in node.body if isinstance(each, ast.AnnAssign)]
             for function in kernel.methods.get(node.name, {}).values():
                 parts += [function.node.returns]
                 parts += [each.annotation for each in function.node.args.args]
+                parts += function.node.body if function.is_in_pxd else []
             named.update(_names_in(parts))
         for name in kernel.exported:
-            exported = kernel.functions[name].node
-            named.update(_names_in([exported.returns]))
-            named.update(_names_in([each.annotation for each in exported.args.args]))
+            function = kernel.functions[name]
+            named.update(_names_in([function.node.returns]))
+            named.update(_names_in([each.annotation for each in function.node.args.args]))
+            named.update(_names_in(function.node.body if function.is_in_pxd else []))
+        members = self._name_members(kernel, kernel.text.split("\n"))
         return [
-            f"from {module} cimport {alias.name}"
+            f"from {module} cimport {', '.join(sorted(members.get(alias.name, (alias.name,))))}"
             for module, alias in self.imports(kernel)
             if alias.name in named and self.is_c(module, alias.name)
         ]
@@ -475,8 +496,7 @@ class Declarations:
                 if isinstance(target, ast.Name) and target.id in kernel.constants:
                     replace(node.lineno, _end(node))
             elif isinstance(node, ast.ClassDef) and _is_enum(node):
-                first = min([node.lineno, *(each.lineno for each in node.decorator_list)])
-                replace(first, _end(node))
+                replace(_first(node), _end(node))
             elif isinstance(node, ast.ClassDef) and node.name in kernel.structs:
                 replace(node.decorator_list[0].lineno, _end(node))
             elif isinstance(node, ast.ClassDef):
@@ -485,12 +505,18 @@ class Declarations:
                 for each in node.body:
                     if isinstance(each, ast.AnnAssign):
                         replace(each.lineno, _end(each))
-                    elif each_function := kernel.methods[node.name].get(getattr(each, "name", "")):
-                        self._decorate(kernel, each_function, lines, is_declared=True)
+                    elif function := kernel.methods[node.name].get(getattr(each, "name", "")):
+                        if function.is_in_pxd:
+                            replace(_first(function.node), _end(each))
+                        else:
+                            self._decorate(kernel, function, lines, is_declared=True)
             elif isinstance(node, ast.FunctionDef) and node.name in kernel.functions:
-                self._decorate(
-                    kernel, kernel.functions[node.name], lines, node.name in kernel.exported
-                )
+                function = kernel.functions[node.name]
+                is_declared = node.name in kernel.exported
+                if is_declared and function.is_in_pxd:
+                    replace(_first(node), _end(node))
+                else:
+                    self._decorate(kernel, function, lines, is_declared)
         return "\n".join(lines)
 
     def _name_members(self, kernel: Kernel, lines: list[str]) -> dict[str, set[str]]:
@@ -557,7 +583,7 @@ class Declarations:
         decorators: list[str],
     ) -> None:
         """Write decorators onto those of a source and onto blank lines above them."""
-        own = min([node.lineno, *(each.lineno for each in node.decorator_list)])
+        own = _first(node)
         first = node.lineno - len(decorators)
         if any(line.strip() for line in lines[first - 1 : own - 1]):
             raise kernel.fail(node, f"{node.name} needs {own - first} blank lines above it")
@@ -584,6 +610,11 @@ def _members_by_enum(numbers: dict[str, tuple[str, int | float]]) -> dict[str, S
 
 def _decorators(node: ast.ClassDef | ast.FunctionDef) -> set[str]:
     return {ast.unparse(each) for each in node.decorator_list}
+
+
+def _first(node: ast.ClassDef | ast.FunctionDef) -> int:
+    """Return the line of the first decorator, or of the definition."""
+    return min([node.lineno, *(each.lineno for each in node.decorator_list)])
 
 
 def _end(node: ast.stmt) -> int:
@@ -617,7 +648,7 @@ def _sizes(node: ast.expr) -> str:
     return "".join(f"[{length}]" for length in _lengths(node.slice))
 
 
-def _names_in(nodes: list[ast.expr | None]) -> set[str]:
+def _names_in(nodes: Sequence[ast.AST | None]) -> set[str]:
     return {
         each.id
         for node in nodes

@@ -171,6 +171,7 @@ class Tree:
             high[k] = self.nodes.box[self.dim + k]
         return True
 
+    @cython.inline
     def covers(
         self, item: cython.Py_ssize_t, mins: cython.p_double, maxs: cython.p_double
     ) -> cython.bint:

@@ -67,6 +67,7 @@ class FatBounds:
         self.displaced = grown(self.displaced, n_items)
         return 0
 
+    @cython.inline
     def aim(
         self,
         mins: cython.p_double,

@@ -112,10 +112,12 @@ class Nodes:
             free(self.place_of)
             free(self.is_changed)
 
+    @cython.inline
     def holds(self, item: cython.Py_ssize_t) -> cython.bint:
         """Return whether an item is in the tree."""
         return 0 <= item < self.item_room and self.place_of[item] >= 0
 
+    @cython.inline
     def root(self) -> cython.int:
         """Return the root; 0 for an empty tree."""
         return self.child[0]

@@ -159,6 +159,7 @@ class PairTable:
         self.head = head
         self.seen = seen
 
+    @cython.inline
     def is_full(self) -> cython.bint:
         """Return whether `grow` must be called before the next `add`."""
         return self.n == self.capacity
@@ -209,6 +210,7 @@ class PairTable:
             self.head[self.at[p].second] = 0
         self.n = 0
 
+    @cython.inline
     def add(
         self, first: cython.Py_ssize_t, second: cython.Py_ssize_t, state: cython.int
     ) -> cython.Py_ssize_t:
@@ -237,10 +239,12 @@ class PairTable:
             rows[p, FIRST] = self.at[p].first
             rows[p, SECOND] = self.at[p].second
 
+    @cython.inline
     def head_of(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the first pair in the list of a body, or -1."""
         return self.head[row] - 1
 
+    @cython.inline
     def next_of(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the pair after `pair` in the list of a body, or -1."""
         # No branch, because the processor would mispredict every other one.
@@ -249,6 +253,7 @@ class PairTable:
 
         return second + (self.at[pair].next_of_first - second) * is_first - 1
 
+    @cython.inline
     def partner(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the other body of a pair."""
         return self.at[pair].first + self.at[pair].second - row
@@ -296,6 +301,7 @@ class PairTable:
             self.seen[self.partner(p, row)] = self.stamp
             p = self.next_of(p, row)
 
+    @cython.inline
     def is_marked(self, row: cython.Py_ssize_t) -> cython.bint:
         """Return whether `mark_partners` marked the body."""
         return self.seen[row] == self.stamp
@@ -347,10 +353,12 @@ class PairTable:
 
     # -- the states of a pair, written only here --
 
+    @cython.inline
     def is_solid(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a pair are kept apart."""
         return self.at[p].state == SOLID
 
+    @cython.inline
     def crosses(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a pair pass through each other."""
         return self.at[p].state >= CROSS
@@ -375,6 +383,7 @@ class PairTable:
         self.at[p].is_withdrawn = 1
         self.mark_fresh(p)
 
+    @cython.inline
     def has_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the bodies of a pair are in contact, or overlap if they cross."""
         return self.at[p].contact >= BEGUN
@@ -383,6 +392,7 @@ class PairTable:
         """Return whether a pair was in contact at the step's start and that is not forgotten."""
         return self.at[p].contact & FORMER
 
+    @cython.inline
     def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the number of the contact that the pair had at the step's start, or -1."""
         return self.impact[p].contact if self.at[p].contact & FORMER else -1
@@ -415,6 +425,7 @@ class PairTable:
         """Forget that a pair was in contact at the step's start."""
         self.at[p].contact &= BEGUN
 
+    @cython.inline
     def meet(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that a pair was swept and has an impact; reset its counts at the first one."""
         if self.at[p].met == NOT_MET:
@@ -422,21 +433,25 @@ class PairTable:
             self.impact[p].resolved_at = self.impact[p].began = -1.0
         self.at[p].met = MET
 
+    @cython.inline
     def may_be_queued(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the queue may hold a pair, which has had an impact or crosses."""
         return self.at[p].met != NOT_MET or self.at[p].state >= CROSS
 
+    @cython.inline
     def mark_stale(self, p: cython.Py_ssize_t) -> cython.void:
         """Mark a queued pair, so that it is swept again at its turn."""
         self.meet(p)
         self.at[p].met = STALE
         self.at[p].is_clear = 0
 
+    @cython.inline
     def mark_fresh(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that a pair was swept again, or is no longer queued."""
         if self.at[p].met == STALE:
             self.at[p].met = MET
 
+    @cython.inline
     def mark_clear(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the paths of a pair end farther apart than rounding can bring them together."""
         self.at[p].is_clear = 1
@@ -445,10 +460,12 @@ class PairTable:
         """Clear the mark of `mark_clear`."""
         self.at[p].is_clear = 0
 
+    @cython.inline
     def note_place(self, p: cython.Py_ssize_t, where: cython.int) -> cython.void:
         """Note in which part of the queue a pair is."""
         self.at[p].where = where
 
+    @cython.inline
     def note_touch(self, p: cython.Py_ssize_t, touch: cython.int, face: cython.int) -> cython.void:
         """Note that a pair touches on a side, and how long that holds."""
         self.at[p].touch = touch

@@ -412,6 +412,7 @@ class Bodies:
             return True
         return self.is_lighter(i, j) or (not self.is_lighter(j, i) and self.precedes(j, i))
 
+    @cython.inline
     def precedes(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether body i comes before j in the order of bodies in space.
 
@@ -431,6 +432,7 @@ class Bodies:
                 return self.half[i, k] < self.half[j, k]
         return self.ids[i] < self.ids[j]
 
+    @cython.inline
     def is_lighter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body has less mass than another, or a lower dominance."""
         c: Controls = self.controls
@@ -458,9 +460,10 @@ class Bodies:
                 return 1 if abs(self.centre[i, k]) > abs(self.centre[j, k]) else -1
         return 0
 
+    @cython.inline
     def dynamic_along(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether impacts change the velocity of a body on an axis."""
-        if not self.controls.any_lock:  # saves a call
+        if not self.controls.any_lock:
             return self.dynamic[i] != 0
         return self.dynamic[i] != 0 and not self.controls.locks(i, k)
 
@@ -491,10 +494,12 @@ class Bodies:
         """Return the half size on an axis at the base time."""
         return self.path[self.n_path * i + 4 * k + HALF]
 
+    @cython.inline
     def motion_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the displacement of a body's centre on an axis in a whole step."""
         return self.path[self.n_path * i + 4 * k + MOTION]
 
+    @cython.inline
     def resize_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the change of a body's half size on an axis in a whole step."""
         return self.path[self.n_path * i + 4 * k + RESIZE]
@@ -512,6 +517,7 @@ class Bodies:
         half: cython.double = self.path[at + HALF] + self.path[at + RESIZE] * (t - self.base[i])
         return half if half > 0.0 else 0.0
 
+    @cython.inline
     def advance(self, i: cython.Py_ssize_t, t: cython.double) -> cython.void:
         """Move a body along its path to time `t`, its new base."""
         at: cython.Py_ssize_t = self.n_path * i
@@ -756,6 +762,7 @@ class Bodies:
             self.turned[self.n_turned] = i
             self.n_turned += 1
 
+    @cython.inline
     def has_turned_since(self, i: cython.Py_ssize_t, tick: cython.longlong) -> cython.bint:
         """Return whether a body has turned in this step after a tick."""
         return self.is_marked[i] and self.turned_tick[self.mark_of[i]] > tick
@@ -875,7 +882,6 @@ def _bound(
 
 
 @cython.boundscheck(False)  # the array may be empty
-@cython.inline
 def flat(view: cython.double[:, ::1]) -> cython.p_double:
     """Return an array's memory as a flat sequence, for the inner loops of kernels."""
     if cython.compiled:

@@ -108,10 +108,12 @@ class RareColumns:
 
         return first == second
 
+    @cython.inline
     def is_soft(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies are members of soft crowds, which pass through each other."""
         return (self.bits[i] & self.bits[j] & Trait.SEPARATE) != 0
 
+    @cython.inline
     def is_one_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether one of two bodies is solid on one side only."""
         return ((self.bits[i] | self.bits[j]) & Trait.ONE_WAY) != 0

@@ -143,14 +143,17 @@ class ImpactQueue:
         self.size = self.n_heap = self.n_due = self.front = 0
         self.is_sorted = False
 
+    @cython.inline
     def holds(self, pair: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is queued."""
         return self.pairs.at[pair].where != Where.NOWHERE
 
+    @cython.inline
     def is_due(self, pair: cython.Py_ssize_t, now: cython.double) -> cython.bint:
         """Return whether a pair is queued for the time `now`."""
         return self.pairs.at[pair].where != Where.NOWHERE and self.at[pair].time == now
 
+    @cython.inline
     def top(self) -> cython.Py_ssize_t:
         """Return the pair with the least key, or -1 if the queue is empty."""
         if not self.is_sorted:

@@ -339,6 +339,7 @@ class Sweeper:
         self.corner = 0
         return True
 
+    @cython.inline
     def closing_rate(self, axis: cython.int, sign: cython.int) -> cython.double:
         """Return the closing rate of a side, given by its axis and the sign of its normal."""
         return -self.rate[self.side_of(axis, sign)]

@@ -77,11 +77,8 @@ class ClosingContacts:
 
         while at >= 0:
             p = at
-            # Inlined `PairTable.partner` and `next_of`.
-            is_first: cython.int = table[p].first == i
-            j: cython.Py_ssize_t = table[p].first + table[p].second - i
-            at = table[p].next_of_second - 1
-            at += (table[p].next_of_first - table[p].next_of_second) * is_first
+            j: cython.Py_ssize_t = self.pairs.partner(p, i)
+            at = self.pairs.next_of(p, i)
             touch: cython.int = table[p].touch
             if touch == NO_TOUCH:
                 continue

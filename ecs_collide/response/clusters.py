@@ -394,6 +394,7 @@ class Clusters(SharedMotion):
                 b.motion[i, k] = velocity * b.dt + 0.0
             node = self.nodes[node].next
 
+    @cython.inline
     def has_changed(self) -> cython.bint:
         """Return whether rims, or bodies that turned alone, may have to be examined."""
         return self.n_changed > 0 or self.n_alone > 0
@@ -442,6 +443,7 @@ class Clusters(SharedMotion):
         if change != 0.0:
             self.turn_alone(i, k, self.velocity_of(i, k) + change)
 
+    @cython.inline
     def pop_alone(self) -> cython.Py_ssize_t:
         """Return a body that turned alone and was not examined yet, or -1."""
         if self.n_alone == 0:
@@ -492,6 +494,7 @@ class Clusters(SharedMotion):
             above = self.parent[node]
         return node
 
+    @cython.inline
     def velocity_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the velocity of a body on an axis, written or not."""
         node: cython.Py_ssize_t = self.node_of[i, k]
@@ -603,6 +606,7 @@ class Clusters(SharedMotion):
         self._queue_to_examine(root)
         self._queue_to_write(root)
 
+    @cython.inline
     def lasting_root(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a body if the cluster lasts, else 0."""
         if self.n_lasting == 0:
@@ -631,6 +635,7 @@ class Clusters(SharedMotion):
             return self.shared_velocity(root)
         return self.nodes[root].velocity
 
+    @cython.inline
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the velocity with which a body leaves the step if nothing more happens to it."""
         root: cython.Py_ssize_t = self.lasting_root(i, k)

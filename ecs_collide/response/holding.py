@@ -78,6 +78,7 @@ class Holding:
         ids.sort()
         return ids
 
+    @cython.inline
     def count_visits(self, i: cython.Py_ssize_t, n_visits: cython.longlong) -> cython.void:
         """Add to the visits of a body."""
         if n_visits == 0:
@@ -88,6 +89,7 @@ class Holding:
             self.n_pairs[i] = 0
         self.visits[i] += n_visits
 
+    @cython.inline
     def is_spent(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a dynamic body that is not held has exceeded its limit of visits."""
         if self.visits[i] <= VISITS_PER_PAIR * self.step.pair_limit:

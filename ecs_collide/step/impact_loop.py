@@ -330,11 +330,8 @@ class ImpactLoop:
 
         while at >= 0:
             p: cython.Py_ssize_t = at
-            # `PairTable.partner` and `next_of`, inlined to save the calls.
-            is_first: cython.int = self.pairs.at[p].first == i
-            j: cython.Py_ssize_t = self.pairs.at[p].first + self.pairs.at[p].second - i
-            at = self.pairs.at[p].next_of_second - 1
-            at += (self.pairs.at[p].next_of_first - self.pairs.at[p].next_of_second) * is_first
+            j: cython.Py_ssize_t = self.pairs.partner(p, i)
+            at = self.pairs.next_of(p, i)
             is_turned: cython.int = self.bodies.is_turned[j]
             if is_turned == DONE:
                 continue
@@ -348,11 +345,8 @@ class ImpactLoop:
                 continue
             if self.pairs.at[p].contact >= BEGUN and self.pairs.at[p].state < CROSS:
                 self.contacts.follow(p, self.step.now)
-            # `PairTable.may_be_queued`, inlined; the queue would be another cache miss.
-            may_be_queued: cython.bint = (
-                self.pairs.at[p].met != NOT_MET or self.pairs.at[p].state >= CROSS
-            )
-            if may_be_queued and self.queue.is_due(p, self.step.now):
+            # Most pairs are not queued, and the queue would be another cache miss.
+            if self.pairs.may_be_queued(p) and self.queue.is_due(p, self.step.now):
                 self.pairs.mark_stale(p)
             else:
                 self.narrowphase.sweep_again(p)

@@ -100,6 +100,11 @@ def third(x: cython.double) -> cython.double:
     """Return a number."""
     return x / 3
 '''
+WITH_BODY = '''(self) -> cython.int:
+        """Return a number to this kernel."""
+        return lowest(4)
+
+    def names_of'''
 UPPER = '''"""A kernel."""
 
 from __future__ import annotations
@@ -178,7 +183,7 @@ def test_modules_that_import_the_names_of_cython_are_the_kernels(package):
         "    cdef long long[:, ::1] rows",
         "    cdef double weigh(self, int i) noexcept",
         "    cdef void grow(self, Py_ssize_t n, Heap other) except *",
-        "    cdef int top(self) noexcept",
+        "    cdef inline int top(self) noexcept:",
         "    cpdef int count(self, double[::1] numbers) except? -1",
         "cdef double half(double x) noexcept",
     ],
@@ -211,6 +216,24 @@ def test_generated_source_has_each_line_under_its_number(package):
         for old, new in zip(before, after, strict=True):
             assert new in ("", old) or new.lstrip().startswith(("@", "from ", "import "))
         assert ast.parse("\n".join(after))
+
+
+def test_other_kernels_get_the_body_of_an_inline_function_with_a_public_name(package):
+    edit(
+        package,
+        "low/lower.py",
+        "def names_of",
+        "@cython.cfunc\n    @cython.inline\n    def _own" + WITH_BODY,
+    )
+    edit(package, "low/lower.py", "def half(", "@cython.inline\ndef half(")
+    files = build.declare_kernels.generate(package)
+
+    declarations = files["toy/low/lower.pxd"]
+    assert "    cdef inline int top(self) noexcept:\n        return lowest(3)\n" in declarations
+    assert "cdef inline double half(double x) noexcept:\n    return x / 2\n" in declarations
+    assert "\nfrom toy.vectors cimport lowest\n" in declarations
+    assert "    cdef int _own(self) noexcept\n" in declarations
+    assert re.findall("def (_own|top|half)", files["toy/low/lower.py"]) == ["_own"]
 
 
 def test_kernel_takes_c_names_from_a_kernel_as_c_and_those_of_python_from_its_twin(package):
@@ -258,6 +281,12 @@ def test_what_cannot_be_compiled_is_refused_with_its_line(package, old, new, mes
         ("high/upper.py", "Return a number", "Return the number", UPPER_FILES),
         ("low/lower.py", "x / 3", "x / 4", {"low/lower.py"}),
         ("low/lower.py", "5\n", "6\n", {"low/lower.py", "low/lower.pxd", "high/upper.py"}),
+        (
+            "low/lower.py",
+            "lowest(3)",
+            "lowest(5)",
+            {"low/lower.py", "low/lower.pxd", "high/upper.py"},
+        ),
         (
             "numbers.py",
             "32",
