@@ -23,7 +23,7 @@ BENDS = 4  # the most surfaces on its way in one step
 def walk_along(figure: Figure, normals: list[Vector]) -> Vector:
     """Return the velocity of its walk along the steepest of the surfaces with these normals."""
     up, sign = figure.up, figure.sign
-    out = [0.0 if k == up else figure.own[k] for k in range(figure.dim)]
+    out = list(figure.own)  # level, as it is on the ground
     level = math.sqrt(sum(part * part for part in out))
     climb = max(-sign * sum(map(mul, normal, out)) / normal[up] for normal in normals)
     out[up] = sign * climb
@@ -36,18 +36,16 @@ def walk_along(figure: Figure, normals: list[Vector]) -> Vector:
 def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> bool:
     """Lead the velocity of a step along slopes; return whether there is any.
 
-    `drop` is ground below it that it does not touch, and the distance.
+    `drop` is ground below it and the distance, if it touches none.
     """
     if not esper.get_component(ec.Slope):
         return False
     up, sign, dt = figure.up, figure.sign, figure.dt
     normals = list(figure.floors.values())
     place = figure.centre
-    if not figure.touches and drop is not None:
+    if drop is not None:
         normals = [figure.below[drop[0]]]
         place = added(place, figure.upwards(-drop[1]))
-    if not normals:
-        return False
     own, rest = list(figure.own), 1.0
     is_slanted = any(figure.is_slanted(normal) for normal in normals)
     total: Vector = (0.0,) * figure.dim
@@ -72,10 +70,9 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
         way = walk_along(figure, normals)
     if not is_slanted:
         figure.own[:] = own
-        figure.memory.turned = False
         return False
     out[:] = added(total, times(way, rest))
-    if not figure.touches and drop is not None:
+    if drop is not None:
         figure.memory.turned = True
         # A little more than the gap, which may be below the rounding of the query.
         far = TOUCH * max(map(abs, (*figure.centre, *figure.half)))

@@ -84,6 +84,44 @@ def test_with_a_constant_speed_it_is_slower_ahead_on_a_slope():
     assert character.on_ground
 
 
+#        +---+
+#   _____| C |        Its left corner is past the top of the slope.  It snaps to the line, and of
+#        +---+        the way of 2 in this step sqrt(2) is on the slope and the rest on the floor.
+#        |\ __________
+def test_it_snaps_to_a_slope_and_goes_on_to_the_floor_in_one_step():
+    box((-100, -7), (100, 9))
+    box((1, 1), (1, 1), ec.Slope("left"))
+    box((102, -8), (102, 8))
+    how = {"floor_constant_speed": True, "snap_distance": 4, "acceleration": 1e9}
+    body, character, _ = hero((5, 2 + FEET), **how)
+    esper.process(DT)
+    character.walk = 1.0
+    esper.process(DT)
+    assert position(body) == pytest.approx((7, 2 + FEET), abs=1e-9)
+
+    esper.process(DT)
+
+    assert position(body) == pytest.approx((7 + 1 + 2 - math.sqrt(2), FEET), abs=1e-9)
+
+
+@pytest.mark.parametrize("lift", [(0, 0), (60, 0), (30, -60)])
+def test_it_snaps_to_a_slope_of_a_lift_at_the_speed_of_its_walk(lift):
+    lifts = (ec.Velocity(*lift), ec.Carry())
+    box((-100, 8), (100, 8), *lifts)
+    box((8, 8), (8, 8), ec.Slope("left"), *lifts)
+    body, character, _ = hero((5, 16 + FEET), snap_distance=4, acceleration=1e9, lift_speed="none")
+    esper.process(DT)
+    character.walk = 1.0
+    esper.process(DT)  # its left corner is past the top
+    character.acceleration = 60.0  # it cannot make up for a loss
+
+    for n in range(3, 8):
+        esper.process(DT)
+        corner = 2 * n - 3
+        place = (corner + 6 + n * lift[0] * DT, 16 - corner + FEET + n * lift[1] * DT)
+        assert position(body) == pytest.approx(place, abs=1e-9)
+
+
 def test_it_stands_still_on_a_slope_without_friction(volume):
     hill(0.5)
     body, character, space = hero((30, 60))
