@@ -730,10 +730,15 @@ class Projection:
         excess: cython.double,
         noise: cython.double,
     ) -> cython.void:
-        """Add to the momentum that a member must pass on; only the highest rank counts."""
+        """Add to the momentum that a member must pass on; only the highest rank counts.
+
+        A higher rank that has none hides no lower one.
+        """
         if rank < self.members[n].excess_rank:
             return
         if rank > self.members[n].excess_rank:
+            if abs(excess) <= FORCE_ROUNDING * noise:
+                return
             self.members[n].excess_rank = rank
             self.members[n].excess = self.members[n].noise = 0.0
         self.members[n].excess += excess

@@ -301,6 +301,32 @@ def test_forces_that_change_by_more_than_their_rank_vanish_in_the_order_of_their
         assert after == [turn(x, 0.0) for x in (4, 4, 4, 4, 2, 4, 5, 4, 4, 5, 4)]
 
 
+def test_a_box_of_a_higher_rank_that_presses_on_nothing_hides_no_pull_of_a_lower_one():
+    #   +-----+
+    #   | 0 ² +-----+          velocities, with ranks as exponents
+    #   +-----+-4   +-----+-----+
+    #   |-3   +-----+ 0   |-4 ² |      Rank 2 sets -2.  The box of rank 1 moves at -2
+    #   +-----+-2 ¹ +-----+-----+      already, and the one at -3 moves away from it.
+    #         +-----+
+    ec.install()
+    wall = [
+        Box(x, y, speed, 1.0, False, rank)
+        for x, y, speed, rank in (
+            (0.0, 1.0, -3.0, 0),
+            (0.0, 2.0, 0.0, 2),
+            (1.0, 0.75, -2.0, 1),
+            (1.0, 1.75, -4.0, 0),
+            (2.0, 2.25, 0.0, 0),
+            (3.0, 2.25, -4.0, 2),
+        )
+    ]
+
+    for turn in TURNS.values():
+        assert velocities_after(wall, range(6), turn) == [
+            turn(x, 0.0) for x in (-3, -2, -2, -2, -2, -2)
+        ]
+
+
 def test_boxes_behind_one_that_grows_keep_out_of_its_face():
     ec.install()
     fast, slow, pushed = ec.Velocity(3, 0), ec.Velocity(1, 0), ec.Velocity(0, 0)
