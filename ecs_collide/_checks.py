@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._kernel.constants import INF, LARGEST, MOST_PULL
+from ecs_collide.components.base import shown
 from ecs_collide.events import Vector, VectorLike
 
 Floats: TypeAlias = NDArray[np.float64]
@@ -29,7 +30,7 @@ def vectors(name: str, value: ArrayLike) -> Floats:
         with np.errstate(over="ignore"):  # becomes inf, and is refused below
             numbers = np.array(array, np.float64, order="C")
     except (TypeError, ValueError, OverflowError):
-        raise ValueError(f"{name}={value!r} must be numbers, as many in each row") from None
+        raise ValueError(f"{name}={shown(value)} must be numbers, as many in each row") from None
     if numbers.ndim not in (1, 2) or numbers.shape[-1] not in (2, 3):
         raise ValueError(
             f"{name} must have 2 or 3 axes, as (x, y), (x, y, z) or an array of such rows; "
@@ -115,7 +116,7 @@ def rows_of_pairs(pairs: ArrayLike, n_bodies: int) -> NDArray[np.int64]:
     try:
         array = np.asarray(pairs)
     except ValueError:  # rows of different lengths
-        raise ValueError(f"pairs={pairs!r} must be rows of two integers") from None
+        raise ValueError(f"pairs={shown(pairs)} must be rows of two integers") from None
     if array.size == 0:
         return np.zeros((0, 2), np.int64)
     if array.dtype.kind not in "iu" or array.ndim != 2 or array.shape[1] != 2:
@@ -137,9 +138,9 @@ def checked_id(id: int) -> int:
     try:
         number = index(id)
     except TypeError:
-        raise TypeError(f"id={id!r} must be an integer") from None
+        raise TypeError(f"id={shown(id)} must be an integer") from None
     if not -(2**63) <= number < 2**63:
-        raise ValueError(f"id={id!r} must fit into 64 bits")
+        raise ValueError(f"id={shown(id)} must fit into 64 bits")
     return number
 
 
@@ -159,21 +160,21 @@ def checked_number(name: str, value: float, most: float = INF) -> float:
     """Return a number from 0 to `most`, which is inf or LARGEST, or raise ValueError."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0.0 <= value <= most:
         rule = "within 0 ... 2**500" if most == LARGEST else "0 or more"
-        raise ValueError(f"Space({name}={value!r}) must be a number, {rule}")
+        raise ValueError(f"Space({name}={shown(value)}) must be a number, {rule}")
     return float(value)
 
 
 def checked_count(name: str, value: int) -> int:
     """Return a whole number that is 1 or more, or raise ValueError."""
     if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value < 2**62:
-        raise ValueError(f"Space({name}={value!r}) must be a whole number from 1 to 2**62 - 1")
+        raise ValueError(f"Space({name}={shown(value)}) must be a whole number from 1 to 2**62 - 1")
     return value
 
 
 def checked_switch(name: str, value: bool) -> bool:
     """Return True or False, or raise ValueError."""
     if not isinstance(value, bool):
-        raise ValueError(f"Space({name}={value!r}) must be True or False")
+        raise ValueError(f"Space({name}={shown(value)}) must be True or False")
     return value
 
 
@@ -195,7 +196,7 @@ def checked_gravity(gravity: VectorLike | None, dim: int) -> Vector:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"Space(gravity={gravity!r}) must be {dim} numbers within -2**100 ... 2**100, "
+            f"Space(gravity={shown(gravity)}) must be {dim} numbers within -2**100 ... 2**100, "
             "in world units per second squared"
         ) from None
     return vector

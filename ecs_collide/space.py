@@ -214,6 +214,16 @@ class Space(BoxQueries[Filter]):
         return "swept" if self._registry.sweeps else "velocity"
 
     @property
+    def margin(self) -> float | None:
+        """How far the bounds in the tree reach beyond a path; None for the body's longest side."""
+        return self._settings.margin
+
+    @property
+    def lookahead(self) -> float:
+        """The number of steps by which the bounds reach ahead along the motion, on average."""
+        return self._settings.lookahead
+
+    @property
     def up(self) -> Vector:
         """The direction up, a unit vector along an axis."""
         return self._settings.up

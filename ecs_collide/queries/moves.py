@@ -13,6 +13,7 @@ import numpy as np
 
 from ecs_collide import _checks
 from ecs_collide._kernel.constants import LARGEST, QueryKind
+from ecs_collide.components.base import shown
 from ecs_collide.components.basics import Deflect, Sensor, Slide, Stop
 from ecs_collide.components.dynamics import Separate
 from ecs_collide.components.surfaces import OneWay, solid_side
@@ -119,7 +120,7 @@ class Moves:
         wanted_displacement = self._checked(displacement)
         if not isinstance(response, MoveResponse):
             raise TypeError(
-                f"response={response!r} must be Slide(), Stop() or Deflect(restitution): "
+                f"response={shown(response)} must be Slide(), Stop() or Deflect(restitution): "
                 "the response of the body that moves"
             )
         start, half = tuple(present.centres[row].tolist()), tuple(present.halves[row].tolist())
@@ -144,7 +145,7 @@ class Moves:
             return list(displacement)
         vector = _checks.vectors("displacement", displacement)
         if vector.shape != (dim,):
-            raise ValueError(f"displacement={displacement!r} must be {dim} numbers")
+            raise ValueError(f"displacement={shown(displacement)} must be {dim} numbers")
         parts: list[float] = vector.tolist()
         return parts
 

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._checks import refuse_reversed, same_vectors
+from ecs_collide.components.base import shown
 
 _ROUNDING = 2.0**-40  # of the largest coordinate: bodies that overlap by less only touch
 _MOST_CELLS = 2**26
@@ -28,19 +29,23 @@ class Cells:
         self, bounds: tuple[ArrayLike, ArrayLike], cell: float, half: ArrayLike | None, dim: int
     ) -> None:
         if not (isinstance(cell, (int, float)) and 0.0 < cell < np.inf):
-            raise ValueError(f"occupancy(cell={cell!r}) must be a length above 0, in world units")
+            raise ValueError(
+                f"occupancy(cell={shown(cell)}) must be a length above 0, in world units"
+            )
         low, high = bounds
         if np.shape(low) != (dim,) or np.shape(high) != (dim,):
-            raise ValueError(f"occupancy(bounds={bounds!r}) must have {dim} axes in this space")
+            raise ValueError(
+                f"occupancy(bounds={shown(bounds)}) must have {dim} axes in this space"
+            )
         named = {"min": low, "max": high, "half": [cell / 2] * dim if half is None else half}
         self.low, self.high, self.half = same_vectors(**named)
         refuse_reversed("min", self.low, "max", self.high)
         if (self.half < 0.0).any():
-            raise ValueError(f"occupancy(half={half!r}) must be 0 or more on each axis")
+            raise ValueError(f"occupancy(half={shown(half)}) must be 0 or more on each axis")
         shape = np.ceil((self.high - self.low) / cell * (1.0 - _ROUNDING)).clip(1)
         if shape.prod() > _MOST_CELLS:
             raise ValueError(
-                f"occupancy(cell={cell!r}) has {shape.prod():.3g} cells, and {_MOST_CELLS} at "
+                f"occupancy(cell={shown(cell)}) has {shape.prod():.3g} cells, and {_MOST_CELLS} at "
                 "most: ask for a smaller area or larger cells"
             )
         self.centres = [

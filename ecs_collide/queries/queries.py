@@ -24,7 +24,8 @@ from ecs_collide._checks import (
     same_axes,
     same_vectors,
 )
-from ecs_collide._kernel.constants import QueryKind
+from ecs_collide._kernel.constants import INF, QueryKind
+from ecs_collide.components.base import shown
 from ecs_collide.components.filters import Filter as CategoryFilter
 from ecs_collide.queries.results import BoxHit, Neighbour, RayHit, RegionHits
 from ecs_collide.queries.wrapped import Boxes, Query, Rows, WrappedSearch
@@ -200,7 +201,7 @@ class Queries:
         try:
             rows = [self._queried.row(index(id)) for id in ids]
         except TypeError:
-            raise TypeError(f"exclude={exclude!r} must be an id, or several ids") from None
+            raise TypeError(f"exclude={shown(exclude)} must be an id, or several ids") from None
         return tuple([row for row in rows if row >= 0])
 
     def _excluded_each(self, exclude_each: Each) -> Integers | None:
@@ -210,7 +211,7 @@ class Queries:
         ids = np.asarray(exclude_each)
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
             raise ValueError(
-                f"exclude_each={exclude_each!r} must be ids, one for each row; -1 excludes none"
+                f"exclude_each={shown(exclude_each)} must be ids, one for each row; -1 excludes none"
             )
         return np.array([self._queried.row(id) for id in ids.tolist()], np.int64)
 
@@ -241,14 +242,14 @@ def checked_count(k: int) -> int:
     try:
         number = index(k)
     except TypeError:
-        raise TypeError(f"k={k!r} must be a whole number: how many are wanted") from None
+        raise TypeError(f"k={shown(k)} must be a whole number: how many are wanted") from None
     if number < 1:
-        raise ValueError(f"k={k!r} must be at least 1: how many are wanted")
-    return number
+        raise ValueError(f"k={shown(k)} must be at least 1: how many are wanted")
+    return min(number, 2**62)  # as many as there are
 
 
 def checked_distance(within: float, name: str = "within") -> float:
     """Return the largest distance, or raise."""
     if not (isinstance(within, (int, float)) and within >= 0.0):
-        raise ValueError(f"{name}={within!r} must be a distance in world units, 0 or more")
-    return float(within)
+        raise ValueError(f"{name}={shown(within)} must be a distance in world units, 0 or more")
+    return float(within) if within < 2.0**1023 else INF  # an int may be beyond any float

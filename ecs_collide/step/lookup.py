@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from ecs_collide._kernel.arrays import are_among
 from ecs_collide._kernel.constants import News
+from ecs_collide.components.base import shown
 from ecs_collide.esper_world import World
 from ecs_collide.step.lock import StepLock
 from ecs_collide.sync.presence import NewBody, Presence
@@ -78,7 +79,7 @@ class BodyLookup:
         ids = np.asarray(entities)
         if ids.ndim != 1 or (ids.size and ids.dtype.kind not in "iu"):
             raise ValueError(
-                f"entities={entities!r} must be a list or array of entity ids, or None"
+                f"entities={shown(entities)} must be a list or array of entity ids, or None"
             )
         if ids.size < _FEW:
             few = self._rows_of_few(ids.tolist())

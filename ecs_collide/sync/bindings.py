@@ -308,8 +308,8 @@ class ComponentBinding:
             )
             if known and self.names[k] in known:
                 value = taken_number(item, self.names[k], value)
-            if not cython.compiled and type(value) is not float:  # C converts on assignment
-                value = _number(value)
+            if type(value) is not float and (not cython.compiled or isinstance(value, float)):
+                value = _number(value)  # C converts others on assignment
             self.numbers[k] = value
             if cython.compiled:
                 slots_forget(self.slots, i, k)

@@ -15,6 +15,7 @@ import numpy as np
 
 from ecs_collide._kernel.constants import LARGEST, TRAITS_SHIFT, Has, Mark, News, Trait
 from ecs_collide.components.attributes import read_number
+from ecs_collide.components.base import shown
 from ecs_collide.components.basics import Disabled
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.esper_world import World
@@ -201,7 +202,7 @@ class Presence:
         ]
         why = f"it has no {' and no '.join(missing)}" if missing else "it does not exist"
         return KeyError(
-            f"entity {entity!r} is no body of this space, {why}: a body has {' and '.join(names)}"
+            f"entity {shown(entity)} is no body of this space, {why}: a body has {' and '.join(names)}"
         )
 
     def skipped(self, world: World, entity: int) -> KeyError:

@@ -787,6 +787,67 @@ def test_a_whole_number_of_too_many_digits_was_not_told_by_its_field(digits):
     assert of(crate, ec.Position).x == 2.0
 
 
+@pytest.mark.parametrize(
+    ("ask", "told"),
+    [
+        (lambda space, huge: space.cast_ray((0, 0), (huge, 0)), "direction=.* must be numbers"),
+        (lambda space, huge: space.query((0, 0), (huge, 1)), "max=.* must be numbers"),
+        (lambda space, huge: space.positions([huge]), "entities=.* must be a list or array"),
+        (lambda space, huge: space.bounds(huge), "entity .* is no body of this space"),
+    ],
+)
+def test_a_query_told_thousands_of_digits(ask, told):
+    body(0, 0)
+    space = ec.install()
+    esper.process(1.0)
+
+    for digits in (400, 5000):
+        with pytest.raises((ValueError, KeyError), match=told) as caught:
+            ask(space, 10**digits)
+        assert len(str(caught.value)) < 200
+
+
+def test_a_count_or_a_distance_that_was_too_large_for_c_failed():
+    crate = body(3, 0)
+    space = ec.install()
+    esper.process(1.0)
+
+    assert [each.id for each in space.nearest((0, 0), 10**5000, within=10**5000)] == [crate]
+
+
+def test_settings_that_could_be_set_and_were_not_read():
+    space = ec.install(margin=2.0)
+
+    assert (space.margin, space.lookahead) == (2.0, 12.0)
+    for name in ("margin", "lookahead"):
+        with pytest.raises(AttributeError, match=name):
+            setattr(space, name, 3.0)
+
+
+class Sevenfold(float):
+    def __float__(self):
+        return 7.0 * super().__float__()
+
+
+@pytest.mark.usefixtures("implementation")
+def test_a_float_that_says_another_number_was_read_by_pure_python_alone():
+    place, speed, grip = ec.Position(0, 0), ec.Velocity(0, 0), ec.Friction(0.5)
+    crate = esper.create_entity(place, ec.Extents(1, 1), speed, ec.Slide(), grip)
+    space = ec.install()
+    place.x, grip.value = Sevenfold(1.0), Sevenfold(0.125)
+    esper.process(1.0)
+    assert space.positions([crate]).tolist() == [[7.0, 0.0]]
+    speed.y = Sevenfold(2.0)
+
+    esper.process(1.0)
+
+    assert space.positions([crate]).tolist() == [[7.0, 14.0]]
+    data = space.snapshot()
+    place.x = grip.value = 5.0
+    space.restore(data)
+    assert (place.x, grip.value) == (7.0, 0.875)
+
+
 def test_a_space_was_copied_with_the_insides_of_the_first():
     space = ec.install()
 
