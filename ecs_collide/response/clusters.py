@@ -16,8 +16,8 @@ In a crowd that presses together, each merge would turn a whole cluster, and
 the next one turn it back.  A cluster without an anchor *lasts* to the end of the step
 once it merges, if one of its members has merged in an earlier instant of the step.  If
 one of two merging clusters lasts, the heavier one keeps its path and only the lighter
-one turns.  Their momenta are added, and at the end of the step all members get
-momentum / mass, the *shared* velocity.
+one turns; of equals only the faster one.  Their momenta are added, and at the end of the step
+all members get momentum / mass, the *shared* velocity.
 
 The first partners of an instant must not decide where the others go.  So `Projection` may form the
 clusters of an instant again, from the velocities that their members had `before` they joined.
@@ -51,6 +51,7 @@ from ecs_collide.narrowphase.narrowphase import SharedMotion
 from ecs_collide.narrowphase.step import Step
 
 SPLITTER = 2.0**27 + 1.0
+PATH_ROUNDING = 2.0**-44  # of the velocities of two paths that are equally fast
 CLUSTER_ROUNDING = 2.0**-48  # of the velocity and the shifts of two members of one cluster
 
 
@@ -764,7 +765,7 @@ class Clusters(SharedMotion):
             velocity = self.nodes[higher].velocity
         elif self._persists(one) or self._persists(other):
             lasts = True
-            velocity = self.nodes[one if self._leads(one, other) else other].velocity
+            velocity = self._leading_velocity(one, other)
         elif self.nodes[one].velocity == self.nodes[other].velocity:
             velocity = self.nodes[one].velocity
         else:
@@ -843,32 +844,22 @@ class Clusters(SharedMotion):
         """Return whether a cluster lasts, or a member has merged in an earlier instant."""
         return self.nodes[root].lasts or self.nodes[root].merged_before
 
-    def _leads(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the first of two clusters keeps its path when they merge and last."""
-        heavier: cython.double = self.nodes[one].mass - self.nodes[other].mass
+    def _leading_velocity(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity of the path of two clusters that merge and last.
 
-        heavier += self.nodes[one].mass_low - self.nodes[other].mass_low
-        if heavier != 0.0:
-            return heavier > 0.0
-        if self._persists(one) != self._persists(other):
-            return self._persists(one)
-        return self.bodies.precedes(self._foremost(one), self._foremost(other))
+        It is that of the heavier one.  Of equals it is that of the slower one, or the mean if none
+        is slower; if faces grow, it is that of the first one.
+        """
+        v1: cython.double = self.nodes[one].velocity
+        v2: cython.double = self.nodes[other].velocity
+        lead: cython.double = self.nodes[one].mass - self.nodes[other].mass
 
-    def _foremost(self, root: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the first body in space among a cluster's members of its rank.  O(members)."""
-        b: Bodies = self.bodies
-        node: cython.Py_ssize_t = root
-        foremost: cython.Py_ssize_t = -1
-
-        while node:
-            i: cython.Py_ssize_t = self.nodes[node].body
-            if self.node_of[i, self.nodes[node].axis] == node and (
-                b.controls.rank_of(i) == self.nodes[root].rank
-                and (foremost < 0 or b.precedes(i, foremost))
-            ):
-                foremost = i
-            node = self.nodes[node].next
-        return foremost
+        lead += self.nodes[one].mass_low - self.nodes[other].mass_low
+        if lead == 0.0 and not (self.nodes[one].resizes or self.nodes[other].resizes):
+            lead = abs(v2) - abs(v1)
+            if abs(lead) <= PATH_ROUNDING * abs(v1):
+                return 0.5 * (v1 + v2)
+        return v1 if lead >= 0.0 else v2
 
     @cython.cfunc
     @cython.inline

@@ -980,18 +980,12 @@ class Simulator:
             return True
         return i in self.clusters[k] and self.clusters[k][i].anchor is not None
 
-    def _leads(self, one: Cluster, other: Cluster) -> bool:
-        """Return whether the first of two groups keeps its velocity when they join to last."""
+    def _common_path(self, one: Cluster, other: Cluster, k: int) -> Fraction:
+        """Return the velocity of the path of two groups that join to last."""
+        v1, v2 = self._path_of(one, k), self._path_of(other, k)
         if self.mass_of(one) != self.mass_of(other):
-            return self.mass_of(one) > self.mass_of(other)
-        if (one.merged_before or one.lasts) != (other.merged_before or other.lasts):
-            return one.merged_before or one.lasts
-        return self._foremost(one) < self._foremost(other)
-
-    def _foremost(self, cluster: Cluster) -> tuple:
-        """Return the first place of those who have the highest dominance in a group."""
-        rank = self.rank_of(cluster)
-        return min(self.places[n] for n in cluster.members if self.bodies[n].level == rank)
+            return v1 if self.mass_of(one) > self.mass_of(other) else v2
+        return min(v1, v2, key=abs) if abs(v1) != abs(v2) else (v1 + v2) / 2
 
     def _cluster_of(self, i: int, k: int) -> Cluster:
         """Return the group of a dynamic body, be it one of its own."""
@@ -1045,7 +1039,7 @@ class Simulator:
         other.shift = {n: other.shift_of(n) + shift for n in other.members}
         if other.lasts:
             other.momentum -= self.mass_of(other) * shift
-        self._unite(one, other, k)
+        self._unite(*sorted((one, other), key=lambda c: self.places[i if c is one else j]), k)
         return True
 
     def _unite(self, one: Cluster, other: Cluster, k: int) -> None:
@@ -1071,7 +1065,8 @@ class Simulator:
             velocity = (mass1 * v1 + mass2 * v2) / (mass1 + mass2)
             if joined.merged_before or one.lasts or other.lasts:
                 joined.momentum = mass1 * v1 + mass2 * v2
-                velocity = self._path_of(one if self._leads(one, other) else other, k)
+                leads = self.mass_of(one) >= self.mass_of(other)  # of equals the first in space
+                velocity = self._path_of(one if leads else other, k)
         self._set_group(joined, k, velocity)
 
     def _path_of(self, cluster: Cluster, k: int) -> Fraction:
@@ -1162,9 +1157,7 @@ class Simulator:
                     self.loss += energy - momentum * velocity
             if joined.merged_before or any(cluster.lasts for cluster in joining):
                 joined.momentum = momentum
-                leads = len(joining) == 1 or self._leads(*joining)
-                leader = joining[0] if leads else joining[1]
-                velocity = self.velocity[min(leader.members)][k]
+                velocity = self._common_path(joining[0], joining[-1], k)
         if len(joining) == 2 or len(self.joining) == 1:
             self._link(i, j, k, sign)
         for n in joined.members:

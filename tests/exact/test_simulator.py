@@ -198,7 +198,8 @@ def row_that_lasts(*more, last="slide", mass=4):
     If the last weighs 4, all stop there, and share a momentum of 64.  If it weighs 2, all go on
     at 32, and all but the first share a momentum of 32.
     """
-    row = [body(n, (4 * n - 4, 0), (1, 1), (0, 0), "slide") for n in range(2, 5)]
+    masses = enumerate((1, Fraction(3, 4), Fraction(5, 4)), 2)  # of two parts the first is heavier
+    row = [body(n, (4 * n - 4, 0), (1, 1), (0, 0), "slide", mass) for n, mass in masses]
     runner = body(1, (0, 0), (1, 1), (64, 0), "slide")
     return run([runner, *row, body(5, (16, 0), (1, 2), (0, 0), last, mass), *more])
 
@@ -210,6 +211,17 @@ def test_a_group_merged_before_keeps_the_path_of_its_heavier_part_and_shares_its
     assert stopped.faces(5)[0][0] == 15
     assert [v[0] for v in gone_on.velocity.values()] == [32, *[Fraction(32, 5)] * 4]
     assert gone_on.faces(5)[0][0] == 15 + 25
+
+
+def test_of_two_equal_groups_that_join_to_last_the_slower_keeps_its_path():
+    row = [
+        body(n, (x, 0), (1, 1), (v, 0), "slide") for n, x, v in ((1, 0, 16), (2, 4, 0), (3, 8, 0))
+    ]
+
+    exact = run(row)
+
+    assert [v[0] for v in exact.velocity.values()] == [Fraction(16, 3)] * 3
+    assert exact.faces(3)[0][0] == 7
 
 
 def test_a_group_that_lasts_goes_on_as_one_in_later_instants():
@@ -691,8 +703,12 @@ FAULTS = {
         "if True:",
     ),
     "the lighter cluster keeps its path": (
-        "return self.mass_of(one) > self.mass_of(other)",
-        "return self.mass_of(one) < self.mass_of(other)",
+        "return v1 if self.mass_of(one) > self.mass_of(other)",
+        "return v1 if self.mass_of(one) < self.mass_of(other)",
+    ),
+    "the faster of two equal clusters keeps its path": (
+        "return min(v1, v2, key=abs)",
+        "return max(v1, v2, key=abs)",
     ),
     "who leaves a cluster that lasts takes nothing along": (
         "cluster.momentum = velocity * self.mass_of(cluster)",

@@ -14,7 +14,7 @@ import pytest
 import ecs_collide as ec
 from tests import packed, plain
 from tests.pressing import HALF, SCENES, Crowd, one_against_many, rows, swarm
-from tests.scenes import SLOP, mover, pairs_inside
+from tests.scenes import SLOP, mover, pairs_inside, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -254,3 +254,18 @@ def test_pairs_of_bodies_in_one_place_are_looked_at_once_and_not_four_times(monk
 
     assert space.stats.skipped == n * (n - 1) // 2
     assert n_looks <= space.stats.skipped  # those that show that there is no room
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_of_two_equal_clusters_that_merge_again_the_slower_keeps_its_path(way):
+    # The first two go on at 8 from x = 2 and 4.  The second stops at the third one, which is
+    # slower, and so does the first at them.  All share the momentum in the end.
+    row = [
+        mover((way * x, 0), (1, 1), (way * v, 0), ec.Slide()) for x, v in ((0, 16), (4, 0), (8, 0))
+    ]
+    ec.install()
+
+    esper.process(1.0)
+
+    assert [position(each) for each in row] == [(way * x, 0) for x in (4, 6, 8)]
+    assert [velocity(each)[0] for each in row] == pytest.approx([way * 16 / 3] * 3, rel=1e-15)
