@@ -275,30 +275,56 @@ def test_a_box_of_higher_dominance_is_not_turned_by_those_behind_it():
     assert (slow.x, fast.x, pushed.x) == (0, 0, 0)
 
 
-def test_forces_that_change_by_more_than_their_rank_vanish_in_the_order_of_their_quotients():
+@pytest.mark.parametrize(
+    ("boxes", "expected"),
+    [
+        # a force grows to a rank above its own: released at once, it would come back
+        (
+            (
+                (1.0, 2.25, 9.0, 1000.0, 1),
+                (2.0, 2.0, 12.0, 1.0, 0),
+                (2.0, 3.0, -16.0, 1.0, 0),
+                (2.0, 4.0, 5.0, 1.0, 5),
+                (3.0, 0.75, 2.0, 1.0, 5),
+                (3.0, 1.75, -16.0, 1.0, 1),
+                (3.0, 2.75, 16.0, 1.0, 0),
+                (3.0, 3.75, 7.0, 1.0, 0),
+                (4.0, 1.25, -8.0, 1.0, 1),
+                (4.0, 2.25, 6.0, 1.0, 5),
+                (4.0, 4.25, -6.0, 1000.0, 1),
+            ),
+            (5, 5, 5, 5, 2, 5, 6, 5, 5, 6, 5),
+        ),
+        # forces of several ranks are released in one tree
+        (
+            (
+                (0.0, 1.5, 8.0, 64.0, 1),
+                (1.0, 1.25, 10.0, 1.0, 0),
+                (1.0, 2.25, -12.0, 1.0, 0),
+                (1.0, 3.25, 4.0, 1.0, 2),
+                (2.0, 0.0, 2.0, 1.0, 2),
+                (2.0, 1.0, -13.0, 1.0, 1),
+                (2.0, 2.0, 14.0, 1.0, 0),
+                (2.0, 3.0, 6.0, 1.0, 0),
+                (3.0, 0.5, -6.0, 1.0, 0),
+                (3.0, 1.5, 5.0, 1.0, 2),
+                (3.0, 3.5, -4.0, 64.0, 1),
+            ),
+            (4, 4, 4, 4, 2, 4, 5, 4, 4, 5, 4),
+        ),
+    ],
+)
+def test_forces_that_change_by_more_than_their_rank_vanish_in_the_order_of_their_quotients(
+    boxes, expected
+):
     # If all of them are released at once, the search goes in a circle here.
     ec.install()
-    wall = [
-        Box(x, y, speed, mass, False, rank)
-        for x, y, speed, mass, rank in (
-            (0.0, 1.5, 8.0, 64.0, 1),
-            (1.0, 1.25, 10.0, 1.0, 0),
-            (1.0, 2.25, -12.0, 1.0, 0),
-            (1.0, 3.25, 4.0, 1.0, 2),
-            (2.0, 0.0, 2.0, 1.0, 2),
-            (2.0, 1.0, -13.0, 1.0, 1),
-            (2.0, 2.0, 14.0, 1.0, 0),
-            (2.0, 3.0, 6.0, 1.0, 0),
-            (3.0, 0.5, -6.0, 1.0, 0),
-            (3.0, 1.5, 5.0, 1.0, 2),
-            (3.0, 3.5, -4.0, 64.0, 1),
-        )
-    ]
+    wall = [Box(x, y, speed, mass, False, rank) for x, y, speed, mass, rank in boxes]
 
     for turn in TURNS.values():
         after = velocities_after(wall, range(11), turn)
 
-        assert after == [turn(x, 0.0) for x in (4, 4, 4, 4, 2, 4, 5, 4, 4, 5, 4)]
+        assert after == [turn(x, 0.0) for x in expected]
 
 
 def test_a_box_of_a_higher_rank_that_presses_on_nothing_hides_no_pull_of_a_lower_one():
