@@ -15,7 +15,7 @@ from __future__ import annotations
 from math import floor
 
 from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
-from ecs_collide._kernel.arrays import DOUBLE, zeros
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, zeros
 from ecs_collide._kernel.constants import (
     APART_AT_LEAST,
     CLEAR,
@@ -29,6 +29,9 @@ from ecs_collide.motion.columns import allocate, blocks_of, views_of
 from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.paths import finish_paths, start_paths
 from ecs_collide.motion.rare_columns import RareColumns
+
+if cython.compiled:
+    from cython.cimports.libc.string import memset
 
 PATH_ROUNDING = 2.0**-44  # part of the largest number of a path, less than any slop
 REACH = 2.0**-40  # part of the largest face by which bounds are extended, more than any slop
@@ -76,8 +79,10 @@ class Bodies:
     blocks: ReadOnly[list]
     memory: ReadOnly[list]
     bound: list
+    cleared: list  # the bytes of the blocks that are cleared for a new body: (columns, rows, bytes)
     # the number of rows
     capacity: ReadOnly[cython.Py_ssize_t]
+    n_used: cython.Py_ssize_t  # the first row from which on no row was ever given out
     n_marked: cython.Py_ssize_t
     n_woken: cython.Py_ssize_t
     n_turned: cython.Py_ssize_t
@@ -172,7 +177,7 @@ class Bodies:
         self.blocks = blocks_of(dim, apart)
         self.memory = []
         self.bound = []
-        self.capacity = 0
+        self.capacity = self.n_used = 0
         self.reserve(columns.INITIAL_ROWS)
 
     def reserve(self, n_rows: cython.Py_ssize_t):
@@ -202,7 +207,32 @@ class Bodies:
         self.flat_max = flat(self.swept_max)
         self.flat_path = cython.address(self.path[0]) if cython.compiled else self.path
         self.capacity = self.ids.shape[0]
+        self.cleared = []
+        for block, memory in zip(self.blocks, self.memory, strict=True):
+            if block.is_cleared:
+                self.cleared.append(memory.view(BYTE).reshape(*memory.shape[:2], -1))
         self.bound = self.memory  # last, because this frees the arrays that were bound
+
+    def take_rows(self, rows: cython.longlong[::1], entities: list):
+        """Clear rows for new bodies, and write their ids and masses."""
+        n: cython.Py_ssize_t
+        k: cython.Py_ssize_t
+        n_used: cython.Py_ssize_t = self.n_used
+
+        for memory in self.cleared:
+            if not cython.compiled:
+                memory[:, rows] = 0
+                continue
+            block: cython.schar[:, :, ::1] = memory
+            for k in range(block.shape[0]):
+                for n in range(rows.shape[0]):
+                    # Other rows are zero, and take no memory until they are written.
+                    if rows[n] < n_used:
+                        memset(cython.address(block[k, rows[n], 0]), 0, block.shape[2])
+        for n in range(rows.shape[0]):
+            self.ids[rows[n]] = entities[n]
+            self.mass[rows[n]] = 1.0
+            self.n_used = max(self.n_used, rows[n] + 1)
 
     def start_over(self):
         """Reset the data of the current step, which may have been interrupted anywhere."""

@@ -84,9 +84,7 @@ class BodyTable:
         self.capacity = 0
         self.views = SimpleNamespace()
         self._free: list[int] = []
-        self._n_used = 0  # the first row from which on no row was ever given out
         self._freed: list[int] = []
-        self._cleared: list[NDArray[Any]] = []
         self._saved: tuple[NDArray[Any], ...] = ()
         self._taken: NDArray[Any] = np.zeros(0)
         self._rest: NDArray[Any] = np.zeros(0)
@@ -106,12 +104,6 @@ class BodyTable:
         new["_saved"] = vectors[FIRST_SEEN:], rarer[1:], scalars[:1], singles, flags
         new["_taken"] = vectors[:N_TAKEN]
         new["_rest"] = flags[_REST]
-        # One item for each row, as numpy assigns these in half the time.
-        new["_cleared"] = [
-            column.view(f"V{column.strides[0]}").reshape(-1)
-            for block, columns in zip(blocks, memory, strict=True)
-            for column in (columns if block.is_cleared else ())
-        ]
         new["_free"] = [*self._free, *range(capacity - 1, self.capacity - 1, -1)]
         new["capacity"] = capacity
         self.__dict__.update(new)  # one call, so that no interrupt leaves a part of it
@@ -130,12 +122,7 @@ class BodyTable:
         n_free = len(self._free) - len(entities)
         rows = np.array(self._free[n_free:][::-1], np.int64)
         del self._free[n_free:]
-        used = rows[rows < self._n_used]
-        for column in self._cleared if len(used) else ():
-            column[used] = b""  # other rows are zero, and take no memory until they are written
-        self._n_used = max(self._n_used, int(rows.max(initial=-1)) + 1)
-        self.ids[rows] = entities
-        self.mass[rows] = 1.0
+        self.bodies.take_rows(rows.data, entities)
         return rows
 
     def take_seen(self, rows: NDArray[np.int64]) -> None:

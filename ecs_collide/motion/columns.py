@@ -179,7 +179,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     # Values of components, grouped by their readers.
     **dict.fromkeys(("place", "size", "tight_min", "tight_max"), ("sync.reader",)),
     **dict.fromkeys(("bad", "custom", "disabled", "sensor", "dynamic"), ("sync.reader",)),
-    **dict.fromkeys(("has", "attached"), ("sync.entity_rows", "sync.reader")),
+    **dict.fromkeys(("has", "attached"), ("sync.reader",)),
     "traits": ("sync.rare_reader",),
     **dict.fromkeys(("one_way", "carries", "surface"), ("motion.rare_columns", "sync.rare_reader")),
     "slope": ("motion.rare_columns", "sync.rare_reader"),
@@ -196,7 +196,7 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "seen_offset": ("step.editing",),
     **dict.fromkeys(("response", "restitution"), ("step.impact_loop", "sync.reader")),
     # State that changes between steps.
-    **dict.fromkeys(("ids", "mass"), ("motion.body_table",)),
+    **dict.fromkeys(("ids", "mass"), ("motion.bodies",)),
     "n_cached": ("sync.entity_rows", "sync.reader", "sync.seen"),
     "news": ("sync.entity_rows", "sync.reader", "sync.registry", "sync.seen"),
     "touched": ("sync.body_lists", "sync.reader", "sync.registry", "sync.seen", "sync.targets"),

@@ -264,46 +264,61 @@ class BodyLists:
         attached: cython.schar[::1] = self.bodies.attached
         rows: cython.longlong[::1] = self.rows
         kinds: cython.schar[::1] = zeros(BYTE, rows.shape[0])
+        kind: cython.int
         n: cython.Py_ssize_t
+        n_unfixed: cython.Py_ssize_t = 0
+        n_watched: cython.Py_ssize_t = 0
+        n_attached: cython.Py_ssize_t = 0
 
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
+            kind = 0
             if not has[i] & Has.FIXED:
-                kinds[n] = UNFIXED if disabled[i] or attached[i] else UNFIXED | WATCHED
+                kind = UNFIXED if disabled[i] or attached[i] else UNFIXED | WATCHED
             if attached[i] and not disabled[i]:
-                kinds[n] |= ATTACHED
-        self.unfixed = self._chosen(rows, kinds, UNFIXED)
-        return self._chosen(rows, kinds, WATCHED), self._chosen(rows, kinds, ATTACHED)
+                kind |= ATTACHED
+            kinds[n] = kind
+            n_unfixed += (kind & UNFIXED) != 0
+            n_watched += (kind & WATCHED) != 0
+            n_attached += (kind & ATTACHED) != 0
+        self.unfixed = self._chosen(rows, kinds, UNFIXED, n_unfixed)
+        return (
+            self._chosen(rows, kinds, WATCHED, n_watched),
+            self._chosen(rows, kinds, ATTACHED, n_attached),
+        )
 
     def part(self, watched: cython.longlong[::1]):
         """List the bodies to read that move, and the others."""
         moves: cython.schar[::1] = self.bodies.moves
         kinds: cython.schar[::1] = zeros(BYTE, watched.shape[0])
         n: cython.Py_ssize_t
+        n_movers: cython.Py_ssize_t = 0
 
         for n in range(watched.shape[0]):
             kinds[n] = MOVES if moves[watched[n]] else STAYS
-        self.movers = self._chosen(watched, kinds, MOVES)
-        self.stills = self._chosen(watched, kinds, STAYS)
+            n_movers += kinds[n] == MOVES
+        self.movers = self._chosen(watched, kinds, MOVES, n_movers)
+        self.stills = self._chosen(watched, kinds, STAYS, watched.shape[0] - n_movers)
 
     @cython.cfunc
     def _chosen(
-        self, rows: cython.longlong[::1], kinds: cython.schar[::1], kind: cython.int
+        self,
+        rows: cython.longlong[::1],
+        kinds: cython.schar[::1],
+        kind: cython.int,
+        n_chosen: cython.Py_ssize_t,
     ) -> object:
-        """Return the rows of one of some kinds: the same array if these are all."""
+        """Return the `n_chosen` rows of one of some kinds: the same array if these are all."""
         n: cython.Py_ssize_t
-        n_chosen: cython.Py_ssize_t = 0
+        to: cython.Py_ssize_t = 0
 
-        for n in range(rows.shape[0]):
-            n_chosen += (kinds[n] & kind) != 0
         if n_chosen == rows.shape[0]:
             return rows
         chosen: cython.longlong[::1] = np.empty(n_chosen, np.int64).data
-        n_chosen = 0
-        for n in range(rows.shape[0]):
+        for n in range(rows.shape[0] if n_chosen else 0):
             if kinds[n] & kind:
-                chosen[n_chosen] = rows[n]
-                n_chosen += 1
+                chosen[to] = rows[n]
+                to += 1
         return chosen
 
     @may_raise

@@ -181,7 +181,7 @@ class EntityRows:
         self.table.news[found] = News.NEW
         self.new.update(dict.fromkeys(rows))
         self._reader.cache_all(rows, [entities[entity] for entity in newcomers])
-        self._switch_off(found)
+        self._switch_off(rows)
         return found
 
     def recache(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
@@ -198,18 +198,17 @@ class EntityRows:
             self.end_contacts(others, [EndReason.ENTITY_DELETED] * len(others))
             self.table.news[others] |= News.NEW
             self.new.update(dict.fromkeys(others))
-        self._switch_off(np.array(rows, np.int64))
+        self._switch_off(rows)
 
-    def _switch_off(self, rows: RowArray) -> None:
+    def _switch_off(self, rows: list[int]) -> None:
         """Exclude bodies that have become disabled, until they are enabled and read again."""
-        c = self.table
-        disabled = rows[c.disabled[rows] != 0]
-        off = disabled[c.quarantined[disabled] != Exclusion.DISABLED].tolist()
+        disabled, state = self.table.views.disabled, self.table.views.quarantined
+        off = [row for row in rows if disabled[row] and state[row] != Exclusion.DISABLED]
         if off:
             for row in off:
-                self._reader.store_exclusion(row, c.views.quarantined[row])
+                self._reader.store_exclusion(row, state[row])
             self.skip(off, [EndReason.DISABLED] * len(off))
-            c.quarantined[off] = Exclusion.DISABLED
+            self.table.quarantined[off] = Exclusion.DISABLED
             self.switched_off += off
 
     def release_gone(self, gone: list[int], world: World) -> None:
@@ -233,13 +232,8 @@ class EntityRows:
         self._timeline.remove(rows)
         for row in rows if self.new else ():
             self.new.pop(row, None)  # another body may get the row before the next step
-        self._clear(rows)
+        self._reader.release(rows)
         self.table.free(rows)
-
-    def _clear(self, rows: list[int]) -> None:
-        self._reader.clear(rows)
-        places = np.array(rows, np.int64)
-        self.table.has[places] = self.table.attached[places] = 0
 
     def update_order(self, newcomers: list[int], new_rows: RowArray, gone: list[int]) -> None:
         """Update `entities` and `rows`, in the order of the ids."""
@@ -278,12 +272,12 @@ class EntityRows:
                 there = ((kind, items[n]) for kind, items in zip(types, columns, strict=True))
                 self._reader.cache(row, {kind: item for kind, item in there if item is not None})
             self.table.n_cached[rows_cached] = n_cached
-        self._clear(self._allocated)
+        self._reader.release(self._allocated)
         self._set(entities, rows)
 
     def clear(self) -> None:
         """Remove all bodies."""
-        self._clear(list(range(self.table.capacity)))
+        self._reader.release(list(range(self.table.capacity)))
         self.table.quarantined[:] = 0
         self._set(NO_ROWS, NO_ROWS)
 

@@ -305,8 +305,14 @@ class ComponentReader:
         b.news[i] |= News.UNCHECKED
         return True
 
+    def release(self, rows: list):
+        """Free rows of deleted bodies: they have no components."""
+        for i in rows:
+            self.bodies.has[i] = self.bodies.attached[i] = 0
+        self.clear(rows)
+
     def clear(self, rows: list):
-        """Release the components of deleted bodies."""
+        """Release the cached components of bodies."""
         kind: ComponentBinding
 
         for i in rows:

@@ -179,9 +179,10 @@ class BodyRegistry:
         admitted = NO_ROWS
         if changes.newcomers:
             admitted = index.admit(changes.newcomers, changes.entities)
-            fixed = admitted[self.table.has[admitted] & Has.FIXED != 0]
-            if len(fixed):
-                self.lists.unread = union(self.lists.unread, fixed)
+            has = self.table.views.has
+            fixed = [row for row in admitted.tolist() if has[row] & Has.FIXED]
+            if fixed:
+                self.lists.unread = union(self.lists.unread, np.array(fixed))
         if changes.newcomers or changes.gone:
             index.update_order(changes.newcomers, admitted, changes.gone)
         if changes.newcomers or changes.gone or changed:

@@ -645,12 +645,17 @@ static inline PyObject *changed_entities(PyObject *entities, const long long *id
                                          const long long *rows, Py_ssize_t n_rows,
                                          const long long *states, signed char *present)
 {
-    Py_ssize_t n = 0, place = 0;
+    Py_ssize_t n = 0, place = 0, ahead = 0;
     PyObject *entity, *components, *found = PyList_New(0);
     if (found == NULL)
         return NULL;
+    for (int k = 0; k < FETCHED_AHEAD; ++k)
+        PyDict_Next(entities, &ahead, &entity, &components);
     while (PyDict_Next(entities, &place, &entity, &components)) {
         const long long state = state_of(components);
+        PyObject *later, *coming;
+        if (PyDict_Next(entities, &ahead, &later, &coming))
+            fetch((const double *)coming);
         int is_same = n < n_rows && state != 0 && states[rows[n]] == state;
         if (!is_same) {
             const long long id = PyLong_AsLongLong(entity);
