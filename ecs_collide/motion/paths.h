@@ -1,8 +1,8 @@
-/* What is computed for every moving body in every step.
+/* Paths and bounds of moving bodies in 2D, with x and y side by side in vector instructions.
 
-   In 2D, x and y go through the same operations side by side as one axis after the other in the
-   loops of `motion/bodies.py` and `sync/reader.py`, so the bits are the same.  Each function returns
-   the first place in `rows` that it leaves to such a loop. */
+   `motion/bodies.py` and `sync/reader.py` have loops that compute the same one axis after the other.
+   The operations are the same, and so are the bits.  A function stops at the first body that only
+   the loop can handle, and returns its place in `rows`. */
 
 #ifndef ECS_COLLIDE_PATHS_H
 #define ECS_COLLIDE_PATHS_H

@@ -1,4 +1,4 @@
-"""What is computed for every moving body in every step, in 2D.
+"""Paths and bounds of moving bodies in 2D, computed in every step.
 
 Compiled kernels take these functions from `motion/paths.h`.  Pure Python does not call them.
 """

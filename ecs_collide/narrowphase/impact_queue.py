@@ -180,7 +180,7 @@ class ImpactQueue:
         rank: cython.int,
         at: cython.double,
     ) -> cython.void:
-        """Queue a pair by its leader, before those of the same time with a larger `at`."""
+        """Queue a pair by its leader; `at` orders the pairs of one time whose rank is 0."""
         if self.bodies.wraps:
             at = 0.0
         if self.pairs.at[pair].where != Where.NOWHERE:

@@ -839,7 +839,7 @@ class Projection:
     @cython.cfunc
     @cython.inline
     def _rank_of_way(self, e: cython.Py_ssize_t) -> cython.longlong:
-        """Return the rank of a link's way to zero: that of its force above that of its goal."""
+        """Return by how many ranks the force of a link exceeds its goal."""
         if self.links[e].force == 0.0:
             return -WHOLE_WAY
         return self.links[e].force_rank - self.links[e].goal_rank

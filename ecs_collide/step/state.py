@@ -137,8 +137,8 @@ class StepState:
     ) -> cython.void:
         """End the step under way in one operation, which an exception cannot split.
 
-        `log`, unless it is None, takes the events of `buffer`.  Pure Python needs a second log, because
-        an interrupt between the two assignments must leave the events of the last step as they are.
+        `log`, unless it is None, takes the events of `buffer`.  Pure Python needs a second log,
+        because an interrupt between two assignments must leave the events of the last step alone.
         From here on the step can no longer be rolled back.
         """
         step: Any = self.step + 1
@@ -151,8 +151,8 @@ class StepState:
         if not cython.compiled:
             self.set(
                 log=log, known_events=None, step=step, time=time, counts=counts,
-                n_asleep=n_asleep, stats=None, new_reports=no_reports, n_reports=n_reports, phase=IDLE,
-                before=None,
+                n_asleep=n_asleep, stats=None, new_reports=no_reports, n_reports=n_reports,
+                phase=IDLE, before=None,
             )  # fmt: skip
             return
         self.log = log

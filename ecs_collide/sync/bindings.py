@@ -212,7 +212,7 @@ class ComponentBinding:
 
     @may_raise
     def learn(self, rows: cython.longlong[::1]) -> cython.int:
-        """Know the objects that hold the seen values of `rows`; the next step reads all others."""
+        """Remember which objects hold the seen values of `rows`; the next step reads the others."""
         if cython.compiled and self.items and rows.shape[0]:
             slots_learn(self.slots, cython.address(rows[0]), rows.shape[0])
         return 0
