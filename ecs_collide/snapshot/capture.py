@@ -209,7 +209,7 @@ class SnapshotSchema:
 
         Raise TypeError if a field is no number.
         """
-        numbers = np.zeros(contents.n_numbers)
+        numbers = np.empty(contents.n_numbers)
         n, wrong = self._kernel.read_all(self._library_records, numbers.data)
         if n >= 0:
             raise _no_number(

@@ -64,28 +64,27 @@ class ComponentRecords:
         int
             The index of a component with a field that is not a number, or -1.
         """
-        i: cython.Py_ssize_t
+        i: cython.Py_ssize_t = -1
         k: cython.Py_ssize_t
-        at: cython.Py_ssize_t = start
 
         _require_room(numbers, start, len(self.items) * self.width)
         if self.width == 0:
             return -1
-        for i in range(len(self.items)):
+        while True:
+            i += 1
+            if cython.compiled and i < len(self.items):
+                i = fields_read(self.slots, self.items, i, cython.address(numbers[start]))
+            if i >= len(self.items):
+                return -1
             item = self.items[i]
-            if not cython.compiled or not fields_read(
-                self.slots, item, cython.address(numbers[at])
-            ):
-                try:
-                    for k in range(self.width):
-                        value = read_number(item, self.names[k])
-                        if isinstance(value, (str, bytes, bytearray)):
-                            return i
-                        numbers[at + k] = float(value)
-                except (AttributeError, TypeError, ValueError, OverflowError):
-                    return i
-            at += self.width
-        return -1
+            try:
+                for k in range(self.width):
+                    value = read_number(item, self.names[k])
+                    if isinstance(value, (str, bytes, bytearray)):
+                        return i
+                    numbers[start + i * self.width + k] = float(value)
+            except (AttributeError, TypeError, ValueError, OverflowError):
+                return i
 
     @cython.ccall
     @may_raise

@@ -106,12 +106,10 @@ static inline Py_ssize_t offset_of(PyObject *item, PyObject *name, PyObject *bar
     return offset;
 }
 
-/* Return whether a component can be read in place; the first one sets the offsets. */
-static inline int slots_fit(Slots *slots, PyObject *item)
+/* Set the offsets from the first component of a type; return whether it can be read in place. */
+static int slots_find(Slots *slots, PyObject *item)
 {
     PyObject *type = (PyObject *)Py_TYPE(item);
-    if (type == slots->type)
-        return 1;
     if (type != slots->wanted)
         return 0;
     for (Py_ssize_t k = 0; k < slots->width; ++k) {
@@ -124,6 +122,12 @@ static inline int slots_fit(Slots *slots, PyObject *item)
     slots->type = type;
     slots->wanted = Py_None;
     return 1;
+}
+
+/* Return whether a component can be read in place. */
+static inline int slots_fit(Slots *slots, PyObject *item)
+{
+    return (PyObject *)Py_TYPE(item) == slots->type || slots_find(slots, item);
 }
 
 static inline PyObject **slot_of(const Slots *slots, PyObject *item, Py_ssize_t k)
@@ -406,8 +410,8 @@ static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py
     return n;
 }
 
-/* Read the slots of any component if they all hold plain floats, or ints if these are allowed. */
-static inline int numbers_read(Slots *slots, PyObject *item, double *numbers, int may_be_ints)
+/* Read the slots of any component if they all hold plain numbers. */
+static inline int numbers_read(Slots *slots, PyObject *item, double *numbers)
 {
     PyObject *value;
     if (!slots_fit(slots, item))
@@ -418,7 +422,7 @@ static inline int numbers_read(Slots *slots, PyObject *item, double *numbers, in
             return 0;
         if (PyFloat_CheckExact(value)) {
             numbers[k] = FLOAT_VALUE(value);
-        } else if (may_be_ints && PyLong_CheckExact(value)) {
+        } else if (PyLong_CheckExact(value)) {
             numbers[k] = PyLong_AsDouble(value);
             if (numbers[k] == -1.0 && PyErr_Occurred()) {
                 PyErr_Clear(); /* The read by name raises a clear error. */
@@ -435,23 +439,36 @@ static inline int numbers_read(Slots *slots, PyObject *item, double *numbers, in
 static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
 {
     PyObject *item = slots->items[i];
-    if (!numbers_read(slots, item, numbers, 1))
+    if (!numbers_read(slots, item, numbers))
         return 0;
     for (Py_ssize_t k = 0; k < slots->width; ++k)
         remember(&slots->known[i * slots->width + k], *slot_of(slots, item, k));
     return 1;
 }
 
-/* Read the slots of any component if they all hold plain floats. */
-static inline int fields_read(Slots *slots, PyObject *item, double *numbers)
+/* Read the slots of the components of a list from place `n` on.  Return the place of the first one
+   that does not hold plain floats in all of them. */
+static inline Py_ssize_t fields_read(Slots *slots, PyObject *items, Py_ssize_t n, double *numbers)
 {
-    return numbers_read(slots, item, numbers, 0);
+    const Py_ssize_t n_items = LIST_SIZE(items), width = slots->width;
+    for (; n < n_items; ++n) {
+        PyObject *item = LIST_ITEM(items, n);
+        if (!slots_fit(slots, item))
+            break;
+        for (Py_ssize_t k = 0; k < width; ++k) {
+            PyObject *value = *slot_of(slots, item, k);
+            if (value == NULL || !PyFloat_CheckExact(value))
+                return n;
+            numbers[width * n + k] = FLOAT_VALUE(value);
+        }
+    }
+    return n;
 }
 
 /* Read the slots of any component if they all hold plain numbers.  `slots` may be NULL. */
 static inline int fields_numbers(Slots *slots, PyObject *item, double *numbers)
 {
-    return slots != NULL && numbers_read(slots, item, numbers, 1);
+    return slots != NULL && numbers_read(slots, item, numbers);
 }
 
 /* Whether all slots of any component hold False itself.  `slots` may be NULL. */
@@ -588,7 +605,13 @@ static inline void take_rows(const double *from, double *to, const long long *ro
 
 static inline int same_bits(const double *one, const double *other, Py_ssize_t n)
 {
-    return memcmp(one, other, (size_t)n * sizeof(double)) == 0;
+    unsigned long long here, there, differs = 0;
+    for (Py_ssize_t k = 0; k < n; ++k) {
+        memcpy(&here, one + k, sizeof(here));
+        memcpy(&there, other + k, sizeof(there));
+        differs |= here ^ there;
+    }
+    return differs == 0;
 }
 
 /* Write the slots of any component if all that are set hold plain floats.  Return 0 if it must be

@@ -39,7 +39,7 @@ cdef extern from "ecs_collide/sync/slots.h":
         const double *source, double *target, const long long *rows, Py_ssize_t n_rows,
         Py_ssize_t width
     ) noexcept
-    bint fields_read(Slots *slots, object item, double *numbers) noexcept
+    Py_ssize_t fields_read(Slots *slots, list items, Py_ssize_t n, double *numbers) noexcept
     bint fields_numbers(Slots *slots, object item, double *numbers) noexcept
     bint fields_false(Slots *slots, object item) noexcept
     int fields_write(Slots *slots, object item, double *numbers) except -1
