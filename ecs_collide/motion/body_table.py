@@ -22,7 +22,7 @@ CHANGED_FLAGS = slice(FLAGS.index("news"), FLAGS.index("touched") + 1)
 """The flags of bodies that the game has changed since the last step."""
 
 _QUARANTINED = FLAGS.index("quarantined")
-_REST = slice(FLAGS.index("rest_count"), FLAGS.index("interrupted") + 1)
+_RESTORED = slice(FLAGS.index("bad"), FLAGS.index("interrupted") + 1)
 
 
 def is_zero(flags: NDArray[np.int8]) -> bool:
@@ -35,7 +35,7 @@ class SavedColumns(NamedTuple):
 
     vectors: NDArray[np.float64]
     rarer: NDArray[np.float64]  # `SEEN_RARER`
-    scalars: NDArray[np.float64]  # `mass`
+    scalars: NDArray[np.float64]  # `mass` and `restitution`
     singles: NDArray[np.float64]
     flags: NDArray[np.int8]
 
@@ -87,7 +87,7 @@ class BodyTable:
         self._freed: list[int] = []
         self._saved: tuple[NDArray[Any], ...] = ()
         self._taken: NDArray[Any] = np.zeros(0)
-        self._rest: NDArray[Any] = np.zeros(0)
+        self._restored: NDArray[Any] = np.zeros(0)
         self.bind()
 
     def __getattr__(self, name: str) -> NDArray[Any]:
@@ -101,9 +101,9 @@ class BodyTable:
         capacity = len(new["ids"])
         new["views"] = SimpleNamespace(**{name: view.data for name, view in new.items()})
         vectors, rarer, scalars, singles, flags = memory[: len(SavedColumns._fields)]
-        new["_saved"] = vectors[FIRST_SEEN:], rarer[1:], scalars[:1], singles, flags
+        new["_saved"] = vectors[FIRST_SEEN:], rarer[1:], scalars[:2], singles, flags
         new["_taken"] = vectors[:N_TAKEN]
-        new["_rest"] = flags[_REST]
+        new["_restored"] = flags[_RESTORED]
         new["_free"] = [*self._free, *range(capacity - 1, self.capacity - 1, -1)]
         new["capacity"] = capacity
         self.__dict__.update(new)  # one call, so that no interrupt leaves a part of it
@@ -141,13 +141,13 @@ class BodyTable:
         return is_zero(flags[CHANGED_FLAGS, :n_rows]) and now.tobytes() == then.tobytes()
 
     def put_back(self, saved: SavedColumns) -> None:
-        """Set seen columns, the columns that follow from them, and the steps at rest."""
+        """Set seen columns, what the last check found in them, and the steps at rest."""
         n_rows = saved.flags.shape[1]
         for columns, before in zip(self._saved[:-1], saved, strict=False):  # without the flags
             columns[:, :n_rows] = before
         self._taken[:, :n_rows] = saved.vectors[:N_TAKEN]
         self.growth[:n_rows] = saved.rarer[0]
-        self._rest[:, :n_rows] = saved.flags[_REST]
+        self._restored[:, :n_rows] = saved.flags[_RESTORED]
 
     def free(self, rows: list[int]) -> None:
         """Free the rows of deleted bodies, from the next step on."""

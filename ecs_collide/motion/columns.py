@@ -68,7 +68,6 @@ FLAGS = (
     "has",  # bits of `Has`: its components when it was cached
     "news",  # bits of `News`, until the next step has handled them
     "touched",  # bits of `Touched`, until the step has written its bodies
-    "bad",  # bits of `Bad`, when its numbers were last checked
     "quarantined",  # a code of `Exclusion` or 0: why steps skip it
     "disabled",  # 1 with a `Disabled`, when it was cached
     "attached",  # 1 with an `Attached`, when it was cached
@@ -76,6 +75,7 @@ FLAGS = (
     "response",  # a code of `ResponseCode` or 0, when it was cached
     "custom",  # bits of `Custom`, when it was cached
     "moves",  # 1 while it is in the tree of moving bodies
+    "bad",  # bits of `Bad`, when its numbers were last checked
     "dynamic",  # 1 if impacts change its velocity, when its numbers were last checked
     "rest_count",  # number of consecutive steps at rest, up to the last step
     "interrupted",  # 1 if an event of this step keeps it from resting

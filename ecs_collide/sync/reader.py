@@ -436,8 +436,11 @@ class ComponentReader:
                 found.append(i)
         return found
 
-    def recognize(self, rows: cython.longlong[::1]):
-        """Set the seen values of the rarer components from the components, and check all."""
+    def recognize(self, rows: cython.longlong[::1], are_checked: cython.bint):
+        """Set the seen values of the rarer components from the components, and check the bodies.
+
+        With `are_checked` only bodies with such components are checked again.
+        """
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
 
@@ -448,7 +451,8 @@ class ComponentReader:
                 self.rare_reader.read(i)
             if b.attached[i]:
                 self.owner.read(i)
-            self._check(i)
+            if not are_checked or b.traits[i] or b.attached[i]:
+                self._check(i)
 
     def mistrust(self, rows: cython.longlong[::1]):
         """Mark the rarer components of bodies as changed for the next step."""

@@ -695,7 +695,7 @@ class BodyRegistry:
             stills = np.array(misplaced, np.int64)
         c.put_back(saved)
         self.reader.forget(rows.data)
-        self.reader.recognize(rows.data)
+        self.reader.recognize(rows.data, True)
         self._put_in_trees(moving, stills)
         self._forget_pending()
         if len(self._unfixed) < len(rows):

@@ -146,7 +146,7 @@ class SeenBodies:
         c.news[rows] = np.where(flags & UNSEEN != 0, News.NEW, 0) | np.where(
             is_known, 0, News.UNCHECKED
         )
-        reader.recognize(rows[is_known].data)
+        reader.recognize(rows[is_known].data, False)
         reader.mistrust(rows[flags & ALTERED != 0].data)
         c.rest_count[rows], c.interrupted[rows] = read_rests(rest_count)
         c.touched[rows] = flags & TOUCHED != 0

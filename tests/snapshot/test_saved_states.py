@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import gc
+import math
 import random
 from dataclasses import dataclass
 
@@ -340,3 +341,22 @@ def test_a_number_from_before_the_restore_that_a_game_sets_again_is_read(n_quick
 
     assert position(ball) == (3.0, 0.0)
     assert len(n_quick) == 1
+
+
+def test_numbers_of_materials_that_a_step_has_read_since_are_those_of_the_state(n_quick):
+    box((10, 0), (1, 5))
+    bounce, mass = ec.Deflect(0.5), ec.Mass(2.0)
+    ball = mover((0, 0), (1, 1), (20, 0), bounce, mass)
+    space = ec.install()
+    esper.process(DT)
+    state = space.save_state()
+    for restitution, kilograms in ((1.0, 2.0), (0.5, math.inf), (0.0, 1e9)):
+        bounce.restitution, mass.value = restitution, kilograms
+        esper.process(DT)
+
+        space.restore(state)
+        for _ in range(10):
+            esper.process(DT)
+
+        assert (position(ball), velocity(ball)) == ((6.5, 0), (-10, 0))
+    assert len(n_quick) == 3
