@@ -932,6 +932,19 @@ def test_a_body_locked_on_an_axis_moves_with_the_side_of_a_valley_that_rises():
     assert len(space.collisions) <= 3
 
 
+@pytest.mark.parametrize("rising", ["left", "right"])
+def test_two_slopes_move_a_body_between_them_along_no_locked_axis(rising):
+    for rise, x in (("left", -8), ("right", 8)):
+        how = [ec.Velocity(0, 5)] if rise == rising else []
+        ramp(*how, centre=(x, 8), rise=rise)
+    body = mover((0, 4), (2, 2), (0, -10), ec.Slide(), ec.LockedAxes(x=True))
+    ec.install()
+
+    esper.process(0.1)
+
+    assert position(body)[0] == velocity(body)[0] == 0
+
+
 #   The body touches a wall and the line, which has a slope of 1, and grows on both axes.
 def test_a_body_that_grows_between_a_wall_and_a_slope_is_pushed_off_both():
     ramp(half=(40, 40), centre=(0, 40))
