@@ -339,7 +339,7 @@ class ImpactQueue:
         )
 
     def _is_nearer(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a pair gives way to another last, by leaders, then partners."""
+        """Return whether a pair is corrected before another: the one whose bodies give way less."""
         leader: cython.Py_ssize_t = self.at[one].leader
         second: cython.Py_ssize_t = self.at[other].leader
         i: cython.Py_ssize_t = leader
