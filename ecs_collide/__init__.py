@@ -44,13 +44,13 @@ from ecs_collide.components.dynamics import (
     Separate,
 )
 from ecs_collide.components.filters import Filter, name_categories
+from ecs_collide.components.slope import Slope
 from ecs_collide.components.surfaces import (
     Carry,
     CombineRule,
     Friction,
     OneWay,
     Restitution,
-    Slope,
 )
 from ecs_collide.diagnostics.explain import Explanation, Verdict
 from ecs_collide.diagnostics.findings import Finding, Findings

@@ -13,7 +13,7 @@ from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import News
 from ecs_collide.components.basics import Deflect, Slide, Stop
 from ecs_collide.components.component_map import Components
-from ecs_collide.components.surfaces import Slope
+from ecs_collide.components.slope import Slope
 from ecs_collide.diagnostics import doctor, explain
 from ecs_collide.diagnostics.explain import Explanation
 from ecs_collide.diagnostics.findings import Examined, Findings
@@ -40,7 +40,8 @@ from ecs_collide.queries.occupancy import Cells
 from ecs_collide.queries.queried_bodies import QueriedBodies, TakeStrides
 from ecs_collide.queries.queries import Exclude, Filter, Queries, checked_distance
 from ecs_collide.queries.results import Branches, RayHits
-from ecs_collide.queries.visibility import slope_ends, visible_region
+from ecs_collide.queries.slope_lines import slope_ends
+from ecs_collide.queries.visibility import visible_region
 from ecs_collide.settings import Settings
 from ecs_collide.snapshot.capture import SnapshotSchema
 from ecs_collide.snapshot.own_types import Load, Save, Update

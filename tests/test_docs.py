@@ -60,6 +60,7 @@ MODULES = [
     "components.basics",
     "components.dynamics",
     "components.filters",
+    "components.slope",
     "components.surfaces",
     "components.component_map",
     "clocks",

@@ -24,7 +24,7 @@ from ecs_collide._kernel.constants import (
     ResponseCode,
     Trait,
 )
-from ecs_collide.components import basics, dynamics, filters, surfaces
+from ecs_collide.components import basics, dynamics, filters, slope, surfaces
 from ecs_collide.components.component_map import Components
 
 MOST_ID = 2**53  # the largest id of an entity
@@ -173,7 +173,7 @@ TABLE = (
     Declaration(basics.Disabled, mark=Mark.DISABLED),
     Declaration(dynamics.Attached, _part("x y z", _PLACE, seen="seen_offset")
                 + _part("owner", _OWNER, seen="seen_owner"), mark=Mark.ATTACHED),
-    Declaration(surfaces.Slope, _part("x y z", _NORMAL)
+    Declaration(slope.Slope, _part("x y z", _NORMAL)
                 + _part("low high ceiling", _SHARE, _SHARE, _LOCK), trait=Trait.OTHER),
 )  # fmt: skip
 """All components of the library."""

@@ -12,7 +12,8 @@ from ecs_collide.components.base import NamedText
 from ecs_collide.components.basics import Disabled
 from ecs_collide.components.dynamics import Attached, Dominance, LockedAxes, Separate
 from ecs_collide.components.filters import NAMES, Filter, filter_numbers
-from ecs_collide.components.surfaces import OneWay, Slope, solid_side
+from ecs_collide.components.slope import Slope
+from ecs_collide.components.surfaces import OneWay, solid_side
 from ecs_collide.diagnostics.findings import (
     Box,
     Corners,

@@ -10,7 +10,8 @@ from typing import Any
 from ecs_collide._kernel.constants import ALL
 from ecs_collide.components.basics import Sensor
 from ecs_collide.components.filters import NAMES, Filter
-from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution, Slope
+from ecs_collide.components.slope import Slope
+from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.levels.outlines import Ramp
 
 # The properties that layers and groups hand down to their contents.

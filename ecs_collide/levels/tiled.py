@@ -19,7 +19,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
-from ecs_collide.components.surfaces import Slope
+from ecs_collide.components.slope import Slope
 from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.level import Level, Skipped, Tile

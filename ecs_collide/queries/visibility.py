@@ -8,8 +8,7 @@ around in the same order.  The rays replace its sorted list of edges.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +17,7 @@ from ecs_collide.queries.results import RayHits
 
 Floats = NDArray[np.float64]
 
-_ROUNDING = 2.0**-40  # of the largest coordinate: a point that is less deep in a box touches it
+ROUNDING = 2.0**-40  # of the largest coordinate: a point that is less deep in a box touches it
 _LEAST_TURN = 1e-12  # radians: directions that are closer are one
 
 
@@ -52,7 +51,7 @@ def visible_region(
     """
     low, high = point - reach, point + reach
     mins, maxs = np.maximum(boxes[0], low), np.minimum(boxes[1], high)
-    slop = _ROUNDING * max(np.abs(low).max(), np.abs(high).max())
+    slop = ROUNDING * max(np.abs(low).max(), np.abs(high).max())
     if (((mins + slop < point) & (point < maxs - slop)).all(axis=1) & holds).any():
         return np.empty((0, 2))
     touches = ((mins <= point + slop) & (point - slop <= maxs)).all(axis=1) & holds
@@ -106,40 +105,6 @@ def _sectors(
     ends = np.roll(starts, -1, axis=0)
     units = starts / np.hypot(starts[:, 0], starts[:, 1])[:, None]
     return starts, ends, units + np.roll(units, -1, axis=0)
-
-
-def slope_ends(
-    point: Floats, reach: float, slopes: Iterable[tuple[Any, Any, Any]], up: Sequence[float]
-) -> tuple[Floats, Floats]:
-    """Return the ends of the lines of slopes, (n, 2), and the point, beside a line if it is on it.
-
-    Each slope has its two corners, the component and `up` of the space.
-    """
-    ends = []
-    slop = _ROUNDING * (np.abs(point).max() + reach)
-    for low, high, slope in slopes:
-        base, tip = (low[1], high[1]) if up[1] > 0.0 else (high[1], low[1])
-        start, stop = (
-            np.array([x, base + part * (tip - base)])
-            for x, part in zip(
-                (low[0], high[0]) if slope.x > 0.0 else (high[0], low[0]),
-                (slope.low, slope.high),
-                strict=True,
-            )
-        )
-        way = stop - start
-        if not way.all():  # a flat box
-            continue
-        normal = np.array([-way[1], way[0]]) / np.hypot(*way)
-        if normal[1] * up[1] * (-1.0 if slope.ceiling else 1.0) < 0.0:
-            normal = -normal
-        if (
-            abs((point - start) @ normal) <= slop
-            and (np.abs(point - (start + stop) / 2) <= np.abs(way) / 2 + slop).all()
-        ):
-            point = point + 2.0 * slop * normal
-        ends += [start, stop]
-    return np.array(ends).reshape(-1, 2), point
 
 
 def _pairs(mins: Floats, maxs: Floats) -> tuple[NDArray[np.intp], NDArray[np.intp]]:

@@ -220,7 +220,7 @@ class TangentialResponse:
         energy: cython.double = 0.0
         gain: cython.double = 0.0
         square: cython.double = 0.0
-        slope: cython.double = 0.0
+        drift: cython.double = 0.0
 
         for n in range(2):
             if m.is_dynamic[n]:
@@ -244,11 +244,11 @@ class TangentialResponse:
                 change: cython.double = self.change[n][axis] / unit
                 speed = (self.after[n][axis] - self.frame[axis]) / unit
                 square += self.weight[n] * change * change
-                slope += self.weight[n] * speed * change
+                drift += self.weight[n] * speed * change
         # Other members of a cluster may have taken energy that the pair has lost.
         gain = min(max(gain, -m.loss / heavier / unit / unit), 0.0)
-        if square + 2.0 * slope + gain > ENERGY_ROUNDING * energy:
-            return max(0.0, (sqrt(max(0.0, slope * slope - square * gain)) - slope) / square)
+        if square + 2.0 * drift + gain > ENERGY_ROUNDING * energy:
+            return max(0.0, (sqrt(max(0.0, drift * drift - square * gain)) - drift) / square)
         return 1.0
 
     def _gains_energy(self) -> cython.bint:

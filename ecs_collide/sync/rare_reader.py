@@ -6,7 +6,8 @@ from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.constants import ALL, NAN, OF_SPACE, TRAITS_SHIFT, Trait
 from ecs_collide.components.dynamics import Dominance, LockedAxes
 from ecs_collide.components.filters import Filter
-from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution, Slope
+from ecs_collide.components.slope import Slope
+from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.rare_columns import MASK, RareColumns, side_of
 from ecs_collide.sync.bindings import CODE, VALUE, ComponentBinding
@@ -198,16 +199,18 @@ class RareReader:
     def _shape(self, i: cython.Py_ssize_t) -> cython.void:
         """Fill the columns of a body with a `Slope`; it is a box if its numbers make no slope."""
         t: RareColumns = self.rare
+        side: cython.int = side_of(self.rise.seen, i)
+        up: cython.int = self.up
+        low: cython.double = self.heights.seen[i, 0]
+        high: cython.double = self.heights.seen[i, 1]
 
-        t.slope[i] = side_of(self.rise.seen, i)
-        t.slope_top[i] = self.up
-        t.slope_low[i] = self.heights.seen[i, 0]
-        t.slope_high[i] = self.heights.seen[i, 1]
         if self.heights.seen[i, 2] == 1.0:  # a ceiling is a floor upside down
-            t.slope[i] = -t.slope[i]
-            t.slope_top[i] = -self.up
-            t.slope_low[i] = 1.0 - self.heights.seen[i, 1]
-            t.slope_high[i] = 1.0 - self.heights.seen[i, 0]
-        if abs(t.slope[i]) == abs(self.up) or not 0.0 <= t.slope_low[i] < t.slope_high[i] <= 1.0:
-            t.slope[i] = 0
-        t.any_slope |= t.slope[i] != 0
+            side, up = -side, -up
+            low, high = 1.0 - high, 1.0 - low
+        if abs(side) == abs(up) or not 0.0 <= low < high <= 1.0:
+            side = 0
+        t.slope[i] = side
+        t.slope_top[i] = up
+        t.slope_low[i] = low
+        t.slope_high[i] = high
+        t.any_slope |= side != 0

@@ -14,7 +14,7 @@ import esper
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide.components.surfaces import Slope
+from ecs_collide.components.slope import Slope
 from ecs_collide.diagnostics.explain import Verdict
 from ecs_collide.events import Collision, VectorLike
 from ecs_collide.queries.inspection import BodyKind
