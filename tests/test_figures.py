@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.benchmarks import figures, report
-from tests.benchmarks.figures import BOX2D, OURS, TABLES, TEXT, crowd
+from tests.benchmarks.figures import BOX2D, OURS, PYMUNK, TABLES, TEXT, arena, crowd
 
 ROOT = Path(__file__).parent.parent
 
@@ -36,6 +36,13 @@ def test_new_figures_are_written_between_their_words():
     assert figures.replaced("takes 1.2 ms", "takes {} ms", [0.0123]) == "takes 0.012 ms"
     with pytest.raises(ValueError, match="says 0 times: takes"):
         figures.replaced(page, "takes {} bytes", [1.0])
+
+
+@pytest.mark.parametrize("other", [PYMUNK, BOX2D])
+def test_engines_are_close_at_10_bodies_and_slower_from_50_on(other):
+    """The pages say so; this fails when it is no longer true."""
+    assert 0.8 < arena("10", other) < 1.25
+    assert all(arena(n, other) > 1 for n in ("50", "200", "800", "2,000", "10,000"))
 
 
 @pytest.mark.parametrize("scene", ["swarm", "chase", "rows"])
