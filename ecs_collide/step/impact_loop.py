@@ -278,7 +278,7 @@ class ImpactLoop:
             if not self._follow_turned():
                 self._sweep_turned()
             return True
-        return self.slopes.groups.n > 0 and self.slopes.groups.settle(self.n_resolutions)
+        return False
 
     @may_raise
     def _follow_turned(self) -> cython.bint:
