@@ -113,7 +113,7 @@ def pytest_collection_finish() -> None:
 def pytest_sessionstart(session: pytest.Session) -> None:
     """Refuse to skip in CI for want of a package, and to test a kernel older than its source."""
     if hasattr(session.config, "workerinput"):
-        return  # what has started this worker has asked already
+        return  # the controller of this worker has checked both
     missing = [
         name
         for name in ("hypothesis", "syrupy", "tqdm", "PIL", "pytiled_parser", "pyglet")

@@ -91,7 +91,8 @@ def by_axis(path: Any, dim: int) -> NDArray[np.float64]:
 def classify(bounds: Any, items: Any, by_item: bool, too_big: float) -> Iterator[int]:
     """Write the boxes of items to their places in the tree, as `broadphase.bounds.classify_run`.
 
-    Notes those that move inside their fat bounds, and returns the places of all other items.
+    Items that move inside their fat bounds are noted in `bounds.moved`.  Returns the places of the
+    items that are new or leave their fat bounds, by rising place.
     """
     dim = bounds.dim
     items = np.asarray(items)

@@ -318,13 +318,7 @@ def test_forces_that_change_by_more_than_their_rank_vanish_in_the_order_of_their
     boxes, expected
 ):
     # If all of them are released at once, the search goes in a circle here.
-    ec.install()
-    wall = [Box(x, y, speed, mass, False, rank) for x, y, speed, mass, rank in boxes]
-
-    for turn in TURNS.values():
-        after = velocities_after(wall, range(11), turn)
-
-        assert after == [turn(x, 0.0) for x in expected]
+    assert_velocities_in_all_turns(boxes, expected)
 
 
 def test_a_box_of_a_higher_rank_that_presses_on_nothing_hides_no_pull_of_a_lower_one():
@@ -334,23 +328,27 @@ def test_a_box_of_a_higher_rank_that_presses_on_nothing_hides_no_pull_of_a_lower
     #   |-3   +-----+ 0   |-4 ² |      Rank 2 sets -2.  The box of rank 1 moves at -2
     #   +-----+-2 ¹ +-----+-----+      already, and the one at -3 moves away from it.
     #         +-----+
+    boxes = (
+        (0.0, 1.0, -3.0, 1.0, 0),
+        (0.0, 2.0, 0.0, 1.0, 2),
+        (1.0, 0.75, -2.0, 1.0, 1),
+        (1.0, 1.75, -4.0, 1.0, 0),
+        (2.0, 2.25, 0.0, 1.0, 0),
+        (3.0, 2.25, -4.0, 1.0, 2),
+    )
+
+    assert_velocities_in_all_turns(boxes, (-3, -2, -2, -2, -2, -2))
+
+
+def assert_velocities_in_all_turns(boxes, expected):
+    """Compare the speeds after one step of boxes: x, y, speed, mass and rank each."""
     ec.install()
-    wall = [
-        Box(x, y, speed, 1.0, False, rank)
-        for x, y, speed, rank in (
-            (0.0, 1.0, -3.0, 0),
-            (0.0, 2.0, 0.0, 2),
-            (1.0, 0.75, -2.0, 1),
-            (1.0, 1.75, -4.0, 0),
-            (2.0, 2.25, 0.0, 0),
-            (3.0, 2.25, -4.0, 2),
-        )
-    ]
+    wall = [Box(x, y, speed, mass, False, rank) for x, y, speed, mass, rank in boxes]
 
     for turn in TURNS.values():
-        assert velocities_after(wall, range(6), turn) == [
-            turn(x, 0.0) for x in (-3, -2, -2, -2, -2, -2)
-        ]
+        after = velocities_after(wall, range(len(wall)), turn)
+
+        assert after == [turn(x, 0.0) for x in expected]
 
 
 def test_boxes_behind_one_that_grows_keep_out_of_its_face():
