@@ -7,7 +7,7 @@ game ends contacts if it deletes a body, moves it, or drops it through a one-way
 from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise, struct
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, structs, zeros
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, nones, structs, zeros
 from ecs_collide._kernel.constants import ENDED
 from ecs_collide.broadphase.images import widths_of
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
@@ -30,6 +30,8 @@ KIND = 2
 AXIS = 3
 SIGN = 4
 N_COLUMNS = 5
+
+N_SCANS = 4  # to go through all contacts for so many bodies is quicker than to link them
 
 
 @struct
@@ -56,6 +58,11 @@ class ContactRows:
     at: cython.pointer[ContactRow]
     room: cython.Py_ssize_t
     memory: cython.schar[::1]
+    n_finds: cython.Py_ssize_t  # calls of `find` since the contacts have changed
+    # The contacts of each body as a linked list of ends: 2 n is the first body of contact n, and
+    # 2 n + 1 the second one.  Valid after more than `N_SCANS` calls of `find`.
+    first_end: cython.longlong[::1]  # by row of a body; -1 for none
+    next_end: cython.longlong[::1]  # by end; -1 for none
 
     def __init__(self):
         self.n = 0
@@ -64,6 +71,8 @@ class ContactRows:
             self.memory = zeros(BYTE, 0)
         else:
             self.at = []
+        self.n_finds = 0
+        self.first_end = self.next_end = nones(0)
         self.reserve(16)
 
     @may_raise
@@ -81,11 +90,12 @@ class ContactRows:
 
     def clear(self) -> cython.void:
         """Remove all contacts."""
-        self.n = 0
+        self.cut(0)
 
     def cut(self, n: cython.Py_ssize_t) -> cython.void:
         """Remove all contacts except for the first `n`."""
         self.n = n
+        self.n_finds = 0
 
     @may_raise
     def add(
@@ -103,6 +113,7 @@ class ContactRows:
 
         if n == self.room:
             self.reserve(2 * n)
+        self.n_finds = 0
         self.at[n].first = first
         self.at[n].second = second
         self.at[n].kind = kind
@@ -126,7 +137,7 @@ class ContactRows:
         self.reserve(other.n)
         for n in range(other.n):
             _copy(other.at, n, self.at, n)
-        self.n = other.n
+        self.cut(other.n)
 
     def swap(self, other: ContactRows) -> cython.void:
         """Exchange the contacts with another array."""
@@ -135,14 +146,11 @@ class ContactRows:
         self.at, other.at = other.at, self.at
         self.room, other.room = other.room, self.room
         self.n, other.n = other.n, self.n
+        self.n_finds = other.n_finds = 0
 
     def body(self, n: cython.Py_ssize_t, side: cython.int) -> cython.Py_ssize_t:
         """Return the row of the first body of a contact (side 0) or of the second one (1)."""
         return self.at[n].second if side else self.at[n].first
-
-    def is_of(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.bint:
-        """Return whether one of the bodies of a contact is in a row."""
-        return self.at[n].first == row or self.at[n].second == row
 
     def partner(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the row of the other body of a contact."""
@@ -153,14 +161,40 @@ class ContactRows:
         return (self.at[n].axis + 1) * (1 if self.at[n].sign > 0 else -1)
 
     def find(self, row: cython.Py_ssize_t) -> list:
-        """Return the numbers of the contacts of a body."""
+        """Return the numbers of the contacts of a body, in ascending order."""
         n: cython.Py_ssize_t
+        end: cython.Py_ssize_t
         found: list = []
 
-        for n in range(self.n):
-            if self.is_of(n, row):
-                found.append(n)
+        if self.n_finds == N_SCANS:
+            self._link()
+        self.n_finds += 1
+        if self.n_finds <= N_SCANS:
+            for n in range(self.n):
+                if self.at[n].first == row or self.at[n].second == row:
+                    found.append(n)
+        elif 0 <= row < self.first_end.shape[0]:
+            end = self.first_end[row]
+            while end >= 0:
+                found.append(end // 2)
+                end = self.next_end[end]
         return found
+
+    @may_raise
+    def _link(self) -> cython.void:
+        """List the contacts of each body."""
+        n: cython.Py_ssize_t
+        end: cython.Py_ssize_t
+        n_rows: cython.Py_ssize_t = 0
+
+        for n in range(self.n):
+            n_rows = max(n_rows, self.at[n].first + 1, self.at[n].second + 1)
+        self.first_end = nones(n_rows)
+        self.next_end = nones(2 * self.n)
+        for end in range(2 * self.n - 1, -1, -1):
+            row: cython.Py_ssize_t = self.body(end // 2, end % 2)
+            self.next_end[end] = self.first_end[row]
+            self.first_end[row] = end
 
     def tuples_of(self, numbers) -> list:
         """Return some contacts as tuples: rows of the bodies, kind, axis, sign, image, since."""
@@ -356,9 +390,8 @@ class Contacts:
         """Add the sleeping bodies in contact with a body that the game has moved to `left`."""
         n: cython.Py_ssize_t
 
-        for n in range(self.rows.n):
-            if self.rows.is_of(n, row):
-                self._wake_partner(n, row)
+        for n in self.rows.find(row):
+            self._wake_partner(n, row)
 
     @may_raise
     def _wake_partner(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
@@ -383,8 +416,8 @@ class Contacts:
         n: cython.Py_ssize_t
         n_dropped: cython.Py_ssize_t = 0
 
-        for n in range(rows.n):
-            if not rows.is_of(n, row) or rows.at[n].kind not in (SOLID, LEAVING):
+        for n in rows.find(row):
+            if rows.at[n].kind not in (SOLID, LEAVING):
                 continue
             other: cython.Py_ssize_t = rows.partner(n, row)
             if platform >= 0 and other != platform:

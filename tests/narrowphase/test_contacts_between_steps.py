@@ -105,6 +105,30 @@ def test_rows_are_exchanged_with_their_room():
     assert listed(large) == MANY[:2] + MANY[:20]
 
 
+@pytest.mark.parametrize(
+    ("change", "found"),
+    [
+        (lambda rows: rows.add(9, 2, SOLID, 0, 1, 0, 0.0), [1, 2, 6]),
+        (lambda rows: rows.cut(2), [1]),
+        (lambda rows: rows.clear(), []),
+        (lambda rows: rows.swap(filled(*MANY[2:4])), [0]),
+        (lambda rows: filled(*MANY[2:4]).swap(rows), [0]),
+        (lambda rows: rows.copy_from(filled(*MANY[1:3])), [0, 1]),
+    ],
+    ids=["add", "cut", "clear", "swap", "swapped", "copy"],
+)
+def test_contacts_of_a_body_are_found_after_each_change(change, found):
+    rows = filled(*MANY[:6])
+    for _ in range(9):  # the first calls go through all contacts, the others do not
+        assert rows.find(2) == [1, 2]
+
+    change(rows)
+
+    for _ in range(9):
+        assert rows.find(2) == found
+        assert rows.find(-1) == rows.find(N_BODIES) == []
+
+
 def test_a_moved_row_leaves_the_others():
     rows = filled(*MANY[:4])
 
