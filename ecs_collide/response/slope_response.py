@@ -8,7 +8,7 @@ stays on the slope, gravity acts on it only along the line to the end of the ste
 A body between a slope and another body that gives no way, such as in a valley, must satisfy both
 contacts at once: resolved one after the other, the two would take turns forever.  If it rests
 there, it is an anchor to the bodies above it.  If the slope meets the body for the third time in an
-instant, because bodies that have merged with it bring it back, the slope turns its clusters as one.
+instant, because bodies that have merged with it bring it back, `SlopeGroups` turns all of them.
 
 The energy of the body rises in the frame of the slope by no more than rounding.
 """
@@ -17,7 +17,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import ReadOnly, cython, may_raise
 from ecs_collide._kernel.constants import FACE_ROUNDING, ResponseCode
 from ecs_collide.broadphase.pair_table import NOT_MET, SOLID, PairTable
 from ecs_collide.motion.bodies import Bodies
@@ -27,9 +27,10 @@ from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
+from ecs_collide.response.slope_groups import SlopeGroups
 
 PARALLEL = 2.0**-20  # one less the squared cosine of two normals: below, they cannot be told apart
-SERIES: cython.longlong = 2  # repetitions after which a slope turns the cluster of a body too
+SERIES: cython.longlong = 2  # repetitions after which all slopes of the instant resolve as one
 
 
 @cython.final
@@ -44,6 +45,7 @@ class SlopeResponse:
     correction: PositionCorrection
     slopes: Slopes  # finds the line of the impact
     impact: ImpactState
+    groups: ReadOnly[SlopeGroups]
     rests: cython.bint  # whether two contacts leave the last body no velocity but the slope's
     solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
     # the part along the normal of the corner's velocity that no response changes: on locked axes,
@@ -68,6 +70,7 @@ class SlopeResponse:
         self.correction = correction
         self.slopes = Slopes(step.bodies)
         self.impact = impact
+        self.groups = SlopeGroups(step, impact.clusters)
         self.solid = -1
         self.fixed_speed = 0.0
         self.rests = False
@@ -117,7 +120,10 @@ class SlopeResponse:
                 self.fixed_speed += self.before[k] * s.normal_on(k)
             if b.growth[i, k] != 0.0:
                 self.fixed_speed -= b.growth[i, k] * abs(s.normal_on(k))
-            self.pull[k] = 2.0 * self.clusters.kick_of(i, k)
+            if self.clusters.is_anchored(i, k):
+                self.pull[k] = self._own_pull(i, k)
+            else:
+                self.pull[k] = 2.0 * self.clusters.kick_of(i, k)
         free: cython.double = self._dot(self.normal, self.normal)
         if free == 0.0:
             return False
@@ -133,26 +139,28 @@ class SlopeResponse:
         else:
             for k in range(b.dim):
                 self.pull[k] = self._own_pull(i, k)
+        contact: cython.Py_ssize_t = self.groups.note(p, i, stays)
         if stays and self.pairs.impact[p].repeats >= SERIES:
-            weight: cython.double = 0.0
-            for k in range(b.dim):
-                weight += self.normal[k] * self.normal[k] * self._mobility(i, k)
-            if 0.0 < weight < free:
-                self._turn_cluster(i, closing / weight, press / weight)
-                m.impulse = b.mass[i] * (closing - press) / weight * sqrt(free)
+            weight: cython.double = self.groups.solve(contact)
+            if weight > 0.0:
+                m.impulse = (closing - press) / weight * sqrt(free)
                 return True
         m.impulse = b.mass[i] * (closing + apart) / sqrt(free)
         for k in range(b.dim):
             self.after[k] += self.normal[k] * ((closing + apart) / free)
         if stays:
             m.impulse -= b.mass[i] * press / sqrt(free)
+            self.groups.bear(contact, -0.5 * b.mass[i] * press / free)
             for k in range(b.dim):
                 self.pull[k] -= self.normal[k] * (press / free)
         # A body that is locked on an axis of the line cannot choose its velocity along it.
         is_locked: cython.bint = b.controls.locks(i, s.run) or b.controls.locks(i, s.up)
         if not (normal_only or is_locked):
             self._slide(i, apart - self.fixed_speed, m.impulse / b.mass[i], stays)
-        if stays and not self._fit_between(p, i):
+        fits: cython.bint = not stays or self._fit_between(p, i)
+        if self.solid >= 0:
+            self.groups.note(p, i, False)
+        if not fits:
             return False
         self._write(i)
         return True
@@ -175,6 +183,7 @@ class SlopeResponse:
         while n < b.n_turned:  # a released body is one more
             i: cython.Py_ssize_t = b.turned[n]
             q: cython.Py_ssize_t = self.pairs.head_of(i)
+            self.groups.expect(i)
             self._release(i)
             while q >= 0:
                 if self.pairs.at[q].met != NOT_MET and self.pairs.impact[q].resolutions > 0:
@@ -192,35 +201,6 @@ class SlopeResponse:
             for k in range(self.bodies.dim):
                 self.clusters.even_out(i, k)
                 self.clusters.split_path(i, k)
-
-    def _mobility(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the mass of a body divided by that of its cluster on an axis."""
-        c: Clusters = self.clusters
-        root: cython.Py_ssize_t = c.root(c.node_of[i, k])
-
-        if c.nodes[root].anchor >= 0 or c.rank_with(i, k) != self.bodies.controls.rank_of(i):
-            return 0.0
-        if c.nodes[root].size < 2:
-            return 1.0
-        return self.bodies.mass[i] / c.nodes[root].mass
-
-    def _turn_cluster(
-        self, i: cython.Py_ssize_t, closing: cython.double, press: cython.double
-    ) -> cython.void:
-        """Turn a body with its clusters, so that they close no more."""
-        c: Clusters = self.clusters
-        k: cython.int
-
-        for k in range(self.bodies.dim):
-            part: cython.double = self.normal[k] * self._mobility(i, k)
-            root: cython.Py_ssize_t = c.root(c.node_of[i, k])
-            kick: cython.double = -0.5 * press * part
-            if part != 0.0 and root and c.nodes[root].size > 1:
-                c.turn_all(root, closing * part + kick, kick)
-            elif part != 0.0:
-                c.turn_alone(i, k, c.velocity_of(i, k) + closing * part + kick)
-                if self.gravity.acts_on(i):
-                    self.gravity.pull_with(i, k, c.kick_of(i, k) + kick, self.step.now)
 
     def _dot(self, one: cython.p_double, other: cython.p_double) -> cython.double:
         """Return the product of two vectors."""

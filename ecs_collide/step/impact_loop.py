@@ -278,7 +278,7 @@ class ImpactLoop:
             if not self._follow_turned():
                 self._sweep_turned()
             return True
-        return False
+        return self.slopes.groups.n_due > 0 and self.slopes.groups.settle(self.n_resolutions)
 
     @may_raise
     def _follow_turned(self) -> cython.bint:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import random
+import sys
 
 import esper
 import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, install_characters
-from tests.scenes import SLOP, box, mover, position, set_velocity, velocity
+from tests.scenes import SLOP, box, enter_new_world, mover, position, set_velocity, velocity
 from tests.terrain import ground_below, terrain
 
 pytestmark = pytest.mark.usefixtures("implementation", "world")
@@ -1035,6 +1036,111 @@ def test_crates_on_slopes_gain_no_energy_in_any_step(places, seed):
         esper.process(DT)
         assert energy(crates, 100) <= before * (1 + 2.0**-44)
         assert space.stats.held == 0
+
+
+def crates_between_slopes(rng):
+    """Throw two to six crates at a slope that has a slope, a floor or a wall beside it."""
+    height = rng.choice([5, 10, 20, 40])
+    ramp(centre=(20, height), half=(20, height))
+    beside = rng.choice(["slope", "floor", "wall"])
+    if beside == "slope":
+        ramp(rise="left", centre=(-20, 10), half=(20, rng.choice([5, 10, 20])))
+    else:
+        box((-20, -5), (20, 5)) if beside == "floor" else box((-5, 60), (5, 60))
+    crates = []
+    for k in range(rng.randint(2, 6)):
+        half = (rng.choice([1, 1.5, 2.5]), rng.choice([1, 1.5, 2]))
+        x = rng.uniform(3, 30)
+        line = x * height / 20
+        place = (x, rng.choice([2 * height, line]) + 5 + 5 * k)
+        speed = (rng.uniform(-40, 40), rng.uniform(-40, 0))
+        mass = ec.Mass(rng.choice([0.5, 1, 1, 2, 5, 100]))
+        crates.append(mover(place, half, speed, ec.Slide(), mass))
+    return crates, ec.install(ec.Space(sleep=False, gravity=(0, -100)))
+
+
+def test_crates_that_press_on_each_other_on_slopes_gain_no_energy_and_are_not_held(world, volume):
+    n_held = n_pressing = 0
+
+    # Without `SlopeGroups.settle`, the world 1055 gains energy; without `bear`, the world 1062.
+    for seed in (1055, 1062, *range(volume(12, 240, 600, least=1))):
+        esper.switch_world(f"{world}, {seed}")
+        crates, space = crates_between_slopes(random.Random(seed))
+        for step in range(60):
+            before = energy(crates, 100)
+            esper.process(DT)
+            gain = energy(crates, 100) - before
+            assert gain <= abs(before) * 2.0**-44, f"seed {seed}, step {step}"
+            n_held += space.stats.held
+            n_pressing += len(space.collisions) > len(crates)
+        esper.switch_world(world)
+        esper.delete_world(f"{world}, {seed}")
+
+    assert n_pressing > 20
+    assert n_held <= n_pressing / 1000
+
+
+def test_crates_on_slopes_far_apart_cost_as_much_each_however_many_there_are(implementation):
+    if implementation == "compiled":
+        return  # only lines of Python can be counted
+    n_lines = dict.fromkeys((2, 8), 0)
+    for n in n_lines:
+        enter_new_world()
+        for k in range(n):
+            x = 128 * k
+            ramp(centre=(x + 8, 8))
+            mover((x + 5, 7), (1, 1), (0, 0), ec.Slide(), ec.Friction(0.5))
+            mover((x + 7, 9), (1, 1), (-8, -8), ec.Slide())
+            mover((x + 6.5, 11.25), (1, 1), (0, -8), ec.Slide(), ec.Mass(4))
+        ec.install(ec.Space(sleep=False, gravity=(0, -128)))
+
+        def count(frame, event, argument, n=n):
+            if "slope_" not in frame.f_code.co_filename:
+                return None
+            n_lines[n] += event == "line"
+            return count
+
+        before = sys.gettrace()
+        sys.settrace(count)
+        try:
+            esper.process(1 / 64)
+        finally:
+            sys.settrace(before)
+
+    print(n_lines)
+    assert n_lines[8] <= 4.1 * n_lines[2]
+
+
+def test_a_crate_that_a_heavy_one_pushes_out_of_a_valley_gets_its_own_weight_and_no_energy():
+    ramp(centre=(20, 20), half=(20, 20))
+    ramp(rise="left", centre=(-20, 20), half=(20, 20))
+    crates = [
+        mover(place, half, speed, ec.Slide(), ec.Mass(mass))
+        for place, half, speed, mass in (
+            ((8.386, 14.9136), (1.5, 1), (-38, -12), 1),
+            ((20.4586, 49.018), (1, 1.5), (-9, -17), 2),
+            ((11.0433, 32.552), (2.5, 1.5), (-8.58, -37.227), 100),
+        )
+    ]
+    ec.install(ec.Space(sleep=False, gravity=(0, -100)))
+
+    for _ in range(70):
+        before = energy(crates, 100)
+        esper.process(1 / 60)
+        assert energy(crates, 100) <= before * (1 + 2.0**-44)
+
+
+def test_a_crate_that_a_slope_bears_moves_at_once_with_the_one_that_hits_it_later_in_the_step():
+    ramp()
+    resting = mover((7, 9), (1, 1), (0, 0), ec.Stop())
+    thrown = mover((10, 10), (1, 0.5), (-128, 0), ec.Slide(), ec.GravityScale(0))
+    ec.install(gravity=(0, -512))
+
+    esper.process(1 / 64)
+
+    # They meet after half of the step, and have the mean of their velocities from then on.
+    assert (velocity(resting)[0], velocity(thrown)[0]) == (-64, -64)
+    assert (position(resting)[0], position(thrown)[0]) == (6.5, 8.5)
 
 
 def test_a_body_that_rests_and_rebounds_in_one_instant_has_all_of_its_weight():
