@@ -124,9 +124,7 @@ class Nodes:
 
     def cost(self, node: cython.int) -> cython.double:
         """Return half the perimeter (2D) or surface (3D) of a node."""
-        at: cython.Py_ssize_t = 2 * self.dim * self.place[node]
-
-        return _cost(self.box, self.dim, at, at)
+        return _cost(self.box, self.dim, 2 * self.dim * self.place[node])
 
     # Room
 
@@ -385,7 +383,7 @@ class Nodes:
 
         for lane in range(self.count[node]):
             q: cython.Py_ssize_t = 2 * dim * (WIDTH * node + lane)
-            growth: cython.double = _cost(box, dim, p, q) - _cost(box, dim, q, q)
+            growth: cython.double = _cost_of_both(box, dim, p, q) - _cost(box, dim, q)
             if lane == 0 or growth < minimum:
                 minimum = growth
                 best = lane
@@ -475,12 +473,21 @@ class Nodes:
 
 
 @cython.inline
-def _cost(
+def _cost(box: cython.p_double, dim: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.double:
+    """Return half the perimeter (2D) or surface (3D) of the box at `p`."""
+    x: cython.double = box[p + dim] - box[p]
+    y: cython.double = box[p + dim + 1] - box[p + 1]
+    if dim == 2:
+        return x + y
+    z: cython.double = box[p + 5] - box[p + 2]
+    return x * y + y * z + z * x
+
+
+@cython.inline
+def _cost_of_both(
     box: cython.p_double, dim: cython.Py_ssize_t, p: cython.Py_ssize_t, q: cython.Py_ssize_t
 ) -> cython.double:
     """Return half the perimeter (2D) or surface (3D) of the hull of the boxes at `p` and `q`."""
-    if not cython.compiled and p == q and dim == 2:
-        return box[p + 2] - box[p] + (box[p + 3] - box[p + 1])
     x: cython.double = max(box[p + dim], box[q + dim]) - min(box[p], box[q])
     y: cython.double = max(box[p + dim + 1], box[q + dim + 1]) - min(box[p + 1], box[q + 1])
     if dim == 2:
