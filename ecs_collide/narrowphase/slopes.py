@@ -84,7 +84,7 @@ class Slopes:
     # the results of `_measure`
     along: cython.double  # the distance of the corner from the low end
     above: cython.double  # the height of the corner above the line
-    over: cython.double  # the height of the corner above the open face of the box
+    corner_height: cython.double  # the height of the corner
     base: cython.double  # the place of height 0
     reach: cython.double  # the largest coordinate, as a height: the slop is a part of it
     # the results of `place_of`: the side on which the two are nearest, and how many are near
@@ -102,7 +102,7 @@ class Slopes:
         self.forth = self.out = 1.0
         self.steepness = self.normal_run = self.normal_up = 0.0
         self.height = self.foot = self.drop = 0.0
-        self.along = self.above = self.over = self.base = self.reach = self.near_gap = 0.0
+        self.along = self.above = self.corner_height = self.base = self.reach = self.near_gap = 0.0
         self.near_axis = self.near_sign = self.n_near = 0
 
     def is_slope(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -201,8 +201,8 @@ class Slopes:
         """Find where a corner is relative to the line from two faces of each box."""
         self.base = base
         self.along = self.forth * (front - end)
-        self.above = self.out * (corner - base) - self.rise()
-        self.over = self.out * (corner - base) - (self.height - self.drop)
+        self.corner_height = self.out * (corner - base)
+        self.above = self.corner_height - self.rise()
         self.reach = max(abs(corner), abs(base)) + self.steepness * max(abs(front), abs(end))
 
     def depth(self, pairs: PairTable) -> cython.double:
@@ -218,6 +218,10 @@ class Slopes:
     def rise(self) -> cython.double:
         """Return the height of the line at the corner."""
         return self.foot + self.steepness * self.along
+
+    def over(self) -> cython.double:
+        """Return the height of the measured corner above the open face of the box."""
+        return self.corner_height - (self.height - self.drop)
 
     def is_at_high_end(self) -> cython.bint:
         """Return whether the measured corner is at the high end of the line, within the slop."""
@@ -442,7 +446,7 @@ class Slopes:
         self._relate(
             whole[end][self.run], whole[base][self.up], box[1 - end][self.run], box[base][self.up]
         )
-        return min(-self.above, -self.over)
+        return min(-self.above, -self.over())
 
     # -- for queries: rows of two boxes, from `p` in the arrays of their lower and upper corners --
 
@@ -479,7 +483,7 @@ class Slopes:
 
     def touches(self) -> cython.bint:
         """Return whether the measured corner, inside the box, touches the solid part."""
-        return self.above <= 0.0 and self.over <= 0.0
+        return self.above <= 0.0 and self.over() <= 0.0
 
     def rate_of(self, displacement: cython.p_double) -> cython.double:
         """Return the change of `above` over a displacement of the box."""
