@@ -205,14 +205,17 @@ class Search:
 
     @cython.cfunc
     @cython.inline
-    def _is_slope(
+    def _measure_slope(
         self,
         item: cython.longlong,
         mins: cython.p_double,
         maxs: cython.p_double,
         p: cython.Py_ssize_t,
     ) -> cython.bint:
-        """Return whether an item is a slope, and measure the query's box and its line."""
+        """Measure the query's box against the line of an item; return False if it is no slope.
+
+        The box of the item is given by its corners from p on.
+        """
         if not self.knows_slopes or not self.slopes.bodies.rare.any_slope:
             return False
         row: cython.Py_ssize_t = item
@@ -491,7 +494,7 @@ class Search:
         for k in range(self.dim):
             if self.lows[i + k] > self.high[k] or self.highs[i + k] < self.low[k]:
                 return False
-        return not self._is_slope(item, self.lows, self.highs, i) or self.slopes.touches()
+        return not self._measure_slope(item, self.lows, self.highs, i) or self.slopes.touches()
 
     @may_raise
     def _traverse(self, nodes: Nodes) -> cython.int:
@@ -534,7 +537,8 @@ class Search:
                     continue
                 if self.own:
                     if self.kind == QueryKind.CAST:
-                        key = self._time_of_impact(nodes.box, nodes.box, i, i + dim, False)
+                        self._aim(nodes.box, nodes.box, i, i + dim)
+                        key = self._time_of_impact()
                 else:
                     key = self._key_of(item)
                 if key <= best.bound:
@@ -551,10 +555,10 @@ class Search:
 
         if key > self.best.bound or self.kind == QueryKind.NEAR:
             return key
-        is_slope: cython.bint = self._is_slope(item, self.lows, self.highs, i)
         if self.kind == QueryKind.CAST:
-            return self._time_of_impact(self.lows, self.highs, i, i, is_slope)
-        if not is_slope:
+            self._aim_at(item, self.lows, self.highs, i)
+            return self._time_of_impact()
+        if not self._measure_slope(item, self.lows, self.highs, i):
             return key
         leave: cython.double = INF
         for k in range(self.dim):
@@ -645,18 +649,31 @@ class Search:
                 return INF  # a box that only slides along another, as on a floor, does not meet it
         return enter if enter <= leave else INF
 
-    def _time_of_impact(
+    def _aim_at(
+        self,
+        item: cython.longlong,
+        mins: cython.p_double,
+        maxs: cython.p_double,
+        p: cython.Py_ssize_t,
+    ) -> cython.bint:
+        """Aim the sweep of the moving box at an item; return whether it is a slope.
+
+        The box of the item is given by its corners from p on.
+        """
+        self._aim(mins, maxs, p, p)
+        if not self._measure_slope(item, mins, maxs, p):
+            return False
+        self.slopes.aim_cast(self.sweeper, self.displacement)
+        return True
+
+    def _aim(
         self,
         mins: cython.p_double,
         maxs: cython.p_double,
         p: cython.Py_ssize_t,
         q: cython.Py_ssize_t,
-        is_slope: cython.bint,
-    ) -> cython.double:
-        """Return the time when the moving box meets a box, 0 for an overlap, inf for never.
-
-        If it `is_slope`, the box is that of the slope measured.
-        """
+    ) -> cython.void:
+        """Aim the sweep of the moving box at the box from mins[p] to maxs[q]."""
         k: cython.int
 
         for k in range(self.dim):
@@ -665,8 +682,9 @@ class Search:
                 self.displacement[k], 0.0, 0.0, 0.0, 1.0,
             )  # fmt: skip
         self.sweeper.n_sides = 2 * self.sweeper.dim
-        if is_slope:
-            self.slopes.aim_cast(self.sweeper, self.displacement)
+
+    def _time_of_impact(self) -> cython.double:
+        """Return the time of impact of the aimed sweep, 0 for an overlap, inf for none."""
         kind: cython.int = self.sweeper.solve()
 
         if kind == IMPACT:
@@ -711,13 +729,12 @@ class Search:
                 self.near[k] = self.lows[self.dim * item + k]
                 self.far[k] = self.highs[self.dim * item + k]
         self.hit[0] = self.best.keys[i]
-        is_slope: cython.bint = self._is_slope(item, self.near, self.far, 0)
         if self.kind == QueryKind.RAY:
             self._describe_ray(self.hit[0])
-            if is_slope:
+            if self._measure_slope(item, self.near, self.far, 0):
                 self.slopes.describe_ray(self.hit, self.start, self.displacement)
         elif self.kind == QueryKind.CAST:
-            self._describe_impact(self.hit[0], is_slope)
+            self._describe_impact(item, self.hit[0])
         else:
             for k in range(self.dim):
                 self.hit[1 + k] = max(self.near[k], min(self.low[k], self.far[k])) + 0.0
@@ -744,15 +761,16 @@ class Search:
                 self.hit[1 + k] = face
                 self.hit[1 + dim + k] = -1.0 if direction > 0.0 else 1.0
 
-    def _describe_impact(self, time: cython.double, is_slope: cython.bint) -> cython.void:
-        """Write the centre, the normal and the depth where the moving box meets another.
+    def _describe_impact(self, item: cython.longlong, time: cython.double) -> cython.void:
+        """Write the centre, the normal and the depth where the moving box meets an item.
 
         At an impact, the box is placed flush against the face that it meets, never beyond it.
         """
         dim: cython.Py_ssize_t = self.dim
         k: cython.Py_ssize_t
 
-        self._time_of_impact(self.near, self.far, 0, 0, is_slope)
+        is_slope: cython.bint = self._aim_at(item, self.near, self.far, 0)
+        self.sweeper.solve()
         for k in range(dim):
             self.hit[1 + k] = self.start[k] + time * self.displacement[k] + 0.0
             self.hit[1 + dim + k] = 0.0
