@@ -474,9 +474,12 @@ class Bodies:
     def gives_way(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, axis: cython.int) -> cython.int:
         """Return 1 if i is moved to correct a rounding error, -1 if j is, 0 if both are.
 
-        It is the lighter one, or the one farther from the origin on the first axis from `axis` on
-        that shows a difference.  So a mirrored scene ends mirrored.  In a world that wraps it is the
-        one of the higher id.
+        The first rule that tells the two apart decides:
+
+        1. The lighter body is moved.
+        2. In a world that wraps, the body with the higher id is moved.
+        3. On the first axis from `axis` on where the distances of the centres from the origin
+           differ, the farther body is moved.  A mirrored scene therefore ends mirrored.
         """
         n: cython.int
 

@@ -847,8 +847,11 @@ class Clusters(SharedMotion):
     def _leading_velocity(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the path of two clusters that merge and last.
 
-        It is that of the heavier one.  Of equals it is that of the slower one, or the mean if none
-        is slower; if faces grow, it is that of the first one.
+        The first rule that tells the two apart decides:
+
+        1. The heavier cluster keeps its velocity.
+        2. If faces grow, cluster `one` keeps its velocity.
+        3. The slower cluster keeps its velocity; of equal speeds, the result is the mean.
         """
         v1: cython.double = self.nodes[one].velocity
         v2: cython.double = self.nodes[other].velocity
