@@ -34,6 +34,7 @@ typedef struct {
     Py_ssize_t n_rows;
     Py_ssize_t width;
     Py_ssize_t offsets[8];
+    int is_pair;  /* Two slots, side by side. */
     double *seen;
     double *now;
 } Slots;
@@ -121,6 +122,8 @@ static int slots_find(Slots *slots, PyObject *item)
     }
     slots->type = type;
     slots->wanted = Py_None;
+    slots->is_pair = slots->width == 2
+        && slots->offsets[1] == slots->offsets[0] + (Py_ssize_t)sizeof(PyObject *);
     return 1;
 }
 
@@ -222,16 +225,36 @@ static inline void slots_bind(Slots *slots, double *seen, double *now)
     slots->now = now;
 }
 
-/* Return whether the slots of a component still hold the known objects. */
-static inline int slots_hold(const Slots *slots, Py_ssize_t i)
+/* Return whether two pointers side by side are two others. */
+ECS_COLLIDE_INLINE int same_pair(const void *one, const void *other)
 {
-    PyObject *item = slots->items[i];
+#ifdef ECS_COLLIDE_SSE2
+    if (sizeof(void *) == 8)
+        return _mm_movemask_epi8(_mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)one),
+                                                 _mm_loadu_si128((const __m128i *)other)))
+               == 0xFFFF;
+#endif
+    return memcmp(one, other, 2 * sizeof(void *)) == 0;
+}
+
+/* Return whether the slots of a component still hold the known objects.  A caller that knows
+   whether they are a pair saves the test. */
+ECS_COLLIDE_INLINE int known_hold(const Slots *slots, Py_ssize_t i, int is_pair)
+{
+    PyObject *item = slots->items[i], *const *known = slots->known + i * slots->width;
     if ((PyObject *)Py_TYPE(item) != slots->type)
         return 0;
+    if (is_pair)
+        return same_pair(slot_of(slots, item, 0), known);
     for (Py_ssize_t k = 0; k < slots->width; ++k)
-        if (*slot_of(slots, item, k) != slots->known[i * slots->width + k])
+        if (*slot_of(slots, item, k) != known[k])
             return 0;
     return 1;
+}
+
+static inline int slots_hold(const Slots *slots, Py_ssize_t i)
+{
+    return known_hold(slots, i, slots->is_pair);
 }
 
 /* The slots of a component that only some bodies have, and the bit of these bodies. */
@@ -267,88 +290,28 @@ static inline int rare_hold(const Watch *watch, Py_ssize_t i)
 
 #define FETCHED_AHEAD 48  /* Bodies; covers the latency of memory. */
 
-/* The same as `slots_hold`, with values that were read before the loop. */
-ECS_COLLIDE_INLINE int pair_holds(const PyObject *item, const PyObject *type,
-                                  PyObject *const *known, Py_ssize_t first, Py_ssize_t second)
-{
-    const char *at = (const char *)item;
-    return (PyObject *)Py_TYPE(item) == type && *(PyObject *const *)(at + first) == known[0]
-        && *(PyObject *const *)(at + second) == known[1];
-}
-
-/* Return whether two pointers side by side are two others. */
-ECS_COLLIDE_INLINE int same_pair(const void *one, const void *other)
-{
-#ifdef ECS_COLLIDE_SSE2
-    if (sizeof(void *) == 8)
-        return _mm_movemask_epi8(_mm_cmpeq_epi32(_mm_loadu_si128((const __m128i *)one),
-                                                 _mm_loadu_si128((const __m128i *)other)))
-               == 0xFFFF;
-#endif
-    return memcmp(one, other, 2 * sizeof(void *)) == 0;
-}
-
-/* Return whether a component has two slots, side by side. */
-ECS_COLLIDE_INLINE int is_pair(const Slots *slots)
-{
-    return slots->width == 2
-           && slots->offsets[1] == slots->offsets[0] + (Py_ssize_t)sizeof(PyObject *);
-}
-
-/* The same as `slots_hold`, for such a component. */
-ECS_COLLIDE_INLINE int both_hold(const Slots *slots, long long i)
-{
-    PyObject *item = slots->items[i];
-    return (PyObject *)Py_TYPE(item) == slots->type
-           && same_pair((const char *)item + slots->offsets[0], slots->known + 2 * i);
-}
-
-/* The same as `slots_hold`, without a loop for one or two slots. */
-ECS_COLLIDE_INLINE int few_hold(const Slots *slots, Py_ssize_t i)
-{
-    const PyObject *item = slots->items[i];
-    if (slots->width == 2)
-        return pair_holds(item, slots->type, slots->known + 2 * i, slots->offsets[0],
-                          slots->offsets[1]);
-    if (slots->width == 1)
-        return (PyObject *)Py_TYPE(item) == slots->type
-               && *(PyObject *const *)((const char *)item + slots->offsets[0]) == slots->known[i];
-    return slots_hold(slots, i);
-}
-
 /* Return the first place in `rows`, from `n` on, of a body one of whose two components may hold
    other numbers than are known.  Like `watch_run`, which reads more, it is bound by memory. */
 static inline Py_ssize_t pair_run(const Slots *first, const Slots *second, const long long *rows,
                                   Py_ssize_t n, Py_ssize_t n_rows)
 {
-    PyObject *const *ones = first->items, *const *others = second->items;
-    const int is_flat = first->width == 2 && second->width == 2;
     for (; n < n_rows; ++n) {
-        const long long i = rows[n];
         if (n + FETCHED_AHEAD < n_rows) {
             const long long coming = rows[n + FETCHED_AHEAD];
-            fetch((const double *)ones[coming]);
-            fetch((const double *)others[coming]);
+            fetch((const double *)first->items[coming]);
+            fetch((const double *)second->items[coming]);
         }
-        if (is_flat) {
-            if (!pair_holds(ones[i], first->type, first->known + 2 * i,
-                            first->offsets[0], first->offsets[1])
-                || !pair_holds(others[i], second->type, second->known + 2 * i,
-                               second->offsets[0], second->offsets[1]))
-                break;
-        } else if (!slots_hold(first, i) || !slots_hold(second, i)) {
+        if (!slots_hold(first, rows[n]) || !slots_hold(second, rows[n]))
             break;
-        }
     }
     return n;
 }
 
-/* The same as `watch_run`, if positions, extents and velocities are such components. */
-static inline Py_ssize_t pairs_run(const Watch *watch, const long long *rows, Py_ssize_t n,
-                                   Py_ssize_t n_rows)
+/* As `watch_run`, where it is known whether position, extents and velocity are pairs. */
+ECS_COLLIDE_INLINE Py_ssize_t watch_each(const Watch *watch, const long long *rows, Py_ssize_t n,
+                                         Py_ssize_t n_rows, int are_pairs)
 {
-    const Slots *position = watch->position, *extents = watch->extents;
-    const Slots *velocity = watch->common[0], *deflect = watch->common[3];
+    const Slots *position = watch->position, *extents = watch->extents, *velocity = watch->common[0];
     const signed char *has = watch->has, *const *flags = watch->flags;
     const short *bits = watch->bits;
     for (; n < n_rows; ++n) {
@@ -360,12 +323,13 @@ static inline Py_ssize_t pairs_run(const Watch *watch, const long long *rows, Py
         }
         const int flag = flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i];
         if ((flag | bits[i]) != 0 && (flag != 0 || !rare_hold(watch, i)))
-            break;
-        const int marks = has[i];
-        if (!both_hold(position, i) || !both_hold(extents, i)
-            || (marks & 1 && !both_hold(velocity, i)) || (marks & 2 && !few_hold(watch->common[1], i))
-            || (marks & 4 && !few_hold(watch->common[2], i)) || (marks & 8 && !few_hold(deflect, i)))
-            break;
+            return n;
+        if (!known_hold(position, i, are_pairs) || !known_hold(extents, i, are_pairs)
+            || (has[i] & 1 && !known_hold(velocity, i, are_pairs)))
+            return n;
+        for (unsigned int marks = has[i] & 0xE; marks != 0; marks &= marks - 1)
+            if (!slots_hold(watch->common[lowest(marks)], i))
+                return n;
     }
     return n;
 }
@@ -377,37 +341,9 @@ static inline Py_ssize_t pairs_run(const Watch *watch, const long long *rows, Py
 static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py_ssize_t n,
                                    Py_ssize_t n_rows)
 {
-    const Slots *position = watch->position, *extents = watch->extents;
-    PyObject *const *places = position->items, *const *sizes = extents->items;
-    const signed char *has = watch->has, *const *flags = watch->flags;
-    const short *bits = watch->bits;
-    const int is_flat = position->width == 2 && extents->width == 2;
-    if (is_pair(position) && is_pair(extents) && is_pair(watch->common[0]))
-        return pairs_run(watch, rows, n, n_rows);
-    for (; n < n_rows; ++n) {
-        const long long i = rows[n];
-        if (n + FETCHED_AHEAD < n_rows) {
-            const long long coming = rows[n + FETCHED_AHEAD];
-            fetch((const double *)places[coming]);
-            fetch((const double *)sizes[coming]);
-        }
-        const int flag = flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i];
-        if ((flag | bits[i]) != 0 && (flag != 0 || !rare_hold(watch, i)))
-            return n;
-        if (is_flat) {
-            if (!pair_holds(places[i], position->type, position->known + 2 * i,
-                            position->offsets[0], position->offsets[1])
-                || !pair_holds(sizes[i], extents->type, extents->known + 2 * i,
-                               extents->offsets[0], extents->offsets[1]))
-                return n;
-        } else if (!slots_hold(position, i) || !slots_hold(extents, i)) {
-            return n;
-        }
-        for (unsigned int marks = has[i] & 0xF; marks != 0; marks &= marks - 1)
-            if (!slots_hold(watch->common[lowest(marks)], i))
-                return n;
-    }
-    return n;
+    const int are_pairs = watch->position->is_pair && watch->extents->is_pair
+                          && watch->common[0]->is_pair;
+    return are_pairs ? watch_each(watch, rows, n, n_rows, 1) : watch_each(watch, rows, n, n_rows, 0);
 }
 
 /* Read the slots of any component if they all hold plain numbers. */
@@ -572,7 +508,7 @@ static inline Py_ssize_t write_run(const Slots *first, const Slots *second, cons
                                    int second_mark, int stop, const long long *rows, Py_ssize_t n,
                                    Py_ssize_t n_rows)
 {
-    const int may_be_written = is_pair(first), may_stay = second->width == 2;
+    const int may_be_written = first->is_pair, may_stay = second->width == 2;
     int done = 1;
     for (; n < n_rows; ++n) {
         const long long i = rows[n];
