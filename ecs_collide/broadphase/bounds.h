@@ -123,15 +123,14 @@ ECS_COLLIDE_INLINE ptrdiff_t classify_run(const long long *items, ptrdiff_t n, p
                                           const int *place_of, int *is_changed, int *moved,
                                           ptrdiff_t *n_moved)
 {
-#ifdef ECS_COLLIDE_SSE2
     ptrdiff_t m = *n_moved;
     for (; n < n_items; ++n) {
         const ptrdiff_t item = (ptrdiff_t)items[n], place = place_of[item];
         int seen;
         if (place < 0)
             break;
-        seen = ecs_collide_look_2(mins + 2 * item, maxs + 2 * item, motion + 2 * item, 1,
-                                  fat + 4 * item, margin, lookahead, too_big, box + 4 * place);
+        seen = classify(mins, maxs, motion, 2 * item, 0, 1, fat, 4 * item, margin, lookahead,
+                        too_big, box, 4 * place, 2);
         if (!(seen & FITS))
             break;
         if (seen & SAME)
@@ -140,7 +139,6 @@ ECS_COLLIDE_INLINE ptrdiff_t classify_run(const long long *items, ptrdiff_t n, p
         moved[m++] = (int)item;
     }
     *n_moved = m;
-#endif
     return n;
 }
 

@@ -105,57 +105,26 @@ class FatBounds:
         all further items that are in the tree count as moved.
         """
         place_of: cython.p_int = self.nodes.place_of
-        is_changed: cython.p_int = self.nodes.is_changed
-        mins: cython.p_double = self.mins
-        maxs: cython.p_double = self.maxs
-        motion: cython.p_double = self.motion
-        self.fat_row = flat(self.bounds)
-        fat: cython.p_double = self.fat_row
-        box: cython.p_double = self.nodes.box
-        still: cython.bint = self.still
-        swept: cython.bint = self.swept
-        margin: cython.double = self.margin
-        lookahead: cython.double = self.lookahead
-        dim: cython.Py_ssize_t = self.dim
+        n_items: cython.Py_ssize_t = items.shape[0]
         n_escaped: cython.Py_ssize_t = 0
         i: cython.Py_ssize_t = -1
-        by_runs: cython.bint = cython.compiled and dim == 2 and by_item and swept and not still
-        is_many: cython.bint = False
+        escaped = None  # in pure Python: the places of many items that escape, found at once
 
+        self.fat_row = flat(self.bounds)
         self.n_moved = self.n_displaced = self.n_new = 0
-        if not cython.compiled and items.shape[0] >= at_once.MANY:
-            is_many = True
-            others = at_once.classify(self, items, by_item, TOO_BIG)
+        if not cython.compiled and n_items >= at_once.MANY:
+            escaped = at_once.classify(self, items, by_item, TOO_BIG)
         while True:
-            i += 1
-            if by_runs and i < items.shape[0]:
-                i = classify_run(
-                    cython.address(items[0]), i, items.shape[0], mins, maxs, motion, fat, margin,
-                    lookahead, TOO_BIG, box, place_of, is_changed, cython.address(self.moved[0]),
-                    cython.address(self.n_moved),
-                )  # fmt: skip
-            if not cython.compiled and is_many:
-                i = next(others, items.shape[0])
-            if i >= items.shape[0]:
-                break
+            if not cython.compiled and escaped is not None:
+                i = next(escaped, n_items)
+            else:
+                i = self._next_escaped(items, i + 1, by_item)
+            if i == n_items:
+                return n_escaped
             item: cython.Py_ssize_t = items[i]
-            row: cython.Py_ssize_t = item if by_item else i
-            if place_of[item] >= 0 and not is_many:
-                seen: cython.int = classify(
-                    mins, maxs, motion, dim * row, still, swept,
-                    fat, 2 * dim * item, margin, lookahead, TOO_BIG, box,
-                    2 * dim * place_of[item], dim,
-                )  # fmt: skip
-                if seen == FITS | SAME:
-                    continue
-                if seen & FITS:
-                    is_changed[item] = 1
-                    self.moved[self.n_moved] = item
-                    self.n_moved += 1
-                    continue
-            is_changed[item] = 1
+            self.nodes.is_changed[item] = 1
             n_escaped += 1
-            self._fatten(item, row)
+            self._fatten(item, item if by_item else i)
             stays: cython.bint = place_of[item] >= 0 and (
                 n_escaped > escaped_limit
                 or self.n_displaced > displaced_limit
@@ -167,7 +136,49 @@ class FatBounds:
             self.n_moved += stays
             self.n_displaced += not stays
             self.n_new += place_of[item] < 0
-        return n_escaped
+
+    def _next_escaped(
+        self, items: cython.longlong[::1], i: cython.Py_ssize_t, by_item: cython.bint
+    ) -> cython.Py_ssize_t:
+        """Return the first place in `items`, from `i` on, of an item that is new or escapes.
+
+        Writes the boxes of all items before it, and notes those that have moved.
+        """
+        place_of: cython.p_int = self.nodes.place_of
+        is_changed: cython.p_int = self.nodes.is_changed
+        mins: cython.p_double = self.mins
+        maxs: cython.p_double = self.maxs
+        motion: cython.p_double = self.motion
+        fat: cython.p_double = self.fat_row
+        box: cython.p_double = self.nodes.box
+        still: cython.bint = self.still
+        swept: cython.bint = self.swept
+        margin: cython.double = self.margin
+        lookahead: cython.double = self.lookahead
+        dim: cython.Py_ssize_t = self.dim
+
+        if cython.compiled and dim == 2 and by_item and swept and not still and i < items.shape[0]:
+            return classify_run(
+                cython.address(items[0]), i, items.shape[0], mins, maxs, motion, fat, margin,
+                lookahead, TOO_BIG, box, place_of, is_changed, cython.address(self.moved[0]),
+                cython.address(self.n_moved),
+            )  # fmt: skip
+        while i < items.shape[0]:
+            item: cython.Py_ssize_t = items[i]
+            if place_of[item] < 0:
+                break
+            seen: cython.int = classify(
+                mins, maxs, motion, dim * (item if by_item else i), still, swept, fat,
+                2 * dim * item, margin, lookahead, TOO_BIG, box, 2 * dim * place_of[item], dim,
+            )  # fmt: skip
+            if not seen & FITS:
+                break
+            if not seen & SAME:
+                is_changed[item] = 1
+                self.moved[self.n_moved] = item
+                self.n_moved += 1
+            i += 1
+        return i
 
     @cython.cfunc
     @cython.inline
