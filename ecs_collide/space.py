@@ -1368,14 +1368,14 @@ class Space(BoxQueries[Filter]):
         RuntimeError
             Another thread is in the middle of a step, or has done one meanwhile.
         """
-        # Read before other threads are refused: each stage that begins later changes one of them.
-        moment, phase = self._state.moment, self._state.phase
+        self._lock.recover_step()
+        # Read before other threads are refused: each stage that begins later replaces it.
+        latest = self._lock.latest
         self._lock.refuse_others()
         try:
             self._check_parts()
         except Exception as error:
-            self._lock.refuse_others()
-            if self._state.moment is not moment or self._state.phase != phase:
+            if self._lock.latest is not latest:
                 raise self._lock.refusal() from error
             raise
 

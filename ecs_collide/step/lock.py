@@ -13,7 +13,7 @@ from threading import get_ident
 from types import FrameType
 from typing import Any
 
-from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 
 N_LOOKS = 100  # stack readings that all ended in a generator: then a thread counts as inside
 
@@ -31,11 +31,13 @@ class StepLock:
     # The functions that repair, in this order.  Each can be called again if it is interrupted.
     repairs: Public[tuple]
     entries: list  # threads, and the frames in which they are inside; see `enter`
+    latest: ReadOnly[object]  # replaced by each call of `enter`, so that `Space.check` notices it
     stepping: object  # the thread of the step under way
 
     def __init__(self):
         self.repairs = ()
         self.entries = []
+        self.latest = None
         self.stepping = None
         self.is_changing = False
 
@@ -55,8 +57,11 @@ class StepLock:
         entry even where Python has no memory to make an equal one.
         """
         entry: object = (get_ident(), frame)
+        # Not an entry with a frame, which would be freed late.
+        latest: object = entry if frame is None else object()
 
         self.entries.append(entry)
+        self.latest = latest  # not before, so that `refuse_others` refuses readers of the old one
         if self.is_changing or self.entries[0] is not entry:
             self._admit(entry)
         return entry

@@ -19,21 +19,42 @@ class Tagged:
     """A custom response."""
 
 
+class SlowLock:
+    """The lock of a space; its first `refuse_others` calls a function before or after it looks."""
+
+    def __init__(self, space, before=None, after=None):
+        self.lock, self.before, self.after = space._lock, before, after
+
+    def __getattr__(self, name):
+        return getattr(self.lock, name)
+
+    def refuse_others(self):
+        before, self.before = self.before, None
+        after, self.after = self.after, None
+        if before is not None:
+            before()
+        self.lock.refuse_others()
+        if after is not None:
+            after()
+
+
+def in_this_thread(function):
+    """Call a function; return what it raised, or None."""
+    try:
+        function()
+    except Exception as error:
+        return error
+    return None
+
+
 def in_another_thread(function):
     """Call a function in a thread of its own; return what it raised, or None."""
     raised = []
-
-    def run():
-        try:
-            function()
-        except Exception as error:
-            raised.append(error)
-
-    thread = threading.Thread(target=run)
+    thread = threading.Thread(target=lambda: raised.append(in_this_thread(function)))
     thread.start()
     thread.join(timeout=60)
     assert not thread.is_alive()
-    return raised[0] if raised else None
+    return raised[0]
 
 
 @pytest.mark.parametrize("where", ["handler", "response"])
@@ -134,6 +155,9 @@ def test_a_check_that_a_step_of_another_thread_overtakes_is_refused_and_not_fail
     monkeypatch.setattr(space, "contacts", lambda: [ec.Contact(7, 8, (1, 0), 0, 0.0)])
     with pytest.raises(AssertionError, match="contact of 7, which is not a body"):
         space.check()
+    space._lock.is_changing = True  # as after an interrupted stage, which the check repairs
+    with pytest.raises(AssertionError, match="contact of 7, which is not a body"):
+        space.check()
 
 
 def test_a_check_that_begins_just_before_a_stage_of_another_thread_is_refused(monkeypatch):
@@ -158,16 +182,10 @@ def test_a_check_that_begins_just_before_a_stage_of_another_thread_is_refused(mo
     last = esper.get_processor(ec.MotionSystem).priority
     esper.add_processor(BetweenStages(), priority=last + 1)
     thread = threading.Thread(target=lambda: esper.process(1.0))
-    lock = space._lock
 
-    class SlowLock:
-        refusal = lock.refusal
-
-        def refuse_others(self):
-            lock.refuse_others()
-            monkeypatch.setattr(space, "_lock", lock)
-            thread.start()
-            assert responding.wait(60)
+    def begin_stage():
+        thread.start()
+        assert responding.wait(60)
 
     def overtaken():
         checking.set()
@@ -175,7 +193,7 @@ def test_a_check_that_begins_just_before_a_stage_of_another_thread_is_refused(mo
         raise AssertionError("an invariant, of half the one stage and half the other")
 
     monkeypatch.setattr(space, "_check_parts", overtaken)
-    monkeypatch.setattr(space, "_lock", SlowLock())
+    monkeypatch.setattr(space, "_lock", SlowLock(space, after=begin_stage))
     try:
         with pytest.raises(RuntimeError, match="in the middle of a step in another thread"):
             space.check()
@@ -183,6 +201,46 @@ def test_a_check_that_begins_just_before_a_stage_of_another_thread_is_refused(mo
         checked.set()
         thread.join(timeout=60)
     assert position(bullet) == (3, 0)
+
+
+def test_a_check_that_begins_within_a_stage_and_ends_after_the_step_is_refused(monkeypatch):
+    """The check begins while the BroadphaseSystem runs, and is suspended until that has ended.
+    It then reads its parts during the other stages."""
+    bullet = mover((0, 0), (1, 1), (10, 0), ec.Slide())
+    box((5, 0), (1, 1))
+    space = ec.install()
+    beginning, bounded, passed, moved = (threading.Event() for _ in range(4))
+    raised = []
+    checker = threading.Thread(target=lambda: raised.append(in_this_thread(space.check)))
+
+    def suspend():
+        beginning.set()
+        assert bounded.wait(60)
+
+    def begin_check(first, second):
+        checker.start()
+        return beginning.wait(60)
+
+    def overtaken():
+        passed.set()
+        assert moved.wait(60)
+        raise AssertionError("an invariant, of half the one stage and half the other")
+
+    monkeypatch.setattr(space, "_check_parts", overtaken)
+    monkeypatch.setattr(space, "_lock", SlowLock(space, before=suspend))
+    space.filter_pairs(begin_check)
+    space.update_bounds(1.0)
+    bounded.set()
+    assert passed.wait(60)
+    space.queue_impacts(1.0)
+    space.resolve_impacts(1.0)
+    space.finish_step(1.0)
+    moved.set()
+    checker.join(timeout=60)
+
+    assert position(bullet) == (3, 0)
+    assert [type(error) for error in raised] == [RuntimeError]
+    assert "in the middle of a step in another thread" in str(raised[0])
 
 
 def test_checks_in_one_thread_never_fail_because_of_steps_in_another(implementation):
