@@ -41,7 +41,7 @@ html_theme_options = {  # an eye above each page leads to its source, and the fo
 }
 html_title = f"ecs_collide {release}"
 html_favicon = "pictures/icon.svg"
-html_static_path = ["site.css", "stills", "recordings"]
+html_static_path = ["site.css", "stills", "recordings", "../ecs_collide/recording/page.js"]
 html_css_files = ["site.css"]
 html_domain_indices = False  # a list of modules: all names but the extras are in ecs_collide
 pygments_dark_style = "github-dark"  # furo's own underlines every module, as if it were a link

@@ -793,14 +793,14 @@ def record_recipe(name: str):
 
 
 def record_all() -> None:
-    """Write the recordings of the pages."""
+    """Write the recordings of the pages, which share `page.js` on the site."""
     from ecs_collide.recording.page import write_page
 
     for name in RECORDED_DEMOS:
         recording, player = record_demo(name)
-        write_page(recording, RECORDINGS / f"demo_{name}.html", follow=player)
+        write_page(recording, RECORDINGS / f"demo_{name}.html", follow=player, script="page.js")
     for name in RECORDED_RECIPES:
-        write_page(record_recipe(name), RECORDINGS / f"recipe_{name}.html")
+        write_page(record_recipe(name), RECORDINGS / f"recipe_{name}.html", script="page.js")
 
 
 STILLS = FOLDER.with_name("stills")  # for readers who ask for less motion

@@ -371,10 +371,11 @@ def test_pictures_of_the_pages_are_what_the_library_answers():
         )
 
 
-def test_recordings_are_on_pages_and_small_and_hold_the_present_player():
+def test_recordings_are_on_pages_and_small_and_fit_the_player_that_they_share():
+    from ecs_collide.recording.page import FORMAT
+
     folder = ROOT / "docs" / "recordings"
     pages = "".join(page.read_text("utf-8") for page in PAGES)
-    player = (ROOT / "ecs_collide" / "recording" / "page.js").read_text("utf-8")
     shown = set(re.findall(r'"_static/(\w+\.html)"', pages))
     shown |= {  # below its picture, on the site
         f"recipe_{name}.html"
@@ -384,10 +385,19 @@ def test_recordings_are_on_pages_and_small_and_hold_the_present_player():
 
     assert shown == {path.name for path in folder.iterdir()}
     for path in folder.iterdir():
-        assert path.stat().st_size < 1_500_000, path.name
-        assert player in path.read_text("utf-8"), (
+        text = path.read_text("utf-8")
+        assert len(text) < 250_000, path.name
+        assert '<script src="page.js"></script>' in text, path.name
+        assert recorded(text)["format"] == FORMAT, (
             f"{path.name} is out of date: python docs/make_pictures.py recordings"
         )
+    assert '"../ecs_collide/recording/page.js"' in (ROOT / "docs" / "conf.py").read_text("utf-8")
+
+
+def recorded(text: str) -> dict:
+    """Return what a page of a recording holds."""
+    packed = base64.b64decode(re.search(r'id="recording">([^<]*)<', text)[1])
+    return json.loads(gzip.decompress(packed))
 
 
 def test_recording_of_a_recipe_is_what_its_program_does(volume):
@@ -396,11 +406,10 @@ def test_recording_of_a_recipe_is_what_its_program_does(volume):
     drawing = script("make_pictures")
     for name in drawing.RECORDED_RECIPES[: volume(1, 9)]:
         text = (drawing.RECORDINGS / f"recipe_{name}.html").read_text("utf-8")
-        packed = base64.b64decode(re.search(r'id="recording">([^<]*)<', text)[1])
 
         now = json.loads(json.dumps(page_data(drawing.record_recipe(name))))
 
-        assert now == json.loads(gzip.decompress(packed)), (
+        assert now == recorded(text), (
             f"{name} is out of date: python docs/make_pictures.py recordings"
         )
 

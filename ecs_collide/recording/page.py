@@ -34,16 +34,16 @@ _PAGE = """<!doctype html>
 <title>{title}</title>
 <body>
 <script type="text/plain" id="recording">{data}</script>
-<script>
-{script}
-startPage();
-</script>
+{player}
+<script>startPage();</script>
 </body>
 </html>
 """
 
 
-def write_page(recording: Recording, path: Path | str, *, follow: int | None = None) -> Path:
+def write_page(
+    recording: Recording, path: Path | str, *, follow: int | None = None, script: str | None = None
+) -> Path:
     """Write a page that plays a recording; return its path.
 
     Parameters
@@ -52,6 +52,9 @@ def write_page(recording: Recording, path: Path | str, *, follow: int | None = N
     path : Path or str
     follow : int, optional
         The entity that stays in the middle of the picture; by default all that moves is in sight.
+    script : str, optional
+        The address of `page.js`, for the pages of a site that share it; by default the page holds
+        it.
 
     Raises
     ------
@@ -61,10 +64,14 @@ def write_page(recording: Recording, path: Path | str, *, follow: int | None = N
     path = Path(path)
     data = json.dumps(page_data(recording, follow), separators=(",", ":"))
     packed = gzip.compress(data.encode(), 9, mtime=0)
-    script = files("ecs_collide.recording").joinpath("page.js").read_text("utf-8")
     text = base64.b64encode(packed).decode("ascii")
+    if script is None:
+        code = files("ecs_collide.recording").joinpath("page.js").read_text("utf-8")
+        player = f"<script>\n{code}</script>"
+    else:
+        player = f'<script src="{html.escape(script)}"></script>'
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_PAGE.format(title=html.escape(path.stem), data=text, script=script), "utf-8")
+    path.write_text(_PAGE.format(title=html.escape(path.stem), data=text, player=player), "utf-8")
     return path
 
 

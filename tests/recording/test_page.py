@@ -367,3 +367,14 @@ def test_keys_buttons_and_fingers_move_through_the_steps(
     words = in_chromium(path, "#step=10", "--dump-dom")
 
     assert 'data-said="11 12 11 24 1 24 23 5 16 16 true false 16 true false pause"' in words
+
+
+def test_pages_of_a_site_can_share_the_player(recording: Recording, tmp_path: Path) -> None:
+    alone = page.write_page(recording, tmp_path / "alone.html")
+    shared = page.write_page(recording, tmp_path / "shared.html", script="player/page.js")
+
+    code = SCRIPT.read_text("utf-8")
+    assert alone.read_text("utf-8").count(code) == 1
+    assert '<script src="player/page.js"></script>' in shared.read_text("utf-8")
+    assert code not in shared.read_text("utf-8")
+    assert embedded(shared) == embedded(alone)
