@@ -283,8 +283,14 @@ class Nodes:
         node: cython.int
         i: cython.Py_ssize_t
 
-        for i in range(n_items):
-            self._mark_stale(self.place_of[items[i]])
+        if 2 * n_items > self.n_items:  # nearly all nodes are above one of them
+            for node in range(1, self.node_room):
+                if self.level[node] >= 0:
+                    self.stale[node] = 1
+                    self.changed[node] = ALL_LANES
+        else:
+            for i in range(n_items):
+                self._mark_stale(self.place_of[items[i]])
         for level in range(self.level[self.root()] + 1):
             for node in range(1, self.node_room):
                 if self.stale[node] and self.level[node] == level:
