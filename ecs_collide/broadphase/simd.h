@@ -94,9 +94,7 @@ ECS_COLLIDE_INLINE unsigned int touching(const float *lanes, const double *origi
 #endif
 }
 
-/* The children of two nodes that touch: bit 8 * i + j for child i of the first, one of `mask`,
-   and child j of the second.  No branch depends on what is found. */
-ECS_COLLIDE_INLINE unsigned long long touching_pairs(
+ECS_COLLIDE_INLINE unsigned long long ecs_collide_pairs(
     const double *boxes, int node, unsigned int mask, const float *lanes2,
     const double *origins2, const double *boxes2, int node2, ptrdiff_t dim)
 {
@@ -109,6 +107,16 @@ ECS_COLLIDE_INLINE unsigned long long touching_pairs(
                                               2 * dim * lane, dim) << 8 * lane;
     }
     return found;
+}
+
+/* The children of two nodes that touch: bit 8 * i + j for child i of the first, one of `mask`,
+   and child j of the second.  No branch depends on what is found. */
+ECS_COLLIDE_INLINE unsigned long long touching_pairs(
+    const double *boxes, int node, unsigned int mask, const float *lanes2,
+    const double *origins2, const double *boxes2, int node2, ptrdiff_t dim)
+{
+    return dim == 2 ? ecs_collide_pairs(boxes, node, mask, lanes2, origins2, boxes2, node2, 2)
+                    : ecs_collide_pairs(boxes, node, mask, lanes2, origins2, boxes2, node2, 3);
 }
 
 /* The later children of a node that child `lane` touches, as a byte of `touching_above`. */
