@@ -409,9 +409,13 @@ class Narrowphase:
             closing = self._closing_of_faces(p, k, closing)
         if closing > 0.0:
             return False
-        if closing < 0.0 and touch == KEEPS:
-            self.pairs.note_touch(p, PARTS, face)
-            self.pairs.impact[p].tick = self.bodies.tick
+        if closing < 0.0 and touch != OVERLAPS:
+            if touch == KEEPS:
+                self.pairs.note_touch(p, PARTS, face)
+                self.pairs.impact[p].tick = self.bodies.tick
+            # Twice, because the gap is 0 up to rounding.
+            if -closing * (1.0 - self.step.now) > 2.0 * b.clear_gap():
+                self.pairs.mark_clear(p)
         return True
 
     def _closing_of_faces(

@@ -53,3 +53,15 @@ def test_the_trees_hold_all_boxes_whenever_a_body_has_turned(volume):
         esper.process(1 / 30)
 
     assert seen
+
+
+@pytest.mark.parametrize(("speed", "lasts"), [(1e-13, True), (1e-6, False)])
+def test_a_contact_that_opens_by_less_than_the_slop_lasts(speed, lasts):
+    floor = box((0, 100), (50, 1))
+    ball = mover((0, 110), (1, 1), (0, -16), ec.Deflect(speed / 16))
+    space = ec.install(rest_speed=0.0)
+
+    esper.process(1.0)
+
+    assert [c.second for c in space.contacts(floor)] == ([ball] if lasts else [])
+    assert bool(space.contacts_ended) != lasts
