@@ -1325,8 +1325,8 @@ class Space(BoxQueries[Filter]):
             include components of the game that were not given to `snapshot_with`.  The state is
             that of another space.
 
-        After any exception, even one from a function given to `snapshot_with`, nothing has changed
-        and the next `restore` works.
+        After any exception, even one from a function given to `snapshot_with`, nothing has changed.
+        A restore that a signal interrupts has happened or has not, and the next one works.
         """
         self._snapshots.restore(data)
 

@@ -60,6 +60,7 @@ class WorldContents:
     saved_masks: NDArray[np.uint64]  # without the dataclasses that no entity has
     sizes: list[int]  # the number of components of each type of the library
     n_numbers: int  # in all of these components
+    is_exact: bool  # whether none of these is of a subclass, whose setters may raise
 
     def holders(self, n: int) -> Longs:
         """Return the entities that have the n-th type of component."""
@@ -151,9 +152,10 @@ class SnapshotSchema:
             plain = [self.types.plain[n - first] for n in held]
             sizes = [len(records.items) for records in self._library_records]
             n_numbers = sum(map(mul, sizes, WIDTHS.values()))
+            is_exact = all(records.is_exact for records in self._library_records)
             last = self._last = WorldContents(
                 mark, dead, ids, masks, others, tuple(own.name for own in self.types.own), plain,
-                saved, sizes, n_numbers,
+                saved, sizes, n_numbers, is_exact,
             )  # fmt: skip
         return last
 
@@ -217,12 +219,9 @@ class SnapshotSchema:
             )
         return numbers
 
-    def put(self, numbers: Doubles, there: Doubles) -> None:
-        """Write numbers into the components that were inspected last, which hold other numbers.
-
-        Both are in the order of `read`.
-        """
-        self._kernel.put_all(self._library_records, numbers.data, there.data)
+    def put(self, numbers: Doubles) -> None:
+        """Write numbers into the components that were inspected last, in the order of `read`."""
+        self._kernel.put_all(self._library_records, numbers.data)
 
     def save(self, contents: WorldContents) -> list[list[bytes]]:
         """Return the custom components as the bytes of their save functions."""
@@ -337,7 +336,7 @@ class SnapshotSchema:
                     for name, value in zip(names, values, strict=True):
                         _try(setattr, item, name, value)
             elif numbers.size:
-                _try(records.put, records.items, numbers.reshape(-1).data, 0, self._kernel.UNKNOWN)
+                _try(records.put, records.items, numbers.reshape(-1).data, 0)
         for how, component, value in reversed(before.overwritten):
             _try(how.put_back, component, value)
 
@@ -375,7 +374,7 @@ class SnapshotSchema:
         for numbers, bit in zip(state.numbers, bits, strict=False):
             if numbers.size and bit is not None:
                 records = self._records[bit]
-                records.put(records.items, numbers.reshape(-1).data, 0, self._kernel.UNKNOWN)
+                records.put(records.items, numbers.reshape(-1).data, 0)
         self.update(loaded.updates, before)
 
     def begin_entities(self, world: World, contents: WorldContents, next_entity: int) -> None:

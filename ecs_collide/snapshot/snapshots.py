@@ -92,13 +92,14 @@ _NONE_PENDING, _NO_RIDES, _NONE_ROUNDED = map(
 )
 
 
-class _Before(NamedTuple):
-    """The state of a world and a space before a restore."""
+class _Target(NamedTuple):
+    """The state of a world and a space that `take_back` sets: before a restore, or after it."""
 
     world: World
     components: Before
     state: SavedState | None  # None if it could not be read
     category_names: list[str]
+    is_begun: bool = True  # whether the restore may have changed the space, not only components
 
 
 class Snapshots:
@@ -122,8 +123,8 @@ class Snapshots:
         self._schema = schema
         self._subscribers = subscribers
         self._rounded = RoundedNumbers(self._registry.components, self._state.dim)
-        # The state before the current restore, or before one that was interrupted.
-        self._before: _Before | None = None
+        # How the current restore ends if it is interrupted, or one that was.
+        self._target: _Target | None = None
         self._decoded: tuple[object, SnapshotData] | None = None  # the last snapshot restored
         self.is_used = False  # whether the game has asked for a snapshot
         self._compared: WorldContents | None = None  # the contents at the last warning
@@ -401,7 +402,7 @@ class Snapshots:
             try:
                 self._restore(data)
             except BaseException:
-                if self._before is not None:
+                if self._target is not None:
                     with suppress(Exception):
                         self._lock.repair()
                 raise
@@ -432,12 +433,12 @@ class Snapshots:
         with suppress(Exception):  # raised by a component, which the restore may replace
             space = self._state_of_space(world)
         self._lock.is_changing = True
-        before = self._before = _Before(world, components, space, list(CATEGORY_NAMES.names))
+        before = self._target = _Target(world, components, space, list(CATEGORY_NAMES.names))
         CATEGORY_NAMES.adopt(state.category_names)
         self._schema.apply(world, state, loaded, before.components)
         self._rounded.resume(world, state.rounded)
         self._resume(world, state)
-        self._before = None  # the restore is complete
+        self._target = None  # the restore is complete
         self._lock.is_changing = False
 
     def _restore_numbers(self, world: World, saved: SavedState) -> bool:
@@ -450,25 +451,32 @@ class Snapshots:
             or not registry.is_as(world, saved.rows, saved.columns)
         ):
             return False
+        contents = saved.contents
         try:
-            changes = self._schema.changes_in_place(saved.contents, saved.blobs, saved.tables)
-            now = self._state_of_space(world)
-            self._add_numbers(now, world)
+            changes = self._schema.changes_in_place(contents, saved.blobs, saved.tables)
+            there = None if contents.is_exact else self._schema.read(contents)
         except Exception:  # raised by a component
             return False
         if changes is None:
             return False
-        components = Before(now.next_entity, ())
-        self._lock.is_changing = True
-        self._before = _Before(world, components, now, list(CATEGORY_NAMES.names))
         CATEGORY_NAMES.adopt(saved.category_names)
-        if now.next_entity != saved.next_entity:
-            self._schema.begin_entities(world, saved.contents, saved.next_entity)
-        self._schema.put(saved.numbers, now.numbers)
-        self._schema.update(changes, components)
+        names, next_entity = list(CATEGORY_NAMES.names), world.next_entity()
+        self._lock.is_changing = True
+        if changes or there is not None:  # code of the game may raise; then nothing has changed
+            before = Before(next_entity, () if there is None else contents.split(there))
+            self._target = _Target(world, before, None, names, is_begun=False)
+            if there is not None:
+                self._schema.put(saved.numbers)
+            self._schema.update(changes, before)
+        # Nothing can fail from here on, so an interrupted restore is completed.
+        self._target = _Target(world, Before(saved.next_entity, ()), saved, names)
+        if next_entity != saved.next_entity:
+            self._schema.begin_entities(world, contents, saved.next_entity)
         if step.gravity != saved.gravity:
             self._pipeline.set_gravity(saved.gravity)
-        registry.put_back(saved.columns)
+        misplaced = registry.put_back(saved.columns)
+        self._schema.put(saved.numbers)
+        registry.place_again(misplaced)
         timeline.contacts.recover(*(saved.contacts or _NO_CONTACTS))
         self._recover_rides(saved.rides)
         timeline.event_buffer.clear()
@@ -477,7 +485,7 @@ class Snapshots:
         if len(saved.sleepers) or len(saved.may_wake):
             step.n_asleep = registry.resume_sleep(saved.sleepers, saved.may_wake)
         self._subscribers.resume(world, saved.altered)
-        self._before = None  # the restore is complete
+        self._target = None  # the restore is complete
         self._lock.is_changing = False
         return True
 
@@ -506,10 +514,10 @@ class Snapshots:
             raise ValueError("the snapshot contradicts itself: somebody moves in its sleep")
 
     def take_back(self) -> None:
-        """Undo a restore that failed or was interrupted; if this is interrupted, call it again."""
-        if self._before is None:
+        """Undo or complete an interrupted restore; if this is interrupted, call it again."""
+        if self._target is None:
             return
-        world, components, saved, category_names = self._before
+        world, components, saved, category_names, is_begun = self._target
         world.require_current()
         CATEGORY_NAMES.names[:] = category_names
         state = None
@@ -519,7 +527,8 @@ class Snapshots:
             if not components.numbers:
                 components.numbers = saved.contents.split(saved.numbers)
         self._schema.put_back(world, components)
-        self._start_over()
+        if is_begun:
+            self._start_over()
         if state is not None:
             try:
                 self._rounded.resume(world, state.rounded)
@@ -528,7 +537,7 @@ class Snapshots:
                 raise
             except Exception:  # raised by a custom component; the next step reads all as new
                 self._start_over()
-        self._before = None
+        self._target = None
 
     def _start_over(self) -> None:
         """Forget all bodies, so that the next step reads each of them as new."""

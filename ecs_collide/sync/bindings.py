@@ -211,10 +211,13 @@ class ComponentBinding:
         return 0
 
     @may_raise
-    def learn(self, rows: cython.longlong[::1]) -> cython.int:
-        """Remember which objects hold the seen values of `rows`; the next step reads the others."""
+    def learn(self, rows: cython.longlong[::1], writes: cython.bint) -> cython.int:
+        """Remember which objects hold the seen values of `rows`; the next step reads the others.
+
+        With `writes`, known objects may be changed so that they do.
+        """
         if cython.compiled and self.items and rows.shape[0]:
-            slots_learn(self.slots, cython.address(rows[0]), rows.shape[0])
+            slots_learn(self.slots, cython.address(rows[0]), rows.shape[0], writes)
         return 0
 
     @may_raise

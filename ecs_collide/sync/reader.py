@@ -353,18 +353,19 @@ class ComponentReader:
                 columns.append(column)
         return n_cached, types, columns
 
-    def forget(self, rows: cython.longlong[::1]):
+    def forget(self, rows: cython.longlong[::1], writes: cython.bint = False):
         """Forget the known objects of `rows` that do not hold the seen numbers.
 
         Needed after columns were set to other values, as a game may set the same object again.  The
-        next step reads the numbers of these objects.
+        next step reads the numbers of these objects.  With `writes`, the components get the seen
+        numbers as far as that takes no memory, and the caller writes all of them afterwards.
         """
         kind: ComponentBinding
         n: cython.Py_ssize_t
 
         self.require(rows)
         for kind in self.kinds[:6]:
-            kind.learn(rows)
+            kind.learn(rows, writes)
         for kind in self.kinds[6:]:
             if kind.items:
                 for n in range(rows.shape[0]):

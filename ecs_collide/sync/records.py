@@ -21,7 +21,6 @@ from ecs_collide.sync.slots import (
 )
 
 START: cython.Py_ssize_t = 0  # index of the number at whose address a row starts
-UNKNOWN = np.zeros(0).data  # in place of the numbers that components hold
 
 
 @cython.final
@@ -32,6 +31,7 @@ class ComponentRecords:
     names: ReadOnly[tuple]  # tuple of str: the attributes that are numbers, eight at most
     whole: tuple  # tuple of str: the whole numbers among `names`
     items: ReadOnly[list]  # the components, in the order of their entities
+    is_exact: ReadOnly[cython.bint]  # whether all are of this type itself
     slots: cython.pointer[Slots]
     width: cython.Py_ssize_t
 
@@ -40,6 +40,7 @@ class ComponentRecords:
         self.names = names
         self.whole = whole
         self.items = []
+        self.is_exact = True
         self.width = len(names)
         if cython.compiled:
             self.slots = slots_new(type, names)
@@ -89,40 +90,24 @@ class ComponentRecords:
     @cython.ccall
     @may_raise
     def put(
-        self,
-        items: list,
-        numbers: cython.double[::1],
-        start: cython.Py_ssize_t,
-        there: cython.double[::1],
+        self, items: list, numbers: cython.double[::1], start: cython.Py_ssize_t
     ) -> cython.void:
-        """Write numbers, laid out as in `read`, into those components that differ.
-
-        `there` are the numbers that the components hold, in the same layout, or `UNKNOWN`.
-        """
-        i: cython.Py_ssize_t
-        at: cython.Py_ssize_t = start
-        is_known: cython.bint = cython.compiled and there.shape[0] > 0 and not self.whole
+        """Write numbers, laid out as in `read`, into those components that differ."""
+        i: cython.Py_ssize_t = -1
+        at: cython.Py_ssize_t
 
         _require_room(numbers, start, len(items) * self.width)
-        if is_known:
-            _require_room(there, start, len(items) * self.width)
         if self.width == 0:
             return
-        for i in range(len(items)):
-            if is_known and same_bits(
-                cython.address(numbers[at]), cython.address(there[at]), self.width
-            ):
-                at += self.width
-                continue
-            item = items[i]
-            if (
-                self.whole
-                or not cython.compiled
-                or not fields_write(self.slots, item, cython.address(numbers[at]))
-            ):
-                some = np.asarray(numbers)[at : at + self.width]
-                _put_by_name(item, self.names, self.whole, some)
-            at += self.width
+        while True:
+            i += 1
+            if cython.compiled and not self.whole and i < len(items):
+                i = fields_write(self.slots, items, i, cython.address(numbers[start]))
+            if i >= len(items):
+                return
+            at = start + i * self.width
+            some = np.asarray(numbers)[at : at + self.width]
+            _put_by_name(items[i], self.names, self.whole, some)
 
     def put_rows(self, items: list, rows: cython.longlong[::1], numbers: cython.double[::1]) -> int:
         """Write numbers into components by row, unless one of them is missing.
@@ -147,7 +132,7 @@ class ComponentRecords:
             if item is None:
                 return n
             there.append(item)
-        self.put(there, numbers, 0, UNKNOWN)
+        self.put(there, numbers, 0)
         return -1
 
     def agree(
@@ -210,14 +195,14 @@ def read_all(all_records: list, numbers: cython.double[::1]) -> tuple:
     return -1, -1
 
 
-def put_all(all_records: list, numbers: cython.double[::1], there: cython.double[::1]):
-    """Write numbers into the components that hold others; both are laid out as in `read_all`."""
+def put_all(all_records: list, numbers: cython.double[::1]):
+    """Write numbers, laid out as in `read_all`, into the components that hold others."""
     record: ComponentRecords
     start: cython.Py_ssize_t = 0
 
     for record in all_records:
         if record.items:
-            record.put(record.items, numbers, start, there)
+            record.put(record.items, numbers, start)
             start += len(record.items) * record.width
 
 
@@ -261,6 +246,7 @@ def gather_components(entities: dict, dead, all_records: list) -> tuple:
 
     for record in all_records:
         record.items = []
+        record.is_exact = True
         types.append(record.type)
         items.append(record.items)
     everybody: list = sorted(entities.keys() - dead if dead else entities)
@@ -274,5 +260,8 @@ def gather_components(entities: dict, dead, all_records: list) -> tuple:
             if n >= 0:
                 words[i, n >> 6] |= one << (n & 63)
                 items[n].append(component)
+                if type(component) is not kind:
+                    record = all_records[n]
+                    record.is_exact = False
     has = masks.any(axis=1)
     return ids[has], masks[has].ravel(), ids[~has]

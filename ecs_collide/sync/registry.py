@@ -682,21 +682,27 @@ class BodyRegistry:
             and self.table.has_same_exclusions(saved)
         )
 
-    def put_back(self, saved: SavedColumns) -> None:
-        """Set the known values of bodies for which `is_as` is true, and place them."""
-        c, lists, rows = self.table, self.lists, self.rows
-        lists.forget_start()
+    def put_back(self, saved: SavedColumns) -> list[int]:
+        """Set the known values of bodies for which `is_as` is true; return still ones to place.
+
+        Some components are written too.  The caller writes all of them and calls `place_again`.
+        """
+        c, rows = self.table, self.rows
+        self.lists.forget_start()
         self.wake_all()
-        moving, stills = lists.movers, NO_ROWS
+        misplaced: list[int] = c.bodies.find_misplaced(rows.data, saved.vectors[:2].data)
+        c.put_back(saved)
+        self.reader.forget(rows.data, True)
+        return misplaced
+
+    def place_again(self, misplaced: list[int]) -> None:
+        """Place the bodies after `put_back`."""
+        c, lists, rows = self.table, self.lists, self.rows
+        moving = lists.movers
         if len(self.attached.rows):
             moving = rows[(c.moves[rows] != 0) & (c.quarantined[rows] == 0)].data
-        misplaced = c.bodies.find_misplaced(rows.data, saved.vectors[:2].data)
-        if misplaced:
-            stills = np.array(misplaced, np.int64)
-        c.put_back(saved)
-        self.reader.forget(rows.data)
         self.reader.recognize(rows.data, True)
-        self._put_in_trees(moving, stills)
+        self._put_in_trees(moving, np.array(misplaced, np.int64) if misplaced else NO_ROWS)
         self._forget_pending()
         if len(self._unfixed) < len(rows):
             lists.unread = rows[c.has[rows] & Has.FIXED != 0]

@@ -194,18 +194,25 @@ static inline int holds_number(PyObject *value, double number)
     return value != NULL && PyFloat_CheckExact(value) && FLOAT_VALUE(value) == number;
 }
 
-/* Forget the known objects of rows that do not hold the seen values; learn those that do. */
-static inline void slots_learn(Slots *slots, const long long *rows, Py_ssize_t n_rows)
+/* Forget the known objects of rows that do not hold the seen values; learn those that do.  With
+   `writes`, a known float without other references is overwritten by the seen value. */
+static inline void slots_learn(Slots *slots, const long long *rows, Py_ssize_t n_rows, int writes)
 {
     for (Py_ssize_t n = 0; n < n_rows; ++n) {
         const Py_ssize_t at = (Py_ssize_t)rows[n] * slots->width;
         PyObject *item = slots->items[rows[n]], *value;
         for (Py_ssize_t k = 0; k < slots->width; ++k) {
-            if (holds_number(slots->known[at + k], slots->seen[at + k]))
+            PyObject **known = &slots->known[at + k];
+            if (holds_number(*known, slots->seen[at + k]))
                 continue;
             value = (PyObject *)Py_TYPE(item) == slots->type ? *slot_of(slots, item, k) : NULL;
-            remember(&slots->known[at + k],
-                     holds_number(value, slots->seen[at + k]) ? value : slots->nothing);
+#ifndef Py_LIMITED_API
+            if (writes && value == *known && PyFloat_CheckExact(value) && Py_REFCNT(value) == 2) {
+                ((PyFloatObject *)value)->ob_fval = slots->seen[at + k];
+                continue;
+            }
+#endif
+            remember(known, holds_number(value, slots->seen[at + k]) ? value : slots->nothing);
         }
     }
 }
@@ -382,11 +389,11 @@ static inline int slots_read(Slots *slots, Py_ssize_t i, double *numbers)
     return 1;
 }
 
-/* Read the slots of the components of a list from place `n` on.  Return the place of the first one
-   that does not hold plain floats in all of them. */
-static inline Py_ssize_t fields_read(Slots *slots, PyObject *items, Py_ssize_t n, double *numbers)
+/* The same as `fields_read`; the compiler makes a function without a loop for each small width. */
+ECS_COLLIDE_INLINE Py_ssize_t width_read(Slots *slots, PyObject *items, Py_ssize_t n,
+                                         double *numbers, const Py_ssize_t width)
 {
-    const Py_ssize_t n_items = LIST_SIZE(items), width = slots->width;
+    const Py_ssize_t n_items = LIST_SIZE(items);
     for (; n < n_items; ++n) {
         PyObject *item = LIST_ITEM(items, n);
         if (!slots_fit(slots, item))
@@ -399,6 +406,17 @@ static inline Py_ssize_t fields_read(Slots *slots, PyObject *items, Py_ssize_t n
         }
     }
     return n;
+}
+
+/* Read the slots of the components of a list from place `n` on.  Return the place of the first one
+   that does not hold plain floats in all of them. */
+static inline Py_ssize_t fields_read(Slots *slots, PyObject *items, Py_ssize_t n, double *numbers)
+{
+    if (slots->width == 3)
+        return width_read(slots, items, n, numbers, 3);
+    if (slots->width == 1)
+        return width_read(slots, items, n, numbers, 1);
+    return width_read(slots, items, n, numbers, slots->width);
 }
 
 /* Read the slots of any component if they all hold plain numbers.  `slots` may be NULL. */
@@ -550,31 +568,45 @@ static inline int same_bits(const double *one, const double *other, Py_ssize_t n
     return differs == 0;
 }
 
-/* Write the slots of any component if all that are set hold plain floats.  Return 0 if it must be
-   done by name, -1 on failure. */
-static inline int fields_write(Slots *slots, PyObject *item, const double *numbers)
+/* The same as `fields_write`; the compiler makes a function without a loop for each small width. */
+ECS_COLLIDE_INLINE Py_ssize_t width_written(Slots *slots, PyObject *items, Py_ssize_t n,
+                                            const double *numbers, const Py_ssize_t width)
 {
-    PyObject *value, *before, **slot;
-    double there;
-    if (!slots_fit(slots, item))
-        return 0;
-    for (Py_ssize_t k = 0; k < slots->width; ++k) {
-        slot = slot_of(slots, item, k);
-        before = *slot;
-        if (before != NULL) {
-            if (!PyFloat_CheckExact(before))
-                return 0;
-            there = FLOAT_VALUE(before);
-            if (same_bits(&there, &numbers[k], 1))
-                continue;
+    const Py_ssize_t n_items = LIST_SIZE(items);
+    for (; n < n_items; ++n) {
+        PyObject *item = LIST_ITEM(items, n);
+        if (!slots_fit(slots, item))
+            break;
+        for (Py_ssize_t k = 0; k < width; ++k) {
+            PyObject **slot = slot_of(slots, item, k), *before = *slot, *value;
+            const double number = numbers[width * n + k];
+            if (before != NULL) {
+                if (!PyFloat_CheckExact(before))
+                    return n;
+                const double there = FLOAT_VALUE(before);
+                if (same_bits(&there, &number, 1))
+                    continue;
+            }
+            value = PyFloat_FromDouble(number);
+            if (value == NULL)
+                return -1;
+            *slot = value;
+            Py_XDECREF(before);  /* A float: no code runs. */
         }
-        value = PyFloat_FromDouble(numbers[k]);
-        if (value == NULL)
-            return -1;
-        *slot = value;
-        Py_XDECREF(before);  /* A float: no code runs. */
     }
-    return 1;
+    return n;
+}
+
+/* Write the slots of the components of a list from place `n` on, where they differ.  Return the
+   place of the first one that must be written by name, -1 on failure. */
+static inline Py_ssize_t fields_write(Slots *slots, PyObject *items, Py_ssize_t n,
+                                      const double *numbers)
+{
+    if (slots->width == 3)
+        return width_written(slots, items, n, numbers, 3);
+    if (slots->width == 1)
+        return width_written(slots, items, n, numbers, 1);
+    return width_written(slots, items, n, numbers, slots->width);
 }
 
 /* Return the index of a type in a list, or -1. */

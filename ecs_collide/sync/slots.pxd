@@ -7,7 +7,9 @@ cdef extern from "ecs_collide/sync/slots.h":
     void slots_use(Slots *slots, list items) noexcept
     void slots_cache(Slots *slots, Py_ssize_t i, object item) noexcept
     void slots_forget(Slots *slots, Py_ssize_t i, Py_ssize_t k) noexcept
-    void slots_learn(Slots *slots, const long long *rows, Py_ssize_t n_rows) noexcept
+    void slots_learn(
+        Slots *slots, const long long *rows, Py_ssize_t n_rows, bint writes
+    ) noexcept
     void slots_bind(Slots *slots, double *seen, double *now) noexcept
     ctypedef struct Marked:
         const Slots *slots
@@ -42,7 +44,9 @@ cdef extern from "ecs_collide/sync/slots.h":
     Py_ssize_t fields_read(Slots *slots, list items, Py_ssize_t n, double *numbers) noexcept
     bint fields_numbers(Slots *slots, object item, double *numbers) noexcept
     bint fields_false(Slots *slots, object item) noexcept
-    int fields_write(Slots *slots, object item, double *numbers) except -1
+    Py_ssize_t fields_write(
+        Slots *slots, list items, Py_ssize_t n, const double *numbers
+    ) except -1
     bint same_bits(double *one, double *other, Py_ssize_t n) noexcept
     Py_ssize_t place_of_type(list types, object type) noexcept
     long long state_of(dict components) noexcept

@@ -27,7 +27,6 @@ class Units:
         self._position, self._extents, self._velocity = (role.names for role in roles)
         self.shared_size = components.shared_size(dim)  # one attribute for several axes, or ""
         make = backend.kernels.records.ComponentRecords
-        self._unknown = backend.kernels.records.UNKNOWN
         self._velocities = make(components.velocity.kind, tuple(self._velocity), ())
         self._places = make(components.position.kind, tuple(self._position), ())
         self._are_centres = not any(self.leans)  # whether positions are centres
@@ -78,7 +77,7 @@ class Units:
 
     def set_velocities(self, components: Sequence[Any], velocities: Doubles) -> None:
         """Set the numbers of many velocity components from `velocities`, (n, dim)."""
-        self._velocities.put(list(components), np.ravel(velocities).data, 0, self._unknown)
+        self._velocities.put(list(components), np.ravel(velocities).data, 0)
 
     def set_by_row(
         self, items: Sequence[Any], rows: NDArray[np.int64], vectors: Doubles, are_centres: bool

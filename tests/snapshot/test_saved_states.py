@@ -54,7 +54,7 @@ def n_quick(monkeypatch):
 
     def counted(registry, saved):
         found.append(saved)
-        put_back(registry, saved)
+        return put_back(registry, saved)
 
     monkeypatch.setattr(BodyRegistry, "put_back", counted)
     return found
@@ -280,6 +280,41 @@ def test_a_restore_in_which_a_function_of_the_game_fails_changes_nothing(structu
     space.restore(state)
     assert space.snapshot() == good
     assert velocity(entity) == (3, 0)
+
+
+class Gauge(ec.Mass):
+    """A mass whose setter is code of the game."""
+
+    is_stuck = False
+
+    def __setattr__(self, name, number):
+        if self.is_stuck and number == 2.0:
+            raise OSError("stuck")
+        super().__setattr__(name, number)
+
+
+def test_a_restore_in_which_a_component_refuses_its_number_changes_nothing(n_quick):
+    balls = [mover((0, y), (1, 1), (3, 0)) for y in (0, 9)]
+    gauge, mass = Gauge(2.0), ec.Mass(4.0)
+    for entity, each in zip(balls, (mass, gauge), strict=True):
+        esper.add_component(entity, each, type_alias=ec.Mass)
+    space = ec.install()
+    esper.process(1.0)
+    state, good = space.save_state(), space.snapshot()
+    gauge.value, mass.value = 8.0, 16.0
+    esper.process(1.0)
+    before = space.snapshot()
+    gauge.is_stuck = True
+
+    with pytest.raises(OSError, match="stuck"):
+        space.restore(state)
+
+    assert space.snapshot() == before
+    space.check()
+    gauge.is_stuck = False
+    space.restore(state)
+    assert space.snapshot() == good
+    assert len(n_quick) == 1
 
 
 def test_new_entities_get_the_ids_that_they_got_the_first_time():
