@@ -134,11 +134,13 @@ class Slopes:
         """Find the line of `slope`."""
         b: Bodies = self.bodies
         s: cython.Py_ssize_t = self.slope
+        side: cython.int = b.rare.slope[s]
+        top: cython.int = b.rare.slope_top[s]
 
-        self.run = abs(b.rare.slope[s]) - 1
-        self.forth = 1.0 if b.rare.slope[s] > 0 else -1.0
-        self.up = abs(b.rare.slope_top[s]) - 1
-        self.out = 1.0 if b.rare.slope_top[s] > 0 else -1.0
+        self.run = abs(side) - 1
+        self.forth = 1.0 if side > 0 else -1.0
+        self.up = abs(top) - 1
+        self.out = 1.0 if top > 0 else -1.0
         self.height = 2.0 * b.half[s, self.up]
         self.steepness = (b.half[s, self.up] / b.half[s, self.run]) * (
             b.rare.slope_high[s] - b.rare.slope_low[s]

@@ -484,13 +484,14 @@ class Carriers:
             for n in range(rode.n):
                 i: cython.Py_ssize_t = rode.riders[n]
                 j: cython.Py_ssize_t = rode.carrier[i]
-                k: cython.int = abs(rode.side[i]) - 1
+                side: cython.int = rode.side[i]
+                k: cython.int = abs(side) - 1
                 if j < 0 or b.velocity[j, k] == 0.0 or b.velocity[i, k] != b.velocity[j, k]:
                     continue
                 p: cython.Py_ssize_t = self.contacts.pairs.find(i, j)
                 if p >= 0:
                     first_moves: cython.bint = self.contacts.pairs.at[p].first == i
-                    any_moved |= self.contacts.correction.seat(p, rode.side[i], first_moves)
+                    any_moved |= self.contacts.correction.seat(p, side, first_moves)
             if not any_moved:
                 break
 

@@ -487,7 +487,8 @@ class ImpactLoop:
 
         for n in range(2):
             i: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
-            if abs(self.bodies.rare.translation_side[i]) == k + 1:
+            side: cython.int = self.bodies.rare.translation_side[i]
+            if abs(side) == k + 1:
                 ended = True
                 if self.bodies.on_hold[i]:
                     self.bodies.saved_motion[i, k] = self.depenetration.stop(i)
