@@ -36,7 +36,7 @@ from __future__ import annotations
 from ecs_collide._kernel import cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
 from ecs_collide._kernel.constants import Custom
-from ecs_collide.broadphase.pair_table import NO_TOUCH, OVERLAPS, PARTS, PairTable
+from ecs_collide.broadphase.pair_table import OVERLAPS, PARTS, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters, error_of_product, error_of_sum
@@ -271,18 +271,18 @@ class Projection:
         )
 
     def _collect(self, start: cython.Py_ssize_t) -> cython.void:
-        """Collect the members that are connected with a node by links, and their neighbours.
-
-        None if they are too many.
-        """
-        n: cython.Py_ssize_t
-        n_ends: cython.int = 0
-
+        """Collect the members that are connected with a node by links; none if they are too many."""
         self.axis = self.clusters.nodes[start].axis
         self.component += 1
         self.n_members = 0
         self._enter(start)
-        n = 0
+        self._list_neighbours()
+
+    def _list_neighbours(self) -> cython.void:
+        """List the neighbours of all members, and enter those that are not members yet."""
+        n: cython.Py_ssize_t = 0
+        n_ends: cython.int = 0
+
         while n < self.n_members:
             node: cython.Py_ssize_t = self.members[n].node
             self.members[n].first = n_ends
@@ -358,10 +358,15 @@ class Projection:
         i: cython.Py_ssize_t = self.clusters.nodes[self.members[n].node].body
         p: cython.Py_ssize_t = self.pairs.head_of(i)
         n_found: cython.Py_ssize_t = 0
+        side: cython.int = self.axis + 1
 
+        if not self._is_plain(i):
+            return 0
         while p >= 0:
-            j: cython.Py_ssize_t = self.pairs.at[p].first + self.pairs.at[p].second - i
-            if self._can_add(p, n, j) and n_found < 2 * MEMBER_LIMIT:
+            face: cython.int = self.pairs.at[p].face
+            j: cython.Py_ssize_t = self.pairs.partner(p, i)
+            is_beside: cython.bint = face == side or face == -side
+            if is_beside and self._can_add(p, n, j) and n_found < 2 * MEMBER_LIMIT:
                 at: cython.Py_ssize_t = n_found
                 while at and self.bodies.precedes(j, self.pairs.partner(self.pieces[at - 1], i)):
                     self.pieces[at] = self.pieces[at - 1]
@@ -374,14 +379,11 @@ class Projection:
     def _can_add(
         self, p: cython.Py_ssize_t, n: cython.Py_ssize_t, j: cython.Py_ssize_t
     ) -> cython.bint:
-        """Return whether member n and body j of a pair touch on the axis, and have no link yet."""
-        i: cython.Py_ssize_t = self.clusters.nodes[self.members[n].node].body
+        """Return whether member n and body j, whose faces touch, are to be joined by a new link."""
         node: cython.Py_ssize_t = self.clusters.node_of[j, self.axis]
         touch: cython.int = self.pairs.at[p].touch
         at: cython.Py_ssize_t
 
-        if touch == NO_TOUCH or abs(self.pairs.at[p].face) - 1 != self.axis:
-            return False
         if touch == OVERLAPS or (
             touch == PARTS and self.pairs.impact[p].tick < self.step.instant_tick
         ):
@@ -392,13 +394,13 @@ class Projection:
             or self.clusters.nodes[node].searched_in == self.component  # it has found this pair
         ):
             return False
+        other: cython.int = self.member_of[node]
         for at in range(self.members[n].first, self.members[n].end):
-            if self.neighbours[at].member == self.member_of[node]:
+            if self.neighbours[at].member == other:
                 return False
         return (
             self.pairs.is_solid(p)
             and not self.pairs.at[p].is_withdrawn
-            and self._is_plain(i)
             and self._is_plain(j)
             and self._overlaps_beside(p)
         )
@@ -463,13 +465,11 @@ class Projection:
         start: cython.Py_ssize_t = self.members[0].node
         n: cython.Py_ssize_t
 
-        if self._stays(False):
-            return False
-        if self._add_contacts():
-            self._collect(start)
-        if self._stays(True):
+        if self._stays():
             return False
         self._reopen()
+        self._add_contacts()
+        self._collect(start)
         self.n_pivots = PIVOTS_PER_MEMBER * self.n_members
         for n in range(self.n_members):
             self._solve_trees(n, True)
@@ -487,24 +487,24 @@ class Projection:
             self.members[n].state = OPEN
 
     @may_raise
-    def _stays(self, all_links: cython.bint) -> cython.bint:
-        """Return whether the clusters of the component stay as they are.
-
-        With `all_links` the forces may be in all links between two members, else in the trees.
-        """
+    def _stays(self) -> cython.bint:
+        """Return whether the clusters of the component stay as they are."""
         n: cython.Py_ssize_t
 
         self._reopen()
         for n in range(self.n_members):
             if self.members[n].state == OPEN:
                 self._walk(n)
-                if self.n_pulls and not (all_links and self._holds()):
+                if self.n_pulls and not self._holds():
                     return False
                 self._accept()
-        return self.n_changes == 0 and self.n_waiting == 0
+                if self.n_changes or self.n_waiting:
+                    return False
+        return True
 
     # -- the forces in all links of a tree --
 
+    @may_raise
     def _holds(self) -> cython.bint:
         """Return whether the tree just walked holds together if all its links may carry forces.
 
@@ -521,6 +521,10 @@ class Projection:
             one: cython.Py_ssize_t = self.order[n]
             if self.members[one].rank != self.members[tree].rank:
                 return False
+        if self._add_contacts():
+            self._list_neighbours()
+        for n in range(self.n_order):
+            one = self.order[n]
             self.members[one].tree = tree
             self.members[one].reached = 0
             self.members[one].excess = self.members[one].noise = 0.0
