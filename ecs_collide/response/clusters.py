@@ -588,12 +588,17 @@ class Clusters(SharedMotion):
 
         The contacts of members to which the velocity is new must be examined.
         """
+        growth: cython.double[:, ::1] = self.bodies.growth
         root: cython.Py_ssize_t = members[0]
         place: cython.Py_ssize_t
 
         for place in range(n):
             node: cython.Py_ssize_t = members[place]
+            shift: cython.double = self.nodes[node].shift
             self._isolate(node)
+            if shift != 0.0 or growth[self.nodes[node].body, self.nodes[node].axis] != 0.0:
+                self.shift_by(node, shift)
+                self.nodes[root].resizes = 1
             self.nodes[node].seen_rim = self.nodes[node].last_seen_rim = 0
             if place:
                 self.parent[node] = root
@@ -602,6 +607,8 @@ class Clusters(SharedMotion):
                 self.nodes[self.nodes[root].last].next = node
                 self.nodes[root].last = node
             self._append_rim(root, node, node)
+        if anchor >= 0 and growth[anchor, self.nodes[root].axis] != 0.0:
+            self.shift_by(root, 0.0)
         self.nodes[root].anchor = anchor
         self.nodes[root].velocity = velocity
         self._queue_to_examine(root)

@@ -5,11 +5,11 @@
 have to pull, the bodies that it holds back part again.  So the result does not depend on the order
 of the merges.  The velocities w after the instant are those that minimise
 
-    sum of m (w - v)²    such that    w_low <= w_high    for each contact,
+    sum of m (w - v)²    such that    w_low + apart <= w_high    for each contact,
 
-where v are the velocities before it.  This is Gauss' principle of least constraint, and the plastic
-impact of Moreau, "Unilateral Contact and Dry Friction in Finite Freedom Dynamics" (1988).  It keeps
-the momentum and loses the least energy.
+where v are the velocities before it, and the two faces grow by `apart`.  This is Gauss' principle
+of least constraint, and the plastic impact of Moreau, "Unilateral Contact and Dry Friction in
+Finite Freedom Dynamics" (1988).  It keeps the momentum and loses the least energy.
 
 A *link* is a contact by which two clusters have merged in this instant, or one and its anchor.  The
 links of a cluster are a tree, whose forces follow from its leaves inward.  If one of them would
@@ -22,13 +22,18 @@ are a forest, and each of its trees moves as one body.  This is the active set o
 negative no longer presses, and a link that closes presses again.  Each link that is added increases
 the least energy that the instant takes, so no forest comes back.
 
+If faces grow, the members of a tree differ by a *shift*, and a link may close inside the tree, or
+between two trees that have anchors.  It closes a cycle.  Force is sent round the cycle until one of
+its other links has none, as in the simplex method on networks.  That link no longer presses.  If
+all links of the cycle gain force, no velocities keep the faces apart.
+
 Bodies of a higher dominance outweigh all bodies of lower ones, as if their masses had no limit.  So
 the velocity of a tree is that of its members of the highest *rank*, and a force of a higher rank
 outweighs all forces of lower ones.
 
-These clusters stay as they are: clusters that last, that have growing members, that a body has left
-by a rebound, or that a held body anchors.  So do clusters of more than `MEMBER_LIMIT` bodies,
-because the forces of a crowd take more time than its sweeps.
+These clusters stay as they are: clusters that last, that a body has left by a rebound, or that a
+held body anchors.  So do clusters of more than `MEMBER_LIMIT` bodies, because the forces of a crowd
+take more time than its sweeps.
 """
 
 from __future__ import annotations
@@ -39,7 +44,12 @@ from ecs_collide._kernel.constants import Custom
 from ecs_collide.broadphase.pair_table import OVERLAPS, PARTS, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
-from ecs_collide.response.clusters import Clusters, error_of_product, error_of_sum
+from ecs_collide.response.clusters import (
+    CLUSTER_ROUNDING,
+    Clusters,
+    error_of_product,
+    error_of_sum,
+)
 
 MEMBER_LIMIT = 160  # bodies in a component that may part
 FORCE_ROUNDING = 2.0**-42  # of the momenta that a force is the sum of
@@ -72,6 +82,7 @@ class Link:
     noise: cython.double
     force_rank: cython.longlong
     goal_rank: cython.longlong
+    apart: cython.double  # by how much the faces that touch part faster than their bodies
 
 
 @cython.inline
@@ -93,6 +104,7 @@ class Member:
     wall: cython.int
     rank: cython.longlong
     mass: cython.double
+    shift: cython.double  # its velocity less that of its tree
     momentum: cython.double  # before the instant
     momentum_low: cython.double
     # of the members of the highest rank among it and those behind it in the walk: that rank, the
@@ -100,7 +112,7 @@ class Member:
     excess_rank: cython.longlong
     excess: cython.double
     noise: cython.double
-    reached: cython.int  # the last search that has reached it
+    reached: cython.longlong  # the last search that has reached it
 
 
 @cython.inline
@@ -139,6 +151,7 @@ class Projection:
     component_of: cython.longlong[::1]  # of each node
     member_of: cython.int[::1]  # of each node
     n_pivots: cython.longlong  # links that may still be added
+    is_stuck: cython.bint  # whether the last `settle` has left faces closing between two anchors
     n_changes: cython.longlong  # links that press now and did not, or the other way round
     # the tree walked last: its members, each after its parent; its velocity, anchor link and pulls
     order: cython.int[::1]
@@ -152,7 +165,7 @@ class Projection:
     way_rank: cython.longlong
     pieces: cython.int[::1]  # members whose trees must be solved
     n_pieces: cython.Py_ssize_t
-    n_searches: cython.int  # in the tree walked last
+    n_searches: cython.longlong
 
     def __init__(self, step: Step, clusters: Clusters):
         self.step = step
@@ -168,6 +181,7 @@ class Projection:
         self.way_rank = 0
         self.wall = 0
         self.n_searches = 0
+        self.is_stuck = False
         self.waiting = zeros(INT, 0)
         self.component_of = zeros(LONG, 0)
         self.member_of = zeros(INT, 0)
@@ -215,7 +229,12 @@ class Projection:
         """
         if self.n + 1 == self.link_room:
             self._make_room(2 * self.link_room)
+        one: cython.Py_ssize_t = self.clusters.nodes[low].body if low else anchor
+        other: cython.Py_ssize_t = self.clusters.nodes[high].body if high else anchor
+        k: cython.int = self.clusters.nodes[low or high].axis
+
         self.n += 1
+        self.links[self.n].apart = self.bodies.growth[one, k] + self.bodies.growth[other, k]
         self.links[self.n].low = low
         self.links[self.n].high = high
         self.links[self.n].anchor = anchor
@@ -238,6 +257,7 @@ class Projection:
         e: cython.Py_ssize_t
         first: cython.longlong = self.component + 1
 
+        self.is_stuck = False
         if self.n == self.n_settled:
             return False
         if self.component_of.shape[0] < self.clusters.capacity:
@@ -264,7 +284,6 @@ class Projection:
         return (
             c.node_of[c.nodes[node].body, c.nodes[node].axis] == node
             and not c.nodes[root].lasts
-            and not c.nodes[root].resizes
             and not c.nodes[root].is_broken
             and c.nodes[root].size <= MEMBER_LIMIT
             and (anchor < 0 or not self.bodies.on_hold[anchor])
@@ -451,7 +470,9 @@ class Projection:
         n: cython.Py_ssize_t
 
         for n in range(self.n_order):
-            self.order[n] = self.members[self.order[n]].node
+            one: cython.Py_ssize_t = self.order[n]
+            self.order[n] = self.members[one].node
+            self.clusters.nodes[self.order[n]].shift = self.members[one].shift
         self.clusters.form(
             self.order,
             self.n_order,
@@ -472,7 +493,9 @@ class Projection:
         self._collect(start)
         self.n_pivots = PIVOTS_PER_MEMBER * self.n_members
         for n in range(self.n_members):
-            self._solve_trees(n, True)
+            if self.members[n].state == OPEN:
+                self._solve_later(n)
+                self._solve_pieces(True)
         self._press_waiting()
         return self.n_changes > 0
 
@@ -519,14 +542,13 @@ class Projection:
             return False
         for n in range(self.n_order):
             one: cython.Py_ssize_t = self.order[n]
-            if self.members[one].rank != self.members[tree].rank:
+            if self.members[one].rank != self.members[tree].rank or self.members[one].shift != 0.0:
                 return False
         if self._add_contacts():
             self._list_neighbours()
         for n in range(self.n_order):
             one = self.order[n]
             self.members[one].tree = tree
-            self.members[one].reached = 0
             self.members[one].excess = self.members[one].noise = 0.0
             for at in range(self.members[one].first, self.members[one].end):
                 self.links[self.neighbours[at].link].force = 0.0
@@ -539,7 +561,6 @@ class Projection:
                 self.members[self.member_of[self.links[e].low]].excess += goal
                 self.members[high].excess -= goal
                 self.members[high].noise += self.links[e].noise
-        self.n_searches = 0
         for n in range(self.n_order):
             one = self.order[n]
             while self.members[one].excess > self.members[one].noise:
@@ -571,6 +592,7 @@ class Projection:
                     other < 0
                     or self.members[other].reached == self.n_searches
                     or self.members[other].tree != self.members[start].tree
+                    or self.links[e].apart != 0.0
                     or (self.links[e].force == 0.0 and self.links[e].low != self.members[one].node)
                 ):
                     continue
@@ -629,47 +651,123 @@ class Projection:
 
     @may_raise
     def _press(self, e: cython.Py_ssize_t) -> cython.void:
-        """Let a link press, and solve the tree that it makes."""
+        """Let a link press, and solve the trees that it makes."""
         n: cython.Py_ssize_t = self.member_of[self.links[e].low or self.links[e].high]
 
         self.n_pivots -= 1
+        self.links[e].force = 0.0
+        if self._closes_cycle(e) and not self._give_way(e):
+            self.is_stuck = True
+            return
         self.n_changes += 1
         self.links[e].presses = 1
-        self.links[e].force = 0.0
-        self.members[n].state = OPEN
-        self._solve_trees(n, False)
+        self._solve_later(n)
+        self._solve_pieces(False)
 
     def _closes(self, e: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a link that does not press closes, and has no anchors on both sides."""
+        """Return whether the faces of a link that does not press close."""
         low: cython.Py_ssize_t = self.links[e].low
         high: cython.Py_ssize_t = self.links[e].high
+        one: cython.double = self._speed_of_side(low, e)
+        other: cython.double = self._speed_of_side(high, e)
+        closing: cython.double = one - other
 
-        if self.links[e].presses:
-            return False
-        if low == 0:
-            high = self.member_of[high]
-            return self.members[high].wall == 0 and (
-                self._speed_of_anchor(e) > self.members[high].velocity
-            )
-        low = self.member_of[low]
-        if high == 0:
-            return self.members[low].wall == 0 and (
-                self.members[low].velocity > self._speed_of_anchor(e)
-            )
-        high = self.member_of[high]
-        return self.members[low].velocity > self.members[high].velocity and not (
-            self.members[low].wall and self.members[high].wall
+        if self.bodies.any_resize:
+            closing = (one + self.links[e].apart) - other
+            closing -= CLUSTER_ROUNDING * (abs(one) + abs(self.links[e].apart) + abs(other))
+        return closing > 0.0 and not self.links[e].presses
+
+    def _speed_of_side(self, node: cython.Py_ssize_t, e: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity of the node on one side of a link, or of its anchor for 0."""
+        return self.members[self.member_of[node]].velocity if node else self._speed_of_anchor(e)
+
+    def _closes_cycle(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Return whether both sides of a link are in one tree, or each has an anchor."""
+        low: cython.Py_ssize_t = self.links[e].low
+        high: cython.Py_ssize_t = self.links[e].high
+        one: cython.Py_ssize_t = self.member_of[low]
+        other: cython.Py_ssize_t = self.member_of[high]
+
+        if low and high and self.members[one].tree == self.members[other].tree:
+            return True
+        return (low == 0 or self.members[one].wall > 0) and (
+            high == 0 or self.members[other].wall > 0
         )
+
+    def _give_way(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Send force through a link and round the cycle that it closes, until another has none.
+
+        The other one no longer presses.  Returns False if all links of the cycle gain force: they
+        lead from one anchor to another, and the faces between these grow too fast.
+        """
+        n_links: cython.Py_ssize_t = self._find_cycle(e)
+        weakest: cython.Py_ssize_t = 0
+        n: cython.Py_ssize_t
+
+        for n in range(n_links):
+            at: cython.Py_ssize_t = -self.order[n]
+            if at > 0 and (weakest == 0 or self._is_weaker(at, weakest)):
+                weakest = at
+        if weakest == 0:
+            return False
+        force: cython.double = self.links[weakest].force
+        rank: cython.longlong = self.links[weakest].force_rank
+        for n in range(n_links):
+            at = self.order[n]
+            if at > 0:
+                self._add_force(at, force, rank)
+            else:
+                self._add_force(-at, -force, rank)
+        self._add_force(e, force, rank)
+        self.links[weakest].presses = 0
+        for at in (self.links[weakest].low, self.links[weakest].high):
+            if at:
+                self._solve_later(self.member_of[at])
+        return True
+
+    @cython.cfunc
+    @cython.inline
+    def _is_weaker(self, e: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a link carries less force than another."""
+        rank: cython.longlong = self.links[e].force_rank - self.links[other].force_rank
+
+        if self.links[e].force == 0.0 or self.links[other].force == 0.0:
+            rank = 0
+        return rank < 0 or (rank == 0 and self.links[e].force < self.links[other].force)
+
+    def _find_cycle(self, e: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Write the links that connect the sides of a link by their trees to `order`.
+
+        Links that lose force when the link gains some are negative.  Returns the number of links.
+        """
+        n_links: cython.Py_ssize_t = 0
+        low: cython.Py_ssize_t = self.member_of[self.links[e].low] if self.links[e].low else -1
+        one: cython.Py_ssize_t = low
+
+        self.n_searches += 1
+        while one >= 0:
+            self.members[one].reached = self.n_searches
+            one = self.members[one].parent
+        one = self.member_of[self.links[e].high] if self.links[e].high else -1
+        while one >= 0 and self.members[one].reached != self.n_searches:
+            via: cython.Py_ssize_t = self.members[one].via
+            self.order[n_links] = via if self.links[via].low == self.members[one].node else -via
+            n_links += 1
+            one = self.members[one].parent
+        while low != one:
+            via = self.members[low].via
+            self.order[n_links] = -via if self.links[via].low == self.members[low].node else via
+            n_links += 1
+            low = self.members[low].parent
+        return n_links
 
     def _speed_of_anchor(self, e: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the anchor of a link."""
         return self.bodies.velocity[self.links[e].anchor, self.axis]
 
     @may_raise
-    def _solve_trees(self, start: cython.Py_ssize_t, from_nothing: cython.bint) -> cython.void:
-        """Solve the tree of a member, and the trees into which it parts."""
-        self.pieces[0] = start
-        self.n_pieces = 1
+    def _solve_pieces(self, from_nothing: cython.bint) -> cython.void:
+        """Solve the trees of the members in `pieces`, and the trees into which they part."""
         while self.n_pieces:
             self.n_pieces -= 1
             n: cython.Py_ssize_t = self.pieces[self.n_pieces]
@@ -697,7 +795,12 @@ class Projection:
             start = self._highest()
         if start != self.order[0]:
             self._order_from(start)
-        self.velocity = self._speed_of_anchor(self.wall) if self.wall else self._mean()
+        if self.wall == 0:
+            self.velocity = self._mean()
+        elif self.links[self.wall].low:
+            self.velocity = self._speed_of_anchor(self.wall) - self.links[self.wall].apart
+        else:
+            self.velocity = self._speed_of_anchor(self.wall) + self.links[self.wall].apart
         self.members[start].via = self.wall
         self.n_pulls = 0
         self.way = 0.0
@@ -707,7 +810,7 @@ class Projection:
             e: cython.Py_ssize_t = self.members[one].via
             if e == 0:
                 continue
-            own: cython.double = self.members[one].mass * self.velocity
+            own: cython.double = self.members[one].mass * (self.velocity + self.members[one].shift)
             excess: cython.double = self.members[one].momentum - own
             noise: cython.double = abs(self.members[one].momentum) + abs(own)
             self._pass_on(one, self.members[one].rank, excess, noise)
@@ -793,6 +896,11 @@ class Projection:
         self.members[n].parent = parent
         self.members[n].excess_rank = self.members[n].rank
         self.members[n].excess = self.members[n].noise = 0.0
+        self.members[n].shift = 0.0
+        if parent >= 0 and self.links[via].low == self.members[n].node:
+            self.members[n].shift = self.members[parent].shift - self.links[via].apart
+        elif parent >= 0:
+            self.members[n].shift = self.members[parent].shift + self.links[via].apart
 
     def _mean(self) -> cython.double:
         """Return the common velocity of the tree just ordered, from a member of its rank."""
@@ -811,6 +919,14 @@ class Projection:
             momentum_low += error_of_sum(momentum, self.members[one].momentum, total)
             momentum_low += self.members[one].momentum_low
             momentum = total
+            if self.members[one].shift != 0.0:
+                shifted: cython.double = self.members[one].mass * self.members[one].shift
+                momentum_low -= error_of_product(
+                    self.members[one].mass, self.members[one].shift, shifted
+                )
+                total = momentum - shifted
+                momentum_low += error_of_sum(momentum, -shifted, total)
+                momentum = total
             total = mass + self.members[one].mass
             mass_low += error_of_sum(mass, self.members[one].mass, total)
             mass = total
@@ -897,18 +1013,28 @@ class Projection:
             goal *= self.way
             if self.way_rank == 0:
                 force *= 1.0 - self.way
-        if force == 0.0 or force_rank < goal_rank:
-            force = goal
-            force_rank = goal_rank
-        elif force_rank == goal_rank:
-            force += goal
-        self.links[e].force = max(0.0, force)
+        self.links[e].force = force
         self.links[e].force_rank = force_rank
+        self._add_force(e, goal, goal_rank)
+
+    @cython.cfunc
+    @cython.inline
+    def _add_force(
+        self, e: cython.Py_ssize_t, force: cython.double, rank: cython.longlong
+    ) -> cython.void:
+        """Add to the force of a link; only the higher rank counts."""
+        if self.links[e].force == 0.0 or self.links[e].force_rank < rank:
+            self.links[e].force = force
+            self.links[e].force_rank = rank
+        elif self.links[e].force_rank == rank:
+            self.links[e].force += force
+        self.links[e].force = max(0.0, self.links[e].force)
 
     @cython.cfunc
     @cython.inline
     def _solve_later(self, n: cython.Py_ssize_t) -> cython.void:
         """List a member whose tree must be solved."""
+        self.members[n].state = OPEN
         self.pieces[self.n_pieces] = n
         self.n_pieces += 1
 
@@ -925,7 +1051,7 @@ class Projection:
         for n in range(self.n_order):
             one: cython.Py_ssize_t = self.order[n]
             self.members[one].state = SOLVED
-            self.members[one].velocity = self.velocity
+            self.members[one].velocity = self.velocity + self.members[one].shift
             self.members[one].wall = self.wall
             self.members[one].tree = self.order[0]
             if self.members[one].via:

@@ -1,7 +1,8 @@
 """Impacts of growing or shrinking boxes: their faces get one velocity, not their centres.
 
 If restitution is 0, `Solver` merges the clusters of the two bodies after `ResizingFaces.align` has
-shifted one.  If that fails, the bodies leave their clusters and exchange their faces' velocities.
+shifted one.  If they are one cluster, or both have an anchor, `Projection` lets the faces press.
+With restitution, under gravity or if that fails, the bodies exchange their faces' velocities.
 """
 
 from __future__ import annotations
@@ -44,8 +45,7 @@ class ResizingFaces:
     def align(self, first_joins: cython.bint, second_joins: cython.bint) -> cython.bint:
         """Shift the clusters of the bodies that join, so that a merge gives the faces one velocity.
 
-        Returns False if both are in one cluster, if both clusters have an anchor, or if one body
-        does not join and the other is alone or anchored.
+        Returns False if both are in one cluster, or if both have an anchor.
         """
         c: Clusters = self.clusters
         i: cython.Py_ssize_t = self.impact.rows[0]
@@ -80,17 +80,16 @@ class ResizingFaces:
     ) -> cython.bint:
         """Prepare a merge that gives body i the velocity of body `wall` plus `apart`.
 
-        Returns False if i has no cluster with other members, or if the cluster has an anchor.
+        Returns False if the cluster of i has an anchor.
         """
         c: Clusters = self.clusters
         k: cython.int = self.impact.axis
-        node: cython.Py_ssize_t = c.node_of[i, k]
-        root: cython.Py_ssize_t = c.root(node) if node else 0
+        root: cython.Py_ssize_t = c.ensure(i, k)
 
-        if root == 0 or c.nodes[root].anchor >= 0 or c.nodes[root].size == 1:
+        if c.nodes[root].anchor >= 0:
             return False
         c.shift_by(root, 0.0)
-        c.anchor_velocity = self.bodies.velocity[wall, k] + apart - c.nodes[node].shift
+        c.anchor_velocity = self.bodies.velocity[wall, k] + apart - c.shift_of(i, k)
         self.one = self.other = root
         self.anchor = wall
         return True
@@ -153,11 +152,3 @@ class ResizingFaces:
             (b.motion_of(i, k) - sign * b.resize_of(i, k))
             - (b.motion_of(j, k) + sign * b.resize_of(j, k))
         )
-
-    @may_raise
-    def anchor_to(self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.void:
-        """Anchor the cluster of body i to `wall`, whose face has the velocity of i's face."""
-        root: cython.Py_ssize_t = self.clusters.ensure(i, self.impact.axis)
-
-        self.clusters.shift_by(root, 0.0)
-        self.clusters.nodes[root].anchor = wall

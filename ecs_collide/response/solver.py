@@ -23,6 +23,7 @@ from math import nextafter
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.constants import INF, ResponseCode
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.narrowphase import rounding_of_faces
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
@@ -183,7 +184,8 @@ class Solver:
         if self.clusters.gravity.is_on:
             press = m.find_press()
         if m.resizes:
-            self._resolve_faces(restitution, press)
+            if not self._resolve_faces(restitution, press):
+                return False
         elif press != 0.0:
             if not self._part(restitution, press) and not self._merge(i, j, m.axis):
                 return False
@@ -346,8 +348,9 @@ class Solver:
         other: cython.Py_ssize_t = c.root(c.node_of[j, k]) if self.second_joins else 0
         if not ((one and c.nodes[one].resizes) or (other and c.nodes[other].resizes)):
             return self._merge(i, j, k)
-        if self._merge_faces(i, j, k):
-            return True
+        merged: cython.int = self._merge_faces(i, j, k)
+        if merged:
+            return merged != CONFLICT
         if one == other:
             self._exchange(0.0)
             return True
@@ -398,6 +401,32 @@ class Solver:
             self._link(i, j, k)
         self._unite(one, other, anchor, v1, v2)
         return True
+
+    @may_raise
+    def _settle(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
+        """Let a contact inside a cluster, or between two anchors, press; return as `_merge_faces`."""
+        c: Clusters = self.clusters
+        m: ImpactState = self.impact
+
+        self._link(i, j, k)
+        self.projection.links[self.projection.n].presses = 0
+        self.projection.settle()
+        c.write_axis(i, k)
+        c.write_axis(j, k)
+        speed: cython.double = abs(c.velocity_of(i, k)) + abs(c.velocity_of(j, k))
+        growth: cython.double = abs(self.bodies.growth[i, k]) + abs(self.bodies.growth[j, k])
+        bound: cython.double = rounding_of_faces(speed, growth, c.rounding(i, j, k))
+        if self.closing_speed(i, j, k, m.sign) > bound:
+            one: cython.Py_ssize_t = c.root(c.node_of[i, k])
+            other: cython.Py_ssize_t = c.root(c.node_of[j, k])
+            self.solid_first = self._anchor_of(i, one) if self.first_joins else i
+            self.solid_second = self._anchor_of(j, other) if self.second_joins else j
+            return CONFLICT if self.projection.is_stuck else 0
+        m.impulse = max(
+            self.bodies.mass[i] * abs(c.velocity_of(i, k) - m.before[0][k]),
+            self.bodies.mass[j] * abs(c.velocity_of(j, k) - m.before[1][k]),
+        )
+        return 1
 
     @may_raise
     def _link(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
@@ -507,24 +536,26 @@ class Solver:
         c.write_axis(m.rows[1], m.axis)
 
     @may_raise
-    def _resolve_faces(self, restitution: cython.double, press: cython.double) -> cython.void:
-        """Merge the clusters of a pair that resizes, or exchange the velocities of the faces."""
-        m: ImpactState = self.impact
+    def _resolve_faces(self, restitution: cython.double, press: cython.double) -> cython.bint:
+        """Merge the clusters of a pair that resizes, or exchange the velocities of the faces.
 
-        if restitution == 0.0 and self._merge_faces(m.rows[0], m.rows[1], m.axis):
-            return
-        self.faces.exchange(restitution, press)
-        if restitution == 0.0 and not self.faces.ignore_clusters():
-            if not self.first_joins:
-                self.faces.anchor_to(m.rows[0], m.rows[1])
-            elif not self.second_joins:
-                self.faces.anchor_to(m.rows[1], m.rows[0])
+        Returns False if its anchors conflict.
+        """
+        m: ImpactState = self.impact
+        merged: cython.int = 0
+
+        if restitution == 0.0:
+            merged = self._merge_faces(m.rows[0], m.rows[1], m.axis)
+        if merged == 0:
+            self.faces.exchange(restitution, press)
+        return merged != CONFLICT
 
     @may_raise
-    def _merge_faces(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
-    ) -> cython.bint:
-        """Merge the clusters of two bodies so that their faces have one velocity, if possible."""
+    def _merge_faces(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
+        """Merge the clusters of two bodies so that their faces have one velocity, if possible.
+
+        Returns 1, 0 if that is not possible, or `CONFLICT`.
+        """
         c: Clusters = self.clusters
         f: ResizingFaces = self.faces
 
@@ -532,9 +563,10 @@ class Solver:
             return False
         if c.n_lasting and not self._leave_for(i, j, k, self.second_joins):
             self._leave_for(j, i, k, self.first_joins)
-        if not f.align(self.first_joins, self.second_joins):
-            return False
         self.impact.loss = INF
+        if not f.align(self.first_joins, self.second_joins):
+            return self._settle(i, j, k)
+        self._link(i, j, k)
         v1: cython.double = c.leaving_velocity(f.one)
         self._unite(f.one, f.other, f.anchor, v1, c.leaving_velocity(f.other))
         return True

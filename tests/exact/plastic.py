@@ -2,7 +2,7 @@
 
 From the velocities `before` follow the velocities w that minimise
 
-    sum of m (w - before)²    such that    w_low <= w_high    for each contact.
+    sum of m (w - before)²    such that    w_low + apart <= w_high    for each contact.
 
 The forces of the contacts solve a linear complementarity problem.  Lemke's complementary pivoting
 finds them, or finds that there are none (Cottle, Pang and Stone, "The Linear Complementarity
@@ -23,11 +23,15 @@ ZERO = Fraction(0)
 
 
 class Press(NamedTuple):
-    """A contact: `low` is not faster than `high`.  None stands for a body of a fixed velocity."""
+    """A contact: `high` is faster than `low` by `apart` at least, by which their faces grow.
+
+    None stands for a body of a fixed velocity.
+    """
 
     low: int | None
     high: int | None
     fixed: Fraction = ZERO
+    apart: Fraction = ZERO
 
 
 def project(
@@ -63,24 +67,25 @@ def _through(weightless: set[int], contacts: list[Press]) -> list[Press]:
             for two in ahead:
                 if one.low is None and two.high is None:
                     continue  # two walls
-                found.add(Press(one.low, two.high, one.fixed if one.low is None else two.fixed))
+                fixed = one.fixed if one.low is None else two.fixed
+                found.add(Press(one.low, two.high, fixed, one.apart + two.apart))
     return sorted(found, key=str)
 
 
 def _fix(contacts: list[Press], after: dict[int, Fraction]) -> list[Press]:
     """Return the contacts with walls in place of the bodies whose velocities are known."""
     found = []
-    for low, high, fixed in contacts:
+    for low, high, fixed, apart in contacts:
         if low in after and (high is None or high in after):
             continue
         if high in after and low is None:
             continue
         if low in after:
-            found.append(Press(None, high, after[low]))
+            found.append(Press(None, high, after[low], apart))
         elif high in after:
-            found.append(Press(low, None, after[high]))
+            found.append(Press(low, None, after[high], apart))
         else:
-            found.append(Press(low, high, fixed))
+            found.append(Press(low, high, fixed, apart))
     return found
 
 
@@ -89,10 +94,10 @@ def _project_rank(
 ) -> dict[int, Fraction] | None:
     pushed = []
     slack = []
-    for low, high, fixed in contacts:
+    for low, high, fixed, apart in contacts:
         sides = {i: sign for i, sign in ((high, 1), (low, -1)) if i is not None}
         pushed.append(sides)
-        gap = sum((sign * before[i] for i, sign in sides.items()), ZERO)
+        gap = sum((sign * before[i] for i, sign in sides.items()), -apart)
         slack.append(gap + fixed if high is None else gap - fixed if low is None else gap)
     matrix = [
         [

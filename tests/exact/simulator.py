@@ -579,7 +579,7 @@ class Simulator:
         cluster = self.clusters[k].get(i)
         return (
             cluster is not None
-            and not (cluster.lasts or cluster.resizes or cluster.is_broken)
+            and not (cluster.lasts or cluster.is_broken)
             and len(cluster.members) <= MEMBER_LIMIT
             and cluster.anchor not in self.saved
         )
@@ -608,9 +608,15 @@ class Simulator:
             after, links = nearer, touching
         for group, anchor in self._level_sets(members, links, after):
             old = self.clusters[k][min(group)]
-            if old.members == group and (old.anchor is None) == (anchor is None):
+            if (
+                old.members == group
+                and (old.anchor is None) == (anchor is None)
+                and all(self.velocity[n][k] == after[n] for n in group)
+            ):
                 continue
             cluster = Cluster(group)
+            cluster.shift = {n: after[n] - after[min(group)] for n in group}
+            cluster.resizes = any(self.growth[n][k] for n in group | {anchor} - {None})
             rank = self.rank_of(cluster)
             cluster.merged_before = any(
                 self.bodies[n].level == rank for n in group & self.merged_before[k]
@@ -640,7 +646,8 @@ class Simulator:
             for side in sides:
                 if side.axis == k and side.gap == 0 and beside:
                     low, high = pair if side.sign < 0 else pair[::-1]
-                    found.append(Link(Press(low, high), None))
+                    apart = self.growth[low][k] + self.growth[high][k]
+                    found.append(Link(Press(low, high, apart=apart), None))
         self.links[k] += found
         return found
 
@@ -652,19 +659,21 @@ class Simulator:
     def _level_sets(
         members: set[int], links: list[Link], after: dict[int, Fraction]
     ) -> list[tuple[set[int], int | None]]:
-        """Return the linked bodies of equal velocities, and what holds them or None."""
+        """Return the linked bodies whose faces move as one, and what holds them or None."""
         level = {i: {i} for i in members}
         for link in links:
             low, high = link.press[:2]
-            if low is not None and high is not None and after[low] == after[high]:
+            apart = link.press.apart
+            if low is not None and high is not None and after[low] + apart == after[high]:
                 joined = level[low] | level[high]
                 level.update(dict.fromkeys(joined, joined))
-        held = {
-            i: link.anchor
-            for link in links
-            for i in link.press[:2]
-            if link.anchor is not None and i is not None and after[i] == link.press.fixed
-        }
+        held = {}
+        for link in links:
+            low, high, fixed, apart = link.press
+            if low is None and after[high] == fixed + apart:
+                held[high] = link.anchor
+            elif high is None and after[low] + apart == fixed:
+                held[low] = link.anchor
         groups = {id(group): group for group in level.values()}.values()
         return [
             (group, next((held[i] for i in sorted(group) if i in held), None)) for group in groups
@@ -890,10 +899,12 @@ class Simulator:
         v1, v2 = ([self.final(n, axis) for axis in range(self.dim)] for n in pair)
         self.loss = None
         if resizes:
-            if restitution > 0 or not self._merge_faces(pair, impact):
+            merged = restitution == 0 and self._merge_faces(pair, impact)
+            if merged is None:
+                self.crushed.add(pair)
+                return CRUSHED
+            if not merged:
                 self._exchange(pair, impact, restitution)
-                if restitution == 0 and not any(n in self.saved for n in pair):
-                    self._anchor_face(pair, k)
         elif restitution > 0 and self._rebound(pair, impact, restitution):
             pass
         elif not self._join(pair, impact):
@@ -1003,8 +1014,9 @@ class Simulator:
         clusters = [self.clusters[k][n] for n in pair if n in self.clusters[k]]
         if not any(cluster.resizes for cluster in clusters):
             return self._merge(i, j, k, impact.sign)
-        if self._merge_faces(pair, impact):
-            return True
+        merged = self._merge_faces(pair, impact)
+        if merged is not False:
+            return merged is not None
         if len(clusters) == 2 and clusters[0] is clusters[1]:
             self._exchange(pair, impact, Fraction(0))
             return True
@@ -1012,8 +1024,11 @@ class Simulator:
         self.leave(j, k)
         return self._merge(i, j, k, impact.sign)
 
-    def _merge_faces(self, pair: tuple[int, int], impact: Impact) -> bool:
-        """Let two groups move so that the faces of a pair go together; return whether they can."""
+    def _merge_faces(self, pair: tuple[int, int], impact: Impact) -> bool | None:
+        """Let two groups move so that the faces of a pair go together.
+
+        Returns whether they can, or None if the pair must be crushed.
+        """
         i, j = pair
         k = impact.axis
         if any(n in self.saved for n in pair):
@@ -1023,9 +1038,10 @@ class Simulator:
         if len(self.joining) == 1:
             (member,) = self.joining
             (solid,) = set(pair) - {member}
-            cluster = self.clusters[k].get(member)
-            if cluster is None or cluster.anchor is not None or len(cluster.members) == 1:
-                return False
+            cluster = self._cluster_of(member, k)
+            if cluster.anchor is not None:
+                return self._settle_faces(pair, impact)
+            self._link(i, j, k, impact.sign)
             wanted = self.velocity[solid][k] + (apart if member == i else -apart)
             velocity = wanted - cluster.shift_of(member)
             cluster.anchor, cluster.resizes = solid, True
@@ -1034,7 +1050,8 @@ class Simulator:
             return True
         one, other = self._cluster_of(i, k), self._cluster_of(j, k)
         if one is other or (one.anchor is not None and other.anchor is not None):
-            return False
+            return self._settle_faces(pair, impact)
+        self._link(i, j, k, impact.sign)
         shift = one.shift_of(i) - apart - other.shift_of(j)
         other.shift = {n: other.shift_of(n) + shift for n in other.members}
         if other.lasts:
@@ -1079,13 +1096,26 @@ class Simulator:
             self.clusters[k][n] = cluster
             self.change(n, k, velocity + cluster.shift_of(n))
 
-    def _anchor_face(self, pair: tuple[int, int], k: int) -> None:
-        """Let the one of a pair that alone yields be held by the face of the other."""
-        if len(self.joining) == 1:
-            (member,) = self.joining
-            (solid,) = set(pair) - {member}
-            cluster = self._cluster_of(member, k)
-            cluster.anchor, cluster.resizes = solid, True
+    def _settle_faces(self, pair: tuple[int, int], impact: Impact) -> bool | None:
+        """Answer faces that close in a group, or between two that are held, with all others.
+
+        Returns whether they close no more, or None if nothing can give way.
+        """
+        k = impact.axis
+        before = {n: self.final(n, k) for n in pair}
+        self._link(*pair, k, impact.sign)
+        link = self.links[k][-1]
+        self.settle()
+        (side,) = (s for s in self.sides(pair) if (s.axis, s.sign) == (k, impact.sign))
+        if side.rate < 0:
+            start = min(self.joining)
+            members = self._linked_with(start, k)
+            links = [link for link in self.links[k] if {*link.press[:2]} - {None} <= members]
+            is_stuck = self._is_open(start, k) and self._velocities_after(members, k, links) is None
+            self.links[k].remove(link)
+            return None if is_stuck else False
+        self.impulse = max(self.bodies[n].mass * abs(self.final(n, k) - before[n]) for n in pair)
+        return True
 
     def _leave_for(self, i: int, j: int, k: int) -> dict[int, Fraction]:
         """Take who leaves a group that lasts for the other out of it; return its share."""
@@ -1168,12 +1198,13 @@ class Simulator:
     def _link(self, i: int, j: int, k: int, sign: int) -> None:
         """Note the contact by which groups merge."""
         low, high = (i, j) if sign < 0 else (j, i)
+        apart = self.growth[i][k] + self.growth[j][k]
         if i in self.joining and j in self.joining:
-            link = Link(Press(low, high), None)
+            link = Link(Press(low, high, apart=apart), None)
         else:
             (held,) = {i, j} - self.joining
             ends = (n if n in self.joining else None for n in (low, high))
-            link = Link(Press(*ends, self.velocity[held][k]), held)
+            link = Link(Press(*ends, self.velocity[held][k], apart), held)
         self.links[k].append(link)
         self.unsettled[k].append(link)
 

@@ -357,14 +357,25 @@ def test_a_body_between_two_walls_that_close_is_crushed_once():
     ]
 
 
-def test_a_pair_that_grows_is_crushed_after_32_answers():
-    exact = run(
+def run_between_walls(response):
+    """Run a step of a body that grows and touches a wall on either side."""
+    return run(
         [
             body(1, (-3, 0), (2, 9)),
-            body(2, (0, 0), (1, 1), (0, 0), "slide", growth=(1, 0)),
+            body(2, (0, 0), (1, 1), (0, 0), response, growth=(1, 0)),
             body(3, (3, 0), (2, 9)),
         ]
     )
+
+
+def test_a_body_that_grows_between_two_walls_is_crushed_at_once():
+    exact = run_between_walls("slide")
+
+    assert described(exact) == [(0, 1, 2, "resolved"), (0, 2, 3, "crushed")]
+
+
+def test_a_pair_that_grows_and_rebounds_is_crushed_after_32_answers():
+    exact = run_between_walls("deflect")
 
     assert [e.outcome for e in exact.events].count("crushed") == 1
     answers = [e for e in exact.events if e.outcome == "resolved"]
