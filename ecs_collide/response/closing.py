@@ -40,21 +40,14 @@ class ClosingContacts:
         c: Clusters = self.clusters
 
         while True:
-            root: cython.Py_ssize_t = c.pop_changed()
-            if root == 0:
+            node: cython.Py_ssize_t = c.pop_changed()
+            if node == 0:
                 break
-            node: cython.Py_ssize_t = c.nodes[root].rim
-            last: cython.Py_ssize_t = c.nodes[root].last_rim
-            c.nodes[root].rim = c.nodes[root].last_rim = 0
-            while node:
-                next_node: cython.Py_ssize_t = c.nodes[node].next_rim if node != last else 0
-                c.nodes[node].is_on_rim = 0
-                i: cython.Py_ssize_t = c.nodes[node].body
-                if c.node_of[i, c.nodes[node].axis] == node and self._find_of(
-                    i, c.nodes[node].axis, root
-                ):
-                    c.keep_on_rim(node, root)
-                node = next_node
+            i: cython.Py_ssize_t = c.nodes[node].body
+            k: cython.int = c.nodes[node].axis
+            root: cython.Py_ssize_t = c.root(node)
+            if c.node_of[i, k] == node and self._find_of(i, k, root):
+                c.keep_on_rim(node, root)
         while True:
             i = c.pop_alone()
             if i < 0:

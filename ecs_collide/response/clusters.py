@@ -9,8 +9,8 @@ nearly constant time, however large the clusters are.  `Solver` merges clusters,
 copies the velocities to the members before the next sweep.
 
 A change of velocity can close contacts between a member and a body outside the
-cluster.  The members with such contacts are the *rim*.  Each cluster lists the rim
-members not yet examined since its velocity changed, and the examined ones.
+cluster.  The members with such contacts are the *rim*, which each cluster lists.  If the
+velocity changes, the rim is queued, and `ClosingContacts` examines it.
 
 In a crowd that presses together, each merge would turn a whole cluster, and
 the next one turn it back.  A cluster without an anchor *lasts* to the end of the step
@@ -32,7 +32,7 @@ velocity of two faces.  The momentum at a root is the sum of mass * (velocity - 
 are 0 in a cluster without resizing members.
 
 Invariants: Each node is in one cluster.  In the instant in which a cluster has
-changed its velocity, a member that is on neither rim list has no contact on this
+changed its velocity, a member that is neither on the rim nor queued has no contact on this
 axis with a body outside the cluster.  The momentum of a root is the sum over the
 members that have its rank, in twice the precision.
 
@@ -68,8 +68,6 @@ class Node:
     next_rim: cython.int
     rim: cython.int
     last_rim: cython.int
-    seen_rim: cython.int
-    last_seen_rim: cython.int
     n_ranked: cython.int
     axis: cython.schar
     is_on_rim: cython.schar
@@ -557,8 +555,7 @@ class Clusters(SharedMotion):
         self.nodes[node].size = 1
         self.nodes[node].anchor = -1
         self.nodes[node].next = self.nodes[node].next_rim = 0
-        self.nodes[node].rim = self.nodes[node].last_rim = 0
-        self.nodes[node].seen_rim = self.nodes[node].last_seen_rim = node
+        self.nodes[node].rim = self.nodes[node].last_rim = node
         self.nodes[node].is_on_rim = 1
         self.nodes[node].lasts = 0
         self.nodes[node].merged_before = (
@@ -599,19 +596,18 @@ class Clusters(SharedMotion):
             if shift != 0.0 or growth[self.nodes[node].body, self.nodes[node].axis] != 0.0:
                 self.shift_by(node, shift)
                 self.nodes[root].resizes = 1
-            self.nodes[node].seen_rim = self.nodes[node].last_seen_rim = 0
+            self.nodes[node].rim = 0
+            self._queue_to_examine(node)
             if place:
                 self.parent[node] = root
                 self.nodes[root].size += 1
                 self._weigh_with(root, node)
                 self.nodes[self.nodes[root].last].next = node
                 self.nodes[root].last = node
-            self._append_rim(root, node, node)
         if anchor >= 0 and growth[anchor, self.nodes[root].axis] != 0.0:
             self.shift_by(root, 0.0)
         self.nodes[root].anchor = anchor
         self.nodes[root].velocity = velocity
-        self._queue_to_examine(root)
         self._queue_to_write(root)
 
     @cython.inline
@@ -792,8 +788,6 @@ class Clusters(SharedMotion):
             self.nodes[one].last = self.nodes[other].last
             if self.nodes[other].rim:
                 self._append_rim(one, self.nodes[other].rim, self.nodes[other].last_rim)
-            if self.nodes[other].seen_rim:
-                self._append_seen(one, self.nodes[other].seen_rim, self.nodes[other].last_seen_rim)
         self.nodes[one].anchor = anchor
         if lasts and not self.nodes[one].lasts:
             self.nodes[one].lasts = 1
@@ -920,25 +914,30 @@ class Clusters(SharedMotion):
         return velocity + (rest + momentum_low) / mass
 
     def _set_velocity(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
-        """Give a cluster a velocity; if it is a new one, the whole rim must be examined."""
+        """Give a cluster a velocity; if it is a new one, queue its rim.
+
+        All its members are queued if the rim is from an earlier instant.
+        """
+        is_known: cython.bint = self.nodes[root].rim_of == self.instant
+        node: cython.Py_ssize_t = self.nodes[root].rim if is_known else root
+
         if self.nodes[root].velocity == velocity:
             return
+        while node:
+            self._queue_to_examine(node)
+            node = self.nodes[node].next_rim if is_known else self.nodes[node].next
+        self.nodes[root].rim = 0
+        self.nodes[root].rim_of = self.instant
         self.nodes[root].velocity = velocity
-        if self.nodes[root].rim_of != self.instant:
-            self._put_all_on_rim(root)
-        if self.nodes[root].seen_rim:
-            self._append_rim(root, self.nodes[root].seen_rim, self.nodes[root].last_seen_rim)
-            self.nodes[root].seen_rim = self.nodes[root].last_seen_rim = 0
-        self._queue_to_examine(root)
         self._queue_to_write(root)
 
     @cython.cfunc
     @cython.inline
-    def _queue_to_examine(self, root: cython.Py_ssize_t) -> cython.void:
-        """List a cluster whose rim must be examined."""
-        if not self.nodes[root].is_changed:
-            self.nodes[root].is_changed = 1
-            self.changed[self.n_changed] = root
+    def _queue_to_examine(self, node: cython.Py_ssize_t) -> cython.void:
+        """List a member whose contacts must be examined."""
+        if not self.nodes[node].is_changed:
+            self.nodes[node].is_changed = 1
+            self.changed[self.n_changed] = node
             self.n_changed += 1
 
     @cython.cfunc
@@ -950,44 +949,21 @@ class Clusters(SharedMotion):
             self.unwritten[self.n_unwritten] = root
             self.n_unwritten += 1
 
-    def _put_all_on_rim(self, root: cython.Py_ssize_t) -> cython.void:
-        """List all members of a cluster as examined; its rim is from an earlier instant."""
-        node: cython.Py_ssize_t = root
-
-        self.nodes[root].rim_of = self.instant
-        self.nodes[root].rim = self.nodes[root].last_rim = 0
-        self.nodes[root].seen_rim = root
-        self.nodes[root].last_seen_rim = self.nodes[root].last
-        while node:
-            self.nodes[node].is_on_rim = 1
-            self.nodes[node].next_rim = self.nodes[node].next
-            node = self.nodes[node].next
-
+    @cython.inline
     def pop_changed(self) -> cython.Py_ssize_t:
-        """Return the root of the next cluster whose rim must be examined, or 0."""
-        while self.n_changed:
-            self.n_changed -= 1
-            node: cython.Py_ssize_t = self.changed[self.n_changed]
-            self.nodes[node].is_changed = 0
-            node = self.root(node)
-            if self.nodes[node].rim:
-                return node
-        return 0
+        """Return the next member whose contacts must be examined, or 0."""
+        if self.n_changed == 0:
+            return 0
+        self.n_changed -= 1
+        node: cython.Py_ssize_t = self.changed[self.n_changed]
+        self.nodes[node].is_changed = self.nodes[node].is_on_rim = 0
+        return node
 
     def keep_on_rim(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.void:
-        """List a member with a contact to the outside as examined."""
+        """Add a member with a contact to the outside to the rim."""
         self.nodes[node].is_on_rim = 1
-        self._append_seen(root, node, node)
-
-    def _append_seen(
-        self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
-    ) -> cython.void:
-        """Append a list of members to the examined rim."""
-        if self.nodes[root].seen_rim:
-            self.nodes[self.nodes[root].last_seen_rim].next_rim = first
-        else:
-            self.nodes[root].seen_rim = first
-        self.nodes[root].last_seen_rim = last
+        self.nodes[node].next_rim = 0
+        self._append_rim(root, node, node)
 
     def write(self) -> cython.void:
         """Write the velocities of all clusters that have changed to their bodies."""
@@ -1035,7 +1011,7 @@ class Clusters(SharedMotion):
     def _append_rim(
         self, root: cython.Py_ssize_t, first: cython.Py_ssize_t, last: cython.Py_ssize_t
     ) -> cython.void:
-        """Append a list of members to the rim that must be examined."""
+        """Append a list of members to the rim."""
         if self.nodes[root].rim:
             self.nodes[self.nodes[root].last_rim].next_rim = first
         else:
