@@ -543,8 +543,7 @@ class Space(BoxQueries[Filter]):
 
         As in `collisions`, with the lower id first: `Collision.other(entity)` is the other body.
         """
-        array = self._state.events.collision_array
-        mine = array[(array["first"] == entity) | (array["second"] == entity)]
+        mine = self._state.events.collisions_of(entity)
         return list(EventSequence(mine, Collision.from_row))
 
     def on_collision(

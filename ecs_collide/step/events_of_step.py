@@ -29,6 +29,8 @@ _CONTACT_COLUMNS = ("contact_time", "contact_bodies", "contact_codes", "contact_
 _HIDDEN = len(ContactKind)
 # By the kernel's kinds of contacts: SOLID, CROSSING, PASSING, LEAVING, UNTIL_APART.
 _REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
+_MANY = 16  # questions, after which sorting all collisions by entity pays
+
 SHOWN_KINDS = (*(ContactKind(kind) if kind < _HIDDEN else None for kind in _REPORTED_KINDS),)
 
 
@@ -61,6 +63,7 @@ class StepEvents:
 
     def __init__(self, dim: int, log: Any) -> None:
         self._dim = dim
+        self._n_asked = 0  # calls of `collisions_of`
         self.log = log
 
     @classmethod
@@ -111,6 +114,29 @@ class StepEvents:
     def contacts_ended(self) -> EventSequence[ContactEnded]:
         """The contacts that ended; selected on first access."""
         return EventSequence(self._contacts_of(ENDED), ContactEnded.from_row)
+
+    def collisions_of(self, entity: int) -> NDArray[np.void]:
+        """Return the collisions of an entity, in time order.
+
+        O(collisions) for the first questions, and O(log collisions) from then on.
+        """
+        array = self.collision_array
+        self._n_asked += 1
+        if self._n_asked < _MANY:
+            found: Any = (array["first"] == entity) | (array["second"] == entity)
+        else:
+            ids, rows = self._rows_by_entity
+            found = rows[ids.searchsorted(entity) : ids.searchsorted(entity, "right")]
+        mine: NDArray[np.void] = array[found]
+        return mine
+
+    @cached_property
+    def _rows_by_entity(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """The ids of both bodies of all collisions in order, and the row of each."""
+        both = np.column_stack((self.collision_array["first"], self.collision_array["second"]))
+        ids = both.ravel()
+        order = ids.argsort(kind="stable")
+        return ids[order], order // 2
 
     def _contacts_of(self, event: int) -> NDArray[np.void]:
         array = self.contact_array

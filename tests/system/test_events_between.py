@@ -258,6 +258,18 @@ def test_collisions_of_one_entity_in_time_order():
     assert space.collisions_of(99) == []
 
 
+def test_collisions_of_each_of_many_entities_are_those_of_one():
+    balls = [mover((4 * n, 0), (1, 1), (30 - 3 * n, 0), ec.Deflect()) for n in range(30)]
+    space = ec.install()
+
+    esper.process(1.0)
+
+    assert len(space.collisions) > 60
+    for entity in [*balls, 99]:
+        assert space.collisions_of(entity) == [hit for hit in space.collisions if entity in (
+            hit.first, hit.second)]  # fmt: skip
+
+
 # A level that is built again ----------------------------------------------------------------
 
 
