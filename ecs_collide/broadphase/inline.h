@@ -16,7 +16,7 @@
 #define ECS_COLLIDE_INLINE static inline
 #endif
 
-/* Have memory at hand that will be looked at soon; any address will do. */
+/* Prefetch memory that is read soon.  Any address is allowed. */
 ECS_COLLIDE_INLINE void fetch(const double *at)
 {
 #if defined(__GNUC__) || defined(__clang__)
@@ -26,7 +26,7 @@ ECS_COLLIDE_INLINE void fetch(const double *at)
 #endif
 }
 
-/* The number of the lowest bit that is set; there must be one. */
+/* Return the index of the lowest set bit; there must be one. */
 ECS_COLLIDE_INLINE int lowest(unsigned int mask)
 {
 #if defined(__GNUC__) || defined(__clang__)

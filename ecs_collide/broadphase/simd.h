@@ -5,9 +5,9 @@
    precision, relative to the *origin* of the node, side by side: for each axis eight minima,
    then eight maxima.
 
-   Rounding keeps order: from x <= y follows round(x - origin) <= round(y - origin).  So of two
-   boxes that touch the rounded ones do too, wherever they are and however large.  What is found
-   in vain is for the caller to sort out, by the exact boxes. */
+   Rounding keeps order: from x <= y follows round(x - origin) <= round(y - origin).  So if two
+   boxes touch, the rounded ones do too, at any place and of any size.  The caller compares the
+   exact boxes of the children found. */
 
 #ifndef ECS_COLLIDE_LANES_H
 #define ECS_COLLIDE_LANES_H
@@ -19,7 +19,7 @@
 
 enum {
     WIDTH = 8,       /* children of a node */
-    PENDING = 1,     /* the place of what is about to be hung into a node */
+    PENDING = 1,     /* the place of a child that is being inserted */
     ALL_LANES = 0xFF /* a bit for each child */
 };
 
