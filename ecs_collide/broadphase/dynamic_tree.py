@@ -238,7 +238,7 @@ class Tree:
         if least < 0:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
-        self.fat_bounds.aim(
+        self.fat_bounds.use_boxes(
             flat(mins), flat(maxs), flat(motion), motion.shape[0] == 0, by_item, margin, lookahead
         )
         escaped_limit: cython.Py_ssize_t = self._escapes_to_rebuild() - self.n_renewed
@@ -260,12 +260,12 @@ class Tree:
             self._rebuild()
             return n_escaped
         if CHANGES_TO_SWEEP * self.fat_bounds.n_moved > nodes.n_items:
-            nodes.refresh_above(self.fat_bounds.moved, self.fat_bounds.n_moved)
+            nodes.refit_all_above(self.fat_bounds.moved, self.fat_bounds.n_moved)
         else:
             for i in range(self.fat_bounds.n_moved):
                 item = self.fat_bounds.moved[i]
                 nodes.note_change(item)
-                nodes.climb(nodes.place_of[item] >> 3)
+                nodes.refit_upwards(nodes.place_of[item] >> 3)
         for i in range(self.fat_bounds.n_displaced):
             item = items[self.fat_bounds.displaced[i]]
             self._reinsert(item, item if by_item else self.fat_bounds.displaced[i])
@@ -289,7 +289,7 @@ class Tree:
         """
         if item < 0:
             raise IndexError(f"item {item} must be a row number, 0 or more")
-        self.fat_bounds.aim(
+        self.fat_bounds.use_boxes(
             flat(mins), flat(maxs), flat(motion), motion.shape[0] == 0, by_item, margin, lookahead
         )
         return self._renew_aimed(item, by_item)
@@ -314,7 +314,7 @@ class Tree:
             and self.nodes.widen(item, mins, maxs)
         ):
             return False
-        self.fat_bounds.aim(mins, maxs, motion, False, True, margin, lookahead)
+        self.fat_bounds.use_boxes(mins, maxs, motion, False, True, margin, lookahead)
         return self._renew_aimed(item, True)
 
     @may_raise
@@ -330,7 +330,7 @@ class Tree:
                 self._rebuild()
         elif self.fat_bounds.n_moved:
             self.nodes.note_change(item)
-            self.nodes.climb(self.nodes.place_of[item] >> 3)
+            self.nodes.refit_upwards(self.nodes.place_of[item] >> 3)
         return n_escaped > 0
 
     @may_raise

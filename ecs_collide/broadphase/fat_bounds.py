@@ -40,7 +40,7 @@ class FatBounds:
     n_new: cython.Py_ssize_t
     dim: cython.Py_ssize_t
     turn_of: cython.int[::1]  # of each item: how often it got fresh fat bounds
-    # The arguments of the last `aim`.
+    # the arguments of the last `use_boxes`
     mins: cython.p_double
     maxs: cython.p_double
     motion: cython.p_double
@@ -68,7 +68,7 @@ class FatBounds:
         return 0
 
     @cython.inline
-    def aim(
+    def use_boxes(
         self,
         mins: cython.p_double,
         maxs: cython.p_double,
@@ -78,7 +78,7 @@ class FatBounds:
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.void:
-        """Set the memory from which boxes are read until the next call."""
+        """Read boxes from this memory until the next call; the arguments are those of `bounds`."""
         self.mins = mins
         self.maxs = maxs
         self.motion = motion

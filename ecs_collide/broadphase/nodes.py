@@ -216,8 +216,8 @@ class Nodes:
 
     # Bounds
 
-    def refresh(self, node: cython.int) -> cython.bint:
-        """Set the bounds of a node from its children; return whether they changed."""
+    def refit(self, node: cython.int) -> cython.bint:
+        """Fit the bounds of a node to its children; return whether they changed."""
         self.stale[node] = 0
         return fill(
             self.lanes, self.origin, self.box, node, self.count[node],
@@ -241,10 +241,10 @@ class Nodes:
                 return False
         return True
 
-    def climb(self, node: cython.int) -> cython.void:
+    def refit_upwards(self, node: cython.int) -> cython.void:
         """Refit nodes from `node` upwards until bounds no longer change."""
         while node != 0:
-            if not self.refresh(node):
+            if not self.refit(node):
                 return
             node = self.place[node] >> 3
 
@@ -277,7 +277,7 @@ class Nodes:
             self.note_change(item)
         return fits
 
-    def refresh_above(self, items: cython.int[::1], n_items: cython.Py_ssize_t) -> cython.void:
+    def refit_all_above(self, items: cython.int[::1], n_items: cython.Py_ssize_t) -> cython.void:
         """Refit all nodes above many items that have changed, level by level, and mark them."""
         level: cython.int
         node: cython.int
@@ -294,7 +294,7 @@ class Nodes:
         for level in range(self.level[self.root()] + 1):
             for node in range(1, self.node_room):
                 if self.stale[node] and self.level[node] == level:
-                    self.refresh(node)
+                    self.refit(node)
                     self._mark_stale(self.place[node])
         self.stale[0] = self.changed[0] = 0
 
@@ -371,14 +371,14 @@ class Nodes:
                 self.child[0] = 0
                 return
         self._mark_all_changed(node)
-        self.climb(node)
+        self.refit_upwards(node)
         node = self.root()
         while self.level[node] > 0 and self.count[node] == 1:
             last = self.child[WIDTH * node]
             self.release(node)
             node = last
             self._make_root(node)
-            self.refresh(node)
+            self.refit(node)
 
     def _make_root(self, node: cython.int) -> cython.void:
         self.child[0] = node
@@ -436,9 +436,9 @@ class Nodes:
                 self.count[above] = 1
                 self._place_child(WIDTH * above, node)
             self.changed[node] = ALL_LANES
-            self.refresh(node)
+            self.refit(node)
             self.place[other] = PENDING
-            self.refresh(other)
+            self.refit(other)
             if self.level[other] == 0:
                 self.set_build_box(node)
                 self.set_build_box(other)
@@ -448,7 +448,7 @@ class Nodes:
         self._place_child(WIDTH * node + self.count[node], child)
         self.count[node] += 1
         self._mark_all_changed(node)
-        self.climb(node)
+        self.refit_upwards(node)
 
     def _cut(self, node: cython.int, other: cython.int, child: cython.int) -> cython.void:
         """Distribute the children of a full node and the pending one over it and an empty node."""

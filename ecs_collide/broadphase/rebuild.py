@@ -271,7 +271,7 @@ class BulkRebuild:
                 node += 1
             if level > 0:
                 for i in range(first, first + n):
-                    nodes.refresh(i)
+                    nodes.refit(i)
                     if level == 1:
                         nodes.set_build_box(i)
             first = node - n_nodes
@@ -281,7 +281,7 @@ class BulkRebuild:
                 break
         nodes.child[0] = first
         nodes.place[first] = 0
-        nodes.refresh(first)
+        nodes.refit(first)
         if level == 1:
             nodes.set_build_box(first)
         nodes.n_nodes = node - 1
