@@ -32,15 +32,14 @@ from ecs_collide.broadphase.pair_table import CROSS, SOFT, SOLID, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.rare_columns import RareColumns
 
-CROWD: cython.longlong = (
-    32  # a body is in a crowd if it overlaps more than this many bodies that do the same
-)
-PAIR_ROOM: cython.Py_ssize_t = (
-    1 << 14
-)  # pairs that a step has room for, and CROWD more for each body
-MANY: cython.longlong = 2 * CROWD  # a body with more pairs than this may have to wait for its turn
-STILL: cython.Py_ssize_t = 8  # pairs that a step has room for, for each still body
-
+# A body is in a crowd if it overlaps more than this many bodies that do the same.
+CROWD: cython.longlong = 32
+# The pairs that a step has room for, and CROWD more for each body.
+PAIR_ROOM: cython.Py_ssize_t = 1 << 14
+# A body with more pairs than this may have to wait for its turn.
+MANY: cython.longlong = 2 * CROWD
+# The pairs for which there is room before bodies take turns: more for each still body.
+STILL: cython.Py_ssize_t = 8
 
 # The purposes of a traversal.
 PAIR = 0  # add the pairs

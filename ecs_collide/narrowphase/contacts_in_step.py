@@ -80,9 +80,8 @@ class ContactsInStep:
     contacts: Contacts
     rows: ContactRows  # of `contacts`
     next_rows: ContactRows  # the contacts at the end of the step, filled by `compare`
-    n_open: (
-        cython.Py_ssize_t
-    )  # number of contacts at the step's start, and of solid ones begun since
+    # number of contacts at the step's start, and of solid ones begun since
+    n_open: cython.Py_ssize_t
     opened: cython.pointer[OpenContact]  # by the number of a contact
     room: cython.Py_ssize_t
     memory: cython.schar[::1]

@@ -148,9 +148,8 @@ class Search:
     sweeper: Sweeper
     slopes: Slopes  # of the items, with `knows_slopes`
     knows_slopes: cython.bint
-    row_of: (
-        RowOf | None
-    )  # the row of each entity in the table of bodies; None if items are such rows
+    # the row of each entity in the table of bodies; None if items are such rows
+    row_of: RowOf | None
     given_min: object  # the arrays of the last query, into which the next three point
     given_max: object
     given_ids: object
