@@ -225,19 +225,8 @@ class Tree:
         """
         nodes: Nodes = self.nodes
         i: cython.Py_ssize_t
-        least: cython.Py_ssize_t = 0
-        greatest: cython.Py_ssize_t = -1
-        n_new: cython.Py_ssize_t = 0
 
-        if not cython.compiled:
-            least, greatest = min(items, default=0), max(items, default=-1)
-        else:
-            for i in range(items.shape[0]):
-                least = min(least, items[i])
-                greatest = max(greatest, items[i])
-        if least < 0:
-            raise IndexError(f"item {least} must be a row number, 0 or more")
-        self._make_room(max(greatest, items.shape[0] - 1))
+        self._make_room_for(items)
         self.fat_bounds.use_boxes(
             flat(mins), flat(maxs), flat(motion), motion.shape[0] == 0, by_item, margin, lookahead
         )
@@ -249,27 +238,62 @@ class Tree:
         self.n_renewed += n_escaped
         self.n_escaped += n_escaped - self.fat_bounds.n_new
         if self.fat_bounds.n_displaced > displaced_limit or n_escaped > escaped_limit:
-            for i in range(self.fat_bounds.n_displaced):
-                n_new += not nodes.holds(items[self.fat_bounds.displaced[i]])
-            # Allocate first, because a MemoryError within the rebuild would destroy the tree.
-            nodes.make_room_for_nodes(n_new // WIDTH + 1)
-            self.bulk_rebuild.make_room(nodes.n_items + n_new)
-            for i in range(self.fat_bounds.n_displaced):
-                item: cython.Py_ssize_t = items[self.fat_bounds.displaced[i]]
-                self._add_pending(item, item if by_item else self.fat_bounds.displaced[i])
-            self._rebuild()
+            self._rebuild_with_displaced(items, by_item)
             return n_escaped
         if CHANGES_TO_SWEEP * self.fat_bounds.n_moved > nodes.n_items:
             nodes.refit_all_above(self.fat_bounds.moved, self.fat_bounds.n_moved)
         else:
             for i in range(self.fat_bounds.n_moved):
-                item = self.fat_bounds.moved[i]
-                nodes.note_change(item)
-                nodes.refit_upwards(nodes.place_of[item] >> 3)
+                self._note_move(self.fat_bounds.moved[i])
         for i in range(self.fat_bounds.n_displaced):
-            item = items[self.fat_bounds.displaced[i]]
+            item: cython.Py_ssize_t = items[self.fat_bounds.displaced[i]]
             self._reinsert(item, item if by_item else self.fat_bounds.displaced[i])
         return n_escaped
+
+    @may_raise
+    def _make_room_for(self, items: cython.longlong[::1]) -> cython.int:
+        """Make room for all items."""
+        i: cython.Py_ssize_t
+        least: cython.Py_ssize_t = 0
+        greatest: cython.Py_ssize_t = -1
+
+        if not cython.compiled:
+            least, greatest = min(items, default=0), max(items, default=-1)
+        else:
+            for i in range(items.shape[0]):
+                least = min(least, items[i])
+                greatest = max(greatest, items[i])
+        if least < 0:
+            raise IndexError(f"item {least} must be a row number, 0 or more")
+        self._make_room(max(greatest, items.shape[0] - 1))
+        return 0
+
+    @may_raise
+    def _rebuild_with_displaced(
+        self, items: cython.longlong[::1], by_item: cython.bint
+    ) -> cython.int:
+        """Rebuild the whole tree, with the displaced items that are new."""
+        nodes: Nodes = self.nodes
+        i: cython.Py_ssize_t
+        n_new: cython.Py_ssize_t = 0
+
+        for i in range(self.fat_bounds.n_displaced):
+            n_new += not nodes.holds(items[self.fat_bounds.displaced[i]])
+        # Allocate first, because a MemoryError within the rebuild would destroy the tree.
+        nodes.make_room_for_nodes(n_new // WIDTH + 1)
+        self.bulk_rebuild.make_room(nodes.n_items + n_new)
+        for i in range(self.fat_bounds.n_displaced):
+            item: cython.Py_ssize_t = items[self.fat_bounds.displaced[i]]
+            self._add_pending(item, item if by_item else self.fat_bounds.displaced[i])
+        self._rebuild()
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    def _note_move(self, item: cython.Py_ssize_t) -> cython.void:
+        """Mark an item that moves within its leaf, and refit the nodes above it."""
+        self.nodes.note_change(item)
+        self.nodes.refit_upwards(self.nodes.place_of[item] >> 3)
 
     @cython.ccall
     @may_raise
@@ -329,8 +353,7 @@ class Tree:
             if self.n_renewed > self._escapes_to_rebuild():
                 self._rebuild()
         elif self.fat_bounds.n_moved:
-            self.nodes.note_change(item)
-            self.nodes.refit_upwards(self.nodes.place_of[item] >> 3)
+            self._note_move(item)
         return n_escaped > 0
 
     @may_raise
