@@ -244,9 +244,11 @@ class Tree:
             nodes.refit_all_above(self.fat_bounds.moved, self.fat_bounds.n_moved)
         else:
             for i in range(self.fat_bounds.n_moved):
-                self._note_move(self.fat_bounds.moved[i])
+                item: cython.Py_ssize_t = self.fat_bounds.moved[i]
+                nodes.note_change(item)
+                nodes.refit_upwards(nodes.place_of[item] >> 3)
         for i in range(self.fat_bounds.n_displaced):
-            item: cython.Py_ssize_t = items[self.fat_bounds.displaced[i]]
+            item = items[self.fat_bounds.displaced[i]]
             self._reinsert(item, item if by_item else self.fat_bounds.displaced[i])
         return n_escaped
 
@@ -287,13 +289,6 @@ class Tree:
             self._add_pending(item, item if by_item else self.fat_bounds.displaced[i])
         self._rebuild()
         return 0
-
-    @cython.cfunc
-    @cython.inline
-    def _note_move(self, item: cython.Py_ssize_t) -> cython.void:
-        """Mark an item that moves within its leaf, and refit the nodes above it."""
-        self.nodes.note_change(item)
-        self.nodes.refit_upwards(self.nodes.place_of[item] >> 3)
 
     @cython.ccall
     @may_raise
@@ -353,7 +348,8 @@ class Tree:
             if self.n_renewed > self._escapes_to_rebuild():
                 self._rebuild()
         elif self.fat_bounds.n_moved:
-            self._note_move(item)
+            self.nodes.note_change(item)
+            self.nodes.refit_upwards(self.nodes.place_of[item] >> 3)
         return n_escaped > 0
 
     @may_raise

@@ -112,13 +112,16 @@ class FatBounds:
 
         self.fat_row = flat(self.bounds)
         self.n_moved = self.n_displaced = self.n_new = 0
+        if n_items == 0:
+            return 0
+        first: cython.p_longlong = cython.address(items[0]) if cython.compiled else items
         if not cython.compiled and n_items >= at_once.MANY:
             escaped = at_once.classify(self, items, by_item, TOO_BIG)
         while True:
             if not cython.compiled and escaped is not None:
                 i = next(escaped, n_items)
             else:
-                i = self._next_escaped(items, i + 1, by_item)
+                i = self._next_escaped(first, n_items, i + 1, by_item)
             if i == n_items:
                 return n_escaped
             item: cython.Py_ssize_t = items[i]
@@ -138,11 +141,15 @@ class FatBounds:
             self.n_new += place_of[item] < 0
 
     def _next_escaped(
-        self, items: cython.longlong[::1], i: cython.Py_ssize_t, by_item: cython.bint
+        self,
+        items: cython.p_longlong,
+        n_items: cython.Py_ssize_t,
+        i: cython.Py_ssize_t,
+        by_item: cython.bint,
     ) -> cython.Py_ssize_t:
         """Return the first place in `items`, from `i` on, of an item that is new or escapes.
 
-        Writes the boxes of all items before it, and notes those that have moved.
+        The result is `n_items` if there is none.  Writes the boxes of all items before it, and notes those that have moved.
         """
         place_of: cython.p_int = self.nodes.place_of
         is_changed: cython.p_int = self.nodes.is_changed
@@ -157,13 +164,13 @@ class FatBounds:
         lookahead: cython.double = self.lookahead
         dim: cython.Py_ssize_t = self.dim
 
-        if cython.compiled and dim == 2 and by_item and swept and not still and i < items.shape[0]:
+        if cython.compiled and dim == 2 and by_item and swept and not still:
             return classify_run(
-                cython.address(items[0]), i, items.shape[0], mins, maxs, motion, fat, margin,
+                items, i, n_items, mins, maxs, motion, fat, margin,
                 lookahead, TOO_BIG, box, place_of, is_changed, cython.address(self.moved[0]),
                 cython.address(self.n_moved),
             )  # fmt: skip
-        while i < items.shape[0]:
+        while i < n_items:
             item: cython.Py_ssize_t = items[i]
             if place_of[item] < 0:
                 break

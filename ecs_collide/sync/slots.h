@@ -248,13 +248,15 @@ ECS_COLLIDE_INLINE int same_pair(const void *one, const void *other)
    whether they are a pair saves the test. */
 ECS_COLLIDE_INLINE int known_hold(const Slots *slots, Py_ssize_t i, int is_pair)
 {
-    PyObject *item = slots->items[i], *const *known = slots->known + i * slots->width;
+    PyObject *item = slots->items[i];
     if ((PyObject *)Py_TYPE(item) != slots->type)
         return 0;
     if (is_pair)
-        return same_pair(slot_of(slots, item, 0), known);
+        return same_pair(slot_of(slots, item, 0), slots->known + 2 * i);
+    if (slots->width == 1)
+        return *slot_of(slots, item, 0) == slots->known[i];
     for (Py_ssize_t k = 0; k < slots->width; ++k)
-        if (*slot_of(slots, item, k) != known[k])
+        if (*slot_of(slots, item, k) != slots->known[i * slots->width + k])
             return 0;
     return 1;
 }
@@ -318,7 +320,8 @@ static inline Py_ssize_t pair_run(const Slots *first, const Slots *second, const
 ECS_COLLIDE_INLINE Py_ssize_t watch_each(const Watch *watch, const long long *rows, Py_ssize_t n,
                                          Py_ssize_t n_rows, int are_pairs)
 {
-    const Slots *position = watch->position, *extents = watch->extents, *velocity = watch->common[0];
+    const Slots *position = watch->position, *extents = watch->extents;
+    const Slots *const *common = watch->common;
     const signed char *has = watch->has, *const *flags = watch->flags;
     const short *bits = watch->bits;
     for (; n < n_rows; ++n) {
@@ -330,13 +333,13 @@ ECS_COLLIDE_INLINE Py_ssize_t watch_each(const Watch *watch, const long long *ro
         }
         const int flag = flags[0][i] | flags[1][i] | flags[2][i] | flags[3][i];
         if ((flag | bits[i]) != 0 && (flag != 0 || !rare_hold(watch, i)))
-            return n;
+            break;
+        const int marks = has[i];
         if (!known_hold(position, i, are_pairs) || !known_hold(extents, i, are_pairs)
-            || (has[i] & 1 && !known_hold(velocity, i, are_pairs)))
-            return n;
-        for (unsigned int marks = has[i] & 0xE; marks != 0; marks &= marks - 1)
-            if (!slots_hold(watch->common[lowest(marks)], i))
-                return n;
+            || (marks & 1 && !known_hold(common[0], i, are_pairs))
+            || (marks & 2 && !slots_hold(common[1], i)) || (marks & 4 && !slots_hold(common[2], i))
+            || (marks & 8 && !slots_hold(common[3], i)))
+            break;
     }
     return n;
 }
