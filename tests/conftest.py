@@ -40,6 +40,12 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         help="more steps, worlds and cases: what CI runs; twice (--long --long) for all there are, "
         "which takes hours",
     )
+    parser.addoption(
+        "--passed",
+        type=Path,
+        metavar="FILE",
+        help="leave out the tests that FILE lists, and add those that pass",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -58,19 +64,35 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave the cases that are marked ``long`` to the long run; mark those that are quick."""
+    """Leave the cases that are marked ``long`` to the long run; mark those that are quick.
+
+    With ``--passed`` the tests that have passed in an earlier run are left out too.
+    """
     for item in items:
         if item.path.stem.removeprefix("test_") in QUICK:
             item.add_marker(pytest.mark.quick)
         if does_more(item):
             item.add_marker(pytest.mark.volume)
-    if config.getoption("--long"):
-        return
-    short = for_short_run(items)
-    if len(short) < len(items):
-        chosen = {id(item) for item in short}
-        config.hook.pytest_deselected(items=[item for item in items if id(item) not in chosen])
-        items[:] = short
+    chosen = items if config.getoption("--long") else for_short_run(items)
+    passed: Path | None = config.getoption("--passed")
+    if passed is not None and passed.exists():
+        known = set(passed.read_text("utf-8").splitlines())
+        chosen = [item for item in chosen if item.nodeid not in known]
+    if len(chosen) < len(items):
+        left = {id(item) for item in chosen}
+        config.hook.pytest_deselected(items=[item for item in items if id(item) not in left])
+        items[:] = chosen
+
+
+def pytest_terminal_summary(
+    terminalreporter: pytest.TerminalReporter, config: pytest.Config
+) -> None:
+    """Add the tests that have passed to the list that ``--passed`` names."""
+    passed: Path | None = config.getoption("--passed")
+    if passed is not None and not hasattr(config, "workerinput"):  # which its controller adds
+        reports = terminalreporter.getreports("passed")
+        with passed.open("a", encoding="utf-8") as file:
+            file.writelines(f"{report.nodeid}\n" for report in reports)
 
 
 def does_more(item: pytest.Item) -> bool:
