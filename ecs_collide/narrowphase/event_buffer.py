@@ -5,7 +5,7 @@ from __future__ import annotations
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
-from ecs_collide.narrowphase.packed import packed_rows
+from ecs_collide.narrowphase.packed import bytes_of, packed_rows
 
 # The phase of a step in which a contact event was found; it orders events of one time.
 AT_START = 0
@@ -161,6 +161,27 @@ class EventBuffer:
         else:
             numbers, codes = self.numbers, self.codes
         return packed_rows(numbers, codes, n, width, 4 + self.dim)
+
+    def packed_contacts(self) -> tuple:
+        """Return the times, bodies, codes and images of begins and ends, as bytes."""
+        n: cython.Py_ssize_t = self.n_contacts
+
+        if cython.compiled:
+            times, bodies = (
+                cython.address(self.contact_time[0]),
+                cython.address(self.contact_bodies[0, 0]),
+            )
+            codes, images = (
+                cython.address(self.contact_codes[0, 0]),
+                cython.address(self.contact_images[0]),
+            )
+        else:
+            times, bodies = self.contact_time, self.contact_bodies
+            codes, images = self.contact_codes, self.contact_images
+        return (
+            bytes_of(times, 8 * n), bytes_of(bodies, 16 * n), bytes_of(codes, 6 * n),
+            bytes_of(images, 8 * n),
+        )  # fmt: skip
 
     # -- for handlers, who want objects at once: arrays would cost more than a few events --
 

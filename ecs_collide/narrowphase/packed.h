@@ -1,4 +1,4 @@
-/* Rows of `events.collision_dtype`, whose numbers follow each other without gaps. */
+/* Columns of events as bytes, and rows of `events.collision_dtype` without gaps. */
 
 #ifndef ECS_COLLIDE_PACKED_H
 #define ECS_COLLIDE_PACKED_H
@@ -22,6 +22,12 @@ static inline PyObject *packed_rows(const double *numbers, const signed char *co
         to += before + after + 2;
     }
     return rows;
+}
+
+/* Return the first n bytes of an array. */
+static inline PyObject *bytes_of(const void *array, Py_ssize_t n)
+{
+    return PyBytes_FromStringAndSize((const char *)array, n);
 }
 
 #endif

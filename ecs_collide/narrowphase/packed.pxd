@@ -6,3 +6,4 @@ cdef extern from "ecs_collide/narrowphase/packed.h":
         Py_ssize_t width,
         Py_ssize_t n_first,
     )
+    bytes bytes_of(const void *array, Py_ssize_t n)

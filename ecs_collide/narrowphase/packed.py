@@ -1,6 +1,6 @@
-"""Rows of `events.collision_dtype`, whose numbers follow each other without gaps.
+"""Columns of events as bytes, and rows of `events.collision_dtype` without gaps.
 
-Compiled kernels take the function from `narrowphase/packed.h`.
+Compiled kernels take the functions from `narrowphase/packed.h`.
 """
 
 from __future__ import annotations
@@ -17,3 +17,9 @@ def packed_rows(numbers: Any, codes: Any, n: int, width: int, n_first: int) -> b
         parts += [numbers[start:middle], codes[4 * row : 4 * row + 1]]
         parts += [numbers[middle:end], codes[4 * row + 1 : 4 * row + 2]]
     return b"".join(parts)
+
+
+def bytes_of(array: Any, n: int) -> bytes:
+    """Return the first n bytes of an array."""
+    found: bytes = array.cast("B")[:n].tobytes()
+    return found

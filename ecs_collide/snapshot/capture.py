@@ -239,6 +239,8 @@ class SnapshotSchema:
 
     def tables(self, contents: WorldContents) -> list[Table]:
         """Return the numbers of the dataclasses that entities have."""
+        if not contents.plain:
+            return []
         names = [*(own.name for own in self.types.own), *(plain.name for plain in contents.plain)]
         for plain in contents.plain:
             if plain.name in WIDTHS or names.count(plain.name) > 1:

@@ -238,7 +238,7 @@ class Snapshots:
             self._n_rows = rows, int(rows.max(initial=-1)) + 1
         saved.entities, saved.rows = registry.entities, rows
         saved.columns = registry.table.save(self._n_rows[1])
-        is_quiet = registry.is_quiet(world, saved.columns)
+        is_quiet = registry.is_quiet(world)
         saved.flags = None if is_quiet else self._flags(world)
         saved.filters = registry.seen.filters(self._n_rows[1])
         saved.mismatches = None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import compress
 from typing import Any
@@ -25,7 +24,6 @@ from ecs_collide.events import (
 
 _OF_CODE: dict[int, Any] = {BEGAN: ContactBegan, ENDED: ContactEnded}
 
-_CONTACT_COLUMNS = ("contact_time", "contact_bodies", "contact_codes", "contact_images")
 _HIDDEN = len(ContactKind)
 # By the kernel's kinds of contacts: SOLID, CROSSING, PASSING, LEAVING, UNTIL_APART.
 _REPORTED_KINDS = np.array([0, 1, _HIDDEN, 0, 1])
@@ -34,22 +32,22 @@ _MANY = 16  # questions, after which sorting all collisions by entity pays
 SHOWN_KINDS = (*(ContactKind(kind) if kind < _HIDDEN else None for kind in _REPORTED_KINDS),)
 
 
-@dataclass(slots=True)
 class CopiedEvents:
-    """Copies of the columns of an `EventBuffer`, which later steps do not write."""
+    """A copy of an `EventBuffer`, which later steps do not write."""
 
-    n_collisions: int
-    n_contacts: int
-    collisions: bytes = b""
-    contact_time: Any = None
-    contact_bodies: Any = None
-    contact_codes: Any = None
-    contact_images: Any = None
-    normals: Any = None
+    def __init__(self, log: Any) -> None:
+        self.n_collisions, self.n_contacts = log.n_collisions, log.n_contacts
+        self._collisions = log.packed_collisions() if self.n_collisions else b""
+        self._contacts = log.packed_contacts() if self.n_contacts else ()
+        self.normals = dict(log.normals)
 
     def packed_collisions(self) -> bytes:
         """Return the collisions as rows of `events.collision_dtype`."""
-        return self.collisions
+        return self._collisions
+
+    def packed_contacts(self) -> tuple[bytes, ...]:
+        """Return the times, bodies, codes and images of begins and ends, as bytes."""
+        return self._contacts
 
 
 class StepEvents:
@@ -77,15 +75,7 @@ class StepEvents:
 
     def copy(self) -> StepEvents:
         """Return events that do not change; the events of a snapshot are their own copy."""
-        log = self.log
-        if log is None:
-            return self
-        n, m = log.n_collisions, log.n_contacts
-        copied = CopiedEvents(n, m, log.packed_collisions())
-        for name in _CONTACT_COLUMNS if m else ():
-            setattr(copied, name, np.asarray(getattr(log, name))[:m].copy())
-        copied.normals = dict(log.normals)
-        return StepEvents(self._dim, copied)
+        return self if self.log is None else StepEvents(self._dim, CopiedEvents(self.log))
 
     @cached_property
     def collision_array(self) -> NDArray[np.void]:
@@ -196,12 +186,13 @@ def _contacts(dim: int, event_buffer: Any) -> NDArray[np.void]:
     array = np.empty(n, no_events(dim).contact_array.dtype)
     if n == 0:
         return array
-    time = np.asarray(event_buffer.contact_time)[:n]
-    first, second = np.asarray(event_buffer.contact_bodies)[:n].T
-    change, phase, axis, sign, kind, reason = np.asarray(event_buffer.contact_codes)[:n].T
+    times, bodies, codes, places = event_buffer.packed_contacts()
+    time, images = np.frombuffer(times), np.frombuffer(places, np.int64)
+    first, second = np.frombuffer(bodies, np.int64).reshape(n, 2).T
+    change, phase, axis, sign, kind, reason = np.frombuffer(codes, np.int8).reshape(n, 6).T
     # By time; then by phase (start of the step, within, end); then by ids.
     keys = second, first, phase, time
-    images = np.asarray(event_buffer.contact_images)[:n]  # all 0 unless the world wraps
+    # All images are 0 unless the world wraps.
     order = np.lexsort((images, *keys) if images.any() else keys)
     array["event"], array["first"], array["second"] = change[order], first[order], second[order]
     array["normal"] = unit_normals(axis, sign, dim, event_buffer.normals)[order]

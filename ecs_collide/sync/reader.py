@@ -437,6 +437,23 @@ class ComponentReader:
                 found.append(i)
         return found
 
+    def is_quiet(self, rows: cython.longlong[::1]) -> bool:
+        """Return whether nothing is known of the bodies of `rows` that the next step must handle.
+
+        The numbers of common components are not compared.
+        """
+        b: Bodies = self.bodies
+        n: cython.Py_ssize_t
+        rare: cython.int = 0
+
+        for n in range(rows.shape[0]):
+            i: cython.Py_ssize_t = rows[n]
+            self._require_row(i)
+            if b.news[i] or b.touched[i] or b.quarantined[i] == Exclusion.INVALID:
+                return False
+            rare |= b.traits[i] | b.attached[i]
+        return not rare or not self.altered_among(rows)
+
     def recognize(self, rows: cython.longlong[::1], are_checked: cython.bint):
         """Set the seen values of the rarer components from the components, and check the bodies.
 

@@ -27,7 +27,7 @@ from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.table import entries
 from ecs_collide.esper_world import World
 from ecs_collide.events import EndReason, Vector
-from ecs_collide.motion.body_table import CHANGED_FLAGS, BodyTable, SavedColumns, is_zero
+from ecs_collide.motion.body_table import BodyTable, SavedColumns
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.body_lists import BodyLists
@@ -655,20 +655,12 @@ class BodyRegistry:
 
     # -- snapshots --
 
-    def is_quiet(self, world: World, saved: SavedColumns) -> bool:
-        """Return whether the last step knows all of the world but numbers of common components.
-
-        `saved` are the columns as they are now.
-        """
-        lists, rows = self.lists, self.rows
+    def is_quiet(self, world: World) -> bool:
+        """Return whether the last step knows all of the world but numbers of common components."""
+        lists = self.lists
         if lists.newcomers or lists.switched_off or lists.put or lists.moves or lists.n_out:
             return False
-        if not self.index.is_up_to_date(world) or not is_zero(saved.flags[CHANGED_FLAGS]):
-            return False
-        quarantined = saved.flag("quarantined")
-        if not is_zero(quarantined) and (quarantined[rows] == Exclusion.INVALID).any():
-            return False
-        return not self.reader.altered_among(rows.data)
+        return self.index.is_up_to_date(world) and self.reader.is_quiet(self.rows.data)
 
     def is_as(self, world: World, rows: RowArray, saved: SavedColumns) -> bool:
         """Return whether the world has the same bodies in the same rows as when columns were saved.
