@@ -92,7 +92,10 @@ def as_whole(owner: type, name: str, value: object, minimum: int, maximum: int, 
 def as_vector(owner: type, name: str, value: Iterable[float]) -> tuple[float, float, float]:
     """Return two or three finite numbers as three, or raise an error."""
     if isinstance(value, (str, bytes, bytearray)) or not isinstance(value, Iterable):
-        raise TypeError(f"{owner.__name__}({name}={shown(value)}) must be two or three numbers")
+        raise TypeError(
+            f"{owner.__name__}({name}={shown(value)}) must be a vector of two or three numbers, "
+            f"such as {name}=(1, 0)"
+        )
     numbers = [as_float(owner, name, part) for part in value]
     if len(numbers) not in (2, 3) or not all(map(math.isfinite, numbers)):
         raise ValueError(

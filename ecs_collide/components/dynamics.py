@@ -149,7 +149,8 @@ class Damping(Component):
     """A constant loss of velocity, as in air or water.
 
     In t seconds the `Velocity` of a body that nothing else acts on is multiplied by
-    exp(-value * t), for steps of any length.  Under gravity g it approaches g / value.
+    exp(-value * t), for steps of any length.  Under gravity g it approaches g / value.  Without
+    gravity it never becomes 0; a game that waits for a halt compares the speed with a limit.
 
     Attributes
     ----------

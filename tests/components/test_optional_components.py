@@ -78,6 +78,7 @@ def test_vectors_may_be_set_whole():
         (lambda: ec.OneWay((1,)), ValueError, "two numbers"),
         (lambda: ec.OneWay((1, 0, 0, 0)), ValueError, "two numbers"),
         (lambda: ec.OneWay(1), TypeError, "two or three numbers"),
+        (lambda: ec.Carry(80, 0), TypeError, r"Carry\(surface=80\) .* such as surface=\(1, 0\)"),
         (lambda: ec.OneWay("up"), TypeError, "two or three numbers"),
         (lambda: ec.Carry((math.nan, 0)), ValueError, r"Carry\(surface="),
         (lambda: ec.Carry(normal=(0, 0.5)), ValueError, r"Carry\(normal=\(0, 0\.5\)\)"),
