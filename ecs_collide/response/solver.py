@@ -178,6 +178,8 @@ class Solver:
         )
         if self.clusters.gravity.is_on:
             self._let_fall()
+            if self.counts_loss and b.rare.any_slope:
+                self._share_weights()
         m.note_velocities()
         if self.counts_loss:
             self.tangential.store_velocities()
@@ -198,6 +200,22 @@ class Solver:
         if b.rare.is_used and not normal_only:
             self.friction.apply()
         return True
+
+    def _share_weights(self) -> cython.void:
+        """Give a body that is pressed against a wall its part of the weight that presses it.
+
+        The weight is that of bodies on slopes, and `Push` would turn it along the wall like a speed.
+        """
+        m: ImpactState = self.impact
+        n: cython.int
+
+        for n in range(2):
+            if (
+                m.is_dynamic[n]
+                and not m.is_dynamic[1 - n]
+                and self.clusters.kick_of(m.rows[n], m.axis) == 0.0
+            ):
+                self.clusters.even_out(m.rows[n], m.axis)
 
     def _let_fall(self) -> cython.void:
         """Let gravity act again on bodies that friction or `Stop` holds along the normal.

@@ -597,6 +597,19 @@ def test_a_body_with_push_that_meets_a_slope_along_its_normal_gets_no_higher_spe
     assert math.hypot(*velocity(body)) <= math.hypot(*speed) * (1 + 2.0**-40)
 
 
+def test_push_does_not_turn_the_weight_of_a_crate_on_a_slope_along_a_wall():
+    ramp()
+    box((-2, 8), (2, 30))
+    body = mover((1, 9), (1, 6), (0, 16), ec.Push())
+    crate = mover((3, 5), (1, 1), (0, 0), ec.Slide())
+    ec.install(gravity=(0, -128))
+
+    esper.process(1 / 64)
+
+    assert velocity(body) == (0, 16 - 2)
+    assert velocity(crate) == (0, 0)
+
+
 def test_push_out_moves_no_body_that_stands_on_a_slope():
     ramp(ec.Friction(3))
     body = mover((6, 12), (2, 2), (0, 0), ec.Slide(), ec.PushOut(100))
