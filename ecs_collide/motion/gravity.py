@@ -305,6 +305,9 @@ class Gravity:
         self.pull[i, k] = 2.0 * kick / (1.0 - t)
         self.since[i, k] = t
         self.held[i, k] = 0
+        if kick == 0.0:  # hold it, so that an impact later in the step finds the whole pull
+            self.pull[i, k] = self.own_pull(i, k)
+            self.held[i, k] = HELD
 
     def note_split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double

@@ -367,7 +367,4 @@ class SlopeResponse:
                 node: cython.Py_ssize_t = self.clusters.ensure(i, k)
                 self.clusters.merge(node, node, self.slopes.slope)
             if self.gravity.acts_on(i):
-                if self.pull[k] == 0.0:
-                    self.gravity.hold(i, k)
-                else:
-                    self.gravity.pull_with(i, k, 0.5 * self.pull[k], self.step.now)
+                self.gravity.pull_with(i, k, 0.5 * self.pull[k], self.step.now)
