@@ -293,26 +293,8 @@ def install(
     first = priority + (len(SYSTEMS) - 1) * spacing
     installed: Any = esper.get_processor(BroadphaseSystem)
     if installed is not None:
-        known: Space = installed.space
-        otherwise = find_differences(known, settings)
-        timed = known.step_time.source
-        again = code_of(source) is not None and code_of(source) is code_of(timed)
-        if source not in (None, timed) and not again:
-            otherwise["dt"] = timed
-        if space not in (None, known) or installed.priority != first:
-            otherwise = {"": None}
-        if otherwise:
-            made = "".join(f", {name}={value!r}" for name, value in otherwise.items() if name)
-            raise ValueError(
-                f"the world {esper.current_world!r} has {known!r} installed already, with other "
-                f"arguments{made}: use that space, which install() with the same arguments "
-                "returns; or make room for another one, by esper.clear_database() and "
-                "esper.remove_processor() of its systems, or in another world by "
-                "esper.switch_world()"
-            )
-        if again:  # the same definition, in a level that is built again
-            known.step_time.source = source
-        return known
+        is_same = space in (None, installed.space) and installed.priority == first
+        return _same_space(installed.space, is_same, source, settings)
     require_order("install()", first)
     if space is None:
         space = Space(**settings)
@@ -327,6 +309,30 @@ def install(
     for place, system in enumerate(SYSTEMS):
         esper.add_processor(system(space), priority=first - place * spacing)
     return space
+
+
+def _same_space(
+    known: Space, is_same: bool, source: TimeSource | None, settings: _Settings
+) -> Space:
+    """Return the space that is installed, or raise ValueError if it has other arguments."""
+    otherwise = find_differences(known, settings)
+    timed = known.step_time.source
+    again = code_of(source) is not None and code_of(source) is code_of(timed)
+    if source not in (None, timed) and not again:
+        otherwise["dt"] = timed
+    if otherwise or not is_same:
+        named = otherwise.items() if is_same else ()
+        made = "".join(f", {name}={value!r}" for name, value in named)
+        raise ValueError(
+            f"the world {esper.current_world!r} has {known!r} installed already, with other "
+            f"arguments{made}: use that space, which install() with the same arguments "
+            "returns; or make room for another one, by esper.clear_database() and "
+            "esper.remove_processor() of its systems, or in another world by "
+            "esper.switch_world()"
+        )
+    if again:  # the same definition, in a level that is built again
+        known.step_time.source = source
+    return known
 
 
 class VelocitySystem(esper.Processor):
