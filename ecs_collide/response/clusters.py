@@ -766,7 +766,7 @@ class Clusters(SharedMotion):
         elif self.nodes[one].rank != self.nodes[other].rank:
             lasts = self.nodes[higher].lasts
             velocity = self.nodes[higher].velocity
-        elif self._persists(one) or self._persists(other):
+        elif self.nodes[one].merged_before or self.nodes[other].merged_before:
             lasts = True
             velocity = self._leading_velocity(one, other)
         elif self.nodes[one].velocity == self.nodes[other].velocity:
@@ -840,10 +840,6 @@ class Clusters(SharedMotion):
         self.nodes[one].mass_low = self.nodes[other].mass_low
         self.nodes[one].momentum = self.nodes[other].momentum
         self.nodes[one].momentum_low = self.nodes[other].momentum_low
-
-    def _persists(self, root: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a cluster lasts, or a member has merged in an earlier instant."""
-        return self.nodes[root].lasts or self.nodes[root].merged_before
 
     def _leading_velocity(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the path of two clusters that merge and last.

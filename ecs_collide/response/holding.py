@@ -144,18 +144,14 @@ class Holding:
         self.rows[self.n] = i
         self.n += 1
 
-    def show(self, i: cython.Py_ssize_t) -> cython.void:
-        """Exchange the velocity of a held body's path for its saved one, which the game sees."""
+    def exchange(self, i: cython.Py_ssize_t) -> cython.void:
+        """Exchange the velocity of a held body's path and its saved one, which the game sees."""
         b: Bodies = self.bodies
         k: cython.int
 
         if b.on_hold[i]:
             for k in range(b.dim):
                 b.velocity[i, k], b.saved_motion[i, k] = b.saved_motion[i, k], b.velocity[i, k]
-
-    def hide(self, i: cython.Py_ssize_t) -> cython.void:
-        """Save the velocity of a held body again; the game may have set it."""
-        self.show(i)  # the same exchange
 
     def release(self) -> cython.void:
         """Restore the velocities and growths of all held bodies at the end of the step."""

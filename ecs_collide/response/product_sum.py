@@ -6,7 +6,7 @@ Algorithm Dot2 of Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
 from __future__ import annotations
 
 from ecs_collide._kernel import cython
-from ecs_collide.response.clusters import error_of_product
+from ecs_collide.response.clusters import error_of_product, error_of_sum
 
 
 @cython.final
@@ -27,9 +27,8 @@ class ProductSum:
         """Add a * b."""
         product: cython.double = a * b
         total: cython.double = self.high + product
-        part: cython.double = total - self.high
 
-        self.low += (self.high - (total - part)) + (product - part)
+        self.low += error_of_sum(self.high, product, total)
         self.low += error_of_product(a, b, product)
         self.high = total
 

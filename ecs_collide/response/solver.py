@@ -25,7 +25,7 @@ from ecs_collide._kernel.constants import INF, ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.narrowphase import rounding_of_faces
 from ecs_collide.narrowphase.step import Step
-from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.clusters import Clusters, error_of_sum
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.product_sum import ProductSum
@@ -41,8 +41,7 @@ CONFLICT = -2  # two clusters cannot merge, because their anchors differ in velo
 def _is_further(one: cython.double, u: cython.double, other: cython.double) -> cython.bint:
     """Return whether `one` is further from `u` than `other`, on its other side; not rounded."""
     total: cython.double = one + other
-    part: cython.double = total - one
-    rest: cython.double = (one - (total - part)) + (other - part)  # total + rest is exact
+    rest: cython.double = error_of_sum(one, other, total)
 
     if other <= u:
         return total > 2.0 * u or (total == 2.0 * u and rest > 0.0)

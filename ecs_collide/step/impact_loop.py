@@ -811,8 +811,8 @@ class ImpactLoop:
 
     def _show(self, p: cython.Py_ssize_t) -> cython.void:
         """Show the velocities of a pair's bodies at this instant to the game, until `_hide`."""
-        self.holding.show(self.pairs.at[p].first)
-        self.holding.show(self.pairs.at[p].second)
+        self.holding.exchange(self.pairs.at[p].first)
+        self.holding.exchange(self.pairs.at[p].second)
         if self.gravity.is_on:
             self.falling.show(self.pairs.at[p].first, 0)
             self.falling.show(self.pairs.at[p].second, 1)
@@ -822,8 +822,8 @@ class ImpactLoop:
         if self.gravity.is_on:
             self.falling.hide(0)
             self.falling.hide(1)
-        self.holding.hide(self.pairs.at[p].first)
-        self.holding.hide(self.pairs.at[p].second)
+        self.holding.exchange(self.pairs.at[p].first)
+        self.holding.exchange(self.pairs.at[p].second)
 
     def _join(self) -> cython.void:
         """Restore the paths of a pair that was not resolved."""
