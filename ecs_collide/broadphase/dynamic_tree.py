@@ -323,16 +323,7 @@ class Tree:
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.bint:
-        """Update an item that is a row of the memory of three arrays, whose boxes contain the paths.
-
-        Its box may stay larger than the new one, if that saves a refit of the nodes above.
-        """
-        if (
-            self.nodes.holds(item)
-            and self.fat_bounds.hold(item, mins, maxs)
-            and self.nodes.widen(item, mins, maxs)
-        ):
-            return False
+        """Update an item that is a row of the memory of three arrays, whose boxes contain the paths."""
         self.fat_bounds.use_boxes(mins, maxs, motion, False, True, margin, lookahead)
         return self._renew_aimed(item, True)
 

@@ -248,35 +248,6 @@ class Nodes:
                 return
             node = self.place[node] >> 3
 
-    def widen(
-        self, item: cython.Py_ssize_t, low: cython.p_double, high: cython.p_double
-    ) -> cython.bint:
-        """Widen the box of an item by its row of two arrays of corners; return whether that was done.
-
-        It is done only if the bounds of the leaf contain this row, so no node above needs a refit.
-        """
-        dim: cython.Py_ssize_t = self.dim
-        place: cython.Py_ssize_t = self.place_of[item]
-        node: cython.Py_ssize_t = place >> 3
-        own: cython.Py_ssize_t = 2 * dim * self.place[node]
-        k: cython.Py_ssize_t
-        fits: cython.bint = True
-
-        for k in range(dim):
-            fits &= low[dim * item + k] >= self.box[own + k]
-            fits &= high[dim * item + k] <= self.box[own + dim + k]
-        for k in range(dim if fits else 0):
-            at: cython.Py_ssize_t = 2 * dim * place + k
-            self.box[at] = min(self.box[at], low[dim * item + k] + 0.0)
-            self.box[at + dim] = max(self.box[at + dim], high[dim * item + k] + 0.0)
-            if cython.compiled:
-                lane: cython.Py_ssize_t = 16 * (dim * node + k) + (place & 7)
-                self.lanes[lane] = self.box[at] - self.origin[dim * node + k]
-                self.lanes[lane + 8] = self.box[at + dim] - self.origin[dim * node + k]
-        if fits:
-            self.note_change(item)
-        return fits
-
     def refit_all_above(self, items: cython.int[::1], n_items: cython.Py_ssize_t) -> cython.void:
         """Refit all nodes above many items that have changed, level by level, and mark them."""
         level: cython.int

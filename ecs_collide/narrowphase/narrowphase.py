@@ -294,8 +294,6 @@ class Narrowphase:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if self.pairs.at[p].contact < BEGUN:  # few of these press
-            return False
         if b.rare.any_slope and self.step.slopes.find(i, j):
             return False
         if b.wraps or b.any_resize or not self.sweeper.press(
