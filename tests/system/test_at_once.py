@@ -92,6 +92,7 @@ def test_boxes_that_vanish(dim, special, monkeypatch):
     assert bits_of(make, 12, ARRAYS, monkeypatch) == bits_of(make, 12, LOOPS, monkeypatch)
 
 
+@pytest.mark.skipif(not ec.COMPILED, reason="compares the compiled kernels with pure Python")
 @pytest.mark.parametrize("grows", [False, True])
 def test_boxes_far_away_and_boxes_that_move_on_one_axis(grows, monkeypatch):
     def run():
