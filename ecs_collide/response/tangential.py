@@ -247,6 +247,8 @@ class TangentialResponse:
                 drift += self.weight[n] * speed * change
         # Other members of a cluster may have taken energy that the pair has lost.
         gain = min(max(gain, -m.loss / heavier / unit / unit), 0.0)
+        if gain > -ENERGY_ROUNDING * energy:
+            gain = 0.0  # its root would be far more than rounding
         if square + 2.0 * drift + gain > ENERGY_ROUNDING * energy:
             return max(0.0, (sqrt(max(0.0, drift * drift - square * gain)) - drift) / square)
         return 1.0

@@ -213,6 +213,21 @@ def test_a_heavy_body_that_stops_does_not_take_all_the_speed_of_a_light_one():
     assert 0 < velocity(heavy)[1] < 1.5
 
 
+def test_a_body_that_stops_takes_no_tangential_velocity_where_the_pair_loses_no_energy():
+    # The rounding of a difference of energies has a root of up to 1e-7 of a speed.
+    rng = random.Random(1)
+    stopping = []
+    for y in range(0, 4000, 40):
+        mover((0, y), (1, 1), (rng.uniform(5, 9), rng.uniform(-9, 9)), ec.Deflect(), ec.Mass(0.5))
+        stopping.append(mover((5, y), (1, 9), (0, 0), ec.Stop(), ec.Mass(10)))
+    ec.install()
+
+    esper.process(1.0)
+
+    assert all(velocity(body)[0] > 0 for body in stopping)
+    assert [velocity(body)[1] for body in stopping] == [0] * 100
+
+
 def test_push_keeps_its_tangential_velocity_where_the_pair_bounces():
     # The partner is elastic, so e = 1 and Push has no part of its own.
     first, second, _ = meet([ec.Push()], [ec.Deflect()], (4, 3), (0, 0))
