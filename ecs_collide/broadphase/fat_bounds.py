@@ -149,7 +149,8 @@ class FatBounds:
     ) -> cython.Py_ssize_t:
         """Return the first place in `items`, from `i` on, of an item that is new or escapes.
 
-        The result is `n_items` if there is none.  Writes the boxes of all items before it, and notes those that have moved.
+        Returns `n_items` if there is none.  The items before it have not escaped: their boxes are
+        written, and those that have moved are noted.
         """
         place_of: cython.p_int = self.nodes.place_of
         is_changed: cython.p_int = self.nodes.is_changed

@@ -651,7 +651,7 @@ class Projection:
 
     @may_raise
     def _press(self, e: cython.Py_ssize_t) -> cython.void:
-        """Let a link press, and solve the trees that it makes."""
+        """Let a link press, and solve the trees that it joins or parts."""
         n: cython.Py_ssize_t = self.member_of[self.links[e].low or self.links[e].high]
 
         self.n_pivots -= 1

@@ -39,6 +39,18 @@ class SlowLock:
             after()
 
 
+def overtake_checks(monkeypatch, space, lock, begun, ended):
+    """Let each check set `begun` when it reads the parts of a space, wait for `ended`, and fail."""
+
+    def overtaken():
+        begun.set()
+        assert ended.wait(60)
+        raise AssertionError("an invariant, of half the one stage and half the other")
+
+    monkeypatch.setattr(space, "_check_parts", overtaken)
+    monkeypatch.setattr(space, "_lock", lock)
+
+
 def in_this_thread(function):
     """Call a function; return what it raised, or None."""
     try:
@@ -188,13 +200,7 @@ def test_a_check_that_begins_just_before_a_stage_of_another_thread_is_refused(mo
         thread.start()
         assert responding.wait(60)
 
-    def overtaken():
-        checking.set()
-        assert responded.wait(60)
-        raise AssertionError("an invariant, of half the one stage and half the other")
-
-    monkeypatch.setattr(space, "_check_parts", overtaken)
-    monkeypatch.setattr(space, "_lock", SlowLock(space, after=begin_stage))
+    overtake_checks(monkeypatch, space, SlowLock(space, after=begin_stage), checking, responded)
     try:
         with pytest.raises(RuntimeError, match="in the middle of a step in another thread"):
             space.check()
@@ -222,13 +228,7 @@ def test_a_check_that_begins_within_a_stage_and_ends_after_the_step_is_refused(m
         checker.start()
         return beginning.wait(60)
 
-    def overtaken():
-        passed.set()
-        assert moved.wait(60)
-        raise AssertionError("an invariant, of half the one stage and half the other")
-
-    monkeypatch.setattr(space, "_check_parts", overtaken)
-    monkeypatch.setattr(space, "_lock", SlowLock(space, before=suspend))
+    overtake_checks(monkeypatch, space, SlowLock(space, before=suspend), passed, moved)
     space.filter_pairs(begin_check)
     space.update_bounds(1.0)
     bounded.set()
