@@ -55,15 +55,6 @@ class PairObserver:
     def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
 
-    def add(
-        self,
-        p: cython.Py_ssize_t,
-        low_id: cython.longlong,
-        high_id: cython.longlong,
-        image: cython.longlong,
-    ) -> cython.void:
-        """Store the ids and the image of pair `p`; `image` belongs to the higher id."""
-
     def skip(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
     ) -> cython.void:
@@ -676,7 +667,6 @@ class Broadphase:
             self.observer.make_room(2 * self.pairs.n)  # first, because it may raise
             self.pairs.grow()
         p: cython.Py_ssize_t = self.pairs.add(i, j, self.state_of(i, j))
-        self.observer.add(p, b.ids[i], b.ids[j], sign * self.images.image)
         if b.wraps:
             self.pairs.image[p] = sign * self.images.image
             for k in range(b.dim):

@@ -35,9 +35,6 @@ class Queued:
     """A pair in the queue: its key and its place."""
 
     time: cython.double
-    low: cython.longlong
-    high: cython.longlong
-    image: cython.longlong
     place: cython.int
     leader: cython.int
     rank: cython.schar
@@ -74,8 +71,7 @@ class ImpactQueue:
     heap_bytes: cython.schar[::1]
     due_bytes: cython.schar[::1]
     spare_bytes: cython.schar[::1]
-    # array of Queued: by pair.  The owner fills `low` and `high`, the entity ids, and `image`, the
-    # image of the second body.  `put` sets the others; `leader` is `PairTable.leader`
+    # array of Queued: by pair; `leader` is `PairTable.leader`
     at: cython.pointer[Queued]
     # array of Entry: the heap.  `place` is the coordinate on the first axis of the body by
     # which the pair is ordered, so that nearly all comparisons read nothing else.  It is 0 in a

@@ -581,10 +581,10 @@ class Narrowphase:
                 numbers[n, N_SCALARS + 3 * b.dim + k] = (
                     b.saved_motion[j, k] if b.on_hold[j] else b.velocity[j, k]
                 )
-            codes[n, FIRST] = self.queue.at[p].low
-            codes[n, SECOND] = self.queue.at[p].high
+            codes[n, FIRST] = b.ids[i]
+            codes[n, SECOND] = b.ids[j]
             codes[n, RANK] = self.queue.at[p].rank
-            codes[n, IMAGE] = self.queue.at[p].image
+            codes[n, IMAGE] = self.pairs.image[p] if self.pairs.wraps else 0
             codes[n, IMPACT_KIND] = self.pairs.impact[p].kind
             codes[n, IMPACT_AXIS] = self.pairs.impact[p].axis
             codes[n, IMPACT_SIGN] = self.pairs.impact[p].sign

@@ -959,8 +959,8 @@ class ImpactLoop:
 
         event_buffer.time[n] = now
         event_buffer.exit[n] = self.pairs.impact[p].exit
-        event_buffer.first[n] = self.queue.at[p].low
-        event_buffer.second[n] = self.queue.at[p].high
+        event_buffer.first[n] = b.ids[i]
+        event_buffer.second[n] = b.ids[j]
         event_buffer.codes[n, EVENT_KIND] = self.pairs.impact[p].kind
         event_buffer.codes[n, OUTCOME] = outcome
         event_buffer.codes[n, EVENT_AXIS] = self.pairs.impact[p].axis

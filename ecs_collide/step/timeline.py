@@ -35,7 +35,7 @@ MAX_VISITS: cython.longlong = 1 << 56  # a larger pair limit has no effect
 
 @cython.final
 class FoundPairs(PairObserver):
-    """Prepares the queue for new pairs, and acts on pairs and bodies for which there is no room."""
+    """Makes room in the queue for new pairs, and acts on pairs and bodies for which there is no room."""
 
     queue: ImpactQueue
     holding: Holding
@@ -50,18 +50,6 @@ class FoundPairs(PairObserver):
     def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
         self.queue.grow(n_pairs)
-
-    def add(
-        self,
-        p: cython.Py_ssize_t,
-        low_id: cython.longlong,
-        high_id: cython.longlong,
-        image: cython.longlong,
-    ) -> cython.void:
-        """Store the ids and the image of pair `p` in the queue."""
-        self.queue.at[p].low = low_id
-        self.queue.at[p].high = high_id
-        self.queue.at[p].image = image
 
     def skip(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, offset: cython.double[::1]
