@@ -14,12 +14,13 @@ Invariant: `place` of a queued pair is its index in `heap` or `due`, as `Pair.wh
 from __future__ import annotations
 
 from ecs_collide._kernel import IntEnum, Public, cython, may_raise, struct
-from ecs_collide._kernel.arrays import BYTE, grown, structs, zeros
+from ecs_collide._kernel.arrays import BYTE, INT, grown, structs, zeros
 from ecs_collide._kernel.constants import INF
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
 
 CROSSES = 2  # the rank of a pair that enters or leaves
+FEW = 12  # the entries that are sorted by insertion
 
 
 class Where(IntEnum):
@@ -42,9 +43,17 @@ class Queued:
 
 @struct
 class Entry:
-    """An element of the heap or of the list `due`."""
+    """An element of the heap."""
 
     time: cython.double
+    place: cython.double
+    pair: cython.int
+
+
+@struct
+class Due:
+    """An element of the list `due`."""
+
     place: cython.double
     pair: cython.int
     leader: cython.int
@@ -77,10 +86,11 @@ class ImpactQueue:
     # which the pair is ordered, so that nearly all comparisons read nothing else.  It is 0 in a
     # world that wraps, where no place is the first, and inf for a rank above 0
     heap: cython.pointer[Entry]
-    # array of Entry: pairs queued for time 0 at rank 0 before the first `top`, which sorts them.
+    # array of Due: pairs queued for time 0 at rank 0 before the first `top`, which sorts them.
     # From then on the list starts at `front`, and a dropped entry has a pair below 0
-    due: cython.pointer[Entry]
-    spare: cython.pointer[Entry]
+    due: cython.pointer[Due]
+    spare: cython.pointer[Due]
+    start: cython.int[::1]  # of each bucket of `due`, while it is sorted
 
     def __init__(self, bodies: Bodies, pairs: PairTable):
         self.bodies = bodies
@@ -110,6 +120,7 @@ class ImpactQueue:
             heap: cython.schar[::1] = grown(
                 self.heap_bytes, n_pairs * size, n_kept=self.n_heap * size
             )
+            size = cython.sizeof(Due)
             due: cython.schar[::1] = grown(self.due_bytes, n_pairs * size, n_kept=self.n_due * size)
             spare: cython.schar[::1] = grown(self.spare_bytes, n_pairs * size, n_kept=0)
             self.pair_bytes = pairs
@@ -118,13 +129,14 @@ class ImpactQueue:
             self.spare_bytes = spare
             self.at = cython.cast(cython.pointer(Queued), cython.address(pairs[0]))
             self.heap = cython.cast(cython.pointer(Entry), cython.address(heap[0]))
-            self.due = cython.cast(cython.pointer(Entry), cython.address(due[0]))
-            self.spare = cython.cast(cython.pointer(Entry), cython.address(spare[0]))
+            self.due = cython.cast(cython.pointer(Due), cython.address(due[0]))
+            self.spare = cython.cast(cython.pointer(Due), cython.address(spare[0]))
         else:
             self.at += structs(Queued, n_pairs - self.n_pairs)
             self.heap += structs(Entry, n_pairs - self.n_pairs)
-            self.due += structs(Entry, n_pairs - self.n_pairs)
-            self.spare += structs(Entry, n_pairs - self.n_pairs)
+            self.due += structs(Due, n_pairs - self.n_pairs)
+            self.spare += structs(Due, n_pairs - self.n_pairs)
+        self.start = zeros(INT, n_pairs + 1)
         self.n_pairs = n_pairs
 
     def clear(self) -> cython.void:
@@ -186,9 +198,7 @@ class ImpactQueue:
         self.at[pair].leader = leader
         self.size += 1
         if time == 0.0 and rank == 0 and not self.is_sorted:
-            self.due[self.n_due].pair = pair
-            self.due[self.n_due].leader = leader
-            self.due[self.n_due].place = at
+            self._put_due(self.n_due, at, pair, leader)
             self.at[pair].place = self.n_due
             self.pairs.note_place(pair, Where.DUE)
             self.n_due += 1
@@ -228,66 +238,136 @@ class ImpactQueue:
             return
         self.n_due -= 1
         if n != self.n_due:
-            self.due[n].place = self.due[self.n_due].place
-            self.due[n].pair = self.due[self.n_due].pair
-            self.due[n].leader = self.due[self.n_due].leader
+            last: cython.Py_ssize_t = self.n_due
+            self._put_due(n, self.due[last].place, self.due[last].pair, self.due[last].leader)
             self.at[self.due[n].pair].place = n
 
     def _sort(self) -> cython.void:
-        """Sort `due`, which gets no more entries from now on, by merging sorted runs."""
+        """Sort `due`, which gets no more entries from now on.
+
+        The entries are distributed to as many buckets, each with an equal part of the first axis.
+        O(n) for bodies that are spread over the axis, O(n log n) for a column of bodies.
+        """
+        start: cython.int[::1] = self.start
+        n_due: cython.Py_ssize_t = self.n_due
+        least: cython.double = INF
+        most: cython.double = -INF
         n: cython.Py_ssize_t
-        size: cython.Py_ssize_t = 1
+        k: cython.Py_ssize_t
 
         self.is_sorted = True
-        while size < self.n_due:
-            n = 0
-            while n < self.n_due:
-                self._merge(n, min(n + size, self.n_due), min(n + 2 * size, self.n_due))
-                n += 2 * size
+        for n in range(n_due):
+            least = min(least, self.due[n].place)
+            most = max(most, self.due[n].place)
+        if n_due <= FEW or least == most:
+            self._sort_run(0, n_due)
+        else:
+            for k in range(n_due + 1):
+                start[k] = 0
+            for n in range(n_due):
+                start[self._bucket(n, least, most)] += 1
+            for k in range(1, n_due + 1):
+                start[k] += start[k - 1]
+            for n in range(n_due):
+                k = self._bucket(n, least, most)
+                start[k] -= 1
+                self.spare[start[k]].place = self.due[n].place
+                self.spare[start[k]].pair = self.due[n].pair
+                self.spare[start[k]].leader = self.due[n].leader
             self.due, self.spare = self.spare, self.due
             if cython.compiled:
                 self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
-            size *= 2
-        for n in range(self.n_due):
+            for k in range(n_due):
+                if start[k + 1] - start[k] > 1:
+                    self._sort_run(start[k], start[k + 1])
+        for n in range(n_due):
             self.at[self.due[n].pair].place = n
-
-    def _merge(
-        self, start: cython.Py_ssize_t, middle: cython.Py_ssize_t, end: cython.Py_ssize_t
-    ) -> cython.void:
-        """Merge two sorted runs of `due` into `spare`."""
-        one: cython.Py_ssize_t = start
-        other: cython.Py_ssize_t = middle
-        n: cython.Py_ssize_t
-        is_sorted: cython.bint = middle == end or not self._is_before(middle, middle - 1)
-
-        for n in range(start, end):
-            if one < middle and (is_sorted or other == end or not self._is_before(other, one)):
-                self.spare[n].place = self.due[one].place
-                self.spare[n].pair = self.due[one].pair
-                self.spare[n].leader = self.due[one].leader
-                one += 1
-            else:
-                self.spare[n].place = self.due[other].place
-                self.spare[n].pair = self.due[other].pair
-                self.spare[n].leader = self.due[other].leader
-                other += 1
 
     @cython.cfunc
     @cython.inline
-    def _is_before(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the pair at a place of `due` comes before the pair at another one."""
-        if self.due[one].place != self.due[other].place:
-            return self.due[one].place < self.due[other].place
+    def _bucket(
+        self, n: cython.Py_ssize_t, least: cython.double, most: cython.double
+    ) -> cython.Py_ssize_t:
+        """Return the bucket of an entry of `due`; all steps rise with its place, also rounded."""
+        part: cython.double = (self.due[n].place - least) / (most - least)
+        if not cython.compiled:
+            return int(part * (self.n_due - 1))
+        return cython.cast(cython.Py_ssize_t, part * (self.n_due - 1))
+
+    def _sort_run(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
+        """Sort entries of `due`: few by insertion, others by merging both halves."""
+        one: cython.Py_ssize_t
+        other: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+
+        if end - start <= FEW:
+            for other in range(start + 1, end):
+                place: cython.double = self.due[other].place
+                pair: cython.int = self.due[other].pair
+                leader: cython.int = self.due[other].leader
+                n = other
+                while n > start and self._is_before(
+                    place, pair, leader,
+                    self.due[n - 1].place, self.due[n - 1].pair, self.due[n - 1].leader,
+                ):  # fmt: skip
+                    self._put_due(
+                        n, self.due[n - 1].place, self.due[n - 1].pair, self.due[n - 1].leader
+                    )
+                    n -= 1
+                self._put_due(n, place, pair, leader)
+            return
+        middle: cython.Py_ssize_t = (start + end) >> 1
+        self._sort_run(start, middle)
+        self._sort_run(middle, end)
+        for n in range(start, middle):
+            self.spare[n].place = self.due[n].place
+            self.spare[n].pair = self.due[n].pair
+            self.spare[n].leader = self.due[n].leader
+        one = start
+        other = middle
+        for n in range(start, end):
+            if one == middle:
+                break  # the others are in their places
+            if other < end and self._is_before(
+                self.due[other].place, self.due[other].pair, self.due[other].leader,
+                self.spare[one].place, self.spare[one].pair, self.spare[one].leader,
+            ):  # fmt: skip
+                self._put_due(
+                    n, self.due[other].place, self.due[other].pair, self.due[other].leader
+                )
+                other += 1
+            else:
+                self._put_due(
+                    n, self.spare[one].place, self.spare[one].pair, self.spare[one].leader
+                )
+                one += 1
+
+    @cython.cfunc
+    @cython.inline
+    def _put_due(
+        self, n: cython.Py_ssize_t, place: cython.double, pair: cython.int, leader: cython.int
+    ) -> cython.void:
+        self.due[n].place = place
+        self.due[n].pair = pair
+        self.due[n].leader = leader
+
+    @cython.cfunc
+    @cython.inline
+    def _is_before(
+        self,
+        place: cython.double,
+        pair: cython.int,
+        leader: cython.int,
+        other_place: cython.double,
+        other_pair: cython.int,
+        other_leader: cython.int,
+    ) -> cython.bint:
+        """Return whether an entry of `due` comes before another one."""
+        if place != other_place:
+            return place < other_place
         if self.by_distance:
-            return self._is_nearer(self.due[one].pair, self.due[other].pair)
-        return self.pairs.precedes(
-            self.due[one].pair,
-            self.due[one].leader,
-            self.due[other].pair,
-            self.due[other].leader,
-            self.bodies,
-            not self.by_distance,
-        )
+            return self._is_nearer(pair, other_pair)
+        return self.pairs.precedes(pair, leader, other_pair, other_leader, self.bodies, True)
 
     @cython.cfunc
     @cython.inline
