@@ -229,10 +229,12 @@ class World:
         """Return whether an entity is alive."""
         return esper.entity_exists(entity)
 
-    def living(self, entities: Iterable[int]) -> Set[int]:
+    def living(self, entities: Collection[int]) -> Set[int]:
         """Return those of some entities that are alive."""
         database: Any = getattr(esper, "_entities", None)
         if type(database) is dict:
+            if database.keys().isdisjoint(entities):  # as nearly always; it makes no set
+                return frozenset()
             return (database.keys() & set(entities)).difference(self.dead())
         return {entity for entity in entities if esper.entity_exists(entity)}
 

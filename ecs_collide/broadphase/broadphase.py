@@ -204,7 +204,8 @@ class Broadphase:
             rows, self.wide_min, self.wide_max, b.motion, True, self.margin, self.lookahead
         )
 
-    def remove(self, i: cython.Py_ssize_t):
+    @cython.ccall
+    def remove(self, i: cython.Py_ssize_t) -> cython.void:
         """Remove a body from the trees."""
         self.still.drop(i)
         self.moving.drop(i)

@@ -14,8 +14,11 @@ from __future__ import annotations
 
 from math import floor
 
+import numpy as np
+from numpy.typing import NDArray
+
 from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, zeros
+from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import (
     APART_AT_LEAST,
     CLEAR,
@@ -29,9 +32,6 @@ from ecs_collide.motion.columns import allocate, blocks_of, views_of
 from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.paths import finish_paths, start_paths
 from ecs_collide.motion.rare_columns import RareColumns
-
-if cython.compiled:
-    from cython.cimports.libc.string import memset
 
 PATH_ROUNDING = 2.0**-44  # part of the largest number of a path, less than any slop
 REACH = 2.0**-40  # part of the largest face by which bounds are extended, more than any slop
@@ -79,7 +79,8 @@ class Bodies:
     blocks: ReadOnly[list]
     memory: ReadOnly[list]
     bound: list
-    cleared: list  # the bytes of the blocks that are cleared for a new body: (columns, rows, bytes)
+    # The blocks that are cleared for a new body: (columns, rows, numbers), as int64, or else as bytes.
+    cleared: list
     # the number of rows
     capacity: ReadOnly[cython.Py_ssize_t]
     n_used: cython.Py_ssize_t  # the first row from which on no row was ever given out
@@ -210,29 +211,37 @@ class Bodies:
         self.cleared = []
         for block, memory in zip(self.blocks, self.memory, strict=True):
             if block.is_cleared:
-                self.cleared.append(memory.view(BYTE).reshape(*memory.shape[:2], -1))
+                whole = LONG if memory.itemsize == LONG.itemsize else BYTE
+                self.cleared.append(memory.view(whole).reshape(*memory.shape[:2], -1))
         self.bound = self.memory  # last, because this frees the arrays that were bound
 
-    def take_rows(self, rows: cython.longlong[::1], entities: list):
-        """Clear rows for new bodies, and write their ids and masses."""
+    def take_rows(self, taken: list, entities: list) -> NDArray[np.int64]:
+        """Clear rows for new bodies, and write their ids and masses; return the rows as an array."""
         n: cython.Py_ssize_t
-        k: cython.Py_ssize_t
-        n_used: cython.Py_ssize_t = self.n_used
+        found = np.empty(len(taken), LONG)
+        rows: cython.longlong[::1] = found.data
+        # Others are zero, and take no memory until they are written.
+        used: cython.longlong[::1] = np.empty(len(taken), LONG).data
+        n_used: cython.Py_ssize_t = 0
+        n_known: cython.Py_ssize_t = self.n_used
 
+        for n in range(rows.shape[0]):
+            rows[n] = taken[n]
+            if rows[n] < n_known:
+                used[n_used] = rows[n]
+                n_used += 1
+            self.n_used = max(self.n_used, rows[n] + 1)
         for memory in self.cleared:
             if not cython.compiled:
                 memory[:, rows] = 0
-                continue
-            block: cython.schar[:, :, ::1] = memory
-            for k in range(block.shape[0]):
-                for n in range(rows.shape[0]):
-                    # Other rows are zero, and take no memory until they are written.
-                    if rows[n] < n_used:
-                        memset(cython.address(block[k, rows[n], 0]), 0, block.shape[2])
+            elif memory.dtype == LONG:
+                _clear_numbers(memory, used[:n_used])
+            else:
+                _clear_bytes(memory, used[:n_used])
         for n in range(rows.shape[0]):
             self.ids[rows[n]] = entities[n]
             self.mass[rows[n]] = 1.0
-            self.n_used = max(self.n_used, rows[n] + 1)
+        return found
 
     def start_over(self):
         """Reset the data of the current step, which may have been interrupted anywhere."""
@@ -912,6 +921,34 @@ def _bound(
     low_of[to] = low - reach
     high_of[to] = high + reach
     return largest
+
+
+@may_raise
+def _clear_numbers(block: cython.longlong[:, :, ::1], rows: cython.longlong[::1]) -> cython.int:
+    """Set the numbers of rows to zero in all columns of a block."""
+    n: cython.Py_ssize_t
+    column: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+
+    for column in range(block.shape[0]):
+        for k in range(block.shape[2]):
+            for n in range(rows.shape[0]):
+                block[column, rows[n], k] = 0
+    return 0
+
+
+@may_raise
+def _clear_bytes(block: cython.schar[:, :, ::1], rows: cython.longlong[::1]) -> cython.int:
+    """Set the bytes of rows to zero; of numbers, `_clear_numbers` clears eight bytes at once."""
+    n: cython.Py_ssize_t
+    column: cython.Py_ssize_t
+    k: cython.Py_ssize_t
+
+    for column in range(block.shape[0]):
+        for k in range(block.shape[2]):
+            for n in range(rows.shape[0]):
+                block[column, rows[n], k] = 0
+    return 0
 
 
 @cython.boundscheck(False)  # the array may be empty

@@ -114,9 +114,9 @@ class BodyTable:
     def allocate(self, entities: list[int]) -> NDArray[np.int64]:
         """Return cleared rows for new bodies."""
         n_free = len(self._free) - len(entities)
-        rows = np.array(self._free[n_free:][::-1], np.int64)
+        taken = self._free[n_free:][::-1]
         del self._free[n_free:]
-        self.bodies.take_rows(rows.data, entities)
+        rows: NDArray[np.int64] = self.bodies.take_rows(taken, entities)
         return rows
 
     def take_seen(self, rows: NDArray[np.int64]) -> None:

@@ -494,7 +494,7 @@ class Sleeping:
         self.broadphase.place_moving(rows)
 
     @cython.ccall
-    def forget(self, i: cython.Py_ssize_t):
+    def forget(self, i: cython.Py_ssize_t) -> cython.void:
         """Clear the sleep state of a body that wakes or is deleted."""
         if self.bodies.asleep[i] == SleepState.AWAKE:
             return

@@ -159,11 +159,13 @@ class Timeline:
         if self.n_rows != n_rows or self.bodies.capacity != n_rows:
             raise IndexError(f"there is room for bodies in {self.n_rows} rows, not in {n_rows}")
 
-    def remove(self, rows: list):
+    def remove(self, rows: cython.longlong[::1]):
         """Remove deleted bodies from the trees and from the sleeping ones."""
-        for i in rows:
-            self.sleeping.forget(i)
-            self.broadphase.remove(i)
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            self.sleeping.forget(rows[n])
+            self.broadphase.remove(rows[n])
 
     @cython.ccall
     @may_raise

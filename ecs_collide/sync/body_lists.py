@@ -18,12 +18,12 @@ from ecs_collide._kernel.arrays import BYTE, LONG, SHORT, zeros
 from ecs_collide._kernel.constants import Has, News
 from ecs_collide.motion.bodies import Bodies
 
+NO_ID: cython.longlong = 2**63 - 1  # above all entities
+
 # What `BodyLists` lists a body as.
 UNFIXED = 1
 WATCHED = 2
 ATTACHED = 4
-MOVES = 8
-STAYS = 16
 
 
 @cython.final
@@ -110,6 +110,8 @@ class RowOf:
         place: cython.Py_ssize_t = 0
         n: cython.Py_ssize_t = self.ids.shape[0]
 
+        if n and id > self.ids[n - 1]:  # as most new entities
+            return -1
         if not cython.compiled:
             place, n = max(bisect_right(self.ids, id) - 1, 0), min(n, 1)
         while n > 1:  # the entity is not beyond the `n` places from `place` on
@@ -125,6 +127,16 @@ class RowOf:
             return self.find(entity if type(entity) is int else index(entity))
         except (TypeError, OverflowError):
             return -1
+
+    def rows_of(self, entities: list) -> NDArray[np.int64]:
+        """Return the rows of entities, int64 (n,)."""
+        n: cython.Py_ssize_t
+        found = np.empty(len(entities), LONG)
+        rows: cython.longlong[::1] = found.data
+
+        for n in range(rows.shape[0]):
+            rows[n] = self.row(entities[n])
+        return found
 
     def get(self, entity, default=None):
         """Return the row of an entity, or `default`."""
@@ -224,34 +236,41 @@ class BodyLists:
 
     def update_order(
         self,
-        newcomers: cython.longlong[::1],
+        newcomers: list,
         new_rows: cython.longlong[::1],
-        gone: cython.longlong[::1],
+        gone: list,
     ):
         """Add and remove bodies, each by rising id; all of `gone` are bodies."""
         ids: cython.longlong[::1] = self.entities
         rows: cython.longlong[::1] = self.rows
         n_ids: cython.Py_ssize_t = ids.shape[0]
-        entities = np.empty(n_ids - gone.shape[0] + newcomers.shape[0], np.int64)
+        entities = np.empty(n_ids - len(gone) + len(newcomers), LONG)
         to_ids: cython.longlong[::1] = entities.data
         to_rows: cython.longlong[::1] = np.empty_like(entities).data
         n: cython.Py_ssize_t = 0
         n_gone: cython.Py_ssize_t = 0
         n_new: cython.Py_ssize_t = 0
-        to: cython.Py_ssize_t
+        to: cython.Py_ssize_t = 0
 
-        for to in range(to_ids.shape[0]):
-            while n < n_ids and n_gone < gone.shape[0] and ids[n] == gone[n_gone]:
-                n += 1
-                n_gone += 1
-            if n < n_ids and (n_new == newcomers.shape[0] or ids[n] < newcomers[n_new]):
+        while True:
+            left: cython.longlong = gone[n_gone] if n_gone < len(gone) else NO_ID
+            came: cython.longlong = newcomers[n_new] if n_new < len(newcomers) else NO_ID
+            next_change: cython.longlong = left if left < came else came
+            while n < n_ids and ids[n] < next_change:
                 to_ids[to] = ids[n]
                 to_rows[to] = rows[n]
                 n += 1
-            else:
-                to_ids[to] = newcomers[n_new]
+                to += 1
+            if n < n_ids and ids[n] == left:
+                n += 1
+                n_gone += 1
+            elif came != NO_ID:
+                to_ids[to] = came
                 to_rows[to] = new_rows[n_new]
                 n_new += 1
+                to += 1
+            else:
+                break
         self.set_bodies(entities, np.asarray(to_rows))
 
     def find_watched(self) -> tuple:
@@ -263,7 +282,7 @@ class BodyLists:
         disabled: cython.schar[::1] = self.bodies.disabled
         attached: cython.schar[::1] = self.bodies.attached
         rows: cython.longlong[::1] = self.rows
-        kinds: cython.schar[::1] = zeros(BYTE, rows.shape[0])
+        marks: cython.int = 0
         kind: cython.int
         n: cython.Py_ssize_t
         n_unfixed: cython.Py_ssize_t = 0
@@ -272,6 +291,13 @@ class BodyLists:
 
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
+            marks |= has[i] & Has.FIXED | disabled[i] | attached[i]
+        if not marks:
+            self.unfixed = rows
+            return rows, rows[:0]
+        kinds: cython.schar[::1] = zeros(BYTE, rows.shape[0])
+        for n in range(rows.shape[0]):
+            i = rows[n]
             kind = 0
             if not has[i] & Has.FIXED:
                 kind = UNFIXED if disabled[i] or attached[i] else UNFIXED | WATCHED
@@ -290,15 +316,27 @@ class BodyLists:
     def part(self, watched: cython.longlong[::1]):
         """List the bodies to read that move, and the others."""
         moves: cython.schar[::1] = self.bodies.moves
-        kinds: cython.schar[::1] = zeros(BYTE, watched.shape[0])
         n: cython.Py_ssize_t
         n_movers: cython.Py_ssize_t = 0
+        n_stills: cython.Py_ssize_t = 0
 
         for n in range(watched.shape[0]):
-            kinds[n] = MOVES if moves[watched[n]] else STAYS
-            n_movers += kinds[n] == MOVES
-        self.movers = self._chosen(watched, kinds, MOVES, n_movers)
-        self.stills = self._chosen(watched, kinds, STAYS, watched.shape[0] - n_movers)
+            n_movers += moves[watched[n]] != 0
+        movers: cython.longlong[::1] = watched
+        stills: cython.longlong[::1] = watched
+        if 0 < n_movers < watched.shape[0]:
+            movers = np.empty(n_movers, LONG).data
+            stills = np.empty(watched.shape[0] - n_movers, LONG).data
+            n_movers = 0
+            for n in range(watched.shape[0]):
+                if moves[watched[n]]:
+                    movers[n_movers] = watched[n]
+                    n_movers += 1
+                else:
+                    stills[n_stills] = watched[n]
+                    n_stills += 1
+        self.movers = movers[:n_movers]
+        self.stills = stills[: watched.shape[0] - n_movers]
 
     @cython.cfunc
     def _chosen(
@@ -382,6 +420,15 @@ class BodyLists:
             for k in range(b.dim):
                 vectors[n, k] = column[i, k]
         return found
+
+    def list_new(self) -> None:
+        """List the new bodies since the last step."""
+        n: cython.Py_ssize_t
+        new: cython.longlong[::1] = np.empty(len(self.newcomers), LONG).data
+
+        for n, row in enumerate(self.newcomers):
+            new[n] = row
+        self.new = new
 
     def list_movers(self) -> cython.void:
         """List the moving bodies of a step that finds nothing but numbers to read."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel import backend
 from ecs_collide._kernel.arrays import are_among
-from ecs_collide._kernel.constants import Exclusion, News
+from ecs_collide._kernel.constants import Exclusion, Mark, News
 from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason
 from ecs_collide.motion.body_table import BodyTable
@@ -56,9 +56,7 @@ class EntityRows:
         self._timeline = timeline
         self._allocated: list[int] = lists.allocated
         # Rows, the number of components of each, types, and by type the component of each row.
-        self._cached: list[tuple[list[int], list[int], list[type], list[list[Any]]]] = (
-            lists.recached
-        )
+        self._cached: list[tuple[RowArray, list[int], list[type], list[list[Any]]]] = lists.recached
 
     @property
     def entities(self) -> RowArray:
@@ -180,13 +178,13 @@ class EntityRows:
         self._allocated += rows
         self.table.news[found] = News.NEW
         self.new.update(dict.fromkeys(rows))
-        self._reader.cache_all(rows, [entities[entity] for entity in newcomers])
-        self._switch_off(rows)
+        if self._reader.cache_all(found.data, newcomers, entities) & Mark.DISABLED:
+            self._switch_off(rows)
         return found
 
     def recache(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
         """Cache the components that bodies have now."""
-        self.store_cached(rows)
+        self.store_cached(np.array(rows, np.int64))
         others = []
         for row, present in zip(rows, components, strict=True):
             if self._reader.switch(row, present):
@@ -195,7 +193,7 @@ class EntityRows:
                 others.append(row)
             self._reader.cache(row, present)
         if others:
-            self.end_contacts(others, [EndReason.ENTITY_DELETED] * len(others))
+            self.end_contacts(np.array(others, np.int64), EndReason.ENTITY_DELETED)
             self.table.news[others] |= News.NEW
             self.new.update(dict.fromkeys(others))
         self._switch_off(rows)
@@ -207,48 +205,45 @@ class EntityRows:
         if off:
             for row in off:
                 self._reader.store_exclusion(row, state[row])
-            self.skip(off, [EndReason.DISABLED] * len(off))
+            self.skip(off, EndReason.DISABLED)
             self.table.quarantined[off] = Exclusion.DISABLED
             self.switched_off += off
 
     def release_gone(self, gone: list[int], world: World) -> None:
         """Free the rows of entities that are no longer bodies."""
-        reasons = [EndReason.ENTITY_DELETED] * len(gone)
+        reasons: EndReason | list[EndReason] = EndReason.ENTITY_DELETED
         if gone and world.is_empty():
-            reasons = [EndReason.WORLD_CLEARED] * len(gone)
+            reasons = EndReason.WORLD_CLEARED
         elif living := world.living(gone):
-            for place, entity in enumerate(gone):
-                if entity in living:
-                    reasons[place] = EndReason.COMPONENT_REMOVED
+            deleted, removed = EndReason.ENTITY_DELETED, EndReason.COMPONENT_REMOVED
+            reasons = [removed if entity in living else deleted for entity in gone]
         self.release(gone, reasons)
 
-    def release(self, entities: list[int], reasons: list[EndReason]) -> None:
+    def release(self, entities: list[int], reasons: EndReason | list[EndReason]) -> None:
         """Free the rows of entities, in time O(entities + contacts)."""
         if not entities:
             return
-        rows = [self.row_of[entity] for entity in entities]
-        self.store_cached(rows)
-        self.end_contacts(rows, reasons)
-        self._timeline.remove(rows)
+        found = self._lists.row_of.rows_of(entities)
+        self.store_cached(found)
+        self.end_contacts(found, reasons)
+        self._timeline.remove(found.data)
+        rows = found.tolist()
         for row in rows if self.new else ():
             self.new.pop(row, None)  # another body may get the row before the next step
-        self._reader.release(rows)
+        self._reader.release(found.data)
         self.table.free(rows)
 
-    def update_order(self, newcomers: list[int], new_rows: RowArray, gone: list[int]) -> None:
-        """Update `entities` and `rows`, in the order of the ids."""
-        self._lists.update_order(
-            np.array(newcomers, np.int64).data, new_rows.data, np.array(gone, np.int64).data
-        )
-
-    def end_contacts(self, rows: list[int], reasons: list[EndReason]) -> None:
+    def end_contacts(self, rows: RowArray, reasons: EndReason | list[EndReason]) -> None:
         """End the contacts of bodies, each body's for its reason, in one pass over the contacts."""
-        codes = np.array([_CODES[reason] for reason in reasons], np.int8)
-        self._timeline.contacts.forget(np.array(rows, np.int64).data, codes.data)
+        if isinstance(reasons, EndReason):
+            codes = np.full(len(rows), _CODES[reasons], np.int8)
+        else:
+            codes = np.array([_CODES[reason] for reason in reasons], np.int8)
+        self._timeline.contacts.forget(rows.data, codes.data)
 
-    def skip(self, rows: list[int], reasons: list[EndReason]) -> None:
+    def skip(self, rows: list[int], reasons: EndReason | list[EndReason]) -> None:
         """Remove bodies from contacts and trees."""
-        self.end_contacts(rows, reasons)
+        self.end_contacts(np.array(rows, np.int64), reasons)
         for row in rows:
             self._timeline.broadphase.remove(row)
 
@@ -260,9 +255,9 @@ class EntityRows:
         self._cached.clear()
         self.table.reuse_freed()
 
-    def store_cached(self, rows: list[int]) -> None:
+    def store_cached(self, rows: RowArray) -> None:
         """Save the components that are cached for bodies, before others are cached."""
-        self._cached.append((list(rows), *self._reader.cached(rows)))
+        self._cached.append((rows, *self._reader.cached(rows.data)))
 
     def roll_back(self, entities: RowArray, rows: RowArray) -> None:
         """Restore the bodies and their cached components from before the step."""
@@ -272,12 +267,12 @@ class EntityRows:
                 there = ((kind, items[n]) for kind, items in zip(types, columns, strict=True))
                 self._reader.cache(row, {kind: item for kind, item in there if item is not None})
             self.table.n_cached[rows_cached] = n_cached
-        self._reader.release(self._allocated)
+        self._reader.release(np.array(self._allocated, np.int64).data)
         self._set(entities, rows)
 
     def clear(self) -> None:
         """Remove all bodies."""
-        self._reader.release(list(range(self.table.capacity)))
+        self._reader.release(np.arange(self.table.capacity).data)
         self.table.quarantined[:] = 0
         self._set(NO_ROWS, NO_ROWS)
 
@@ -294,9 +289,9 @@ class EntityRows:
             return False
         extra = self.entities[~are_among(self.entities, bodies)].tolist()
         missing = bodies[~are_among(bodies, self.entities)].tolist()
-        self.release(extra, [EndReason.ENTITY_DELETED] * len(extra))
+        self.release(extra, EndReason.ENTITY_DELETED)
         rows = self.admit(missing, {entity: {} for entity in missing})
         self.table.n_cached[rows] = -1
-        self.update_order(missing, rows, extra)
+        self._lists.update_order(missing, rows.data, extra)
         self.mark = object()
         return True

@@ -111,7 +111,7 @@ class ImpactBodies:
             return []
         component = now.get(kind.type)
         if component is not None and component is not kind.items[row]:
-            self._index.store_cached([row])
+            self._index.store_cached(np.array([row], np.int64))
             kind.cache(row, component)
         news = []
         for k, name in enumerate(kind.names):

@@ -219,23 +219,27 @@ class ComponentReader:
         """
         kind: ComponentBinding
         used: list = [self.position, self.extents]
+        types: set = set(world.kinds())
 
         for kind in self.kinds[2:]:
-            if kind.items or world.having(kind.type):
+            if kind.items or kind.type in types:
                 used.append(kind)
         self.used = used
         return used
 
-    def cache(self, i: cython.Py_ssize_t, components: dict):
+    @cython.ccall
+    @may_raise
+    def cache(self, i: cython.Py_ssize_t, components: dict) -> cython.int:
         """Cache the components of the body in row i, and set the flags that follow from their types.
 
-        They are of the kinds that `find_used` has found.
+        They are of the kinds that `find_used` has found.  Return their marks.
         """
         b: Bodies = self.bodies
         kind: ComponentBinding
         n_cached: cython.int = 0
         has: cython.int = 0
         response: cython.int = 0
+        marks: cython.int
 
         self._require_row(i)
         for kind in self.used:
@@ -246,6 +250,7 @@ class ComponentReader:
                 n_cached += kind.counts
                 has |= kind.mark
                 response = max(response, kind.response)
+        marks = has
         if has & Mark.ATTACHED:  # an attached box is a sensor, without a response
             has = has & OF_ATTACHED | Has.SENSOR
             response = 0
@@ -279,6 +284,7 @@ class ComponentReader:
             b.moves[i] = moves
             b.news[i] |= News.UNPLACED
         b.news[i] |= News.UNCHECKED
+        return marks
 
     def switch(self, i: cython.Py_ssize_t, components: dict) -> bool:
         """Cache only whether a body is disabled; return False, unchanged, if more differs."""
@@ -305,31 +311,39 @@ class ComponentReader:
         b.news[i] |= News.UNCHECKED
         return True
 
-    def release(self, rows: list):
+    def release(self, rows: cython.longlong[::1]):
         """Free rows of deleted bodies: they have no components."""
-        for i in rows:
-            self.bodies.has[i] = self.bodies.attached[i] = 0
-        self.clear(rows)
-
-    def clear(self, rows: list):
-        """Release the cached components of bodies."""
-        kind: ComponentBinding
-
-        for i in rows:
-            self.bodies.states[i] = 0
-        for kind in self.kinds:
-            if kind.items:
-                for i in rows:
-                    kind.cache(i, None)
-
-    def cache_all(self, rows: list, components: list):
-        """Cache the components of many bodies."""
         n: cython.Py_ssize_t
 
-        for n in range(len(rows)):
-            self.cache(rows[n], components[n])
+        for n in range(rows.shape[0]):
+            self.bodies.has[rows[n]] = self.bodies.attached[rows[n]] = 0
+        self.clear(rows)
 
-    def cached(self, rows: list) -> tuple:
+    @cython.ccall
+    @may_raise
+    def clear(self, rows: cython.longlong[::1]) -> cython.int:
+        """Release the cached components of bodies."""
+        kind: ComponentBinding
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            self.bodies.states[rows[n]] = 0
+        for kind in self.kinds:
+            if kind.items:
+                for n in range(rows.shape[0]):
+                    kind.cache(rows[n], None)
+        return 0
+
+    def cache_all(self, rows: cython.longlong[::1], entities: list, components: dict) -> int:
+        """Cache the components of many bodies, a dict for each entity; return all their marks."""
+        n: cython.Py_ssize_t
+        marks: cython.int = 0
+
+        for n in range(rows.shape[0]):
+            marks |= self.cache(rows[n], components[entities[n]])
+        return marks
+
+    def cached(self, rows: cython.longlong[::1]) -> tuple:
         """Return what is cached for `rows`, for each row.
 
         The numbers of components, the types that any body has, and for each type the components, or
@@ -341,14 +355,14 @@ class ComponentReader:
         types: list = []
         columns: list = []
 
-        for n in range(len(rows)):
+        for n in range(rows.shape[0]):
             n_cached.append(self.bodies.n_cached[rows[n]])
         for kind in self.kinds:
             if kind.items:
                 items: list = kind.items
                 column: list = []
-                for i in rows:
-                    column.append(items[i])
+                for n in range(rows.shape[0]):
+                    column.append(items[rows[n]])
                 types.append(kind.type)
                 columns.append(column)
         return n_cached, types, columns

@@ -179,12 +179,11 @@ class BodyRegistry:
         admitted = NO_ROWS
         if changes.newcomers:
             admitted = index.admit(changes.newcomers, changes.entities)
-            has = self.table.views.has
-            fixed = [row for row in admitted.tolist() if has[row] & Has.FIXED]
-            if fixed:
-                self.lists.unread = union(self.lists.unread, np.array(fixed))
+            fixed = admitted[self.table.has[admitted] & Has.FIXED != 0]
+            if len(fixed):
+                self.lists.unread = union(self.lists.unread, fixed)
         if changes.newcomers or changes.gone:
-            index.update_order(changes.newcomers, admitted, changes.gone)
+            self.lists.update_order(changes.newcomers, admitted.data, changes.gone)
         if changes.newcomers or changes.gone or changed:
             self._find_watched()
         if self.units.shared_size:
@@ -290,10 +289,10 @@ class BodyRegistry:
         if self._any_attached():
             reports += self._attach(step, dt)
         c.news[:] = 0
-        self.new = np.array([*index.new], np.int64) if index.new else NO_ROWS
-        unseen = [*index.new, *index.switched_off]
-        if unseen:
-            reader.find_faces(np.array(unseen, np.int64).data)
+        self.lists.list_new()
+        if index.new or index.switched_off:
+            reader.find_faces(self.lists.new)
+            reader.find_faces(np.array(index.switched_off, np.int64).data)
             index.new.clear()
             index.switched_off.clear()
         for row in reader.resized:
@@ -358,7 +357,7 @@ class BodyRegistry:
         """Skip bodies until their numbers are valid; return reports of them."""
         ids = self.table.views.ids
         rows = sorted(self.reader.fallen, key=ids.__getitem__)
-        self.index.skip(rows, [EndReason.QUARANTINED] * len(rows))
+        self.index.skip(rows, EndReason.QUARANTINED)
         self.table.quarantined[rows] = Exclusion.INVALID
         return [self.checks.report(row, ids[row], step, dt) for row in rows]
 
@@ -405,7 +404,7 @@ class BodyRegistry:
             else:
                 ended.append(row)
         if ended:
-            self.index.end_contacts(ended, [EndReason.TELEPORTED] * len(ended))
+            self.index.end_contacts(np.array(ended, np.int64), EndReason.TELEPORTED)
         return ended
 
     def _is_moved(self, row: int) -> bool:

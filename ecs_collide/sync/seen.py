@@ -150,6 +150,6 @@ class SeenBodies:
         reader.mistrust(rows[flags & ALTERED != 0].data)
         c.rest_count[rows], c.interrupted[rows] = read_rests(rest_count)
         c.touched[rows] = flags & TOUCHED != 0
-        reader.clear(rows[flags & REPLACED != 0].tolist())
+        reader.clear(rows[flags & REPLACED != 0].data)
         changed = rows[flags & CHANGED != 0]
         c.n_cached[changed], c.states[changed] = -1, 0

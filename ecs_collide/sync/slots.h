@@ -633,39 +633,43 @@ static inline long long state_of(PyObject *components)
 }
 #endif
 
-/* List the entities whose dicts are not in the states of their rows, and mark the others as present.
-   `ids` rise.  An id is read only where dicts and rows do not go in step. */
+/* List the entities whose dicts are not in the states of their rows, and set whether the others are
+   present.  `ids` rise.  An id is read only where dicts and rows do not go in step. */
 static inline PyObject *changed_entities(PyObject *entities, const long long *ids,
                                          const long long *rows, Py_ssize_t n_rows,
                                          const long long *states, signed char *present)
 {
-    Py_ssize_t n = 0, place = 0, ahead = 0;
-    PyObject *entity, *components, *found = PyList_New(0);
+    PyObject *coming[FETCHED_AHEAD], *dicts[FETCHED_AHEAD], *found = PyList_New(0);
+    Py_ssize_t n = 0, place = 0, n_coming;
     if (found == NULL)
         return NULL;
-    for (int k = 0; k < FETCHED_AHEAD; ++k)
-        PyDict_Next(entities, &ahead, &entity, &components);
-    while (PyDict_Next(entities, &place, &entity, &components)) {
-        const long long state = state_of(components);
-        PyObject *later, *coming;
-        if (PyDict_Next(entities, &ahead, &later, &coming))
-            fetch((const double *)coming);
-        int is_same = n < n_rows && state != 0 && states[rows[n]] == state;
-        if (!is_same) {
-            const long long id = PyLong_AsLongLong(entity);
-            if (id == -1 && PyErr_Occurred())
-                PyErr_Clear();
-            while (n < n_rows && ids[n] < id)
-                ++n;
-            is_same = n < n_rows && ids[n] == id && state != 0 && states[rows[n]] == state;
+    do {
+        for (n_coming = 0; n_coming < FETCHED_AHEAD; ++n_coming) {
+            if (!PyDict_Next(entities, &place, &coming[n_coming], &dicts[n_coming]))
+                break;
+            fetch((const double *)dicts[n_coming]);
         }
-        if (is_same) {
-            present[rows[n++]] = 1;
-        } else if (PyList_Append(found, entity) != 0) {
-            Py_DECREF(found);
-            return NULL;
+        for (Py_ssize_t k = 0; k < n_coming; ++k) {
+            const long long state = state_of(dicts[k]);
+            int is_same = n < n_rows && state != 0 && states[rows[n]] == state;
+            if (!is_same) {
+                const long long id = PyLong_Check(coming[k]) ? PyLong_AsLongLong(coming[k]) : -1;
+                if (id == -1 && PyErr_Occurred())
+                    PyErr_Clear();
+                while (n < n_rows && ids[n] < id)
+                    present[rows[n++]] = 0;
+                is_same = n < n_rows && ids[n] == id && state != 0 && states[rows[n]] == state;
+            }
+            if (is_same) {
+                present[rows[n++]] = 1;
+            } else if (PyList_Append(found, coming[k]) != 0) {
+                Py_DECREF(found);
+                return NULL;
+            }
         }
-    }
+    } while (n_coming == FETCHED_AHEAD);
+    while (n < n_rows)
+        present[rows[n++]] = 0;
     return found;
 }
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from ecs_collide._kernel import cython
 from ecs_collide.sync.bindings import ComponentBinding
+from ecs_collide.sync.body_lists import RowOf
 from ecs_collide.sync.slots import changed_entities, matches_cache, state_of
 
 START: cython.Py_ssize_t = 0
@@ -50,7 +51,8 @@ def compare_world(
         By row, written: 1 if the entity exists.
     """
     n: cython.Py_ssize_t
-    i: cython.Py_ssize_t = 0
+    i: cython.Py_ssize_t
+    is_sorted: cython.bint = isinstance(row_of, RowOf)
     kind: ComponentBinding
     components: dict
     types: list = []
@@ -64,8 +66,6 @@ def compare_world(
         types.append(kind.type)
         items.append(kind.items)
     position, extents, *_ = types
-    for n in range(rows.shape[0]):
-        present[rows[n]] = 0
     if cython.compiled and rows.shape[0] > 0:
         others = changed_entities(
             entities, cython.address(ids[START]), cython.address(rows[START]), rows.shape[0],
@@ -73,19 +73,22 @@ def compare_world(
         )  # fmt: skip
     else:
         others = list(entities)
+        for n in range(rows.shape[0]):
+            present[rows[n]] = 0
     for entity in others:
         if entity in dead:
             continue
         components = entities[entity]
-        row = row_of.get(entity)
-        if row is not None:
-            i = row
-            if matches_cache(components, types, items, i, n_cached[i]):
-                states[i] = state_of(components)
-                present[i] = 1
-                continue
-        if position in components and extents in components:
-            if row is None:
+        if is_sorted:
+            in_order: RowOf = row_of
+            i = in_order.row(entity)
+        else:
+            i = row_of.get(entity, -1)
+        if i >= 0 and matches_cache(components, types, items, i, n_cached[i]):
+            states[i] = state_of(components)
+            present[i] = 1
+        elif position in components and extents in components:
+            if i < 0:
                 newcomers.append(entity)
             else:
                 present[i] = 1

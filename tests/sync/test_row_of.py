@@ -22,6 +22,7 @@ def test_every_entity_is_found_and_no_other(lists, n, spread):
     lists.set_bodies(ids, rows)
     known = dict(zip(ids.tolist(), rows.tolist(), strict=True))
 
+    assert lists.row_of.rows_of(ids.tolist()).tolist() == rows.tolist()
     for id in {*known, *(ids - 1).tolist(), *(ids + 1).tolist(), 0, 2**63 - 1, -(2**63)}:
         assert lists.row_of.find(id) == known.get(id, -1)
         assert lists.row_of.get(id, "none") == known.get(id, "none")
