@@ -1301,7 +1301,7 @@ class Space(BoxQueries[Filter]):
         3.0
         """
         state = self._snapshots.save_state()
-        self._snapshots.warn_of_not_held()
+        self._snapshots.warn_of_not_held(state.contents)
         return state
 
     def restore(self, data: bytes | SavedState) -> None:

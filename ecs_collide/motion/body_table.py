@@ -20,15 +20,16 @@ from ecs_collide.motion.columns import (
 
 _CHANGED = slice(FLAGS.index("news"), FLAGS.index("quarantined") + 1)
 _RESTORED = slice(FLAGS.index("bad"), FLAGS.index("interrupted") + 1)
+_N_FLAGS = _RESTORED.stop  # the others are for the step under way
 
 
 class SavedColumns(NamedTuple):
     """Copies of the seen columns and of the flags, (n_columns, n_rows, ...) each."""
 
     vectors: NDArray[np.float64]
-    rarer: NDArray[np.float64]  # `SEEN_RARER`
+    rarer: NDArray[np.float64]  # `SEEN_RARER`, or no column where no body ever had any of them
     scalars: NDArray[np.float64]  # `mass` and `restitution`
-    singles: NDArray[np.float64]
+    singles: NDArray[np.float64]  # the same
     flags: NDArray[np.int8]
 
     def seen(self, name: str, rows: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -39,7 +40,9 @@ class SavedColumns(NamedTuple):
         elif name == "seen_restitution":
             found = self.singles[0, rows]
         elif name in SEEN_RARER:
-            found = self.rarer[SEEN_RARER.index(name), rows]
+            found = np.zeros((len(rows), self.vectors.shape[2]))
+            if len(self.rarer):
+                found = self.rarer[SEEN_RARER.index(name), rows]
         else:
             place = VECTORS.index(name) - FIRST_SEEN
             if place >= len(self.vectors):  # it has no column of its own
@@ -95,7 +98,7 @@ class BodyTable:
         new["views"] = SimpleNamespace(**{name: view.data for name, view in new.items()})
         vectors, rarer, scalars, singles, flags = memory[: len(SavedColumns._fields)]
         new["_first"] = []
-        new["_saved"] = vectors[FIRST_SEEN:], rarer[1:], scalars[:2], singles, flags
+        new["_saved"] = vectors[FIRST_SEEN:], rarer[1:], scalars[:2], singles, flags[:_N_FLAGS]
         new["_taken"] = vectors[:N_TAKEN]
         new["_restored"] = flags[_RESTORED]
         new["_free"] = [*self._free, *range(capacity - 1, self.capacity - 1, -1)]
@@ -124,29 +127,36 @@ class BodyTable:
         self.centre[rows], self.half[rows] = self.seen_centre[rows], self.seen_half[rows]
         self.velocity[rows], self.growth[rows] = self.seen_velocity[rows], self.seen_growth[rows]
 
-    def save(self, n_rows: int) -> SavedColumns:
-        """Return copies of the first rows of the seen columns and of the flags."""
-        return SavedColumns(*[columns.copy() for columns in self._first_rows(n_rows)])
+    def save(self, n_rows: int, any_rarer: bool) -> SavedColumns:
+        """Return copies of the first rows of the seen columns and of the flags.
 
-    def _first_rows(self, n_rows: int) -> list[NDArray[Any]]:
+        `any_rarer` tells whether any body has ever had a value of `SEEN_RARER`, or an owner.
+        """
+        return SavedColumns(*[columns.copy() for columns in self._first_rows(n_rows, any_rarer)])
+
+    def _first_rows(self, n_rows: int, any_rarer: bool) -> list[NDArray[Any]]:
         """Return views of the first rows of the columns that `save` copies."""
         first = self._first
-        if not first or first[0].shape[1] != n_rows:
+        if not first or first[0].shape[1] != n_rows or (len(first[1]) > 0) != any_rarer:
             first = self._first = [columns[:, :n_rows] for columns in self._saved]
+            if not any_rarer:
+                _, rarer, _, singles, _ = first
+                first[1], first[3] = rarer[:0], singles[:1]
         return first
 
     def has_same_exclusions(self, saved: SavedColumns) -> bool:
         """Return whether rows have the same news as in saved columns, and the same are skipped."""
-        now = self._first_rows(saved.flags.shape[1])[-1][_CHANGED]
+        now = self._first_rows(saved.flags.shape[1], len(saved.rarer) > 0)[-1][_CHANGED]
         return now.tobytes() == saved.flags[_CHANGED].tobytes()
 
     def put_back(self, saved: SavedColumns) -> None:
         """Set seen columns, what the last check found in them, and the steps at rest."""
-        n_rows = saved.flags.shape[1]
-        for columns, before in zip(self._first_rows(n_rows)[:-1], saved, strict=False):
+        n_rows, any_rarer = saved.flags.shape[1], len(saved.rarer) > 0
+        for columns, before in zip(self._first_rows(n_rows, any_rarer)[:-1], saved, strict=False):
             columns[...] = before  # all but the flags
         self._taken[:, :n_rows] = saved.vectors[:N_TAKEN]
-        self.growth[:n_rows] = saved.rarer[0]
+        if any_rarer:
+            self.growth[:n_rows] = saved.rarer[0]
         self._restored[:, :n_rows] = saved.flags[_RESTORED]
 
     def free(self, rows: list[int]) -> None:

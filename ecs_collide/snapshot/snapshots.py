@@ -172,10 +172,14 @@ class Snapshots:
         with self._lock:
             return self._save("save_state")
 
-    def warn_of_not_held(self) -> None:
-        """Warn once about each component type of entities that snapshots do not hold."""
+    def warn_of_not_held(self, contents: WorldContents | None = None) -> None:
+        """Warn once about each component type of entities that snapshots do not hold.
+
+        `contents` are those of the world, if they are known.
+        """
         self.is_used = True
-        contents = self._schema.inspect(self._link.world)
+        if contents is None:
+            contents = self._schema.inspect(self._link.world)
         if self._compared is contents:  # no entity and no component was added since
             return
         self._compared = contents
@@ -223,7 +227,8 @@ class Snapshots:
     def _state_of_space(self, world: World) -> SavedState:
         """Return the state except for the contents of the world."""
         step, registry, saved = self._state, self._registry, SavedState()
-        rows = registry.rows
+        lists, timeline = registry.lists, step.timeline
+        rows = lists.rows
         saved.owner = self
         saved.step, saved.time = step.step, step.time
         saved.rest_speed, saved.pair_limit = self._pipeline.rest_speed, self._pipeline.pair_limit
@@ -236,19 +241,18 @@ class Snapshots:
         saved.events = step.events.copy() if step.log is not None else step.known_events
         if self._n_rows[0] is not rows:
             self._n_rows = rows, int(rows.max(initial=-1)) + 1
-        saved.entities, saved.rows = registry.entities, rows
-        saved.columns = registry.table.save(self._n_rows[1])
+        saved.entities, saved.rows = lists.entities, rows
+        saved.columns = registry.seen.save(self._n_rows[1])
         is_quiet = registry.is_quiet(world)
         saved.flags = None if is_quiet else self._flags(world)
         saved.filters = registry.seen.filters(self._n_rows[1])
         saved.mismatches = None
-        saved.sleepers, saved.may_wake = registry.sleep.sleeping_rows(
-            rows, registry.kinematic_targets.put
-        )
-        contacts = step.timeline.contacts.rows
+        saved.sleepers, saved.may_wake = registry.sleep.sleeping_rows(rows, lists.put)
+        contacts = timeline.contacts.rows
         saved.contacts = contacts.arrays() if contacts.n else None
-        saved.rides = self._ride_rows()
-        saved.pending = self._pending_events()
+        saved.rides = self._ride_rows() if timeline.carriers.now.n else _NO_RIDES
+        n_pending = timeline.event_buffer.n_contacts
+        saved.pending = self._pending_events(n_pending) if n_pending else _NONE_PENDING
         saved.rounded = self._rounded.rows(world) if ROUNDED else _NONE_ROUNDED
         saved.is_plain = is_quiet and not len(saved.pending) and not ROUNDED
         return saved
@@ -370,8 +374,6 @@ class Snapshots:
     def _ride_rows(self) -> NDArray[np.void]:
         dim, timeline = self._state.dim, self._state.timeline
         ride = timeline.carriers.now
-        if not ride.n:
-            return _NO_RIDES
         rows = np.sort(np.asarray(ride.riders)[: ride.n])
         # A failed step has recorded that some were moved and lose their carrier.
         lost = are_among(rows, timeline.contacts.forgotten)
@@ -382,16 +384,13 @@ class Snapshots:
         rides["subtracted"][:, :dim] = np.asarray(ride.subtracted)[rows]
         return rides[np.argsort(rides["entity"])]
 
-    def _pending_events(self) -> NDArray[np.void]:
-        buffer = self._state.timeline.event_buffer
-        n = buffer.n_contacts
-        pending = none_of(PENDING_RECORD, n) if n else _NONE_PENDING
-        if n:
-            pending["first"], pending["second"] = np.asarray(buffer.contact_bodies)[:n].T
-            pending["time"] = np.asarray(buffer.contact_time)[:n]
-            pending["codes"] = np.asarray(buffer.contact_codes)[:n]
-            if self._domain is not None:  # the order of their reports
-                pending = pending[np.argsort(np.asarray(buffer.contact_images)[:n], kind="stable")]
+    def _pending_events(self, n: int) -> NDArray[np.void]:
+        buffer, pending = self._state.timeline.event_buffer, none_of(PENDING_RECORD, n)
+        pending["first"], pending["second"] = np.asarray(buffer.contact_bodies)[:n].T
+        pending["time"] = np.asarray(buffer.contact_time)[:n]
+        pending["codes"] = np.asarray(buffer.contact_codes)[:n]
+        if self._domain is not None:  # the order of their reports
+            pending = pending[np.argsort(np.asarray(buffer.contact_images)[:n], kind="stable")]
         return pending
 
     # -- restoring --

@@ -106,7 +106,7 @@ class BodyRegistry:
         self.kinematic_targets = KinematicTargets(table, lists.put, domain)
         self.attached = AttachedBoxes(table, domain)
         self.sleep = Sleep(table, lists, timeline)
-        self.seen = SeenBodies(table, reader)
+        self.seen = SeenBodies(table, reader, (common[3], self.types[Attached]))
         self._stale: list[RowArray] = lists.stale
         self.start = StepStart(table, lists, reader, self.kinematic_targets, self.attached, domain)
         self.impact_bodies = ImpactBodies(

@@ -8,7 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ecs_collide._kernel.constants import ALL, Exclusion, Leans, News
-from ecs_collide.motion.body_table import BodyTable
+from ecs_collide.motion.body_table import BodyTable, SavedColumns
+from ecs_collide.motion.columns import SEEN_RARER
 
 NO_ROWS: NDArray[np.int64] = np.zeros(0, np.int64)
 
@@ -94,9 +95,16 @@ def filtered(numbers: NDArray[np.int64]) -> NDArray[np.void]:
 class SeenBodies:
     """The seen values of some rows, in the form of a snapshot."""
 
-    def __init__(self, table: BodyTable, reader: Any) -> None:
+    def __init__(self, table: BodyTable, reader: Any, rarer: tuple[Any, Any]) -> None:
         self._table = table
         self._reader = reader
+        self._growth, self._attached = rarer
+        self._any_rarer = False  # whether a restore has set any of the columns `SEEN_RARER`
+
+    def save(self, n_rows: int) -> SavedColumns:
+        """Return copies of the columns that a saved state needs, as far as bodies have used them."""
+        any_rarer = self._any_rarer or bool(self._growth.items or self._attached.items)
+        return self._table.save(n_rows, any_rarer)
 
     def filters(self, n_rows: int) -> NDArray[np.int64] | None:
         """Return a copy of the seen filters in the first rows; None if no body has had one."""
@@ -139,6 +147,8 @@ class SeenBodies:
         used = SEEN if c.is_apart else SEEN[:N_OF_STEPS]
         for (_, name, _), numbers in zip(used, seen, strict=False):
             getattr(c, name)[rows] = numbers
+            if name in SEEN_RARER and numbers.tobytes().strip(b"\0"):
+                self._any_rarer = True
         reader.forget(rows.data)
         c.take_seen(rows)
         c.quarantined[rows] = np.where(flags & OFF != 0, Exclusion.DISABLED, flags & SKIPPED)
