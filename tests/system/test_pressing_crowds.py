@@ -14,7 +14,7 @@ import pytest
 import ecs_collide as ec
 from tests import packed, plain
 from tests.pressing import HALF, SCENES, Crowd, one_against_many, rows, swarm
-from tests.scenes import SLOP, mover, pairs_inside, position, velocity
+from tests.scenes import SLOP, box, mover, pairs_inside, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -188,6 +188,25 @@ def test_a_crowd_keeps_its_momentum(implementation):
 
     after = [math.fsum(getattr(v, axis) for v in crowd.velocities) for axis in "xy"]
     assert after == pytest.approx(before, abs=1e-10)
+
+
+@pytest.mark.parametrize("way", [1, -1])
+def test_members_of_a_lasting_cluster_pass_their_share_of_its_momentum_to_a_wall(way):
+    # B merges for the second time when it meets C, so B and C last: path 8, shared velocity 6.
+    #
+    #   +---+     +---+   +---+     +---+
+    #   | A | 16> | B |   | C |     |###|
+    #   +---+     +---+   +---+     +---+
+    #
+    for x, speed, mass in ((0, 16, 3), (4, 0, 3), (8, 0, 1)):
+        mover((way * x, 0), (1, 1), (way * speed, 0), ec.Slide(), ec.Mass(mass))
+    box((way * 12, 0), (1, 1))
+    space = ec.install()
+
+    esper.process(1.0)
+
+    impulses = [(hit.first, hit.second, hit.impulse) for hit in space.collisions]
+    assert impulses == [(1, 2, 24), (2, 3, 6), (3, 4, 6), (2, 3, 18), (1, 2, 24)]
 
 
 @pytest.mark.slow_in_python
