@@ -147,6 +147,7 @@ class Projection:
     members: cython.pointer[Member]
     neighbour_bytes: cython.schar[::1]
     neighbours: cython.pointer[Neighbour]
+    n_ends: cython.int  # ends of links at members: one if a single body has met a single anchor
     component: cython.longlong  # its number
     component_of: cython.longlong[::1]  # of each node
     member_of: cython.int[::1]  # of each node
@@ -174,7 +175,7 @@ class Projection:
         self.clusters = clusters
         self.n = self.n_settled = self.link_room = 0
         self.first_waiting = self.n_waiting = 0
-        self.axis = 0
+        self.axis = self.n_ends = 0
         self.n_members = self.n_order = self.n_pieces = self.n_pulls = 0
         self.component = self.n_changes = self.n_pivots = 0
         self.velocity = self.way = 0.0
@@ -268,7 +269,7 @@ class Projection:
             if self.component_of[start] >= first or not self._is_open(start):
                 continue
             self._collect(start)
-            if self.n_members > 1 and self._solve():
+            if self.n_ends > 1 and self._solve():
                 self._form()
         self.n_settled = self.n
         return self.clusters.has_changed()
@@ -310,7 +311,7 @@ class Projection:
                 other: cython.Py_ssize_t = self.links[e].low + self.links[e].high - node
                 if other and self.component_of[other] != self.component and self._is_open(other):
                     if self.n_members == MEMBER_LIMIT:
-                        self.n_members = 0
+                        self.n_members = self.n_ends = 0
                         return
                     self._enter(other)
                 if other == 0 or self.component_of[other] == self.component:
@@ -324,6 +325,7 @@ class Projection:
                 )
             self.members[n].end = n_ends
             n += 1
+        self.n_ends = n_ends
 
     def _enter(self, node: cython.Py_ssize_t) -> cython.void:
         """Add a node to the component."""

@@ -394,7 +394,8 @@ class Solver:
             one = other
         anchor: cython.Py_ssize_t = self._find_anchor(one, other)
         if anchor == CONFLICT:
-            return False
+            m.loss = INF
+            return self._settle(i, j, k) == 1
         if (
             anchor >= 0
             or not self.counts_loss
@@ -421,7 +422,7 @@ class Solver:
 
     @may_raise
     def _settle(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
-        """Let a contact inside a cluster, or between two anchors, press; return as `_merge_faces`."""
+        """Let a contact in a cluster, or between two anchors, press; return as `_merge_faces`."""
         c: Clusters = self.clusters
         m: ImpactState = self.impact
 

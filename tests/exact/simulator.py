@@ -1040,7 +1040,7 @@ class Simulator:
             (solid,) = set(pair) - {member}
             cluster = self._cluster_of(member, k)
             if cluster.anchor is not None:
-                return self._settle_faces(pair, impact)
+                return self._settle(pair, k, impact.sign)
             self._link(i, j, k, impact.sign)
             wanted = self.velocity[solid][k] + (apart if member == i else -apart)
             velocity = wanted - cluster.shift_of(member)
@@ -1050,7 +1050,7 @@ class Simulator:
             return True
         one, other = self._cluster_of(i, k), self._cluster_of(j, k)
         if one is other or (one.anchor is not None and other.anchor is not None):
-            return self._settle_faces(pair, impact)
+            return self._settle(pair, k, impact.sign)
         self._link(i, j, k, impact.sign)
         shift = one.shift_of(i) - apart - other.shift_of(j)
         other.shift = {n: other.shift_of(n) + shift for n in other.members}
@@ -1096,17 +1096,16 @@ class Simulator:
             self.clusters[k][n] = cluster
             self.change(n, k, velocity + cluster.shift_of(n))
 
-    def _settle_faces(self, pair: tuple[int, int], impact: Impact) -> bool | None:
-        """Answer faces that close in a group, or between two that are held, with all others.
+    def _settle(self, pair: tuple[int, int], k: int, sign: int) -> bool | None:
+        """Answer faces that close in a group, or between two that are anchored, with all others.
 
         Returns whether they close no more, or None if nothing can give way.
         """
-        k = impact.axis
         before = {n: self.final(n, k) for n in pair}
-        self._link(*pair, k, impact.sign)
+        self._link(*pair, k, sign)
         link = self.links[k][-1]
         self.settle()
-        (side,) = (s for s in self.sides(pair) if (s.axis, s.sign) == (k, impact.sign))
+        (side,) = (s for s in self.sides(pair) if (s.axis, s.sign) == (k, sign))
         if side.rate < 0:
             start = min(self.joining)
             members = self._linked_with(start, k)
@@ -1148,7 +1147,8 @@ class Simulator:
         anchors = self._strongest(anchors, k)
         velocities = {self.velocity[n][k] for n in anchors}
         if len(velocities) > 1:
-            return False
+            self.loss = None
+            return self._settle((i, j), k, sign) is True
         joined = Cluster(set().union(*(cluster.members for cluster in joining)))
         joined.merged_before = any(cluster.merged_before for cluster in joining)
         joined.is_broken = any(cluster.is_broken for cluster in joining)
