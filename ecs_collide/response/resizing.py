@@ -2,7 +2,7 @@
 
 If restitution is 0, `Solver` merges the clusters of the two bodies after `ResizingFaces.align` has
 shifted one.  If they are one cluster, or both have an anchor, `Projection` lets the faces press.
-With restitution, under gravity or if that fails, the bodies exchange their faces' velocities.
+If they rebound, gravity parts them, one is held, or that fails, they exchange these velocities.
 """
 
 from __future__ import annotations
@@ -33,13 +33,6 @@ class ResizingFaces:
         self.impact = impact
         self.one = self.other = 0
         self.anchor = -1
-
-    def ignore_clusters(self) -> cython.bint:
-        """Return whether gravity or a held body excludes a merge of clusters."""
-        m: ImpactState = self.impact
-        hold: cython.schar = self.bodies.on_hold[m.rows[0]] | self.bodies.on_hold[m.rows[1]]
-
-        return self.clusters.gravity.is_on or hold != 0
 
     @may_raise
     def align(self, first_joins: cython.bint, second_joins: cython.bint) -> cython.bint:

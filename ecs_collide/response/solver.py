@@ -188,7 +188,7 @@ class Solver:
             if not self._resolve_faces(restitution, press):
                 return False
         elif press != 0.0:
-            if not self._part(restitution, press) and not self._merge(i, j, m.axis):
+            if not self._part(restitution, press) and not self._join(i, j, m.axis):
                 return False
         elif restitution > 0.0 and self._rebound(restitution):
             pass
@@ -562,7 +562,7 @@ class Solver:
         m: ImpactState = self.impact
         merged: cython.int = 0
 
-        if restitution == 0.0:
+        if restitution == 0.0 and (press >= 0.0 or not self.may_part):
             merged = self._merge_faces(m.rows[0], m.rows[1], m.axis)
         if merged == 0:
             self.faces.exchange(restitution, press)
@@ -577,8 +577,8 @@ class Solver:
         c: Clusters = self.clusters
         f: ResizingFaces = self.faces
 
-        if f.ignore_clusters():
-            return False
+        if self.bodies.on_hold[i] or self.bodies.on_hold[j]:
+            return 0
         if c.n_lasting and not self._leave_for(i, j, k, self.second_joins):
             self._leave_for(j, i, k, self.first_joins)
         self.impact.loss = INF

@@ -183,6 +183,23 @@ def test_boxes_that_grow_in_a_row_at_a_wall_move_away_from_it():
     assert len(space.collisions) == 3
 
 
+def test_boxes_that_grow_on_a_floor_under_gravity_lift_those_above():
+    floor = box((0, -1), (5, 1))
+    stack = [mover((0, 1 + 2 * n), (1, 1), (0, 0), ec.Slide(), ec.Growth(0, 1)) for n in range(4)]
+    crate = mover((0, 9), (1, 1), (0, 0), ec.Slide())
+    space = ec.install(gravity=(0, -100))
+
+    for _ in range(8):
+        esper.process(1 / 64)
+
+        assert [velocity(entity) for entity in stack] == [(0, 1), (0, 3), (0, 5), (0, 7)]
+        assert velocity(crate) == (0, 8)
+        assert space.stats.crushed == 0
+        assert space.stats.resolutions <= 10
+    assert [position(entity) for entity in stack] == [(0, 1.125 * (1 + 2 * n)) for n in range(4)]
+    assert gaps(stack[0], floor)[1] == gaps(crate, stack[3])[1] == 0
+
+
 def test_a_wall_that_grows_pushes_a_row():
     wall = box((-2, 0), (1, 1))
     esper.add_component(wall, ec.Growth(2, 0))

@@ -174,6 +174,21 @@ def test_a_wall_of_boxes_that_grow_loses_as_little_energy_as_its_faces_allow(kin
                 assert after[n] == pytest.approx(turn(float(exact), 0.0), abs=1e-12), (number, n)
 
 
+@pytest.mark.parametrize("kind", ["masses", "tied speeds", "ranks"])
+def test_gravity_along_a_wall_of_boxes_that_grow_changes_nothing_across_it(kind, volume):
+    space = ec.install(gravity=(0, -10))
+    for number in range(volume(6, 30, 200)):
+        rng = random.Random(f"falling {kind} {number}")
+        boxes = make_wall(rng, kind, rng.randint(1, 5), rng.randint(2, 5), GROWTHS)
+        order = rng.sample(range(len(boxes)), len(boxes))
+
+        after = velocities_after(boxes, order, TURNS["as it is"])
+
+        assert space.stats.crushed == space.stats.held == 0
+        for n, exact in least_change(boxes).items():
+            assert after[n][0] == pytest.approx(float(exact), abs=1e-12), (number, n)
+
+
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wall_that_is_turned_or_built_in_another_order_has_the_same_answer(kind, volume):
