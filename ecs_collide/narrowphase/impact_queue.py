@@ -6,7 +6,8 @@ neither the ids of the bodies nor the order of the pairs has an effect.  At one 
 (2), so that a body that is stopped by a solid one does not enter a sensor flush with its face.
 
 In a crowd nearly all impacts are due at time 0, and are queued before the first is taken.  They go
-into a separate list, which is sorted once, so that taking one is O(1).
+into a separate list, which is sorted once, so that taking one is O(1).  As their order hardly
+changes from step to step, it begins with that of the last one.
 
 Invariant: `place` of a queued pair is its index in `heap` or `due`, as `Pair.where` says.
 """
@@ -90,7 +91,8 @@ class ImpactQueue:
     # From then on the list starts at `front`, and a dropped entry has a pair below 0
     due: cython.pointer[Due]
     spare: cython.pointer[Due]
-    start: cython.int[::1]  # of each bucket of `due`, while it is sorted
+    start: cython.int[::1]  # the first entry of each body, by its last order, while `due` is sorted
+    order: cython.int[::1]  # (n_rows,): the place in `due` of the last pair that a body has led
 
     def __init__(self, bodies: Bodies, pairs: PairTable):
         self.bodies = bodies
@@ -99,6 +101,7 @@ class ImpactQueue:
         self.n_pairs = 0
         self.size = self.n_heap = self.n_due = self.front = 0
         self.is_sorted = False
+        self.order = zeros(INT, 1)
         if cython.compiled:
             self.pair_bytes = zeros(BYTE, 0)
             self.heap_bytes = zeros(BYTE, 0)
@@ -138,6 +141,10 @@ class ImpactQueue:
             self.spare += structs(Due, n_pairs - self.n_pairs)
         self.start = zeros(INT, n_pairs + 1)
         self.n_pairs = n_pairs
+
+    def set_rows(self, n_rows: cython.Py_ssize_t):
+        """Make room for bodies in rows 0 to `n_rows` - 1."""
+        self.order = grown(self.order, n_rows)
 
     def clear(self) -> cython.void:
         """Remove all pairs."""
@@ -245,31 +252,25 @@ class ImpactQueue:
     def _sort(self) -> cython.void:
         """Sort `due`, which gets no more entries from now on.
 
-        The entries are distributed to as many buckets, each with an equal part of the first axis.
-        O(n) for bodies that are spread over the axis, O(n log n) for a column of bodies.
+        The bodies are in the order of the last time at first, which a step changes little.
         """
         start: cython.int[::1] = self.start
-        n_due: cython.Py_ssize_t = self.n_due
-        least: cython.double = INF
-        most: cython.double = -INF
         n: cython.Py_ssize_t
-        k: cython.Py_ssize_t
+        k: cython.int
+        last: cython.int = 0
 
         self.is_sorted = True
-        for n in range(n_due):
-            least = min(least, self.due[n].place)
-            most = max(most, self.due[n].place)
-        if n_due <= FEW or least == most:
-            self._sort_run(0, n_due)
-        else:
-            for k in range(n_due + 1):
+        if not self.by_distance:
+            for n in range(self.n_due):
+                last = max(last, self.order[self.due[n].leader])
+            for k in range(last + 1):
                 start[k] = 0
-            for n in range(n_due):
-                start[self._bucket(n, least, most)] += 1
-            for k in range(1, n_due + 1):
+            for n in range(self.n_due):
+                start[self.order[self.due[n].leader]] += 1
+            for k in range(1, last + 1):
                 start[k] += start[k - 1]
-            for n in range(n_due):
-                k = self._bucket(n, least, most)
+            for n in range(self.n_due):
+                k = self.order[self.due[n].leader]
                 start[k] -= 1
                 self.spare[start[k]].place = self.due[n].place
                 self.spare[start[k]].pair = self.due[n].pair
@@ -277,22 +278,11 @@ class ImpactQueue:
             self.due, self.spare = self.spare, self.due
             if cython.compiled:
                 self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
-            for k in range(n_due):
-                if start[k + 1] - start[k] > 1:
-                    self._sort_run(start[k], start[k + 1])
-        for n in range(n_due):
+        self._sort_run(0, self.n_due)
+        for n in range(self.n_due):
             self.at[self.due[n].pair].place = n
-
-    @cython.cfunc
-    @cython.inline
-    def _bucket(
-        self, n: cython.Py_ssize_t, least: cython.double, most: cython.double
-    ) -> cython.Py_ssize_t:
-        """Return the bucket of an entry of `due`; all steps rise with its place, also rounded."""
-        part: cython.double = (self.due[n].place - least) / (most - least)
-        if not cython.compiled:
-            return int(part * (self.n_due - 1))
-        return cython.cast(cython.Py_ssize_t, part * (self.n_due - 1))
+            if not self.by_distance:
+                self.order[self.due[n].leader] = n
 
     def _sort_run(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
         """Sort entries of `due`: few by insertion, others by merging both halves."""
@@ -319,13 +309,17 @@ class ImpactQueue:
         middle: cython.Py_ssize_t = (start + end) >> 1
         self._sort_run(start, middle)
         self._sort_run(middle, end)
-        for n in range(start, middle):
-            self.spare[n].place = self.due[n].place
-            self.spare[n].pair = self.due[n].pair
-            self.spare[n].leader = self.due[n].leader
-        one = start
-        other = middle
-        for n in range(start, end):
+        one = other = middle
+        # Those before the first entry of the second half are in their places.
+        while one > start and self._is_before(
+            self.due[middle].place, self.due[middle].pair, self.due[middle].leader,
+            self.due[one - 1].place, self.due[one - 1].pair, self.due[one - 1].leader,
+        ):  # fmt: skip
+            one -= 1
+            self.spare[one].place = self.due[one].place
+            self.spare[one].pair = self.due[one].pair
+            self.spare[one].leader = self.due[one].leader
+        for n in range(one, end):
             if one == middle:
                 break  # the others are in their places
             if other < end and self._is_before(

@@ -144,6 +144,7 @@ class Timeline:
 
         self.n_rows = 0
         self.pairs.set_rows(n_rows)
+        self.queue.set_rows(n_rows)
         self.solver.clusters.set_rows(n_rows)
         self.gravity.set_rows(n_rows)
         self.holding.set_rows(n_rows)

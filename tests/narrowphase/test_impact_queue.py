@@ -58,6 +58,7 @@ class Plain:
     def __init__(self, pairs: Pairs, n_rows: int) -> None:
         self.pairs = pairs
         self.queue = ImpactQueue(Bodies(n_rows), pairs)
+        self.queue.set_rows(n_rows)
         self.queue.grow(len(pairs.at))
         self.keys: dict[int, tuple[float, int, int, int, int]] = {}
 
