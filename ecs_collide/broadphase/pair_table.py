@@ -247,6 +247,9 @@ class PairTable:
     @cython.inline
     def next_of(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the pair after `pair` in the list of a body, or -1."""
+        if not cython.compiled:
+            at = self.at[pair]
+            return (at.next_of_first if at.first == row else at.next_of_second) - 1
         # No branch, because the processor would mispredict every other one.
         is_first: cython.int = self.at[pair].first == row
         second: cython.int = self.at[pair].next_of_second

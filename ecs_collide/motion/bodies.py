@@ -464,8 +464,10 @@ class Bodies:
         if self.wraps:
             return self.ids[i] < self.ids[j]
         for k in range(self.dim):
-            if self.centre[i, k] != self.centre[j, k]:
-                return self.centre[i, k] < self.centre[j, k]
+            here: cython.double = self.centre[i, k]
+            there: cython.double = self.centre[j, k]
+            if here != there:
+                return here < there
         for k in range(self.dim):
             if self.half[i, k] != self.half[j, k]:
                 return self.half[i, k] < self.half[j, k]
@@ -743,7 +745,8 @@ class Bodies:
         """Give a body a velocity on an axis from its base time; `turn` keeps the one before."""
         axis: cython.int
 
-        self.mark(i)
+        if not self.is_marked[i]:
+            self.mark(i)
         self.interrupt_rest(i)
         m: cython.Py_ssize_t = self.mark_of[i]
         if self.turned_at[m] != self.base[i]:
@@ -797,7 +800,8 @@ class Bodies:
 
     def note_turn(self, i: cython.Py_ssize_t) -> cython.void:
         """Record that a body's path changes now, so that its pairs are swept again."""
-        self.mark(i)
+        if not self.is_marked[i]:
+            self.mark(i)
         self.turned_tick[self.mark_of[i]] = self.tick
         if not self.is_turned[i]:
             self.is_turned[i] = 1

@@ -14,6 +14,8 @@ Invariant: `place` of a queued pair is its index in `heap` or `due`, as `Pair.wh
 
 from __future__ import annotations
 
+from operator import attrgetter
+
 from ecs_collide._kernel import IntEnum, Public, cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, INT, grown, structs, zeros
 from ecs_collide._kernel.constants import INF
@@ -260,7 +262,9 @@ class ImpactQueue:
         last: cython.int = 0
 
         self.is_sorted = True
-        if not self.by_distance:
+        if not cython.compiled:  # Python's own sort leaves only entries of one place to compare
+            self.due[: self.n_due] = sorted(self.due[: self.n_due], key=attrgetter("place"))
+        elif not self.by_distance:
             for n in range(self.n_due):
                 last = max(last, self.order[self.due[n].leader])
             for k in range(last + 1):
@@ -276,8 +280,7 @@ class ImpactQueue:
                 self.spare[start[k]].pair = self.due[n].pair
                 self.spare[start[k]].leader = self.due[n].leader
             self.due, self.spare = self.spare, self.due
-            if cython.compiled:
-                self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
+            self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
         self._sort_run(0, self.n_due)
         for n in range(self.n_due):
             self.at[self.due[n].pair].place = n

@@ -244,13 +244,19 @@ class Sweeper:
             move2: cython.double = path[two + MOTION]
             centre1: cython.double = path[one + CENTRE] + move1 * way1
             centre2: cython.double = path[two + CENTRE] + move2 * way2
-            min1: cython.double = centre1 - path[one + HALF]
-            max1: cython.double = centre1 + path[one + HALF]
-            min2: cython.double = centre2 - path[two + HALF]
-            max2: cython.double = centre2 + path[two + HALF]
-            minus: cython.double = _without_tiny(min2 - max1)
-            plus: cython.double = _without_tiny(min1 - max2)
-            rate: cython.double = _without_tiny(move2 - move1)
+            half1: cython.double = path[one + HALF]
+            half2: cython.double = path[two + HALF]
+            min1: cython.double = centre1 - half1
+            max1: cython.double = centre1 + half1
+            min2: cython.double = centre2 - half2
+            max2: cython.double = centre2 + half2
+            minus: cython.double = min2 - max1
+            plus: cython.double = min1 - max2
+            rate: cython.double = move2 - move1
+            # As `_without_tiny`, of which the calls are a hundredth of a crowd in pure Python.
+            minus = 0.0 if -TINY < minus < TINY else minus
+            plus = 0.0 if -TINY < plus < TINY else plus
+            rate = 0.0 if -TINY < rate < TINY else rate
             # The slop grows with the places that the faces reach on this path.
             deep: cython.double = clear + CLEAR * (abs(move1) + abs(move2))
             one += 4

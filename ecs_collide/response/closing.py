@@ -70,11 +70,11 @@ class ClosingContacts:
 
         while at >= 0:
             p = at
-            j: cython.Py_ssize_t = self.pairs.partner(p, i)
-            at = self.pairs.next_of(p, i)
             touch: cython.int = table[p].touch
+            at = self.pairs.next_of(p, i)
             if touch == NO_TOUCH:
                 continue
+            j: cython.Py_ssize_t = table[p].first + table[p].second - i
             face: cython.int = table[p].face
             k: cython.int = abs(face) - 1
             if axis >= 0 and k != axis:

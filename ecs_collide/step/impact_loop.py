@@ -953,6 +953,9 @@ class ImpactLoop:
         now: cython.double = self.step.now
         n: cython.Py_ssize_t = event_buffer.add_collision()
         at: cython.int = 5 + b.dim
+        axis: cython.int = self.pairs.impact[p].axis
+        sign: cython.int = self.pairs.impact[p].sign
+        slants: cython.bint = is_slanted(sign)
         is_plain: cython.bint = not (
             outcome == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
         )
@@ -963,19 +966,17 @@ class ImpactLoop:
         event_buffer.second[n] = b.ids[j]
         event_buffer.codes[n, EVENT_KIND] = self.pairs.impact[p].kind
         event_buffer.codes[n, OUTCOME] = outcome
-        event_buffer.codes[n, EVENT_AXIS] = self.pairs.impact[p].axis
-        event_buffer.codes[n, EVENT_SIGN] = self.pairs.impact[p].sign
+        event_buffer.codes[n, EVENT_AXIS] = axis
+        event_buffer.codes[n, EVENT_SIGN] = sign
         event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
         event_buffer.numbers[n, at - 1] = self.pairs.impact[p].speed
         event_buffer.impulse[n] = 0.0
         for k in range(b.dim):
-            if is_slanted(self.pairs.impact[p].sign):
+            if slants:
                 event_buffer.numbers[n, 4 + k] = self.slopes.slopes.normal_of(i, j, k)
             else:
-                event_buffer.numbers[n, 4 + k] = (
-                    self.pairs.impact[p].sign if k == self.pairs.impact[p].axis else 0.0
-                )
-            self._record_places(n, p, k)
+                event_buffer.numbers[n, 4 + k] = sign if k == axis else 0.0
+            self._record_places(n, p, k, axis, sign)
             if is_plain:
                 event_buffer.numbers[n, at + k + 2 * b.dim] = b.velocity[i, k]
                 event_buffer.numbers[n, at + k + 3 * b.dim] = b.velocity[j, k]
@@ -989,7 +990,12 @@ class ImpactLoop:
     @cython.cfunc
     @cython.inline
     def _record_places(
-        self, n: cython.Py_ssize_t, p: cython.Py_ssize_t, k: cython.int
+        self,
+        n: cython.Py_ssize_t,
+        p: cython.Py_ssize_t,
+        k: cython.int,
+        axis: cython.int,
+        sign: cython.int,
     ) -> cython.void:
         """Log the centres of the two boxes of an impact on an axis, and the interval they share.
 
@@ -1018,16 +1024,20 @@ class ImpactLoop:
             image += self.pairs.offset_of(p, k)
         low: cython.double = centre - half
         high: cython.double = centre + half
-        low = image - half2 if image - half2 > low else low
-        high = image + half2 if image + half2 < high else high
+        other_low: cython.double = image - half2
+        other_high: cython.double = image + half2
+        low = other_low if other_low > low else low
+        high = other_high if other_high < high else high
         if low > high:  # a corner, by rounding
             low, high = high, low
-        if self.pairs.impact[p].kind == IMPACT and is_slanted(self.pairs.impact[p].sign):
+        if self.pairs.impact[p].kind != IMPACT:
+            pass
+        elif is_slanted(sign):
             normal: cython.double = self.slopes.slopes.normal_on(k)
             low = high if normal < 0.0 else low
             high = low if normal > 0.0 else high
-        elif self.pairs.impact[p].kind == IMPACT and k == self.pairs.impact[p].axis:
-            low = high = centre + half if self.pairs.impact[p].sign < 0 else centre - half
+        elif k == axis:
+            low = high = centre + half if sign < 0 else centre - half
         if b.wraps:
             shift: cython.double = b.into_world(k, centre) - centre
             low += shift

@@ -757,14 +757,14 @@ class ComponentReader:
 
         fine &= 1.0 / LARGEST <= mass <= LARGEST or mass == INF
         for k in range(self.dim):  # each comparison is false for nan
-            fine &= abs(b.seen_centre[i, k]) <= LARGEST
-            fine &= 0.0 <= b.seen_half[i, k] <= LARGEST
-            fine &= abs(b.seen_velocity[i, k]) <= LARGEST
-            fine &= abs(b.seen_growth[i, k]) <= LARGEST
-            near &= abs(b.seen_centre[i, k]) <= SAFE_LIMIT and b.seen_half[i, k] <= SAFE_LIMIT
-            near &= (
-                abs(b.seen_velocity[i, k]) <= SAFE_LIMIT and abs(b.seen_growth[i, k]) <= SAFE_LIMIT
-            )
+            centre: cython.double = abs(b.seen_centre[i, k])
+            half: cython.double = b.seen_half[i, k]
+            velocity: cython.double = abs(b.seen_velocity[i, k])
+            growth: cython.double = abs(b.seen_growth[i, k])
+            fine &= centre <= LARGEST and 0.0 <= half <= LARGEST
+            fine &= velocity <= LARGEST and growth <= LARGEST
+            near &= centre <= SAFE_LIMIT and half <= SAFE_LIMIT
+            near &= velocity <= SAFE_LIMIT and growth <= SAFE_LIMIT
         if self.rare.is_used:
             fine &= self._read_rare(i)
         if b.attached[i]:
