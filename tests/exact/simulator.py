@@ -1040,7 +1040,7 @@ class Simulator:
             (solid,) = set(pair) - {member}
             cluster = self._cluster_of(member, k)
             if cluster.anchor is not None:
-                return self._settle(pair, k, impact.sign)
+                return self._settle_faces(pair, impact)
             self._link(i, j, k, impact.sign)
             wanted = self.velocity[solid][k] + (apart if member == i else -apart)
             velocity = wanted - cluster.shift_of(member)
@@ -1050,7 +1050,7 @@ class Simulator:
             return True
         one, other = self._cluster_of(i, k), self._cluster_of(j, k)
         if one is other or (one.anchor is not None and other.anchor is not None):
-            return self._settle(pair, k, impact.sign)
+            return self._settle_faces(pair, impact)
         self._link(i, j, k, impact.sign)
         shift = one.shift_of(i) - apart - other.shift_of(j)
         other.shift = {n: other.shift_of(n) + shift for n in other.members}
@@ -1095,6 +1095,18 @@ class Simulator:
         for n in cluster.members:
             self.clusters[k][n] = cluster
             self.change(n, k, velocity + cluster.shift_of(n))
+
+    def _settle_faces(self, pair: tuple[int, int], impact: Impact) -> bool | None:
+        """Answer faces as `_settle` does; if their group cannot part, begin another."""
+        k = impact.axis
+        settled = self._settle(pair, k, impact.sign)
+        clusters = {n: self.clusters[k][n] for n in pair if n in self.joining}
+        broken = [n for n, cluster in clusters.items() if cluster.is_broken and not cluster.lasts]
+        if settled is not False or not broken:
+            return settled
+        for n in broken:
+            self.leave(n, k)
+        return self._merge_faces(pair, impact)
 
     def _settle(self, pair: tuple[int, int], k: int, sign: int) -> bool | None:
         """Answer faces that close in a group, or between two that are anchored, with all others.
