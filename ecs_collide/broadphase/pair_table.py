@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, grown, structs, zeros
+from ecs_collide._kernel.constants import LOW_31_BITS
 from ecs_collide.motion.bodies import Bodies
 
 # The columns of an array of pairs.
@@ -125,7 +126,7 @@ class PairTable:
     at: cython.pointer[Pair]
     impact: cython.pointer[PairImpact]
     head: cython.int[::1]
-    seen: cython.longlong[::1]
+    seen: cython.int[::1]
     stamp: cython.longlong
     wraps: cython.bint
     # (n or more,): in a world that wraps, the image of the second body that the first may meet; see
@@ -145,7 +146,7 @@ class PairTable:
             self.at = []
             self.impact = []
         self.head = zeros(INT, 1)
-        self.seen = zeros(LONG, 1)
+        self.seen = zeros(INT, 1)
         self.wraps = False
         self.image = zeros(LONG, 1)
         self.offset = zeros(DOUBLE, 1, 3)
@@ -154,7 +155,7 @@ class PairTable:
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         head: cython.int[::1] = grown(self.head, n_rows)
-        seen: cython.longlong[::1] = grown(self.seen, n_rows)
+        seen: cython.int[::1] = grown(self.seen, n_rows)
 
         self.head = head
         self.seen = seen
@@ -298,7 +299,12 @@ class PairTable:
     def mark_partners(self, row: cython.Py_ssize_t) -> cython.void:
         """Mark all bodies that have a pair with `row`, and unmark all others."""
         p: cython.Py_ssize_t = self.head_of(row)
+        i: cython.Py_ssize_t
 
+        if self.stamp == LOW_31_BITS:  # no int beyond
+            for i in range(self.seen.shape[0]):
+                self.seen[i] = 0
+            self.stamp = 0
         self.stamp += 1
         while p >= 0:
             self.seen[self.partner(p, row)] = self.stamp

@@ -272,10 +272,9 @@ class Contacts:
     clock: Public[cython.double]  # the space's time at the start of the step, in seconds
     n_pressed: cython.Py_ssize_t
     n_free: cython.Py_ssize_t
-    # (n_pressed or more,) and (n_free or more,): rows of the moving dynamic bodies in contact with
-    # other dynamic bodies at the step's start; and of all other moving ones
-    pressed: cython.longlong[::1]
-    free: cython.longlong[::1]
+    # (n_free + n_pressed or more,): rows of the moving bodies; behind the others the dynamic ones
+    # in contact with other dynamic bodies at the step's start
+    parted: cython.longlong[::1]
     is_pressed: cython.schar[::1]
 
     def __init__(self, bodies: Bodies, event_buffer: EventBuffer):
@@ -287,8 +286,7 @@ class Contacts:
         self.forgotten = []
         self.clock = 0.0
         self.n_pressed = self.n_free = 0
-        self.pressed = zeros(LONG, 1)
-        self.free = zeros(LONG, 1)
+        self.parted = zeros(LONG, 1)
         self.is_pressed = zeros(BYTE, 1)
 
     # -- before a step, and rollback --
@@ -329,17 +327,16 @@ class Contacts:
     def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
         """Find which moving dynamic bodies are in contact with other dynamic bodies.
 
-        Sets `pressed`, and `free` if there are any contacts.  In a world that wraps none is
+        Sets `parted`, if there are any contacts.  In a world that wraps none is
         pressed, because pairs across an edge are found by the paths alone.
         """
         b: Bodies = self.bodies
         rows: ContactRows = self.rows
         n: cython.Py_ssize_t
 
-        if self.free.shape[0] < b.centre.shape[0]:
+        if self.parted.shape[0] < b.centre.shape[0]:
             self.is_pressed = zeros(BYTE, b.centre.shape[0])
-            self.pressed = zeros(LONG, b.centre.shape[0])
-            self.free = zeros(LONG, b.centre.shape[0])  # last, because its length is the room
+            self.parted = zeros(LONG, b.centre.shape[0])  # last, because its length is the room
         self.n_pressed = self.n_free = 0
         if b.wraps or rows.n == 0:
             return
@@ -351,11 +348,15 @@ class Contacts:
         for n in range(moving.shape[0]):
             i: cython.Py_ssize_t = moving[n]
             if self.is_pressed[i]:
-                self.pressed[self.n_pressed] = i
                 self.n_pressed += 1
+                self.parted[moving.shape[0] - self.n_pressed] = i
             else:
-                self.free[self.n_free] = i
+                self.parted[self.n_free] = i
                 self.n_free += 1
+        for n in range(self.n_pressed >> 1):  # they were written from the end
+            at: cython.Py_ssize_t = self.n_free + n
+            to: cython.Py_ssize_t = moving.shape[0] - 1 - n
+            self.parted[at], self.parted[to] = self.parted[to], self.parted[at]
         for n in range(rows.n):
             self.is_pressed[rows.at[n].first] = self.is_pressed[rows.at[n].second] = 0
 

@@ -36,7 +36,7 @@ class Holding:
     rows: cython.longlong[::1]  # (n or more,): their rows, in the order in which they were held
     visited: cython.longlong[::1]
     # (n_rows,): the visits of each body in this step, and its pairs when they were last swept
-    visits: cython.longlong[::1]
+    visits: cython.int[::1]
     n_pairs: cython.int[::1]
 
     def __init__(self, step: Step, clusters: Clusters):
@@ -46,7 +46,7 @@ class Holding:
         self.n = self.n_visited = 0
         self.rows = zeros(LONG, 1)
         self.visited = zeros(LONG, 1)
-        self.visits = zeros(LONG, 1)
+        self.visits = zeros(INT, 1)
         self.n_pairs = zeros(INT, 1)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):

@@ -228,8 +228,11 @@ class Timeline:
         if self.contacts.n_pressed == 0:
             self.broadphase.place_moving(rows)
         else:
-            self.broadphase.place_moving(self.contacts.free[: self.contacts.n_free])
-            self.broadphase.place_pressed(self.contacts.pressed[: self.contacts.n_pressed])
+            n_free: cython.Py_ssize_t = self.contacts.n_free
+            self.broadphase.place_moving(self.contacts.parted[:n_free])
+            self.broadphase.place_pressed(
+                self.contacts.parted[n_free : n_free + self.contacts.n_pressed]
+            )
 
     @cython.ccall
     @may_raise

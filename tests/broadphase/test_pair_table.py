@@ -236,6 +236,17 @@ def test_lists_and_searches_agree_with_all_pairs(table):
         assert listed == expected == {n for n in range(40) if table.is_marked(n)}
 
 
+def test_marks_of_partners_go_on_where_an_int_ends(table):
+    table.add(0, 1, SOLID)
+    table.add(0, 2, SOLID)
+    for stamp in (0, 0x7FFFFFFE, 0x7FFFFFFF):
+        table.stamp = stamp
+        table.mark_partners(1)
+        table.mark_partners(0)
+
+        assert [n for n in range(40) if table.is_marked(n)] == [1, 2]
+
+
 def test_pairs_at_several_images_are_told_apart(table):
     rng = random.Random(6)
     every = list(itertools.product(range(6), range(6, 12), (-1, 0, 1)))

@@ -179,15 +179,15 @@ def test_pressed_bodies_are_in_solid_contact_with_one_another_and_both_are_dynam
 
     contacts.find_pressed(np.array([7, 0, 2, 4, 1, 9]))
 
-    assert contacts.pressed[: contacts.n_pressed].tolist() == [0, 1]
-    assert contacts.free[: contacts.n_free].tolist() == [7, 2, 4, 9]
+    assert (contacts.n_free, contacts.n_pressed) == (4, 2)
+    assert contacts.parted[:6].tolist() == [7, 2, 4, 9, 0, 1]
     contacts.rows.clear()
     contacts.find_pressed(np.array([0, 1]))
     assert contacts.n_pressed == contacts.n_free == 0
     contacts.rows.add(2, 4, SOLID, 0, 1, 0, 0.0)
     contacts.find_pressed(np.array([0, 1, 2]))
-    assert contacts.pressed[: contacts.n_pressed].tolist() == [2]
-    assert contacts.free[: contacts.n_free].tolist() == [0, 1]
+    assert (contacts.n_free, contacts.n_pressed) == (2, 1)
+    assert contacts.parted[:3].tolist() == [0, 1, 2]
 
 
 def test_no_body_is_pressed_in_a_world_that_wraps():
