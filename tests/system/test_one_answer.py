@@ -596,19 +596,20 @@ def test_a_block_of_more_than_160_boxes_gains_no_energy_and_nothing_is_crushed()
     assert space.stats.crushed == 0
 
 
-def test_a_wall_in_space_has_the_same_answer_on_each_axis():
+@pytest.mark.parametrize("growths", [(0.0,), GROWTHS], ids=["rigid", "growing"])
+def test_a_wall_in_space_has_the_same_answer_on_each_axis(growths):
     answers = []
     home = esper.current_world
     rng = random.Random(11)
-    boxes = make_wall(rng, "masses", 4, 4)
+    boxes = make_wall(rng, "masses", 4, 4, growths)
     for axis in range(3):
         world = f"axis {axis}"
         esper.switch_world(world)
         ec.install(dim=3)
         velocities = []
-        for x, y, speed, mass, *_ in boxes:
-            place, velocity = [0.0] * 3, [0.0] * 3
-            place[axis], place[(axis + 1) % 3], velocity[axis] = x, y, speed
+        for x, y, speed, mass, _, _, rate in boxes:
+            place, velocity, growth = [0.0] * 3, [0.0] * 3, [0.0] * 3
+            place[axis], place[(axis + 1) % 3], velocity[axis], growth[axis] = x, y, speed, rate
             velocities.append(ec.Velocity(*velocity))
             esper.create_entity(
                 ec.Position(*place),
@@ -616,6 +617,7 @@ def test_a_wall_in_space_has_the_same_answer_on_each_axis():
                 velocities[-1],
                 ec.Slide(),
                 ec.Mass(mass),
+                *[ec.Growth(*growth)] * (rate != 0),
             )
         esper.process(DT)
         answers.append([velocity.xyz[axis] for velocity in velocities])
