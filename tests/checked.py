@@ -13,7 +13,7 @@ import ecs_collide as ec
 
 @pytest.fixture(scope="package", autouse=True)
 def checked_steps() -> Iterator[None]:
-    """Verify the states of pairs and contacts after each step that does not fail.
+    """Verify the pairs and the contacts after each step that does not fail.
 
     A failure does not count if another thread has begun the next step meanwhile.
     """
@@ -30,6 +30,7 @@ def checked_steps() -> Iterator[None]:
         timeline = self._state.timeline
         try:
             timeline.pairs.check(self.dim)
+            timeline.broadphase.check()
             timeline.contacts.check()
             timeline.contacts_in_step.check()
         except Exception:

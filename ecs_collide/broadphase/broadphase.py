@@ -14,7 +14,9 @@ If there is still no room, bodies take turns.  Most bodies with many pairs are h
 (see `response.holding`), and the exceptions change from step to step.  Two held bodies cannot meet,
 so they are not a pair.
 
-Invariant: two bodies whose paths may meet are a pair, or are skipped, or are both held.
+Invariant: two bodies whose paths may meet are a pair, or are skipped, or are both held.  Therefore
+two bodies whose boxes in the tree of the moving ones touch are a pair: when a body turns, its box
+is replaced by that of its new path, and all of the new box is searched.  `check` verifies it.
 """
 
 from __future__ import annotations
@@ -685,3 +687,30 @@ class Broadphase:
         if b.rare.is_soft(i, j):
             return SOFT
         return SOLID
+
+    def check(self) -> None:
+        """Verify after a step that moving bodies whose boxes in the tree touch are pairs.
+
+        Raises
+        ------
+        AssertionError
+            Two such bodies are no pair and are not skipped.
+        """
+        b: Bodies = self.bodies
+        finder: OverlapFinder = OverlapFinder()
+        n: cython.Py_ssize_t
+
+        # Held bodies are free again after the step, and long paths that wrap have other pairs.
+        if b.wraps or self.takes_turns or self.pair_filter is not None:
+            return
+        finder.within(self.moving.nodes, False)
+        for n in range(finder.n):
+            i: cython.Py_ssize_t = finder.found[2 * n]
+            j: cython.Py_ssize_t = finder.found[2 * n + 1]
+            assert (
+                b.gone[i]
+                or b.gone[j]
+                or self.pairs.find(i, j) >= 0
+                or self.skips(i, j)
+                or not self.may_meet(i, j)
+            ), f"rows {i} and {j} are no pair"
