@@ -323,7 +323,13 @@ class Tree:
         margin: cython.double,
         lookahead: cython.double,
     ) -> cython.bint:
-        """Update an item that is a row of the memory of three arrays, whose boxes contain the paths."""
+        """Update an item that is a row of the memory of three arrays, whose boxes contain the paths.
+
+        Inside its fat bounds only its box is replaced; the leaf is refitted at a later `renew`.
+        """
+        if self.nodes.holds(item) and self.fat_bounds.hold(item, mins, maxs):
+            self.nodes.replace_box(item, mins, maxs)
+            return False
         self.fat_bounds.use_boxes(mins, maxs, motion, False, True, margin, lookahead)
         return self._renew_aimed(item, True)
 

@@ -205,6 +205,18 @@ class FatBounds:
             inside &= (middle >= build_box[q + k]) & (middle <= build_box[q + self.dim + k])
         return inside
 
+    def hold(
+        self, item: cython.Py_ssize_t, low: cython.p_double, high: cython.p_double
+    ) -> cython.bint:
+        """Return whether the fat bounds of an item contain its row of two arrays of corners."""
+        k: cython.Py_ssize_t
+        inside: cython.bint = True
+
+        for k in range(self.dim):
+            inside &= low[self.dim * item + k] >= self.bounds[item, k]
+            inside &= high[self.dim * item + k] <= self.bounds[item, self.dim + k]
+        return inside
+
     def write_box(self, place: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Write the box of a row to a place; -0.0 becomes 0.0."""
         box: cython.p_double = self.nodes.box

@@ -59,7 +59,8 @@ class Nodes:
     count: cython.p_int  # of each node: the number of its children
     level: cython.p_int  # of each node: 0 above items; -1 for a free one
     place: cython.p_int  # of each node: its place; of a free one: the next free one
-    stale: cython.p_int  # of each node: 1 while its bounds must be refitted to its children
+    # of each node: 1 until it is refitted to its children, while its bounds may be too large
+    stale: cython.p_int
     # of each node: a bit for each child that may have changed, see broadphase.overlaps
     changed: cython.p_int
     place_of: cython.p_int  # of each item: its place, or -1
@@ -225,7 +226,7 @@ class Nodes:
         )  # fmt: skip
 
     def has_tight_bounds(self, node: cython.int) -> cython.bint:
-        """Return whether the bounds of a node are the smallest that hold its children."""
+        """Return whether a node's bounds hold its children and, unless stale, no more."""
         width: cython.Py_ssize_t = 2 * self.dim
         own: cython.Py_ssize_t = width * self.place[node]
         first: cython.Py_ssize_t = width * WIDTH * node
@@ -237,7 +238,9 @@ class Nodes:
             for at in range(first + k, first + width * self.count[node], width):
                 if self.box[at] < bound if k < self.dim else self.box[at] > bound:
                     bound = self.box[at]
-            if self.box[own + k] != bound:
+            if self.box[own + k] == bound:
+                continue
+            if not self.stale[node] or (self.box[own + k] > bound) == (k < self.dim):
                 return False
         return True
 
@@ -247,6 +250,46 @@ class Nodes:
             if not self.refit(node):
                 return
             node = self.place[node] >> 3
+
+    def replace_box(
+        self, item: cython.Py_ssize_t, low: cython.p_double, high: cython.p_double
+    ) -> cython.void:
+        """Replace the box of an item by its row of two arrays of corners; widen the nodes above.
+
+        The leaf is not refitted, so its bounds may stay too large.
+        """
+        box: cython.p_double = self.box
+        dim: cython.Py_ssize_t = self.dim
+        place: cython.Py_ssize_t = self.place_of[item]
+        at: cython.Py_ssize_t = 2 * dim * place
+        node: cython.Py_ssize_t = place >> 3
+        k: cython.Py_ssize_t
+        fits: cython.bint = False
+
+        for k in range(dim):
+            box[at + k] = low[dim * item + k] + 0.0
+            box[at + dim + k] = high[dim * item + k] + 0.0
+        self.stale[node] = 1
+        while node != 0:
+            own: cython.Py_ssize_t = 2 * dim * self.place[node]
+            fits = True
+            for k in range(dim):
+                if cython.compiled:
+                    lane: cython.Py_ssize_t = 16 * (dim * node + k) + (place & 7)
+                    self.lanes[lane] = box[at + k] - self.origin[dim * node + k]
+                    self.lanes[lane + 8] = box[at + dim + k] - self.origin[dim * node + k]
+                if box[at + k] < box[own + k]:
+                    box[own + k] = box[at + k]
+                    fits = False
+                if box[at + dim + k] > box[own + dim + k]:
+                    box[own + dim + k] = box[at + dim + k]
+                    fits = False
+            if fits:
+                break
+            place = self.place[node]
+            at = own
+            node = place >> 3
+        self.note_change(item)
 
     def refit_all_above(self, items: cython.int[::1], n_items: cython.Py_ssize_t) -> cython.void:
         """Refit all nodes above many items that have changed, level by level, and mark them."""
