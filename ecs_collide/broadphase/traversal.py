@@ -37,7 +37,8 @@ class Traversal:
         """
         nodes: Nodes = self.nodes
         box: cython.p_double = nodes.box
-        stack: cython.int[::1] = self.stack
+        # A local memoryview would take two atomic instructions.
+        stack: cython.p_int = cython.address(self.stack[0]) if cython.compiled else self.stack
         dim: cython.Py_ssize_t = nodes.dim
         k: cython.Py_ssize_t
         n: cython.Py_ssize_t = 0
