@@ -84,6 +84,7 @@ class Narrowphase:
     pairs: PairTable
     queue: ReadOnly[ImpactQueue]
     sweeper: Public[Sweeper]
+    is_apart_now: cython.bint  # of the pair of the last `_misses`: it is too far apart to press
     # number of sweeps in this step; pairs that pass far from each other need none
     n_sweeps: Public[cython.longlong]
     normals: Public[dict]  # the normals of the slopes in the last `impacts_into`, by row
@@ -95,6 +96,7 @@ class Narrowphase:
         self.queue = step.queue
         self.shared = shared
         self.sweeper = Sweeper(step.bodies.dim)
+        self.is_apart_now = False
         self.n_sweeps = 0
         self.normals = {}
 
@@ -153,6 +155,7 @@ class Narrowphase:
             two += 4
         if end > margin:
             self.pairs.mark_clear(p)
+        self.is_apart_now = widest > margin
         return least > margin or (widest > margin and self._passes_by(p))
 
     def _passes_by(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -267,13 +270,16 @@ class Narrowphase:
         if bound != 0.0:
             self.sweeper.settle(k, bound)
 
-    def solve(self, p: cython.Py_ssize_t) -> cython.int:
-        """Sweep a pair from now on; return the kind that the sweeper found."""
+    def solve(self, p: cython.Py_ssize_t, is_apart: cython.bint) -> cython.int:
+        """Sweep a pair from now on; return the kind that the sweeper found.
+
+        With `is_apart` it is known not to press together now.
+        """
         is_one_way: cython.bint = self.pairs.at[p].state < CROSS and self.bodies.rare.is_one_way(
             self.pairs.at[p].first, self.pairs.at[p].second
         )
 
-        if is_one_way or not self._press(p):
+        if is_one_way or is_apart or not self._press(p):
             self.aim(p)
             self.sweeper.solve()
         if is_one_way:
@@ -366,10 +372,11 @@ class Narrowphase:
 
         for p in range(self.pairs.n):
             # A pair in contact never passes the test of `_misses`.
-            if self.pairs.at[p].state == SOLID and (
-                self.pairs.at[p].contact >= BEGUN or not self._misses(p)
-            ):
-                self._sweep(p)
+            if self.pairs.at[p].state == SOLID:
+                if self.pairs.at[p].contact >= BEGUN:
+                    self._sweep(p, False)
+                elif not self._misses(p):
+                    self._sweep(p, self.is_apart_now)
 
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair from now on and queue its next impact, if it has one."""
@@ -383,7 +390,7 @@ class Narrowphase:
             return
         if self.pairs.at[p].state == SOLID:
             if not (self.pairs.at[p].touch and self._keeps_clear(p)) and not self._misses(p):
-                self._sweep(p)
+                self._sweep(p, self.is_apart_now)
         elif CROSS <= self.pairs.at[p].state < SOFT:
             self.aim(p)
             self.sweep_crossing(p, self.sweeper.solve())
@@ -470,9 +477,9 @@ class Narrowphase:
         if parting and not is_apart:
             self.pairs.note_touch(p, PARTS, parting)
 
-    def _sweep(self, p: cython.Py_ssize_t) -> cython.void:
-        """Queue the next impact of a pair that may have one."""
-        kind: cython.int = self.solve(p)
+    def _sweep(self, p: cython.Py_ssize_t, is_apart: cython.bint) -> cython.void:
+        """Queue the next impact of a pair that may have one; `is_apart` as in `solve`."""
+        kind: cython.int = self.solve(p, is_apart)
 
         self.pairs.impact[p].tick = self.bodies.tick
         if self.pairs.at[p].touch:
@@ -497,7 +504,7 @@ class Narrowphase:
         If the two pass each other on another axis instead, the pair is swept again
         when the instant is over.
         """
-        kind: cython.int = self.solve(p)
+        kind: cython.int = self.solve(p, False)
 
         self.queue.drop(p)
         self.pairs.impact[p].tick = self.bodies.tick
@@ -511,7 +518,7 @@ class Narrowphase:
     def sweep_at_rest(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a new pair whose bodies were at rest in this step, to note whether it touches."""
         if self.pairs.at[p].state < CROSS:
-            self.solve(p)
+            self.solve(p, False)
             self.pairs.impact[p].tick = self.bodies.tick
             self._note_touch(p)
 
@@ -627,7 +634,7 @@ class Narrowphase:
 
     def meets(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair from now; return whether it meets at this instant, and store its side."""
-        self.solve(p)
+        self.solve(p, False)
         if not self._is_impact_now():
             return False
         self.note_side(p, self.sweeper.kind)
