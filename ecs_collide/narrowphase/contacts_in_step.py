@@ -85,7 +85,9 @@ class ContactsInStep:
     opened: cython.pointer[OpenContact]  # by the number of a contact
     room: cython.Py_ssize_t
     memory: cython.schar[::1]
-    is_recalled: cython.bint  # whether `PairImpact.parts` may be `NOT_FOUND` yet
+    is_recalled: cython.bint  # whether `PairImpact.parts` of a recalled contact may be `NOT_FOUND`
+    # the last pair whose contact began in this instant: its `parts` may be `NOT_FOUND`; or -1
+    latest: cython.Py_ssize_t
 
     def __init__(
         self,
@@ -109,6 +111,7 @@ class ContactsInStep:
         else:
             self.opened = []
         self.is_recalled = False
+        self.latest = -1
         self._make_room(8)
 
     # -- at the start of a step --
@@ -152,6 +155,7 @@ class ContactsInStep:
         rows.cut(n_left)
         self.n_open = n_left
         self.is_recalled = True
+        self.latest = -1
         if self.bodies.rare.any_carrier:  # carriers need the times already at time 0
             self.find_partings()
 
@@ -166,9 +170,10 @@ class ContactsInStep:
         )
 
     def find_partings(self) -> cython.void:
-        """Find when the recalled contacts part, unless a change of a path has found it already.
+        """Find when contacts part, unless a change of a path has found it already.
 
-        In a crowd nearly all paths change at time 0, so this waits for the end of that instant.
+        It waits for the end of the instant, because nearly all paths change at an impact, and in a
+        crowd at time 0.
         """
         p: cython.Py_ssize_t
 
@@ -176,6 +181,16 @@ class ContactsInStep:
             if self.pairs.at[p].contact == LASTING and self.pairs.impact[p].parts == NOT_FOUND:
                 self.pairs.impact[p].parts = max(self._time_to_parting(p, 0.0), 0.0)
         self.is_recalled = False
+        self._find_latest()
+
+    def _find_latest(self) -> cython.void:
+        """Find when the contact of the pair `latest` parts, unless that is known."""
+        p: cython.Py_ssize_t = self.latest
+
+        self.latest = -1
+        if p >= 0 and self.pairs.at[p].contact >= BEGUN and self.pairs.impact[p].parts == NOT_FOUND:
+            now: cython.double = self.opened[self.pairs.impact[p].contact].time
+            self.pairs.impact[p].parts = now + max(self._time_to_parting(p, now), 0.0)
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
         """Put a pair into a contact that existed at the start of the step, both bodies at rest."""
@@ -218,11 +233,15 @@ class ContactsInStep:
             self._make_room(n + 1)
             self.n_open = n + 1
             self.pairs.impact[p].contact = n
+        self._find_latest()
+        self.latest = p
         self.pairs.enter(p)
-        self.pairs.impact[p].parts = now + max(self._time_to_parting(p, now), 0.0)
+        self.pairs.impact[p].parts = NOT_FOUND
         self.opened[n].time = now
         self.opened[n].axis = self.pairs.impact[p].axis
         self.opened[n].sign = self.pairs.impact[p].sign
+        if self.bodies.rare.any_carrier:  # carriers need the time at once
+            self._find_latest()
         self.log(p, BEGAN, WITHIN, now, self.opened[n].axis, self.opened[n].sign, SOLID, -1)
         return 0
 
