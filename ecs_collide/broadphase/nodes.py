@@ -292,9 +292,9 @@ class Nodes:
         self.note_change(item)
 
     def refit_all_above(self, items: cython.int[::1], n_items: cython.Py_ssize_t) -> cython.void:
-        """Refit all nodes above many items that have changed, level by level, and mark them."""
-        level: cython.int
+        """Refit all nodes above many items that have changed, from the leaves up, and mark them."""
         node: cython.int
+        place: cython.int
         i: cython.Py_ssize_t
 
         if 2 * n_items > self.n_items:  # nearly all nodes are above one of them
@@ -304,20 +304,24 @@ class Nodes:
                     self.changed[node] = ALL_LANES
         else:
             for i in range(n_items):
-                self._mark_stale(self.place_of[items[i]])
-        for level in range(self.level[self.root()] + 1):
-            for node in range(1, self.node_room):
-                if self.stale[node] and self.level[node] == level:
-                    self.refit(node)
-                    self._mark_stale(self.place[node])
-        self.stale[0] = self.changed[0] = 0
+                place = self.place_of[items[i]]
+                while place >= WIDTH:
+                    node = place >> 3
+                    self.changed[node] |= 1 << (place & 7)
+                    self.stale[node] = 1
+                    place = self.place[node]
+        self._refit_stale(self.root())
 
-    @cython.cfunc
-    @cython.inline
-    def _mark_stale(self, place: cython.int) -> cython.void:
-        """Mark the child at a place as changed, and its node for a refit."""
-        self.changed[place >> 3] |= 1 << (place & 7)
-        self.stale[place >> 3] = 1
+    def _refit_stale(self, node: cython.int) -> cython.void:
+        """Refit a node after all stale nodes below it whose ancestors are stale too."""
+        place: cython.Py_ssize_t
+        first: cython.Py_ssize_t = WIDTH * node
+
+        if self.level[node] > 0:
+            for place in range(first, first + self.count[node]):
+                if self.stale[self.child[place]]:
+                    self._refit_stale(self.child[place])
+        self.refit(node)
 
     def note_change(self, item: cython.Py_ssize_t) -> cython.void:
         """Mark an item, and all places above it, as changed."""
