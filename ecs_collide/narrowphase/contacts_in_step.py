@@ -511,18 +511,26 @@ class ContactsInStep:
             self.event_buffer.image, rows.at[n].since,
         )  # fmt: skip
 
+    @cython.cfunc
+    @cython.inline
+    def _handle(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Mark the contact of a pair at the step's start as handled; return its number, or -1."""
+        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+
+        if self.bodies.wraps:
+            self.event_buffer.image = self.pairs.image[p]
+        if n >= 0:
+            self.rows.at[n].is_handled = 1
+        return n
+
     @may_raise
     def _compare_solid(self, p: cython.Py_ssize_t) -> cython.int:
         """Update the contact of a solid pair at the end of the step."""
         b: Bodies = self.bodies
         s: PositionCorrection = self.correction
-        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        n: cython.Py_ssize_t = self._handle(p)
         is_open: cython.bint = self.pairs.at[p].contact >= BEGUN
 
-        if b.wraps:
-            self.event_buffer.image = self.pairs.image[p]
-        if n >= 0:
-            self.rows.at[n].is_handled = 1
         if self.pairs.at[p].state == FALL_THROUGH:
             if self.pairs.at[p].is_withdrawn or s.relative_placement(p) != APART:
                 self._keep_as(n, PASSING)
@@ -552,7 +560,7 @@ class ContactsInStep:
     def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of a crossing pair at the end of the step."""
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        n: cython.Py_ssize_t = self._handle(p)
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
         kind: cython.int = CROSSING
@@ -562,10 +570,6 @@ class ContactsInStep:
             kind = UNTIL_APART
         if self.pairs.at[p].met != NOT_MET and self.pairs.impact[p].began >= 0.0:
             began = self.pairs.impact[p].began
-        if b.wraps:
-            self.event_buffer.image = self.pairs.image[p]
-        if n >= 0:
-            self.rows.at[n].is_handled = 1
         if self.pairs.at[p].is_withdrawn:
             exists: cython.bint = n >= 0 or self.pairs.at[p].contact >= BEGUN
         else:
@@ -587,17 +591,14 @@ class ContactsInStep:
         A begin or an end is reported at time 1, because its time within the step is unknown.
         """
         b: Bodies = self.bodies
-        n: cython.Py_ssize_t = self.pairs.contact_of(p)
+        n: cython.Py_ssize_t = self._handle(p)
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         face: cython.int = soft_overlap(b, i, j, self.pairs.offset, p)
         axis: cython.int = abs(face) - 1
         sign: cython.int = 1 if face > 0 else -1
 
-        if b.wraps:
-            self.event_buffer.image = self.pairs.image[p]
         if n >= 0:
-            self.rows.at[n].is_handled = 1
             if face != 0 or self.pairs.at[p].is_withdrawn:
                 self._keep_as(n, CROSSING)
             else:

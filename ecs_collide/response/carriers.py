@@ -61,6 +61,14 @@ class RiderTable:
         self.carrier_velocity = grown(self.carrier_velocity, n_rows)
         self.subtracted = grown(self.subtracted, n_rows)
 
+    def put(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
+        """Make body i a rider of a side of j, whether or not it rides already."""
+        if self.carrier[i] < 0:
+            self.riders[self.n] = i
+            self.n += 1
+        self.carrier[i] = j
+        self.side[i] = side
+
 
 @cython.final
 class Carriers:
@@ -151,8 +159,8 @@ class Carriers:
             if rows.at[n].kind == SOLID:
                 # The normal points from the second body to the first.
                 side: cython.int = rows.face(n)
-                self._offer(rows.at[n].first, rows.at[n].second, side, at_rest)
-                self._offer(rows.at[n].second, rows.at[n].first, -side, at_rest)
+                self._offer(new, old, rows.at[n].first, rows.at[n].second, side, at_rest)
+                self._offer(new, old, rows.at[n].second, rows.at[n].first, -side, at_rest)
         if new.n != old.n:
             return True
         for n in range(new.n):
@@ -165,55 +173,62 @@ class Carriers:
         return False
 
     def _offer(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, at_rest: cython.bint
+        self,
+        new: RiderTable,
+        old: RiderTable,
+        i: cython.Py_ssize_t,
+        j: cython.Py_ssize_t,
+        side: cython.int,
+        at_rest: cython.bint,
     ) -> cython.void:
-        """Make body i a rider of j if this side of j carries and j is the best carrier so far.
+        """Make body i a rider of j in `new` if this side of j carries best of all so far.
 
         The best carrier moves fastest towards the rider; of equal ones, it comes first in space.
+        `old` has the riders that carry others, and `at_rest` is that of `find_riders`.
         """
         b: Bodies = self.bodies
-        new: RiderTable = self.now
-        old: RiderTable = self.before
-        carries: cython.bint = b.rare.carries[j] == side
         rides: cython.bint = old.carrier[j] >= 0
+        known: cython.Py_ssize_t = new.carrier[i]
         k: cython.int = abs(side) - 1
 
-        if not b.dynamic[i] or not (carries or (rides and old.side[j] == side)):
+        if not b.dynamic[i] or not (b.rare.carries[j] == side or (rides and old.side[j] == side)):
             return
-        if new.carrier[i] >= 0:
-            known: cython.double = new.carrier_velocity[i, abs(new.side[i]) - 1] * (
-                1 if new.side[i] > 0 else -1
-            )
-            along: cython.double = self._speed_of(j, side, k, carries, rides and at_rest) * (
-                1 if side > 0 else -1
-            )
-            if along < known or (along == known and not b.precedes(j, new.carrier[i])):
+        at_rest = at_rest and rides
+        if known >= 0:
+            along: cython.double = self._carrier_velocity_of(old, i, j, side, k, at_rest)
+            along *= 1 if side > 0 else -1
+            best: cython.double = new.carrier_velocity[i, abs(new.side[i]) - 1]
+            best *= 1 if new.side[i] > 0 else -1
+            if along < best or (along == best and not b.precedes(j, known)):
                 return
-        else:
-            new.riders[new.n] = i
-            new.n += 1
-        new.carrier[i] = j
-        new.side[i] = side
+        new.put(i, j, side)
         for k in range(b.dim):
-            new.carrier_velocity[i, k] = self._speed_of(j, side, k, carries, rides and at_rest)
-            if b.controls.locks(i, k):
-                new.carrier_velocity[i, k] = 0.0
+            new.carrier_velocity[i, k] = self._carrier_velocity_of(old, i, j, side, k, at_rest)
 
-    def _speed_of(
+    def _carrier_velocity_of(
         self,
+        ride: RiderTable,
+        i: cython.Py_ssize_t,
         j: cython.Py_ssize_t,
         side: cython.int,
         k: cython.int,
-        carries: cython.bint,
-        adds: cython.bint,
+        at_rest: cython.bint,
     ) -> cython.double:
-        """Return the velocity on an axis that a side of a body gives to its riders."""
-        if not carries:
-            return self.before.carrier_velocity[j, k]
+        """Return the velocity on an axis with which a side of body j carries i.
+
+        `ride` has the velocity with which j is carried itself.  `at_rest` states that the velocity
+        of j does not include it.
+        """
+        b: Bodies = self.bodies
+
+        if b.controls.locks(i, k):
+            return 0.0
+        if b.rare.carries[j] != side:
+            return ride.carrier_velocity[j, k]
         return (
-            self.bodies.velocity[j, k]
-            + (self.before.carrier_velocity[j, k] if adds else 0.0)
-            + self.bodies.rare.speed_of_surface(j, side, k)
+            b.velocity[j, k]
+            + (ride.carrier_velocity[j, k] if at_rest else 0.0)
+            + b.rare.speed_of_surface(j, side, k)
         )
 
     def recover(
@@ -331,43 +346,27 @@ class Carriers:
                     any_new |= self._board_one(rows[n])
 
     def _board_one(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Make a new body a rider of the best carrier that it touches, in the order of `_offer`."""
+        """Make a new body a rider of the best carrier that it touches; return whether there is one."""
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
         pairs: PairTable = self.contacts.pairs
         s: PositionCorrection = self.contacts.correction
         p: cython.Py_ssize_t = pairs.head_of(i)
-        carrier: cython.Py_ssize_t = -1
-        best: cython.int = 0
-        fastest: cython.double = 0.0
         k: cython.int
 
         while p >= 0:
-            j: cython.Py_ssize_t = pairs.partner(p, i)
             if pairs.is_solid(p) and s.is_touching(p):
                 side: cython.int = (s.axis + 1) * (s.sign if pairs.at[p].first == i else -s.sign)
-                if b.rare.carries[j] == side or (rode.carrier[j] >= 0 and rode.side[j] == side):
-                    along: cython.double = self._carrier_velocity_of(i, j, side, s.axis)
-                    along *= 1 if side > 0 else -1
-                    if (
-                        carrier < 0
-                        or along > fastest
-                        or (along == fastest and b.precedes(j, carrier))
-                    ):
-                        carrier, best, fastest = j, side, along
+                self._offer(rode, rode, i, pairs.partner(p, i), side, False)
             p = pairs.next_of(p, i)
-        if carrier < 0:
+        if rode.carrier[i] < 0:
             return False
-        rode.riders[rode.n] = i
-        rode.n += 1
-        rode.carrier[i] = carrier
-        rode.side[i] = best
+        normal: cython.int = abs(rode.side[i]) - 1
         for k in range(b.dim):
-            carrier_velocity: cython.double = self._carrier_velocity_of(i, carrier, best, k)
+            carrier_velocity: cython.double = rode.carrier_velocity[i, k]
             self.own[i, k] = b.velocity[i, k]
-            if k != abs(best) - 1:  # as where it lands
-                self.own[i, k] = self._own_of(i, carrier, k, carrier_velocity, abs(best) - 1)
-            rode.carrier_velocity[i, k] = carrier_velocity
+            if k != normal:  # as where it lands
+                self.own[i, k] = self._own_of(i, rode.carrier[i], k, carrier_velocity, normal)
             self.solver.clusters.turn_alone(i, k, self.own[i, k] + carrier_velocity)
         return True
 
@@ -412,13 +411,9 @@ class Carriers:
         ):
             return  # it bounces
         rides_on: cython.bint = rode.carrier[i] >= 0
-        if not rides_on:
-            rode.riders[rode.n] = i
-            rode.n += 1
-        rode.carrier[i] = j
-        rode.side[i] = side
+        rode.put(i, j, side)
         for k in range(b.dim):
-            carrier_velocity: cython.double = self._carrier_velocity_of(i, j, side, k)
+            carrier_velocity: cython.double = self._carrier_velocity_of(rode, i, j, side, k, False)
             change: cython.double = self._change_of_own(i, k)
             if (riding and change == 0.0) or (
                 rides_on and self._rides_on(i, k, change, carrier_velocity)
@@ -433,16 +428,6 @@ class Carriers:
                 velocity: cython.double = self.own[i, k] + rode.carrier_velocity[i, k]
                 self.solver.clusters.turn_alone(i, k, velocity)
 
-    def _carrier_velocity_of(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, k: cython.int
-    ) -> cython.double:
-        """Return the velocity on an axis with which a side of body j carries i now."""
-        if self.bodies.controls.locks(i, k):
-            return 0.0
-        if self.bodies.rare.carries[j] != side:
-            return self.rode.carrier_velocity[j, k]
-        return self.bodies.velocity[j, k] + self.bodies.rare.speed_of_surface(j, side, k)
-
     def _is_as_before(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
     ) -> cython.bint:
@@ -450,9 +435,8 @@ class Carriers:
         k: cython.int
 
         for k in range(self.bodies.dim):
-            if k != abs(side) - 1 and self.rode.carrier_velocity[i, k] != self._carrier_velocity_of(
-                i, j, side, k
-            ):
+            velocity: cython.double = self._carrier_velocity_of(self.rode, i, j, side, k, False)
+            if k != abs(side) - 1 and self.rode.carrier_velocity[i, k] != velocity:
                 return False
         return True
 

@@ -125,7 +125,7 @@ class Clusters(SharedMotion):
     bodies: Bodies
     gravity: Public[Gravity]
     n_merges: Public[cython.longlong]  # merges in this step
-    # lasting clusters of this step, including clusters that have merged with others since
+    # clusters that began to last in this step, including those that have merged with others since
     n_lasting: Public[cython.longlong]
     # the numbers of this instant and of the first one of the step, counted over all steps
     instant: Public[cython.longlong]
@@ -149,11 +149,10 @@ class Clusters(SharedMotion):
     nodes: cython.pointer[Node]
     bytes: cython.schar[::1]
     node_of: cython.int[:, ::1]
-    changed: cython.longlong[::1]
-    unwritten: cython.longlong[::1]
-    live: cython.longlong[::1]
-    free: cython.longlong[::1]
-    lasting: cython.longlong[::1]
+    changed: cython.int[::1]
+    unwritten: cython.int[::1]
+    live: cython.int[::1]
+    free: cython.int[::1]
     any_shift: cython.bint  # whether a member has had a shift in this step
     anchor_velocity: cython.double  # the velocity of the root in the next merge with an anchor
 
@@ -179,8 +178,7 @@ class Clusters(SharedMotion):
             self.bytes = zeros(BYTE, 0)
         else:
             self.nodes = []
-        self.parent = zeros(INT, 0)
-        self.changed = self.unwritten = self.live = self.free = self.lasting = zeros(LONG, 0)
+        self.parent = self.changed = self.unwritten = self.live = self.free = zeros(INT, 0)
         self._make_room(16)
         self.nodes[0].anchor = -1
 
@@ -192,7 +190,6 @@ class Clusters(SharedMotion):
         self.unwritten = grown(self.unwritten, n_nodes)
         self.live = grown(self.live, n_nodes)
         self.free = grown(self.free, n_nodes)
-        self.lasting = grown(self.lasting, n_nodes)
         if cython.compiled:
             nodes: cython.schar[::1] = grown(self.bytes, n_nodes * cython.sizeof(Node))
             self.bytes = nodes
@@ -371,10 +368,9 @@ class Clusters(SharedMotion):
             for n in range(self.n_live):
                 self._note_merge(self.live[n])
             self._share_kicks()
-        for n in range(self.n_lasting):
-            root: cython.Py_ssize_t = self.lasting[n]
-            if self.parent[root] == root and self.nodes[root].size != 0:
-                self._share(root)
+        for n in range(1, self.n_nodes + 1 if self.n_lasting else 1):
+            if self.nodes[n].lasts and self.parent[n] == n and self.nodes[n].size != 0:
+                self._share(n)
 
     def _share(self, root: cython.Py_ssize_t) -> cython.void:
         """Give the members of a lasting cluster their shared velocity."""
@@ -741,9 +737,7 @@ class Clusters(SharedMotion):
             if self.node_of[i, self.nodes[node].axis] == node:
                 if is_first or b.controls.rank[i] > self.nodes[root].rank:
                     is_first = False
-                    self.nodes[root].rank = b.controls.rank[i]
-                    self.nodes[root].n_ranked = 0
-                    self.nodes[root].mass = self.nodes[root].mass_low = 0.0
+                    self._weigh_nothing(root, b.controls.rank[i])
                 if b.controls.rank[i] == self.nodes[root].rank:
                     self.nodes[root].n_ranked += 1
                     self._add_mass(root, b.mass[i])
@@ -791,7 +785,6 @@ class Clusters(SharedMotion):
         self.nodes[one].anchor = anchor
         if lasts and not self.nodes[one].lasts:
             self.nodes[one].lasts = 1
-            self.lasting[self.n_lasting] = one
             self.n_lasting += 1
 
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
@@ -811,35 +804,28 @@ class Clusters(SharedMotion):
             self.nodes[node].shift += shift
             node = self.nodes[node].next
 
+    def _weigh_nothing(self, root: cython.Py_ssize_t, rank: cython.longlong) -> cython.void:
+        """Give a cluster a rank of which it has no members yet."""
+        self.nodes[root].rank = rank
+        self.nodes[root].n_ranked = 0
+        self.nodes[root].mass = self.nodes[root].mass_low = 0.0
+        self.nodes[root].momentum = self.nodes[root].momentum_low = 0.0
+
     @cython.cfunc
     @cython.inline
     def _weigh_with(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
         """Add the mass and momentum of the second of two clusters to the first, by their ranks."""
-        if self.nodes[one].rank == self.nodes[other].rank:
-            self._add(one, other)
-        elif self.nodes[one].rank < self.nodes[other].rank:
-            self._outweigh(one, other)
-
-    @cython.cfunc
-    @cython.inline
-    def _add(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """Add mass and momentum of the second of two clusters of one rank to the first."""
+        if self.nodes[one].rank > self.nodes[other].rank:
+            return
+        if self.nodes[one].rank < self.nodes[other].rank:
+            self._weigh_nothing(one, self.nodes[other].rank)
+            self.nodes[one].merged_before = 0
         self.nodes[one].n_ranked += self.nodes[other].n_ranked
         self.nodes[one].merged_before |= self.nodes[other].merged_before
         self.nodes[one].mass_low += self.nodes[other].mass_low
         self._add_mass(one, self.nodes[other].mass)
         self.nodes[one].momentum_low += self.nodes[other].momentum_low
         self._add_momentum(one, self.nodes[other].momentum)
-
-    def _outweigh(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """Give the first cluster the rank, mass and momentum of the second."""
-        self.nodes[one].rank = self.nodes[other].rank
-        self.nodes[one].n_ranked = self.nodes[other].n_ranked
-        self.nodes[one].merged_before = self.nodes[other].merged_before
-        self.nodes[one].mass = self.nodes[other].mass
-        self.nodes[one].mass_low = self.nodes[other].mass_low
-        self.nodes[one].momentum = self.nodes[other].momentum
-        self.nodes[one].momentum_low = self.nodes[other].momentum_low
 
     def _leading_velocity(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the path of two clusters that merge and last.

@@ -83,9 +83,8 @@ DONE = 2  # all pairs of a body that has turned were swept again
 # Resolutions in one instant, after which a pair only loses its closing velocity.
 INSTANT_LIMIT: cython.longlong = 1
 RESIZING_LIMIT: cython.longlong = 4  # if one of the bodies resizes
-REPEAT_LIMIT: cython.longlong = (
-    32  # resolutions of one instant after which resizing bodies count as crushed
-)
+# Resolutions in one instant, after which resizing bodies count as crushed.
+REPEAT_LIMIT: cython.longlong = 32
 
 
 @cython.final
@@ -163,10 +162,9 @@ class ImpactLoop:
         self.depenetration = Depenetration(step, broadphase)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
         self.hands_all_over = False
-        self.event = self.began_at = self.pending = -1
+        self.began_at = self.pending = -1
         self.is_set = self.is_changed = False
-        self.n_resolutions = self.n_crushed = self.n_forced = 0
-        self.n_pair_limit = self.n_sweep_limit = 0
+        self.begin_step()
 
     @cython.ccall
     @may_raise
@@ -677,9 +675,8 @@ class ImpactLoop:
                 self._close(p)
             return
         self._log(p, CROSSED)
-        if not self.pairs.had_contact(
-            p
-        ):  # pragma: no branch: except for a contact that was about to begin before
+        # Not for a contact that was about to begin before.
+        if not self.pairs.had_contact(p):  # pragma: no branch
             self._log_crossing(p, BEGAN, self.step.now, -1)
         self._enter(p)
 
