@@ -12,7 +12,7 @@ from __future__ import annotations
 from ecs_collide._kernel import cython, may_raise
 from ecs_collide.broadphase.pair_table import NO_TOUCH, OVERLAPS, PARTS, Pair, PairTable
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.narrowphase.narrowphase import Narrowphase, rounding_of_faces
+from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
@@ -112,16 +112,11 @@ class ClosingContacts:
         Velocities may not be written yet.  0 if the faces of a resizing pair close or part
         by no more than rounding.
         """
-        b: Bodies = self.bodies
+        c: Clusters = self.clusters
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        one: cython.double = self.clusters.velocity_of(i, k)
-        other: cython.double = self.clusters.velocity_of(j, k)
-        closing: cython.double = sign * (other - one) + (b.growth[i, k] + b.growth[j, k])
-        bound: cython.double = rounding_of_faces(
-            abs(one) + abs(other),
-            abs(b.growth[i, k]) + abs(b.growth[j, k]),
-            self.clusters.rounding(i, j, k),
+        closing: cython.double = sign * (c.velocity_of(j, k) - c.velocity_of(i, k)) + (
+            self.bodies.growth[i, k] + self.bodies.growth[j, k]
         )
 
-        return 0.0 if abs(closing) <= bound else closing
+        return 0.0 if abs(closing) <= c.rounding_of_faces(i, j, k) else closing

@@ -47,7 +47,7 @@ from ecs_collide._kernel import Public, cython, may_raise, struct
 from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
-from ecs_collide.narrowphase.narrowphase import SharedMotion
+from ecs_collide.narrowphase.narrowphase import SharedMotion, rounding_of_faces
 from ecs_collide.narrowphase.step import Step
 
 SPLITTER = 2.0**27 + 1.0
@@ -225,10 +225,7 @@ class Clusters(SharedMotion):
         """Dissolve the clusters that do not last, before a later instant; all must be written."""
         n: cython.Py_ssize_t
 
-        for n in range(self.n_live):
-            self._note_merge(self.live[n])
-        if self.gravity.is_on:
-            self._share_kicks()
+        self._end_merges()
         for n in range(self.n_live):
             node: cython.Py_ssize_t = self.live[n]
             if self.nodes[self.root(node)].lasts:
@@ -244,6 +241,16 @@ class Clusters(SharedMotion):
         self.n_live = self.n_changed = self.n_alone = 0
         self.instant += 1
 
+    def _end_merges(self) -> cython.void:
+        """Note which bodies have merged in this instant, and share the kicks of their clusters."""
+        n: cython.Py_ssize_t
+
+        for n in range(self.n_live):
+            self._note_merge(self.live[n])
+        for n in range(self.n_live if self.gravity.is_on else 0):
+            if self.parent[self.live[n]] == self.live[n]:
+                self._share_kicks_of(self.live[n])
+
     def _note_merge(self, node: cython.Py_ssize_t) -> cython.void:
         """Update `merged_in` of the body of a node; gravity does not act on it if it is anchored."""
         i: cython.Py_ssize_t = self.nodes[node].body
@@ -258,20 +265,12 @@ class Clusters(SharedMotion):
         else:
             self.merged_in[i, k] = self.instant
 
-    def _share_kicks(self) -> cython.void:
-        """Give the members of each cluster without an anchor one kick.
+    def _share_kicks_of(self, root: cython.Py_ssize_t) -> cython.void:
+        """Give the members of a cluster one kick, if it has no anchor.
 
         Otherwise held and falling members, or members of different `GravityScale`, would leave the
         step with different velocities although they press against each other.
         """
-        n: cython.Py_ssize_t
-
-        for n in range(self.n_live):
-            if self.parent[self.live[n]] == self.live[n]:
-                self._share_kicks_of(self.live[n])
-
-    def _share_kicks_of(self, root: cython.Py_ssize_t) -> cython.void:
-        """Give the members of a cluster one kick, if it has no anchor."""
         if self.nodes[root].size > 1 and self.nodes[root].anchor < 0 and self._kicks_differ(root):
             self._share_kick(root)
 
@@ -365,9 +364,7 @@ class Clusters(SharedMotion):
         n: cython.Py_ssize_t
 
         if self.gravity.is_on:
-            for n in range(self.n_live):
-                self._note_merge(self.live[n])
-            self._share_kicks()
+            self._end_merges()
         for n in range(1, self.n_nodes + 1 if self.n_lasting else 1):
             if self.nodes[n].lasts and self.parent[n] == n and self.nodes[n].size != 0:
                 self._share(n)
@@ -398,11 +395,9 @@ class Clusters(SharedMotion):
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
         """Give one body a velocity and remove it from its cluster."""
-        if self.lasting_root(i, k):
-            self.leave(i, k)
-        elif self.velocity_of(i, k) == velocity:
+        if self.velocity_of(i, k) == velocity and not self.lasting_root(i, k):
             return
-        elif self.node_of[i, k]:
+        if self.node_of[i, k]:
             self.leave(i, k)
         self.bodies.turn_to(i, k, velocity, self.step.now)
         if not self.is_alone[i]:
@@ -475,6 +470,16 @@ class Clusters(SharedMotion):
         size: cython.double = abs(self.nodes[root].velocity)
         size += abs(self.nodes[node].shift) + abs(self.nodes[other].shift)
         return CLUSTER_ROUNDING * size
+
+    def rounding_of_faces(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
+    ) -> cython.double:
+        """Return the rate at which rounding alone may make the faces of two bodies close or part."""
+        return rounding_of_faces(
+            abs(self.velocity_of(i, k)) + abs(self.velocity_of(j, k)),
+            abs(self.bodies.growth[i, k]) + abs(self.bodies.growth[j, k]),
+            self.rounding(i, j, k),
+        )
 
     # -- the forest --
 

@@ -23,7 +23,6 @@ from math import nextafter
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.constants import INF, ResponseCode
 from ecs_collide.motion.bodies import Bodies
-from ecs_collide.narrowphase.narrowphase import rounding_of_faces
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters, error_of_sum
 from ecs_collide.response.friction import CoulombFriction
@@ -431,10 +430,7 @@ class Solver:
         self.projection.settle()
         c.write_axis(i, k)
         c.write_axis(j, k)
-        speed: cython.double = abs(c.velocity_of(i, k)) + abs(c.velocity_of(j, k))
-        growth: cython.double = abs(self.bodies.growth[i, k]) + abs(self.bodies.growth[j, k])
-        bound: cython.double = rounding_of_faces(speed, growth, c.rounding(i, j, k))
-        if self.closing_speed(i, j, k, m.sign) > bound:
+        if self.closing_speed(i, j, k, m.sign) > c.rounding_of_faces(i, j, k):
             one: cython.Py_ssize_t = c.root(c.node_of[i, k])
             other: cython.Py_ssize_t = c.root(c.node_of[j, k])
             self.solid_first = self._anchor_of(i, one) if self.first_joins else i
