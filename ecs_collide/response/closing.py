@@ -10,7 +10,7 @@ Invariant: a member that touches a body outside its cluster is on the rim of the
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide.broadphase.pair_table import NO_TOUCH, OVERLAPS, PARTS, Pair, PairTable
+from ecs_collide.broadphase.pair_table import OVERLAPS, PARTS, Pair, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.step import Step
@@ -70,15 +70,14 @@ class ClosingContacts:
 
         while at >= 0:
             p = at
-            touch: cython.int = table[p].touch
             at = self.pairs.next_of(p, i)
-            if touch == NO_TOUCH:
-                continue
-            j: cython.Py_ssize_t = table[p].first + table[p].second - i
             face: cython.int = table[p].face
-            k: cython.int = abs(face) - 1
-            if axis >= 0 and k != axis:
+            k: cython.int = abs(face) - 1  # -1 if they do not touch
+            # One test of two, because the processor would mispredict both.
+            if k != axis if axis >= 0 else k < 0:
                 continue
+            touch: cython.int = table[p].touch
+            j: cython.Py_ssize_t = table[p].first + table[p].second - i
             node: cython.Py_ssize_t = c.node_of[j, k]
             other: cython.Py_ssize_t = c.root(node) if node else 0
             if other and other == root and not c.nodes[root].resizes:
