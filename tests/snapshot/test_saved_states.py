@@ -397,14 +397,13 @@ def test_numbers_of_materials_that_a_step_has_read_since_are_those_of_the_state(
     assert len(n_quick) == 3
 
 
-def test_growth_that_was_removed_since_the_last_step_is_saved_again_after_a_restore():
+def test_growth_that_was_removed_since_the_last_step_is_saved_again_after_a_restore(elsewhere):
     body = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Growth(-0.0, 2))
     space = ec.install()
     esper.process(1.0)
     esper.remove_component(body, ec.Growth)
     data = space.snapshot()
-    esper.switch_world("restored")
-    other = ec.install()
+    other = elsewhere()
 
     other.restore(data)
 
