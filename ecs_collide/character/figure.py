@@ -223,7 +223,7 @@ class Figure:
     def _is_thrown(self, ground: int) -> bool:
         """Return whether it leaves its ground because a spring or a hit has set its velocity."""
         rises = self.own[self.up] * self.sign
-        if rises <= 0.0:
+        if rises <= 0.0 or _same(rises, 0.0):  # the tiles of one lift are rounded one by one
             return False
         normal = self.floors[ground]
         if self.is_slanted(normal):  # an impact has turned it along the slope
