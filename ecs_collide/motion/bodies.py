@@ -33,6 +33,9 @@ from ecs_collide.motion.controls import Controls
 from ecs_collide.motion.paths import finish_paths, start_paths
 from ecs_collide.motion.rare_columns import RareColumns
 
+if cython.compiled:
+    from cython.cimports.libc.string import memset
+
 PATH_ROUNDING = 2.0**-44  # part of the largest number of a path, less than any slop
 REACH = 2.0**-40  # part of the largest face by which bounds are extended, more than any slop
 
@@ -79,8 +82,7 @@ class Bodies:
     blocks: ReadOnly[list]
     memory: ReadOnly[list]
     bound: list
-    # The blocks that are cleared for a new body: (columns, rows, numbers), as int64, or else as bytes.
-    cleared: list
+    cleared: list  # the bytes of the blocks that are cleared for a new body: (columns, rows, bytes)
     # the number of rows
     capacity: ReadOnly[cython.Py_ssize_t]
     n_used: cython.Py_ssize_t  # the first row from which on no row was ever given out
@@ -211,8 +213,7 @@ class Bodies:
         self.cleared = []
         for block, memory in zip(self.blocks, self.memory, strict=True):
             if block.is_cleared:
-                whole = LONG if memory.itemsize == LONG.itemsize else BYTE
-                self.cleared.append(memory.view(whole).reshape(*memory.shape[:2], -1))
+                self.cleared.append(memory.view(BYTE).reshape(*memory.shape[:2], -1))
         self.bound = self.memory  # last, because this frees the arrays that were bound
 
     def take_rows(self, taken: list, entities: list) -> NDArray[np.int64]:
@@ -234,10 +235,8 @@ class Bodies:
         for memory in self.cleared:
             if not cython.compiled:
                 memory[:, rows] = 0
-            elif memory.dtype == LONG:
-                _clear_numbers(memory, used[:n_used])
             else:
-                _clear_bytes(memory, used[:n_used])
+                _clear(memory, used[:n_used])
         for n in range(rows.shape[0]):
             self.ids[rows[n]] = entities[n]
             self.mass[rows[n]] = 1.0
@@ -928,30 +927,14 @@ def _bound(
 
 
 @may_raise
-def _clear_numbers(block: cython.longlong[:, :, ::1], rows: cython.longlong[::1]) -> cython.int:
-    """Set the numbers of rows to zero in all columns of a block."""
+def _clear(block: cython.schar[:, :, ::1], rows: cython.longlong[::1]) -> cython.int:
+    """Set the bytes of rows to zero in all columns of a block."""
     n: cython.Py_ssize_t
     column: cython.Py_ssize_t
-    k: cython.Py_ssize_t
 
     for column in range(block.shape[0]):
-        for k in range(block.shape[2]):
-            for n in range(rows.shape[0]):
-                block[column, rows[n], k] = 0
-    return 0
-
-
-@may_raise
-def _clear_bytes(block: cython.schar[:, :, ::1], rows: cython.longlong[::1]) -> cython.int:
-    """Set the bytes of rows to zero; of numbers, `_clear_numbers` clears eight bytes at once."""
-    n: cython.Py_ssize_t
-    column: cython.Py_ssize_t
-    k: cython.Py_ssize_t
-
-    for column in range(block.shape[0]):
-        for k in range(block.shape[2]):
-            for n in range(rows.shape[0]):
-                block[column, rows[n], k] = 0
+        for n in range(rows.shape[0]):
+            memset(cython.address(block[column, rows[n], 0]), 0, block.shape[2])
     return 0
 
 
