@@ -84,7 +84,6 @@ class Narrowphase:
     pairs: PairTable
     queue: ReadOnly[ImpactQueue]
     sweeper: Public[Sweeper]
-    is_apart_now: cython.bint  # of the pair of the last `_misses`: it is too far apart to press
     # number of sweeps in this step; pairs that pass far from each other need none
     n_sweeps: Public[cython.longlong]
     normals: Public[dict]  # the normals of the slopes in the last `impacts_into`, by row
@@ -96,7 +95,6 @@ class Narrowphase:
         self.queue = step.queue
         self.shared = shared
         self.sweeper = Sweeper(step.bodies.dim)
-        self.is_apart_now = False
         self.n_sweeps = 0
         self.normals = {}
 
@@ -106,8 +104,8 @@ class Narrowphase:
         """Reset the count of sweeps."""
         self.n_sweeps = 0
 
-    def _misses(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether a cheap test shows that a pair has no impact; mark it if it ends clear.
+    def _sweep_near(self, p: cython.Py_ssize_t) -> cython.void:
+        """Sweep a pair unless a cheap test shows that it has no impact; mark it if it ends clear.
 
         The test covers most pairs.  It compares one of the two sides of each axis, without a
         branch.  There is no impact if its gap exceeds all rounding now and after a whole step at
@@ -155,8 +153,9 @@ class Narrowphase:
             two += 4
         if end > margin:
             self.pairs.mark_clear(p)
-        self.is_apart_now = widest > margin
-        return least > margin or (widest > margin and self._passes_by(p))
+        is_apart: cython.bint = widest > margin  # and so does not press
+        if least <= margin and not (is_apart and self._passes_by(p)):
+            self._sweep(p, is_apart)
 
     def _passes_by(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a diagonal relative path passes at a distance, whatever its length.
@@ -371,12 +370,12 @@ class Narrowphase:
         p: cython.Py_ssize_t
 
         for p in range(self.pairs.n):
-            # A pair in contact never passes the test of `_misses`.
+            # A pair in contact never passes the test of `_sweep_near`.
             if self.pairs.at[p].state == SOLID:
                 if self.pairs.at[p].contact >= BEGUN:
                     self._sweep(p, False)
-                elif not self._misses(p):
-                    self._sweep(p, self.is_apart_now)
+                else:
+                    self._sweep_near(p)
 
     def sweep_again(self, p: cython.Py_ssize_t) -> cython.void:
         """Sweep a pair from now on and queue its next impact, if it has one."""
@@ -389,8 +388,8 @@ class Narrowphase:
         if self.pairs.at[p].is_withdrawn:
             return
         if self.pairs.at[p].state == SOLID:
-            if not (self.pairs.at[p].touch and self._keeps_clear(p)) and not self._misses(p):
-                self._sweep(p, self.is_apart_now)
+            if not (self.pairs.at[p].touch and self._keeps_clear(p)):
+                self._sweep_near(p)
         elif CROSS <= self.pairs.at[p].state < SOFT:
             self.aim(p)
             self.sweep_crossing(p, self.sweeper.solve())
