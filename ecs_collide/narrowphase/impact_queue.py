@@ -62,6 +62,19 @@ class Due:
     leader: cython.int
 
 
+@cython.inline
+def copy_due(
+    entries: cython.pointer[Due],
+    n: cython.Py_ssize_t,
+    source: cython.pointer[Due],
+    at: cython.Py_ssize_t,
+) -> cython.void:
+    """Copy an entry of `source` over entry n."""
+    entries[n].place = source[at].place
+    entries[n].pair = source[at].pair
+    entries[n].leader = source[at].leader
+
+
 @cython.final
 class ImpactQueue:
     """A priority queue of pairs that knows the place of each pair.
@@ -247,8 +260,7 @@ class ImpactQueue:
             return
         self.n_due -= 1
         if n != self.n_due:
-            last: cython.Py_ssize_t = self.n_due
-            self._put_due(n, self.due[last].place, self.due[last].pair, self.due[last].leader)
+            copy_due(self.due, n, self.due, self.n_due)
             self.at[self.due[n].pair].place = n
 
     def _sort(self) -> cython.void:
@@ -276,9 +288,7 @@ class ImpactQueue:
             for n in range(self.n_due):
                 k = self.order[self.due[n].leader]
                 start[k] -= 1
-                self.spare[start[k]].place = self.due[n].place
-                self.spare[start[k]].pair = self.due[n].pair
-                self.spare[start[k]].leader = self.due[n].leader
+                copy_due(self.spare, start[k], self.due, n)
             self.due, self.spare = self.spare, self.due
             self.due_bytes, self.spare_bytes = self.spare_bytes, self.due_bytes
         self._sort_run(0, self.n_due)
@@ -303,9 +313,7 @@ class ImpactQueue:
                     place, pair, leader,
                     self.due[n - 1].place, self.due[n - 1].pair, self.due[n - 1].leader,
                 ):  # fmt: skip
-                    self._put_due(
-                        n, self.due[n - 1].place, self.due[n - 1].pair, self.due[n - 1].leader
-                    )
+                    copy_due(self.due, n, self.due, n - 1)
                     n -= 1
                 self._put_due(n, place, pair, leader)
             return
@@ -319,9 +327,7 @@ class ImpactQueue:
             self.due[one - 1].place, self.due[one - 1].pair, self.due[one - 1].leader,
         ):  # fmt: skip
             one -= 1
-            self.spare[one].place = self.due[one].place
-            self.spare[one].pair = self.due[one].pair
-            self.spare[one].leader = self.due[one].leader
+            copy_due(self.spare, one, self.due, one)
         for n in range(one, end):
             if one == middle:
                 break  # the others are in their places
@@ -329,14 +335,10 @@ class ImpactQueue:
                 self.due[other].place, self.due[other].pair, self.due[other].leader,
                 self.spare[one].place, self.spare[one].pair, self.spare[one].leader,
             ):  # fmt: skip
-                self._put_due(
-                    n, self.due[other].place, self.due[other].pair, self.due[other].leader
-                )
+                copy_due(self.due, n, self.due, other)
                 other += 1
             else:
-                self._put_due(
-                    n, self.spare[one].place, self.spare[one].pair, self.spare[one].leader
-                )
+                copy_due(self.due, n, self.spare, one)
                 one += 1
 
     @cython.cfunc
