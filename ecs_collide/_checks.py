@@ -196,8 +196,8 @@ def checked_gravity(gravity: VectorLike | None, dim: int) -> Vector:
             raise ValueError
     except (TypeError, ValueError, OverflowError):
         raise ValueError(
-            f"Space(gravity={shown(gravity)}) must be {dim} numbers within -2**100 ... 2**100, "
-            "in world units per second squared"
+            f"Space(dim={dim}, gravity={shown(gravity)}): gravity must be {dim} numbers within "
+            "-2**100 ... 2**100, in world units per second squared"
         ) from None
     return vector
 

@@ -22,7 +22,7 @@ def checked_wrap(wrap: Sequence[float | None] | None, dim: int) -> Wrap | None:
     if wrap is None:
         return None
     wanted = (
-        f"Space(wrap={wrap!r}) must have {dim} entries, one for each axis: "
+        f"Space(dim={dim}, wrap={wrap!r}): wrap must have {dim} entries, one for each axis: "
         "how wide the world is on it, or None where it does not wrap"
     )
     try:
