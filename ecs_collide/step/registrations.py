@@ -20,7 +20,10 @@ Kinds = tuple[type | None, type | None]
 def require_component_type(name: str, kind: object) -> None:
     """Raise TypeError, which names the argument, unless `kind` is a type."""
     if not isinstance(kind, type):
-        raise TypeError(f"{name}={kind!r} must be a component type, as Velocity or your own class")
+        raise TypeError(
+            f"{name}={kind!r} must be a component type, as Velocity or your own class: "
+            "to name a single entity, give it a component of a class of its own"
+        )
 
 
 class Registration:
