@@ -120,6 +120,7 @@ class PairTable:
     """
 
     n: Public[cython.Py_ssize_t]
+    any_crosses: cython.bint  # whether any pair has had a state from CROSS on
     capacity: cython.Py_ssize_t
     pair_bytes: cython.schar[::1]
     impact_bytes: cython.schar[::1]
@@ -137,6 +138,7 @@ class PairTable:
 
     def __init__(self):
         self.n = 0
+        self.any_crosses = False
         self.capacity = 0
         self.stamp = 0
         if cython.compiled:
@@ -205,11 +207,17 @@ class PairTable:
     def forget(self) -> cython.void:
         """Remove all pairs."""
         p: cython.Py_ssize_t
+        i: cython.Py_ssize_t
 
+        if self.n > self.head.shape[0] >> 2:  # to clear all reads less
+            for i in range(self.head.shape[0]):
+                self.head[i] = 0
+            self.n = 0
         for p in range(self.n):
             self.head[self.at[p].first] = 0
             self.head[self.at[p].second] = 0
         self.n = 0
+        self.any_crosses = False
 
     @cython.inline
     def add(
@@ -224,6 +232,7 @@ class PairTable:
         self.at[p].next_of_first = self.head[first]  # numbers count from 1; 0 ends a list
         self.at[p].next_of_second = self.head[second]
         self.at[p].state = state
+        self.any_crosses |= state >= CROSS
         self.at[p].contact = NO_CONTACT
         self.at[p].met = NOT_MET
         self.at[p].touch = NO_TOUCH
@@ -375,6 +384,7 @@ class PairTable:
     def cross(self, p: cython.Py_ssize_t, state: cython.int) -> cython.void:
         """Set a solid pair to CROSS_ONCE or CROSS_UNTIL_APART."""
         self.at[p].state = state
+        self.any_crosses = True
         self.at[p].is_clear = 0
         self.forget_touch(p)
         self.mark_fresh(p)
@@ -415,6 +425,7 @@ class PairTable:
         """Set a pair to CROSS_UNTIL_APART as in the last step; a soft pair stays soft."""
         if self.at[p].state != SOFT:
             self.at[p].state = CROSS_UNTIL_APART
+        self.any_crosses = True
         self.forget_touch(p)
 
     def restore_passing(self, p: cython.Py_ssize_t) -> cython.void:

@@ -31,6 +31,7 @@ AXIS = 3
 SIGN = 4
 N_COLUMNS = 5
 
+LARGEST_STAMP = 127  # no byte beyond
 N_SCANS = 4  # to go through all contacts for so many bodies is quicker than to link them
 
 
@@ -275,7 +276,8 @@ class Contacts:
     # (n_free + n_pressed or more,): rows of the moving bodies; behind the others the dynamic ones
     # in contact with other dynamic bodies at the step's start
     parted: cython.longlong[::1]
-    is_pressed: cython.schar[::1]
+    pressed_in: cython.schar[::1]  # by row: `stamp` of the last call that has found a body so
+    stamp: cython.int
 
     def __init__(self, bodies: Bodies, event_buffer: EventBuffer):
         self.bodies = bodies
@@ -287,7 +289,8 @@ class Contacts:
         self.clock = 0.0
         self.n_pressed = self.n_free = 0
         self.parted = zeros(LONG, 1)
-        self.is_pressed = zeros(BYTE, 1)
+        self.pressed_in = zeros(BYTE, 1)
+        self.stamp = 0
 
     # -- before a step, and rollback --
 
@@ -334,8 +337,10 @@ class Contacts:
         rows: ContactRows = self.rows
         n: cython.Py_ssize_t
 
-        if self.parted.shape[0] < b.centre.shape[0]:
-            self.is_pressed = zeros(BYTE, b.centre.shape[0])
+        self.stamp += 1
+        if self.parted.shape[0] < b.centre.shape[0] or self.stamp > LARGEST_STAMP:
+            self.pressed_in = zeros(BYTE, b.centre.shape[0])
+            self.stamp = 1
             self.parted = zeros(LONG, b.centre.shape[0])  # last, because its length is the room
         self.n_pressed = self.n_free = 0
         if b.wraps or rows.n == 0:
@@ -344,10 +349,11 @@ class Contacts:
             if rows.at[n].kind != SOLID or not b.dynamic[rows.at[n].first]:
                 continue
             if b.dynamic[rows.at[n].second]:
-                self.is_pressed[rows.at[n].first] = self.is_pressed[rows.at[n].second] = 1
+                self.pressed_in[rows.at[n].first] = self.stamp
+                self.pressed_in[rows.at[n].second] = self.stamp
         for n in range(moving.shape[0]):
             i: cython.Py_ssize_t = moving[n]
-            if self.is_pressed[i]:
+            if self.pressed_in[i] == self.stamp:
                 self.n_pressed += 1
                 self.parted[moving.shape[0] - self.n_pressed] = i
             else:
@@ -357,8 +363,6 @@ class Contacts:
             at: cython.Py_ssize_t = self.n_free + n
             to: cython.Py_ssize_t = moving.shape[0] - 1 - n
             self.parted[at], self.parted[to] = self.parted[to], self.parted[at]
-        for n in range(rows.n):
-            self.is_pressed[rows.at[n].first] = self.is_pressed[rows.at[n].second] = 0
 
     # -- between two steps --
 

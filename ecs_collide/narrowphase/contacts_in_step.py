@@ -85,7 +85,8 @@ class ContactsInStep:
     opened: cython.pointer[OpenContact]  # by the number of a contact
     room: cython.Py_ssize_t
     memory: cython.schar[::1]
-    is_recalled: cython.bint  # whether `PairImpact.parts` of a recalled contact may be `NOT_FOUND`
+    # at most so many contacts have `NOT_FOUND` in `PairImpact.parts`: recalled ones, and `latest`
+    n_unknown: cython.Py_ssize_t
     # the last pair whose contact began in this instant: its `parts` may be `NOT_FOUND`; or -1
     latest: cython.Py_ssize_t
 
@@ -110,7 +111,7 @@ class ContactsInStep:
             self.memory = zeros(BYTE, 0)
         else:
             self.opened = []
-        self.is_recalled = False
+        self.n_unknown = 0
         self.latest = -1
         self._make_room(8)
 
@@ -124,6 +125,7 @@ class ContactsInStep:
         p: cython.Py_ssize_t = -1
         rows: ContactRows = self.rows
 
+        self.n_unknown = 0
         self._make_room(rows.n)
         for n in range(rows.n):
             i: cython.Py_ssize_t = rows.at[n].first
@@ -151,10 +153,10 @@ class ContactsInStep:
                     self._anchor(p, rows.at[n_left].axis)
                 if rows.at[n_left].kind == SOLID:
                     self.pairs.impact[p].parts = NOT_FOUND
+                    self.n_unknown += 1
             n_left += 1
         rows.cut(n_left)
         self.n_open = n_left
-        self.is_recalled = True
         self.latest = -1
         if self.bodies.rare.any_carrier:  # carriers need the times already at time 0
             self.find_partings()
@@ -177,11 +179,11 @@ class ContactsInStep:
         """
         p: cython.Py_ssize_t
 
-        for p in range(self.pairs.n if self.is_recalled else 0):
+        self._find_latest()
+        for p in range(self.pairs.n if self.n_unknown else 0):
             if self.pairs.at[p].contact == LASTING and self.pairs.impact[p].parts == NOT_FOUND:
                 self.pairs.impact[p].parts = max(self._time_to_parting(p, 0.0), 0.0)
-        self.is_recalled = False
-        self._find_latest()
+        self.n_unknown = 0
 
     def _find_latest(self) -> cython.void:
         """Find when the contact of the pair `latest` parts, unless that is known."""
@@ -191,6 +193,7 @@ class ContactsInStep:
         if p >= 0 and self.pairs.at[p].contact >= BEGUN and self.pairs.impact[p].parts == NOT_FOUND:
             now: cython.double = self.opened[self.pairs.impact[p].contact].time
             self.pairs.impact[p].parts = now + max(self._time_to_parting(p, now), 0.0)
+            self.n_unknown -= 1
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
         """Put a pair into a contact that existed at the start of the step, both bodies at rest."""
@@ -237,6 +240,7 @@ class ContactsInStep:
         self.latest = p
         self.pairs.enter(p)
         self.pairs.impact[p].parts = NOT_FOUND
+        self.n_unknown += 1
         self.opened[n].time = now
         self.opened[n].axis = self.pairs.impact[p].axis
         self.opened[n].sign = self.pairs.impact[p].sign
@@ -253,6 +257,7 @@ class ContactsInStep:
         if rest < 0.0:
             self.part(p, now)
         else:
+            self.n_unknown -= self.pairs.impact[p].parts == NOT_FOUND
             self.pairs.impact[p].parts = now + rest
         return 0
 

@@ -69,6 +69,7 @@ class Node:
     rim: cython.int
     last_rim: cython.int
     n_ranked: cython.int
+    links: cython.int
     axis: cython.schar
     is_on_rim: cython.schar
     is_changed: cython.schar
@@ -87,7 +88,6 @@ class Node:
     velocity: cython.double
     shift: cython.double
     before: cython.double
-    links: cython.int
 
 
 def error_of_product(a: cython.double, b: cython.double, product: cython.double) -> cython.double:
@@ -209,7 +209,13 @@ class Clusters(SharedMotion):
     def begin_step(self) -> cython.void:
         """Dissolve all clusters of the previous step, even if it was interrupted."""
         n: cython.Py_ssize_t
+        k: cython.int
 
+        if self.n_nodes > self.node_of.shape[0] >> 3:  # to clear all reads less
+            self.n_nodes = 0
+            for n in range(self.node_of.shape[0]):
+                for k in range(self.bodies.dim):
+                    self.node_of[n, k] = 0
         for n in range(1, self.n_nodes + 1):
             self.node_of[self.nodes[n].body, self.nodes[n].axis] = 0
         for n in range(self.n_alone):

@@ -613,7 +613,7 @@ class ImpactLoop:
         """Sweep all pairs that cross over the whole step; queue when they enter or leave."""
         p: cython.Py_ssize_t
 
-        for p in range(self.pairs.n):
+        for p in range(self.pairs.n if self.pairs.any_crosses else 0):
             if not CROSS <= self.pairs.at[p].state < SOFT:
                 continue
             self.narrowphase.aim(p)
