@@ -58,7 +58,7 @@ LASTING = 3  # FORMER | BEGUN: in contact at the step's start and now
 #        |                      mark_fresh, meet   ^
 #        +-----------------------------------------+
 #                        mark_stale
-NOT_MET = 0  # only `contact`, `parts` and `tick`
+NOT_MET = 0  # only `tick`
 MET = 1  # the next impact, or the last one
 STALE = 2  # a queued impact, but a body of the pair has turned since the sweep
 
@@ -80,6 +80,7 @@ class Pair:
     # the next pair of either body, from 1; 0 ends a list
     next_of_first: cython.int
     next_of_second: cython.int
+    number: cython.int  # of its contact; undefined with NO_CONTACT
     state: cython.schar  # SOLID to SOFT
     contact: cython.schar  # NO_CONTACT to LASTING
     met: cython.schar  # NOT_MET to STALE
@@ -88,6 +89,7 @@ class Pair:
     is_clear: cython.schar  # 1 if the paths end farther apart than rounding can bring them together
     is_withdrawn: cython.schar  # 1 once a response has deleted one of the bodies
     where: cython.schar  # the part of `ImpactQueue` that it is in, a code of its `Where`
+    rank: cython.schar  # its rank in the queue, once it was queued
 
 
 @struct
@@ -99,10 +101,6 @@ class PairImpact:
     speed: cython.double
     resolved_at: cython.double  # time of the last resolution
     began: cython.double  # time of the first impact of the step, or -1
-    # time at which the bodies of a solid contact part on their present paths, as a fraction of the
-    # step; 1 or more after its end
-    parts: cython.double
-    contact: cython.int  # number of the contact; undefined with NO_CONTACT
     resolutions: cython.int  # resolutions in this step
     repeats: cython.int  # further resolutions in the same instant
     tick: cython.int  # tick of the last sweep; see `Bodies`
@@ -414,12 +412,12 @@ class PairTable:
     @cython.inline
     def contact_of(self, p: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the number of the contact that the pair had at the step's start, or -1."""
-        return self.impact[p].contact if self.at[p].contact & FORMER else -1
+        return self.at[p].number if self.at[p].contact & FORMER else -1
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
         """Set the contact that a pair had at the step's start; it is not in contact yet."""
         self.at[p].contact = FORMER
-        self.impact[p].contact = n
+        self.at[p].number = n
 
     def restore_until_apart(self, p: cython.Py_ssize_t) -> cython.void:
         """Set a pair to CROSS_UNTIL_APART as in the last step; a soft pair stays soft."""
@@ -432,6 +430,11 @@ class PairTable:
         """Set a solid pair to FALL_THROUGH as in the last step."""
         if self.at[p].state == SOLID:
             self.at[p].state = FALL_THROUGH
+
+    @cython.inline
+    def note_number(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
+        """Note the number of the contact that a pair is about to begin."""
+        self.at[p].number = n
 
     def enter(self, p: cython.Py_ssize_t) -> cython.void:
         """Begin or resume the contact of a pair."""
@@ -484,6 +487,11 @@ class PairTable:
     def note_place(self, p: cython.Py_ssize_t, where: cython.int) -> cython.void:
         """Note in which part of the queue a pair is."""
         self.at[p].where = where
+
+    @cython.inline
+    def note_rank(self, p: cython.Py_ssize_t, rank: cython.int) -> cython.void:
+        """Note the rank of a pair in the queue."""
+        self.at[p].rank = rank
 
     @cython.inline
     def note_touch(self, p: cython.Py_ssize_t, touch: cython.int, face: cython.int) -> cython.void:

@@ -15,9 +15,8 @@ no gap exceeds the slop by then:
 Contacts of a step have numbers.  At its start these are the indices of the rows in `Contacts`;
 solid contacts that begin within the step get the following numbers.
 
-Invariant: for a solid pair in contact (`PairTable.has_contact`), `PairImpact.contact` is the number
-of its contact, `opened` has the time and the side of its begin, and `PairImpact.parts` is the time
-of its end.
+Invariant: for a solid pair in contact (`PairTable.has_contact`), `Pair.number` is the number of its
+contact, and `opened` has the time and the side of its begin, and the time of its end.
 """
 
 from __future__ import annotations
@@ -56,14 +55,16 @@ SEPARATED = 0
 FILTER_CHANGED = 3
 DROPPED = 7
 
-NOT_FOUND = 1e300  # in `PairImpact.parts`: not known yet, and treated as after the step
+NOT_FOUND = 1e300  # in `OpenContact.parts`: not known yet, and treated as after the step
 
 
 @struct
 class OpenContact:
-    """The begin of a solid contact that has not ended."""
+    """The begin of a solid contact that has not ended, and when it will."""
 
     time: cython.double  # the begin, as a fraction of this step; -1 if it is older
+    # time at which the bodies part on their present paths; 1 or more after the step's end
+    parts: cython.double
     axis: cython.schar  # of the normal at its begin
     sign: cython.schar
 
@@ -85,7 +86,7 @@ class ContactsInStep:
     opened: cython.pointer[OpenContact]  # by the number of a contact
     room: cython.Py_ssize_t
     memory: cython.schar[::1]
-    # at most so many contacts have `NOT_FOUND` in `PairImpact.parts`: recalled ones, and `latest`
+    # at most so many contacts have `NOT_FOUND` in `OpenContact.parts`: recalled ones, and `latest`
     n_unknown: cython.Py_ssize_t
     # the last pair whose contact began in this instant: its `parts` may be `NOT_FOUND`; or -1
     latest: cython.Py_ssize_t
@@ -152,7 +153,7 @@ class ContactsInStep:
                 if rows.at[n_left].kind != PASSING:
                     self._anchor(p, rows.at[n_left].axis)
                 if rows.at[n_left].kind == SOLID:
-                    self.pairs.impact[p].parts = NOT_FOUND
+                    self.opened[n_left].parts = NOT_FOUND
                     self.n_unknown += 1
             n_left += 1
         rows.cut(n_left)
@@ -181,8 +182,9 @@ class ContactsInStep:
 
         self._find_latest()
         for p in range(self.pairs.n if self.n_unknown else 0):
-            if self.pairs.at[p].contact == LASTING and self.pairs.impact[p].parts == NOT_FOUND:
-                self.pairs.impact[p].parts = max(self._time_to_parting(p, 0.0), 0.0)
+            n: cython.Py_ssize_t = self.pairs.at[p].number
+            if self.pairs.at[p].contact == LASTING and self.opened[n].parts == NOT_FOUND:
+                self.opened[n].parts = max(self._time_to_parting(p, 0.0), 0.0)
         self.n_unknown = 0
 
     def _find_latest(self) -> cython.void:
@@ -190,9 +192,12 @@ class ContactsInStep:
         p: cython.Py_ssize_t = self.latest
 
         self.latest = -1
-        if p >= 0 and self.pairs.at[p].contact >= BEGUN and self.pairs.impact[p].parts == NOT_FOUND:
-            now: cython.double = self.opened[self.pairs.impact[p].contact].time
-            self.pairs.impact[p].parts = now + max(self._time_to_parting(p, now), 0.0)
+        if p < 0 or self.pairs.at[p].contact < BEGUN:
+            return
+        n: cython.Py_ssize_t = self.pairs.at[p].number
+        if self.opened[n].parts == NOT_FOUND:
+            now: cython.double = self.opened[n].time
+            self.opened[n].parts = now + max(self._time_to_parting(p, now), 0.0)
             self.n_unknown -= 1
 
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
@@ -204,7 +209,7 @@ class ContactsInStep:
             self.pairs.restore_passing(p)
         elif self.rows.at[n].kind == SOLID:
             self.pairs.enter(p)
-            self.pairs.impact[p].parts = INF
+            self.opened[n].parts = INF
             self.opened[n].time = -1.0
             self.opened[n].axis = self.rows.at[n].axis
             self.opened[n].sign = self.rows.at[n].sign
@@ -235,11 +240,11 @@ class ContactsInStep:
             n = self.n_open
             self._make_room(n + 1)
             self.n_open = n + 1
-            self.pairs.impact[p].contact = n
+            self.pairs.note_number(p, n)
         self._find_latest()
         self.latest = p
         self.pairs.enter(p)
-        self.pairs.impact[p].parts = NOT_FOUND
+        self.opened[n].parts = NOT_FOUND
         self.n_unknown += 1
         self.opened[n].time = now
         self.opened[n].axis = self.pairs.impact[p].axis
@@ -252,28 +257,29 @@ class ContactsInStep:
     @may_raise
     def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
         """Find when a solid pair in contact parts after a change of path; end it if it has."""
+        n: cython.Py_ssize_t = self.pairs.at[p].number
         rest: cython.double = self._time_to_parting(p, now)
 
         if rest < 0.0:
             self.part(p, now)
         else:
-            self.n_unknown -= self.pairs.impact[p].parts == NOT_FOUND
-            self.pairs.impact[p].parts = now + rest
+            self.n_unknown -= self.opened[n].parts == NOT_FOUND
+            self.opened[n].parts = now + rest
         return 0
 
     @may_raise
     def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
         """End the contact of a solid pair at `now`, or earlier if its bodies parted earlier."""
-        n: cython.Py_ssize_t = self.pairs.impact[p].contact
+        n: cython.Py_ssize_t = self.pairs.at[p].number
 
         self.pairs.part(p)
-        self._log_end(p, n, WITHIN, min(self.pairs.impact[p].parts, now))
+        self._log_end(p, n, WITHIN, min(self.opened[n].parts, now))
         return 0
 
     @may_raise
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair that crosses from `now` on, if it is in contact."""
-        n: cython.Py_ssize_t = self.pairs.impact[p].contact
+        n: cython.Py_ssize_t = self.pairs.at[p].number
 
         if self.pairs.at[p].contact >= BEGUN:
             self.pairs.part(p)
@@ -288,13 +294,13 @@ class ContactsInStep:
     def forget_former(self, p: cython.Py_ssize_t) -> cython.void:
         """Mark the contact that a pair had at the step's start as handled."""
         if self.pairs.had_contact(p):
-            self.rows.at[self.pairs.impact[p].contact].is_handled = 1
+            self.rows.at[self.pairs.at[p].number].is_handled = 1
             self.pairs.forget_former(p)
 
     @may_raise
     def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """End the contact of a crossing pair that does not overlap at the step's start."""
-        self.contacts.report_end(self.pairs.impact[p].contact, AT_START, 0.0, SEPARATED)
+        self.contacts.report_end(self.pairs.at[p].number, AT_START, 0.0, SEPARATED)
         self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
         self.forget_former(p)
 
@@ -304,7 +310,7 @@ class ContactsInStep:
         if (
             self.pairs.at[p].contact >= BEGUN
             and self.pairs.at[p].state < CROSS
-            and self.pairs.impact[p].parts < now
+            and self.opened[self.pairs.at[p].number].parts < now
         ):
             self.part(p, now)
 
@@ -542,7 +548,7 @@ class ContactsInStep:
             return 0
         since: cython.double = self.contacts.clock + b.dt
         if is_open:
-            n = self.pairs.impact[p].contact
+            n = self.pairs.at[p].number
             if self.opened[n].time >= 0.0:
                 since = self.contacts.clock + self.opened[n].time * b.dt
             else:
@@ -555,8 +561,8 @@ class ContactsInStep:
                 self.log(p, BEGAN, AT_END, 1.0, s.axis, s.sign, SOLID, -1)
             self._keep(p, SOLID, s.axis, s.sign, since)
         elif is_open:
-            if self.pairs.impact[p].parts < 1.0:
-                self._log_end(p, n, WITHIN, self.pairs.impact[p].parts)
+            if self.opened[n].parts < 1.0:
+                self._log_end(p, n, WITHIN, self.opened[n].parts)
             else:
                 self._log_end(p, n, AT_END, 1.0)
         return 0
@@ -630,7 +636,7 @@ class ContactsInStep:
             if self.pairs.at[p].state >= CROSS and not self.pairs.had_contact(p):
                 continue  # its contact has no number
             if self.pairs.at[p].contact != NO_CONTACT:
-                n: cython.Py_ssize_t = self.pairs.impact[p].contact
+                n: cython.Py_ssize_t = self.pairs.at[p].number
                 assert 0 <= n < self.n_open, f"pair {p}: there is no contact {n}"
                 assert n not in seen, f"contact {n} is that of pair {p} and of another"
                 seen.add(n)

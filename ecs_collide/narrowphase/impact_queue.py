@@ -36,12 +36,11 @@ class Where(IntEnum):
 
 @struct
 class Queued:
-    """A pair in the queue: its key and its place."""
+    """A pair in the queue: its key, besides `Pair.rank`, and its place."""
 
     time: cython.double
     place: cython.int
     leader: cython.int
-    rank: cython.schar
 
 
 @struct
@@ -216,7 +215,7 @@ class ImpactQueue:
         if self.pairs.at[pair].where != Where.NOWHERE:
             self.drop(pair)
         self.at[pair].time = time
-        self.at[pair].rank = rank
+        self.pairs.note_rank(pair, rank)
         self.at[pair].leader = leader
         self.size += 1
         if time == 0.0 and rank == 0 and not self.is_sorted:
@@ -400,8 +399,9 @@ class ImpactQueue:
 
     def _breaks_tie(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
         """Return whether `one` comes before `other`; both have the same time."""
-        if self.at[one].rank != self.at[other].rank:
-            return self.at[one].rank < self.at[other].rank
+        rank: cython.int = self.pairs.at[one].rank
+        if rank != self.pairs.at[other].rank:
+            return rank < self.pairs.at[other].rank
         if self.by_distance:
             return self._is_nearer(one, other)
         return self.pairs.precedes(
@@ -410,7 +410,7 @@ class ImpactQueue:
             other,
             self.at[other].leader,
             self.bodies,
-            not self.by_distance and self.at[one].rank != CROSSES,
+            not self.by_distance and rank != CROSSES,
         )
 
     def _is_nearer(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:

@@ -589,7 +589,7 @@ class Narrowphase:
                 )
             codes[n, FIRST] = b.ids[i]
             codes[n, SECOND] = b.ids[j]
-            codes[n, RANK] = self.queue.at[p].rank
+            codes[n, RANK] = self.pairs.at[p].rank
             codes[n, IMAGE] = self.pairs.image[p] if self.pairs.wraps else 0
             codes[n, IMPACT_KIND] = self.pairs.impact[p].kind
             codes[n, IMPACT_AXIS] = self.pairs.impact[p].axis
@@ -722,7 +722,7 @@ class Narrowphase:
             while q >= 0:
                 if (
                     self.queue.holds(q)
-                    and not self.queue.at[q].rank
+                    and not self.pairs.at[q].rank
                     and self.pairs.at[q].state < CROSS
                     and self.step.now < self.queue.at[q].time <= until
                 ):

@@ -447,7 +447,9 @@ class Carriers:
         if self.rode.carrier[i] < 0:
             return False
         p: cython.Py_ssize_t = pairs.find(i, self.rode.carrier[i])
-        return p >= 0 and pairs.has_contact(p) and pairs.impact[p].parts > self.step.now
+        if p < 0 or not pairs.has_contact(p):
+            return False
+        return self.contacts.opened[pairs.at[p].number].parts > self.step.now
 
     # -- at its end --
 

@@ -187,7 +187,7 @@ class ImpactLoop:
             p: cython.Py_ssize_t = self.queue.top()
             is_late: cython.bint = p < 0 or self.queue.at[p].time > self.step.now
             # This instant may have more impacts, to be taken before a corner or a later one.
-            if (is_late or self.queue.at[p].rank) and self._sweep_again():
+            if (is_late or self.pairs.at[p].rank) and self._sweep_again():
                 continue
             if p < 0:
                 return -1
@@ -225,7 +225,7 @@ class ImpactLoop:
         # It is still due if neither body has turned away and no face impact precedes a corner.
         if self._is_stale(p) and not self._is_still_due(p):
             return False
-        if self.queue.at[p].rank and self.narrowphase.waits(p):
+        if self.pairs.at[p].rank and self.narrowphase.waits(p):
             return False
         # Wake both now, because from here on all their pairs count.
         if b.asleep[i] and b.dynamic[i]:
@@ -426,7 +426,7 @@ class ImpactLoop:
         """
         if not self.narrowphase.is_due(p):
             # If it is queued again, rounding has delayed it, and it is logged then.
-            if not self.queue.at[p].rank and not self.queue.holds(p):
+            if not self.pairs.at[p].rank and not self.queue.holds(p):
                 self._log(p, STOPPED_ALREADY)
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
@@ -436,7 +436,7 @@ class ImpactLoop:
                     self.carriers.land()
                     self._resume(p)
             return False
-        if self.narrowphase.sweeper.corner and not self.queue.at[p].rank:
+        if self.narrowphase.sweeper.corner and not self.pairs.at[p].rank:
             self.queue.put(p, self.step.now, 1)
             return False
         return True

@@ -29,6 +29,7 @@ class Pair:
     second: int
     image: int
     where: int = 0
+    rank: int = 0
 
 
 class Pairs:
@@ -39,6 +40,9 @@ class Pairs:
 
     def note_place(self, pair: int, where: int) -> None:
         self.at[pair].where = where
+
+    def note_rank(self, pair: int, rank: int) -> None:
+        self.at[pair].rank = rank
 
     def key(self, pair: int) -> tuple[int, int, int]:
         one, other = self.at[pair].first, self.at[pair].second
