@@ -22,6 +22,7 @@ import numpy as np
 from tests.benchmarks import counts
 from tests.benchmarks.engines import HALF, Ours, arena
 from tests.benchmarks.scenes import DT, Floats, Integers, scene
+from tests.pressing import Crowd, swarm
 
 Rows = list[tuple[str, float, str]]
 
@@ -452,6 +453,49 @@ def fat_bounds(n: int = 4_000, frames: int = 100, rounds: int = 3) -> Rows:
     return rows
 
 
+def pressed(n: int = 10_000, frames: int = 60, rounds: int = 5) -> Rows:
+    """Time a fully pressed crowd, and one of a tenth of its size.
+
+    All walk to one point.  A crowd is fully pressed once it has no more contacts than 50 steps
+    ago.  The two take turns; the times are the medians of the quietest round of each.
+    """
+    import ecs_collide as ec
+
+    crowds: dict[int, tuple[Crowd, ec.Space]] = {}
+    contacts: dict[int, int] = {}
+    for size in (n // 10, n):
+        esper.switch_world(f"{size} pressed")
+        crowd, space = crowds[size] = Crowd(swarm(size)), ec.install()
+        before = -1
+        while contacts.get(size, 0) > before:
+            before = contacts.get(size, 0)
+            for _ in range(50):
+                crowd.walk()
+            contacts[size] = len(space.contacts())
+    each = dict.fromkeys(crowds, np.inf)
+    sweeps = dict.fromkeys(crowds, 0)
+    for _ in range(rounds):
+        for size, (crowd, space) in crowds.items():
+            esper.switch_world(f"{size} pressed")
+            times = []
+            for frame in range(frames + 5):  # the first ones bring its memory into the caches
+                crowd.steer()
+                start = process_time()
+                esper.process(DT)
+                times.append((process_time() - start) * 1e6 / size)
+                sweeps[size] += space.stats.sweeps if frame >= 5 else 0
+            each[size] = min(each[size], statistics.median(times[5:]))
+    rows: Rows = []
+    for size in crowds:
+        rows += [
+            (f"{size:,} boxes pressed to one point, CPU time of a step for each", each[size], "µs"),
+            ("the same, contacts a box", contacts[size] / size, ""),
+            ("the same, sweeps a box", sweeps[size] / (size * frames * rounds), ""),
+        ]
+    more = each[n] / each[n // 10]
+    return [*rows, ("the same, CPU time of a box against the smaller crowd", more, "times")]
+
+
 def imports(rounds: int = 5) -> Rows:
     """Time the import of the library where esper and numpy, but nothing else, are there."""
     code = (
@@ -545,6 +589,7 @@ COSTS: dict[str, Callable[..., Rows]] = {
     "memory": memory,
     "snapshot": snapshot,
     "bounds": fat_bounds,
+    "pressed": pressed,
     "import": imports,
     "plain": plain,
 }

@@ -42,6 +42,7 @@ QUICK_COSTS: dict[str, dict[str, int]] = {
     "memory": {"n": 5000},
     "snapshot": {"n": 500, "rounds": 3},
     "bounds": {"n": 400, "frames": 10, "rounds": 1},
+    "pressed": {"n": 200, "frames": 3, "rounds": 1},
     "import": {"rounds": 1},
     "plain": {"n": 20, "frames": 3},
 }
