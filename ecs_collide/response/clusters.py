@@ -136,7 +136,8 @@ class Clusters(SharedMotion):
     n_changed: cython.Py_ssize_t
     n_unwritten: cython.Py_ssize_t
     n_alone: cython.Py_ssize_t
-    # (n_rows, dim): the last instant of any step in which a body has merged on an axis, or 0
+    # (n_rows, dim): the first instant in which a body merged on an axis, of the last step in which
+    # it did, or 0
     merged_in: cython.longlong[:, ::1]
     # (n_rows,): the last instant of any step in which a body has stopped rebounding, or 0
     calm_in: cython.longlong[::1]
@@ -268,7 +269,7 @@ class Clusters(SharedMotion):
         if self.nodes[root].anchor >= 0:
             if self.gravity.is_on:
                 self.gravity.hold(i, k)
-        else:
+        elif self.merged_in[i, k] < self.first_instant:
             self.merged_in[i, k] = self.instant
 
     def _share_kicks_of(self, root: cython.Py_ssize_t) -> cython.void:
@@ -406,6 +407,12 @@ class Clusters(SharedMotion):
         if self.node_of[i, k]:
             self.leave(i, k)
         self.bodies.turn_to(i, k, velocity, self.step.now)
+        self._examine_alone(i)
+
+    @cython.cfunc
+    @cython.inline
+    def _examine_alone(self, i: cython.Py_ssize_t) -> cython.void:
+        """List a body, whose contacts must be examined, without its cluster."""
         if not self.is_alone[i]:
             self.is_alone[i] = 1
             self.alone[self.n_alone] = i
@@ -565,9 +572,8 @@ class Clusters(SharedMotion):
         self.nodes[node].rim = self.nodes[node].last_rim = node
         self.nodes[node].is_on_rim = 1
         self.nodes[node].lasts = 0
-        self.nodes[node].merged_before = (
-            self.merged_in[i, self.nodes[node].axis] >= self.first_instant
-        )
+        merged_in: cython.longlong = self.merged_in[i, self.nodes[node].axis]
+        self.nodes[node].merged_before = self.first_instant <= merged_in < self.instant
         self.nodes[node].rank = self.bodies.controls.rank_of(i)
         self.nodes[node].n_ranked = 1
         self.nodes[node].rim_of = self.instant
@@ -736,6 +742,32 @@ class Clusters(SharedMotion):
         self.nodes[root].momentum = mass * velocity
         self.nodes[root].momentum_low = error_of_product(mass, velocity, self.nodes[root].momentum)
         self.nodes[root].momentum_low += self.nodes[root].mass_low * velocity
+
+    def dissolve(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """End the cluster of a body if it cannot part; return whether it has.  O(members).
+
+        For the rest of the instant, the velocities of its members count as those before it.
+        """
+        root: cython.Py_ssize_t = self.root(self.node_of[i, k])
+        node: cython.Py_ssize_t = root
+
+        if not (self.nodes[root].lasts or self.nodes[root].is_broken):
+            return False
+        if self.nodes[root].lasts:
+            self._split(root)
+            self.nodes[root].lasts = 0
+        if self.gravity.is_on:
+            self._share_kicks_of(root)
+        while node:
+            i = self.nodes[node].body
+            if self.node_of[i, k] == node:
+                self._note_merge(node)
+                self.write_axis(i, k)
+                self.node_of[i, k] = 0
+                if self.nodes[node].is_changed:
+                    self._examine_alone(i)
+            node = self.nodes[node].next
+        return True
 
     def _weigh_anew(self, root: cython.Py_ssize_t) -> cython.void:
         """Find the new rank and mass of a cluster that has lost the last member of its rank."""

@@ -442,20 +442,6 @@ class Solver:
         )
         return 1
 
-    def _leave_broken(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
-        """Remove a body from a cluster that cannot part; return whether it was in one.
-
-        It and its partner begin a new cluster, which can.  If they only exchanged velocities, two
-        pairs of the old one could close in turn, without an end.
-        """
-        c: Clusters = self.clusters
-        root: cython.Py_ssize_t = c.root(c.node_of[i, k])
-
-        if not c.nodes[root].is_broken or c.nodes[root].lasts:
-            return False
-        c.leave(i, k)
-        return True
-
     @may_raise
     def _link(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Note by which contact the clusters of two bodies merge."""
@@ -593,11 +579,10 @@ class Solver:
             self._leave_for(j, i, k, self.first_joins)
         self.impact.loss = INF
         if not f.align(self.first_joins, self.second_joins):
-            settled: cython.int = self._settle(i, j, k)
-            left: cython.bint = settled == 0 and self.first_joins and self._leave_broken(i, k)
-            left |= settled == 0 and self.second_joins and self._leave_broken(j, k)
-            if not left:
-                return settled
+            ended: cython.bint = self.first_joins and c.dissolve(i, k)
+            ended |= self.second_joins and c.dissolve(j, k)
+            if not ended:
+                return self._settle(i, j, k)
             f.align(self.first_joins, self.second_joins)
         self._link(i, j, k)
         v1: cython.double = c.leaving_velocity(f.one)

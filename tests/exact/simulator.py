@@ -192,6 +192,7 @@ class Simulator:
     now : the part of the step that has passed
     queue : the next impact of each pair, under (lower id, higher id)
     entered : for each axis, the bodies that came into a group in this instant
+    parted : for each axis, those whose group has ended in it
     merged_before : for each axis, the bodies that have joined in an earlier instant
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
@@ -237,6 +238,7 @@ class Simulator:
         self.queue: dict[tuple[int, int], Impact] = {}
         self.clusters: list[dict[int, Cluster]] = [{} for _ in range(self.dim)]
         self.entered: list[set[int]] = [set() for _ in range(self.dim)]
+        self.parted: list[set[int]] = [set() for _ in range(self.dim)]
         self.entry: list[dict[int, Fraction]] = [{} for _ in range(self.dim)]
         self.links: list[list[Link]] = [[] for _ in range(self.dim)]
         self.unsettled: list[list[Link]] = [[] for _ in range(self.dim)]
@@ -489,6 +491,8 @@ class Simulator:
                 if i in clusters and clusters[i].anchor is None:
                     self.merged_before[k].add(i)
             self.entered[k].clear()
+            self.merged_before[k] |= self.parted[k]
+            self.parted[k].clear()
             for i, cluster in list(clusters.items()):
                 if not cluster.lasts:
                     del clusters[i]
@@ -735,6 +739,17 @@ class Simulator:
             links[k] = [link for link in links[k] if i not in link.press[:2]]
         if velocity is not None:  # the others keep theirs
             cluster.momentum = velocity * self.mass_of(cluster)
+
+    def dissolve(self, cluster: Cluster, k: int) -> None:
+        """End a group at this instant: its members go on as they would leave the step."""
+        after = {n: self.final(n, k) for n in cluster.members}
+        for links in (self.links, self.unsettled):
+            links[k] = [link for link in links[k] if cluster.members.isdisjoint(link.press[:2])]
+        for n in cluster.members:
+            del self.clusters[k][n]
+            self.change(n, k, after[n])
+            if cluster.anchor is None:
+                self.parted[k].add(n)
 
     def lasting_cluster(self, i: int, k: int) -> Cluster | None:
         """Return the group of a body on an axis, if that lasts to the end of the step."""
@@ -1097,15 +1112,14 @@ class Simulator:
             self.change(n, k, velocity + cluster.shift_of(n))
 
     def _settle_faces(self, pair: tuple[int, int], impact: Impact) -> bool | None:
-        """Answer faces as `_settle` does; if their group cannot part, begin another."""
+        """Answer faces as `_settle` does; groups that cannot part end first."""
         k = impact.axis
-        settled = self._settle(pair, k, impact.sign)
-        clusters = {n: self.clusters[k][n] for n in pair if n in self.joining}
-        broken = [n for n, cluster in clusters.items() if cluster.is_broken and not cluster.lasts]
-        if settled is not False or not broken:
-            return settled
-        for n in broken:
-            self.leave(n, k)
+        ending = [self.clusters[k][n] for n in pair if n in self.joining]
+        ending = [cluster for cluster in ending if cluster.lasts or cluster.is_broken]
+        if not ending:
+            return self._settle(pair, k, impact.sign)
+        for cluster in {id(cluster): cluster for cluster in ending}.values():
+            self.dissolve(cluster, k)
         return self._merge_faces(pair, impact)
 
     def _settle(self, pair: tuple[int, int], k: int, sign: int) -> bool | None:

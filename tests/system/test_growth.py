@@ -9,6 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.packed import make, spread, walk_to
 from tests.scenes import box, gaps, half, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -285,3 +286,31 @@ def test_rounding_parts_no_faces_that_go_together_in_a_long_row(implementation):
         sweeps += space.stats.sweeps
 
     assert sweeps < 700_000
+
+
+@pytest.mark.parametrize("gravity", [None, (0, -100)])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_no_box_of_a_crowd_that_grows_is_held_or_crushed(implementation, volume, gravity, dim):
+    # Their masses differ by up to 10^6, and nothing but the crowd itself is in their way.
+    if dim == 3 and gravity:
+        gravity = (*gravity, 0)
+    n = volume(300, 1000) if implementation == "compiled" else 40
+    rng = random.Random(2)
+    bodies = [
+        make(
+            place,
+            (6,) * dim,
+            rng.choice([ec.Slide, ec.Stop])(),
+            ec.Mass(10 ** rng.uniform(0, 6)),
+            ec.Growth(*(rng.choice([0, 1]) * rng.uniform(-3, 3) for _ in range(dim))),
+        )
+        for place in spread(n, dim, 16, 1.5)
+    ]
+    space = ec.install(gravity=gravity, dim=dim)
+
+    for _ in range(160):
+        walk_to((0,) * dim, bodies)
+        esper.process(1 / 60)
+
+        assert space.stats.held == space.stats.crushed == 0
+        assert space.stats.sweeps <= 8 * space.stats.pairs
