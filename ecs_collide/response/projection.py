@@ -53,6 +53,7 @@ from ecs_collide.response.clusters import (
 
 MEMBER_LIMIT = 160  # bodies in a component that may part
 FORCE_ROUNDING = 2.0**-42  # of the momenta that a force is the sum of
+FLOW_ROUNDING = 2.0**-50  # of the momentum that a member gets
 FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less may pass
 PIVOTS_PER_MEMBER = 64  # links that may be added, after which the velocities so far are kept
 WHOLE_WAY = 1 << 20  # above all differences of ranks
@@ -113,6 +114,7 @@ class Member:
     excess: cython.double
     noise: cython.double
     reached: cython.longlong  # the last search that has reached it
+    distance: cython.int  # links to the nearest member that lacks momentum
 
 
 @cython.inline
@@ -563,72 +565,109 @@ class Projection:
                 self.members[self.member_of[self.links[e].low]].excess += goal
                 self.members[high].excess -= goal
                 self.members[high].noise += self.links[e].noise
-        for n in range(self.n_order):
-            one = self.order[n]
-            while self.members[one].excess > self.members[one].noise:
-                if not self._send_from(one):
-                    return False
-        return True
+        return self._send()
 
-    def _send_from(self, start: cython.Py_ssize_t) -> cython.bint:
-        """Send momentum to the nearest member of the tree that lacks some; False if there is none.
+    def _send(self) -> cython.bint:
+        """Send the excess of all members to those that lack some; return whether all gets there.
 
-        A link passes momentum on to its high side, or takes back what it has passed on.  This is
-        the shortest path of Edmonds and Karp, "Theoretical Improvements in Algorithmic Efficiency
-        for Network Flow Problems" (1972).
+        In each round all excess moves at once, link by link, to the nearest lack or as far as the
+        links allow.  This is the method of Goldberg and Tarjan, "A New Approach to the Maximum-Flow
+        Problem" (1988), with exact distances.  They only grow where an excess is left, so it ends.
         """
-        n: cython.Py_ssize_t = 0
-        n_reached: cython.Py_ssize_t = 1
-        at: cython.Py_ssize_t
+        n: cython.Py_ssize_t
+        moves: cython.bint
 
-        self.n_searches += 1
-        self.members[start].reached = self.n_searches
-        self.pieces[0] = start
-        while n < n_reached:
-            one: cython.Py_ssize_t = self.pieces[n]
-            n += 1
-            for at in range(self.members[one].first, self.members[one].end):
-                e: cython.Py_ssize_t = self.neighbours[at].link
-                other: cython.Py_ssize_t = self.neighbours[at].member
-                if (
-                    other < 0
-                    or self.members[other].reached == self.n_searches
-                    or self.members[other].tree != self.members[start].tree
-                    or self.links[e].apart != 0.0
-                    or (self.links[e].force == 0.0 and self.links[e].low != self.members[one].node)
-                ):
-                    continue
-                self.members[other].reached = self.n_searches
-                self.members[other].parent = one
-                self.members[other].via = e
-                if self.members[other].excess < 0.0:
-                    self._send(start, other)
-                    return True
-                self.pieces[n_reached] = other
-                n_reached += 1
+        while self._find_ways():
+            moves = False
+            for n in range(self.n_pieces - 1, -1, -1):
+                one: cython.Py_ssize_t = self.pieces[n]
+                if self.members[one].excess > self.members[one].noise:
+                    moves = True
+                    self._pass_excess(one)
+            if not moves:
+                self.n_pieces = 0
+                return True
+        self.n_pieces = 0
         return False
 
-    def _send(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.void:
-        """Send as much momentum as possible on the way just found between two members."""
-        amount: cython.double = min(self.members[start].excess, -self.members[end].excess)
-        one: cython.Py_ssize_t = end
-        e: cython.Py_ssize_t
+    def _find_ways(self) -> cython.bint:
+        """List the members that lack momentum in `pieces`, then all that can send it, nearest first.
 
-        while one != start:
-            e = self.members[one].via
+        The list ends when all excess is in it.  Returns False if some cannot be sent.
+        """
+        n_missing: cython.Py_ssize_t = 0
+        n: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+
+        self.n_pieces = 0
+        for n in range(self.n_order):
+            one: cython.Py_ssize_t = self.order[n]
+            n_missing += self.members[one].excess > self.members[one].noise
+            self.members[one].distance = self.n_order
+            if self.members[one].excess < 0.0:
+                self._list_at(one, 0)
+        n = 0
+        while n < self.n_pieces and n_missing:
+            one = self.pieces[n]
+            n += 1
+            for at in range(self.members[one].first, self.members[one].end):
+                other: cython.Py_ssize_t = self.neighbours[at].member
+                if (
+                    other >= 0
+                    and self.members[other].distance == self.n_order
+                    and self._passes(self.neighbours[at].link, other, one)
+                ):
+                    self._list_at(other, self.members[one].distance + 1)
+                    n_missing -= self.members[other].excess > self.members[other].noise
+        return n_missing == 0
+
+    @cython.cfunc
+    @cython.inline
+    def _list_at(self, n: cython.Py_ssize_t, distance: cython.int) -> cython.void:
+        """List a member in `pieces` with its distance from a lack."""
+        self.members[n].distance = distance
+        self.pieces[self.n_pieces] = n
+        self.n_pieces += 1
+
+    @cython.cfunc
+    @cython.inline
+    def _passes(
+        self, e: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Return whether a link can pass momentum from a member to another of its tree.
+
+        It passes any amount to its high side, and can take back what it has passed on.
+        """
+        return (
+            self.members[other].tree == self.members[one].tree
+            and self.links[e].apart == 0.0
+            and (self.links[e].low == self.members[one].node or self.links[e].force != 0.0)
+        )
+
+    def _pass_excess(self, one: cython.Py_ssize_t) -> cython.void:
+        """Pass the excess of a member to neighbours that are nearer to a lack."""
+        at: cython.Py_ssize_t
+
+        for at in range(self.members[one].first, self.members[one].end):
+            e: cython.Py_ssize_t = self.neighbours[at].link
+            other: cython.Py_ssize_t = self.neighbours[at].member
+            if (
+                other < 0
+                or self.members[other].distance >= self.members[one].distance
+                or not self._passes(e, one, other)
+            ):
+                continue
+            amount: cython.double = self.members[one].excess
             if self.links[e].low == self.members[one].node:
-                amount = min(amount, self.links[e].force)
-            one = self.members[one].parent
-        one = end
-        while one != start:
-            e = self.members[one].via
-            if self.links[e].low == self.members[one].node:
-                self.links[e].force -= amount
-            else:
                 self.links[e].force += amount
-            one = self.members[one].parent
-        self.members[start].excess -= amount
-        self.members[end].excess += amount
+            else:
+                amount = min(amount, self.links[e].force)
+                self.links[e].force -= amount
+            self.members[one].excess -= amount
+            self.members[other].excess += amount
+            self.members[other].noise += FLOW_ROUNDING * amount
+            if self.members[one].excess <= self.members[one].noise:
+                return
 
     # -- the forest --
 
