@@ -1412,12 +1412,17 @@ def take_state(space: Space) -> SavedState:
     return space._snapshots.save_state()
 
 
-def plain_strides(space: Space, kinds: tuple[type, ...], states: tuple[object, ...]) -> TakeStrides:
+def plain_strides(
+    space: Space,
+    kinds: tuple[type, ...],
+    states: tuple[object, ...],
+    velocity_on: Callable[[int, int, int], Vector | None],
+) -> TakeStrides:
     """Return the function that takes the plain strides of characters of a space.
 
     Its arguments are those of `PlainStrides` and of its method `take`.
     """
-    return space._queried.plain_strides(kinds, states, space.may_meet)
+    return space._queried.plain_strides(kinds, states, space.may_meet, velocity_on)
 
 
 def find_differences(space: Space, given: Mapping[str, Any]) -> dict[str, object]:

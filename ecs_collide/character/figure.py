@@ -200,17 +200,11 @@ class Figure:
 
     def velocity_on(self, ground: int) -> Vector | None:
         """Return the velocity of a `Carry`, or None if the body does not carry."""
-        carry = esper.try_component(ground, ec.Carry)
-        if carry is None or (carry.normal or self.space.up)[self.up] != self.sign:
-            return None
-        moved, carried = self.velocity_of(ground), self.space.carried(ground)
-        surface = (carry.x, carry.y, carry.z)
-        return tuple(moved[k] + carried[k] + surface[k] for k in range(self.dim))
+        return velocity_on(self.space, ground, self.up, self.sign)
 
     def velocity_of(self, other: int) -> Vector3:
         """Return the velocity of a body; zeros without one."""
-        velocity = esper.try_component(other, ec.Velocity)
-        return (0.0, 0.0, 0.0) if velocity is None else velocity.xyz
+        return _velocity_of(other)
 
     def speed_of(self, other: int, k: int) -> float:
         """Return the velocity of a body on an axis, relative to the frame."""
@@ -308,6 +302,22 @@ class Figure:
                 near = LENGTH_ROUNDING * max(abs(face), abs(centre[k]), half[k])
                 return motion[k] * side < 0.0 and gap >= -near
         return True
+
+
+def velocity_on(space: ec.Space, ground: int, up: int, sign: int) -> Vector | None:
+    """Return the velocity of a `Carry` towards up, or None if the body does not carry."""
+    carry = esper.try_component(ground, ec.Carry)
+    if carry is None or (carry.normal or space.up)[up] != sign:
+        return None
+    moved, surface = _velocity_of(ground), (carry.x, carry.y, carry.z)
+    carried = space.carried(ground)
+    return tuple(moved[k] + carried[k] + surface[k] for k in range(space.dim))
+
+
+def _velocity_of(other: int) -> Vector3:
+    """Return the velocity of a body; zeros without one."""
+    velocity = esper.try_component(other, ec.Velocity)
+    return (0.0, 0.0, 0.0) if velocity is None else velocity.xyz
 
 
 def _same(one: float, other: float) -> bool:

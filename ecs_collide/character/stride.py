@@ -31,6 +31,10 @@ TREAD = 0.25  # relative to the height of a step: its least depth
 TRIES = 32  # the most bodies on a way up or past a corner
 AT_SURFACE = 0.5  # of its box: with less in the water, it jumps instead of swimming
 NO_WISHES = Character()  # of a character that has been knocked back
+PLAIN_STATES = (  # of strides that `queries.plain_strides` may take: on the ground, in the air
+    *(CharacterState.STANDING, CharacterState.WALKING),
+    *(CharacterState.RISING, CharacterState.FALLING),
+)
 
 
 def take_stride(space: ec.Space, entity: int, components: Components, dt: float) -> None:
@@ -60,15 +64,21 @@ class Stride(Figure):
     # -- its actions --
 
     def is_plain(self) -> bool:
-        """Return whether it has done nothing but stand or walk on still ground."""
-        memory = self.memory
+        """Return whether it has done nothing but stand or walk on level ground, rise or fall."""
+        c, memory = self.character, self.memory
+        if c.on_ground:
+            may_go_on = (
+                c.state in PLAIN_STATES[:2]
+                and self.touches
+                and not (self.lands_on_slope() or memory.stepping)
+                and (self.rides or not any(self.frame))
+            )
+        else:
+            may_go_on = c.state in PLAIN_STATES[2:] and not self.rides and memory.locked == 0.0
         return (
-            self.character.state in (CharacterState.STANDING, CharacterState.WALKING)
-            and self.touches
-            and not self.lands_on_slope()
+            may_go_on
             and self.medium is None
-            and not (self.jumps or self.rides or memory.stepping or memory.let_through)
-            and not any(self.frame)
+            and not memory.let_through
             and memory.stunned == memory.standing_height == 0.0
         )
 

@@ -11,8 +11,8 @@ import esper
 
 import ecs_collide as ec
 from ecs_collide.character.character import Character
-from ecs_collide.character.memory import CharacterState
-from ecs_collide.character.stride import take_stride
+from ecs_collide.character.figure import velocity_on
+from ecs_collide.character.stride import PLAIN_STATES, take_stride
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
 from ecs_collide.space import plain_strides
 from ecs_collide.systems import VelocitySystem, add_before_step
@@ -32,8 +32,9 @@ class CharacterSystem(VelocitySystem):
         space.leave_gravity_to(Character)
         self.take_plain = plain_strides(
             space,
-            (ec.Disabled, ec.Carry, ec.Sensor, Zone),
-            (CharacterState.STANDING, CharacterState.WALKING),
+            (ec.Disabled, ec.Carry, ec.Sensor, Zone, ec.GravityScale),
+            PLAIN_STATES,
+            partial(velocity_on, space),
         )
 
     def process(self, *args: Any, **kwargs: Any) -> None:

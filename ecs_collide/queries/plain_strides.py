@@ -1,4 +1,4 @@
-"""The usual stride of a character: it stands or walks on still ground, and nothing is in its way.
+"""The usual stride of a character: it stands, walks, rises or falls, and nothing is in its way.
 
 Most characters do so in most steps.  Here such a stride is computed in one call for many of them,
 without the queries of `character.stride`, which decides every other case.  Both give the same bits;
@@ -6,11 +6,12 @@ without the queries of `character.stride`, which decides every other case.  Both
 
 A stride is plain if all of this holds:
 
-- The last stride ended on the ground, in contact with it, and did nothing else: `Memory.plain`.
+- The last stride ended in contact with the ground, or in the air, and did nothing else:
+  `Memory.plain`.
 - The velocity is the one that it wrote, and there is no wish but to walk.
-- The ground is a body without `Carry`.  It touches no wall and is in no zone.
+- It touches no wall and is in no zone.  In the air it touches nothing.
 - Two steps ahead there is nothing but sensors and what its filter lets it pass.
-- It goes on standing, or walking.
+- It goes on standing, walking, rising or falling.  If it rides, it goes on riding.
 
 Nothing is written before all of it is known.
 """
@@ -37,8 +38,9 @@ WISHES = (
     *("walk", "across", "climb", "walk_speed", "acceleration", "deceleration"),
     *("facing", "state_time"),
 )
+FLIGHT = ("air_control", "gravity", "fall_speed", "jump_cut", "jump_speed", "air_time")
 BUTTONS = ("jump", "dash", "drop", "crouch")
-TIMES = ("since_press", "last_dt", "since_dash", "since_ledge")
+TIMES = ("since_press", "last_dt", "since_dash", "since_ledge", "since_wall", "air_dt")
 HELD = ("held", "dash_held")
 
 
@@ -49,14 +51,18 @@ class PlainStrides:
     state: StepState
     row_of: RowOf
     places: Any  # the binding of `Position`
-    # component types: of the game's switch for a body, carriers, sensors, zones
+    # component types: of the game's switch for a body, carriers, sensors, zones, own gravity
     disabled: Any
     carry: Any
     sensor: Any
     zone: Any
+    gravity_scale: Any
     may_meet: Any  # whether the filters of two entities let them meet
+    velocity_on: Any  # the velocity with which a body carries, or None
     standing: Any  # the states of a character, by identity
     walking: Any
+    rising: Any
+    falling: Any
     bodies: Bodies
     dim: cython.int
     dt: cython.double
@@ -76,7 +82,10 @@ class PlainStrides:
     # The stride under way.
     axis: cython.int  # of up
     sign: cython.int
+    flies: cython.bint  # whether it is in the air
+    jumping: cython.bint  # whether it goes on rising by a jump that may be cut
     ground: cython.Py_ssize_t  # its row
+    riding: Any  # of the carrier below it: -speed along up, entity, velocity; or None
     centre: cython.double[3]
     half: cython.double[3]
     own: cython.double[3]  # the velocity along the ground
@@ -84,7 +93,8 @@ class PlainStrides:
     motion: cython.double[3]
     written: cython.double[3]  # by the last stride
     wishes: cython.double[8]  # the numbers `WISHES`
-    times: cython.double[4]  # the numbers `TIMES`
+    flight: cython.double[6]  # the numbers `FLIGHT`
+    times: cython.double[6]  # the numbers `TIMES`
     # Where components of the types met first hold their attributes.
     has_slots: cython.bint
     types: tuple
@@ -92,6 +102,7 @@ class PlainStrides:
     of_extents: cython.pointer[Slots]
     of_velocity: cython.pointer[Slots]
     of_wishes: cython.pointer[Slots]
+    of_flight: cython.pointer[Slots]
     of_buttons: cython.pointer[Slots]
     of_times: cython.pointer[Slots]
     of_held: cython.pointer[Slots]
@@ -104,6 +115,7 @@ class PlainStrides:
         kinds: tuple,
         states: tuple,
         may_meet: Any,
+        velocity_on: Any,
     ):
         """Work for the bodies of a space.
 
@@ -114,29 +126,31 @@ class PlainStrides:
         places : ComponentBinding
             Of `Position`.
         kinds : tuple of type
-            `Disabled`, `Carry`, `Sensor` and `Zone`.
+            `Disabled`, `Carry`, `Sensor`, `Zone` and `GravityScale`.
         states : tuple
-            `CharacterState.STANDING` and `WALKING`.
+            `CharacterState.STANDING`, `WALKING`, `RISING` and `FALLING`.
         may_meet : callable
             Return whether the filters of two entities let them meet.
+        velocity_on : callable
+            Return the velocity with which an entity carries along an axis and sign of up, or None.
         """
         self.state = state
         self.bodies = state.bodies
         self.dim = state.bodies.dim
         self.row_of = row_of
         self.places = places
-        self.disabled, self.carry, self.sensor, self.zone = kinds
-        self.standing, self.walking = states
-        self.may_meet = may_meet
+        self.disabled, self.carry, self.sensor, self.zone, self.gravity_scale = kinds
+        self.standing, self.walking, self.rising, self.falling = states
+        self.may_meet, self.velocity_on = may_meet, velocity_on
         self.searched = None
         self.last = zeros(LONG, 0)
         self.following = zeros(LONG, 0)
         if not cython.compiled:
             for name in ("centre", "half", "own", "own_before", "motion", "written"):
                 setattr(self, name, [0.0] * 3)
-            self.wishes, self.times = [0.0] * 8, [0.0] * 4
+            self.wishes, self.flight, self.times = [0.0] * 8, [0.0] * 6, [0.0] * 6
             self.of_position = self.of_extents = self.of_velocity = None
-            self.of_wishes = self.of_times = None
+            self.of_wishes = self.of_flight = self.of_times = None
         self.has_slots = not cython.compiled
 
     def __dealloc__(self):
@@ -145,6 +159,7 @@ class PlainStrides:
             slots_free(self.of_extents)
             slots_free(self.of_velocity)
             slots_free(self.of_wishes)
+            slots_free(self.of_flight)
             slots_free(self.of_buttons)
             slots_free(self.of_times)
             slots_free(self.of_held)
@@ -158,6 +173,7 @@ class PlainStrides:
         self.types = kinds  # kept, as slots borrow them
         self.has_slots = True  # first: where memory is short, fields are read by name
         self.of_wishes = slots_new(kinds[0], WISHES)
+        self.of_flight = slots_new(kinds[0], FLIGHT)
         self.of_buttons = slots_new(kinds[0], BUTTONS)
         self.of_position = slots_new(kinds[1], XYZ)
         self.of_extents = slots_new(kinds[2], XYZ)
@@ -240,6 +256,8 @@ class PlainStrides:
         _read_named(self.of_times, TIMES, memory, self.times)
         if self._wishes_more(character, memory):
             return False
+        state: Any = character.state
+        self.flies = state is self.rising or state is self.falling
         self.sign = 1 if self.axis > 0 else -1
         self.axis = abs(self.axis) - 1
         row: cython.Py_ssize_t = self.row_of.find(entity)
@@ -255,8 +273,14 @@ class PlainStrides:
                 return False
         _read_named(self.of_position, XYZ, components[1], self.centre)
         _read_named(self.of_extents, XYZ, components[2], self.half)
-        if not self._finds_ground(row):
+        if not self._finds_ground(row) or (self.riding is not None) != memory.rode:
             return False
+        if self.flies:
+            _read_named(self.of_flight, FLIGHT, character, self.flight)
+            if character.hover:
+                return False
+            if self.gravity_scale in its:
+                self.flight[1] *= its[self.gravity_scale].value
         _read_tuple(memory.own, self.own_before)
         for k in range(3):
             self.own[k] = self.own_before[k]
@@ -284,7 +308,10 @@ class PlainStrides:
         far = sqrt(far)
         change: cython.double = 0.0
         if far > 0.0:
-            change = (self.wishes[4] if length > 0.0 else self.wishes[5]) * self.dt
+            change = self.wishes[4] if length > 0.0 else self.wishes[5]
+            if self.flies:
+                change = change * self.flight[0] if self.flight[0] > 0.0 else 0.0
+            change *= self.dt
         walks: cython.bint = False
         for k in range(self.dim):
             if k != self.axis:
@@ -293,9 +320,13 @@ class PlainStrides:
                 else:
                     self.own[k] += (self.motion[k] - self.own[k]) / far * change
                 walks |= self.own[k] != 0.0
-        if character.state is not (self.walking if walks else self.standing):
+        rises: cython.bint = self.flies and self._fall(character) > 0.0
+        if self.flies:
+            if state is not (self.rising if rises else self.falling):
+                return False
+        elif state is not (self.walking if walks else self.standing):
             return False
-        if walks and self._meets_anything(row):
+        if (walks or rises) and self._meets_anything(row, rises):
             return False
         self._write(components, memory, wish)
         return True
@@ -322,14 +353,31 @@ class PlainStrides:
         return False
 
     @may_raise
+    def _fall(self, character: Any) -> cython.double:
+        """Apply gravity as `Stride._fall` does, and return the speed along up."""
+        gravity: cython.double = self.flight[1]
+
+        rises: cython.double = (self.own[self.axis] + 0.0) * self.sign - gravity * self.times[
+            5
+        ] / 2.0
+        self.jumping = character.jumping and rises > 0.0
+        if self.jumping and not character.jump:
+            self.jumping = False
+            rises = min(rises, self.flight[3] * self.flight[4])
+        rises -= gravity * self.dt / 2.0
+        self.own[self.axis] = self.sign * max(rises, -self.flight[2])
+        return self.own[self.axis] * self.sign
+
+    @may_raise
     def _finds_ground(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Set `ground` to the oldest ground; return False if its contacts are more than ground."""
+        """Set `ground` to the oldest ground, and what it rides on.
+
+        Return False if its contacts are more than that.
+        """
         link: cython.longlong = self.last[row]
         best: cython.double = INF
 
-        self.ground = -1
-        if self.riders.n != 0 and self.riders.carrier[row] >= 0:
-            return False
+        self.ground, self.riding = -1, None
         while link >= 0:
             n: cython.Py_ssize_t = link >> 1
             other: cython.Py_ssize_t = self.contacts.partner(n, row)
@@ -340,15 +388,17 @@ class PlainStrides:
             if self.contacts.at[n].kind == CROSSING:
                 if self.zone in its:
                     return False
-            elif self.contacts.at[n].kind != SOLID or self.contacts.at[n].axis != self.axis:
+            elif self.flies or self.contacts.at[n].kind != SOLID:
                 return False
+            elif self.contacts.at[n].axis != self.axis:
+                return False  # a wall
             elif abs(self.contacts.at[n].sign) != 1:
                 return False  # a slope
             elif (link & 1) == (self.contacts.at[n].sign * self.sign > 0):
                 return False  # a ceiling: the normal points away from the second body
             else:
                 if self.carry in its:
-                    return False
+                    self._ride(entity)
                 since: cython.double = self.contacts.at[n].since
                 if (
                     self.ground < 0
@@ -357,17 +407,31 @@ class PlainStrides:
                 ):
                     self.ground, best = other, since
             link = self.following[link]
-        return self.ground >= 0
+        if self.riding is None and self.riders.n != 0 and self.riders.carrier[row] >= 0:
+            return False
+        return self.flies or self.ground >= 0
 
     @may_raise
-    def _meets_anything(self, row: cython.Py_ssize_t) -> cython.bint:
+    def _ride(self, ground: cython.longlong) -> cython.void:
+        """Ride on a body below, if it carries and rises the fastest."""
+        velocity: Any = self.velocity_on(ground, self.axis, self.sign)
+
+        if velocity is not None:
+            found: tuple = (-velocity[self.axis] * self.sign, ground, velocity)
+            self.riding = found if self.riding is None else min(self.riding, found)
+
+    @may_raise
+    def _meets_anything(self, row: cython.Py_ssize_t, rises: cython.bint) -> cython.bint:
         """Return whether anything that may stop it is in its way in the next two steps."""
         k: cython.int
         n: cython.Py_ssize_t
         far: cython.double = STEPS_AHEAD * self.dt
 
         for k in range(self.dim):
-            self.motion[k] = 0.0 if k == self.axis else self.own[k] * far
+            if rises:
+                self.motion[k] = self.own[k] * self.dt * STEPS_AHEAD
+            else:
+                self.motion[k] = 0.0 if k == self.axis else self.own[k] * far
             if not abs(self.motion[k]) <= LARGEST:
                 return True
         self.search.cast(self.centre, self.half, self.motion, row, self.boxes)
@@ -407,17 +471,30 @@ class PlainStrides:
         character: Any = components[0]
         velocity: Any = components[3]
         passed: cython.double = self.times[1]
-        ground: cython.longlong = self.bodies.ids[self.ground]
         k: cython.int
 
-        self.own[self.axis] = 0.0
+        if self.flies:
+            if self.own_before[self.axis] * self.sign > 0.0 and not character.jumping:
+                memory.gone = True  # it was thrown
+            character.jumping = self.jumping
+            character.air_time = self.flight[5] + passed
+            memory.air_dt = self.dt
+        else:
+            self.own[self.axis] = 0.0
+            ground: cython.longlong = self.bodies.ids[self.ground]
+            if character.ground != ground:
+                character.ground = ground
+        if self.riding is not None:
+            memory.frame = (*self.riding[2], 0.0)[:3]
         if self.dim == 2:
             self.own[2] = 0.0
         if _differ(self.own_before, self.own, 3):
             memory.own = (self.own[0], self.own[1], self.own[2])
+        _read_tuple(memory.frame, self.motion)
         for k in range(self.dim):
-            self.own[k] = self.own[k] + 0.0  # with the velocity of its ground, which is 0
-        self.own[self.axis] = self._down_to_ground()
+            self.own[k] = self.own[k] + (self.motion[k] if self.riding is None else 0.0)
+        if self.ground >= 0 and self.riding is None:
+            self.own[self.axis] = self._down_to_ground()
         if _differ(self.written, self.own, self.dim):
             velocity.x, velocity.y = self.own[0], self.own[1]
             if self.dim == 3:
@@ -425,8 +502,6 @@ class PlainStrides:
             memory.written = (velocity.x, velocity.y, velocity.z)
         if wish != 0.0 and self.wishes[6] != copysign(1.0, wish):
             character.facing = copysign(1.0, wish)
-        if character.ground != ground:
-            character.ground = ground
         character.state_time = self.wishes[7] + passed
         if self.times[0] < INF:
             memory.since_press = self.times[0] + passed
@@ -434,6 +509,8 @@ class PlainStrides:
             memory.since_dash = self.times[2] + passed
         if self.times[3] < INF:
             memory.since_ledge = self.times[3] + passed
+        if self.times[4] < INF:
+            memory.since_wall = self.times[4] + passed
         if passed != self.dt:
             memory.last_dt = self.dt
 

@@ -85,11 +85,12 @@ class QueriedBodies:
         kinds: tuple[type, ...],
         states: tuple[object, ...],
         may_meet: Callable[[int, int], bool],
+        velocity_on: Callable[[int, int, int], object],
     ) -> TakeStrides:
         """Return a function that takes the plain strides of characters; see `PlainStrides`."""
         registry = self._registry
         strides = backend.kernels.plain_strides.PlainStrides(
-            self._state, registry.row_of, registry.makers[0], kinds, states, may_meet
+            self._state, registry.row_of, registry.makers[0], kinds, states, may_meet, velocity_on
         )
 
         def take(found: list[Any], n: int, dt: float) -> int:

@@ -39,16 +39,23 @@ class Street:
         for rise in ("right", "left"):
             x = self.random.uniform(-400, 400)
             self.box((x, ground), (x + 50, ground + 25), ec.Slope(rise))
-        lift = ec.Velocity(self.random.uniform(-20, 20), 0)
-        self.box((300, ground), (360, ground + 4), lift, ec.Carry())
+        x, moves = self.random.uniform(-400, 300), self.random.uniform(-20, 20)
+        for k in range(3):  # a lift of tiles
+            tile = (x + 40 * k, ground), (x + 40 * k + 40, ground + 4)
+            self.box(*tile, ec.Velocity(moves, up * 5), ec.Carry((moves, 0)))
+        self.box((-500, ground + 90), (-100, ground + 95), ec.Velocity(0, 0), ec.Carry())
         self.heroes = []
         for n in range(6):
             settings = {"dash_speed": 500, "crouch_height": 20, "climb_speed": 90} if n % 2 else {}
+            if n == 4:
+                settings = {"hover_speed": 50, "air_jumps": 1, "wall_slide_speed": 60}
+                settings |= {"wall_jump_speed": 200, "wall_jump_lock": 0.1, "ledge_reach": 6}
             hero = Character(deceleration=math.inf if n == 2 else 1500, **settings)
             place = ec.Position(70 * n - 200, up * (ground + 16 + n))
             size = ec.Extents(8, 16, 8)
             body = [place, size, ec.Velocity(0, 0), ec.Slide(), hero]
             body += [ec.Filter(categories=2, mask=1)] if n > 2 else []
+            body += [ec.GravityScale(0.5)] if n == 5 else []
             self.heroes.append((esper.create_entity(*body), hero))
 
     def box(self, low: tuple[float, float], high: tuple[float, float], *more: object) -> None:
@@ -89,6 +96,7 @@ class Street:
             hero.across = self.random.choice([1.0, -1.0, 0.0])
         if chance() < 0.03:
             hero.jump, hero.dash = not hero.jump, chance() < 0.3
+            hero.hover = chance() < 0.5
             hero.crouch, hero.climb = chance() < 0.1, float(chance() < 0.1)
         if chance() < 0.004:
             hero.knock_back((self.random.uniform(-200, 200), 0), 0.1)
@@ -96,7 +104,8 @@ class Street:
             esper.component_for_entity(entity, ec.Velocity).x = self.random.uniform(-300, 300)
         if chance() < 0.003:
             place = esper.component_for_entity(entity, ec.Position)
-            place.set(self.random.uniform(-400, 400), place.y + self.up)
+            high = self.random.choice([1, 200])
+            place.set(self.random.uniform(-400, 400), place.y + self.up * high)
         if chance() < 0.005:
             if esper.has_component(entity, ec.Disabled):
                 esper.remove_component(entity, ec.Disabled)
@@ -165,6 +174,33 @@ def test_walk_is_plain_with_all_moves_enabled_and_among_coins() -> None:
         esper.create_entity(ec.Position(20 * k, 16), ec.Extents(8, 8), ec.Sensor())
 
     assert all(hall.step() for _ in range(40))
+
+
+@pytest.mark.usefixtures("world", "implementation")
+def test_jump_is_plain_except_for_its_start_top_and_end() -> None:
+    hall = Hall()
+    hall.hero.jump = True
+
+    plain, states = [], []
+    for _ in range(50):
+        plain.append(hall.step())
+        states.append(hall.hero.state.value)
+
+    assert hall.hero.on_ground
+    changes = sum(one != other for one, other in zip(["walking", *states], states, strict=False))
+    assert changes == 3  # it rises, falls, and walks again
+    assert plain.count(False) == 3
+
+
+@pytest.mark.usefixtures("world", "implementation")
+def test_ride_is_plain_while_the_lift_changes_its_speed() -> None:
+    lift = ec.Velocity(0, 0)
+    hall = Hall(lift, ec.Carry((5, 0)))
+    for speed in (30, -30, 0):
+        lift.set(speed, speed)
+
+        assert all(hall.step() for _ in range(9))
+        assert hall.hero.memory.frame == (speed + 5, speed, 0)
 
 
 @pytest.mark.usefixtures("world")
