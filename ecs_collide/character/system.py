@@ -32,7 +32,7 @@ class CharacterSystem(VelocitySystem):
         space.leave_gravity_to(Character)
         self.take_plain = plain_strides(
             space,
-            (ec.Disabled, ec.Carry, ec.Sensor, Zone, ec.GravityScale),
+            (ec.Disabled, ec.Carry, ec.Sensor, Zone, ec.GravityScale, ec.Slope, ec.Velocity),
             PLAIN_STATES,
             partial(velocity_on, space),
         )

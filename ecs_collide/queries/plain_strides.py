@@ -8,9 +8,11 @@ A stride is plain if all of this holds:
 
 - The last stride ended in contact with the ground, or in the air, and did nothing else:
   `Memory.plain`.
-- The velocity is the one that it wrote, and there is no wish but to walk.
-- It touches no wall and is in no zone.  In the air it touches nothing.
-- Two steps ahead there is nothing but sensors and what its filter lets it pass.
+- The velocity is the one that it wrote, or on the ground another one along it.  There is no wish
+  but to walk.
+- It is in no zone.  In the air it touches nothing.
+- Two steps ahead there is nothing but sensors, what its filter lets it pass, and, if it does not
+  rise, what is too high to step onto.
 - It goes on standing, walking, rising or falling.  If it rides, it goes on riding.
 
 Nothing is written before all of it is known.
@@ -51,12 +53,14 @@ class PlainStrides:
     state: StepState
     row_of: RowOf
     places: Any  # the binding of `Position`
-    # component types: of the game's switch for a body, carriers, sensors, zones, own gravity
+    # component types: of the game's switch for a body, carriers, sensors, zones and so on
     disabled: Any
     carry: Any
     sensor: Any
     zone: Any
     gravity_scale: Any
+    slope: Any
+    velocity: Any
     may_meet: Any  # whether the filters of two entities let them meet
     velocity_on: Any  # the velocity with which a body carries, or None
     standing: Any  # the states of a character, by identity
@@ -85,6 +89,8 @@ class PlainStrides:
     flies: cython.bint  # whether it is in the air
     jumping: cython.bint  # whether it goes on rising by a jump that may be cut
     ground: cython.Py_ssize_t  # its row
+    wall: cython.longlong  # the wall with the least id that it touches, or -1
+    wall_face: cython.int  # (axis + 1) * sign of its normal
     riding: Any  # of the carrier below it: -speed along up, entity, velocity; or None
     centre: cython.double[3]
     half: cython.double[3]
@@ -92,6 +98,7 @@ class PlainStrides:
     own_before: cython.double[3]
     motion: cython.double[3]
     written: cython.double[3]  # by the last stride
+    is_turned: cython.bint  # whether its velocity is another one since
     wishes: cython.double[8]  # the numbers `WISHES`
     flight: cython.double[6]  # the numbers `FLIGHT`
     times: cython.double[6]  # the numbers `TIMES`
@@ -126,7 +133,7 @@ class PlainStrides:
         places : ComponentBinding
             Of `Position`.
         kinds : tuple of type
-            `Disabled`, `Carry`, `Sensor`, `Zone` and `GravityScale`.
+            `Disabled`, `Carry`, `Sensor`, `Zone`, `GravityScale`, `Slope` and `Velocity`.
         states : tuple
             `CharacterState.STANDING`, `WALKING`, `RISING` and `FALLING`.
         may_meet : callable
@@ -139,7 +146,8 @@ class PlainStrides:
         self.dim = state.bodies.dim
         self.row_of = row_of
         self.places = places
-        self.disabled, self.carry, self.sensor, self.zone, self.gravity_scale = kinds
+        self.disabled, self.carry, self.sensor, self.zone = kinds[:4]
+        self.gravity_scale, self.slope, self.velocity = kinds[4:]
         self.standing, self.walking, self.rising, self.falling = states
         self.may_meet, self.velocity_on = may_meet, velocity_on
         self.searched = None
@@ -268,9 +276,16 @@ class PlainStrides:
             return False  # another body has had this id
         _read_named(self.of_velocity, XYZ, velocity, self.motion)
         _read_tuple(memory.written, self.written)
+        _read_tuple(memory.own, self.own_before)
+        self.is_turned = False
         for k in range(3):
+            self.own[k] = self.own_before[k]
             if self.motion[k] != self.written[k]:
-                return False
+                if self.flies or k == self.axis:
+                    return False
+                self.is_turned = True
+                if not _are_same(self.motion[k], self.written[k]):
+                    self.own[k] = self.motion[k]
         _read_named(self.of_position, XYZ, components[1], self.centre)
         _read_named(self.of_extents, XYZ, components[2], self.half)
         if not self._finds_ground(row) or (self.riding is not None) != memory.rode:
@@ -281,9 +296,6 @@ class PlainStrides:
                 return False
             if self.gravity_scale in its:
                 self.flight[1] *= its[self.gravity_scale].value
-        _read_tuple(memory.own, self.own_before)
-        for k in range(3):
-            self.own[k] = self.own_before[k]
         for k in range(self.dim):
             if not (abs(self.centre[k]) <= LARGEST and 0.0 <= self.half[k] <= LARGEST):
                 return False
@@ -326,7 +338,7 @@ class PlainStrides:
                 return False
         elif state is not (self.walking if walks else self.standing):
             return False
-        if (walks or rises) and self._meets_anything(row, rises):
+        if (walks or rises) and self._meets_anything(row, rises, character):
             return False
         self._write(components, memory, wish)
         return True
@@ -370,14 +382,14 @@ class PlainStrides:
 
     @may_raise
     def _finds_ground(self, row: cython.Py_ssize_t) -> cython.bint:
-        """Set `ground` to the oldest ground, and what it rides on.
+        """Set `ground` to the oldest ground, its carrier, and its wall.
 
         Return False if its contacts are more than that.
         """
         link: cython.longlong = self.last[row]
         best: cython.double = INF
 
-        self.ground, self.riding = -1, None
+        self.ground, self.riding, self.wall = -1, None, -1
         while link >= 0:
             n: cython.Py_ssize_t = link >> 1
             other: cython.Py_ssize_t = self.contacts.partner(n, row)
@@ -390,10 +402,12 @@ class PlainStrides:
                     return False
             elif self.flies or self.contacts.at[n].kind != SOLID:
                 return False
-            elif self.contacts.at[n].axis != self.axis:
-                return False  # a wall
             elif abs(self.contacts.at[n].sign) != 1:
                 return False  # a slope
+            elif self.contacts.at[n].axis != self.axis:
+                if self.wall < 0 or entity < self.wall:
+                    self.wall = entity
+                    self.wall_face = self.contacts.face(n) * (-1 if link & 1 else 1)
             elif (link & 1) == (self.contacts.at[n].sign * self.sign > 0):
                 return False  # a ceiling: the normal points away from the second body
             else:
@@ -421,8 +435,14 @@ class PlainStrides:
             self.riding = found if self.riding is None else min(self.riding, found)
 
     @may_raise
-    def _meets_anything(self, row: cython.Py_ssize_t, rises: cython.bint) -> cython.bint:
-        """Return whether anything that may stop it is in its way in the next two steps."""
+    def _meets_anything(
+        self, row: cython.Py_ssize_t, rises: cython.bint, character: Any
+    ) -> cython.bint:
+        """Return whether anything may change its way in the next two steps.
+
+        A wall ends it in the step.  Beside slopes, `ramps.follow` may bend it there, except in 2D
+        at a wall at rest, or at a body that it pushes.
+        """
         k: cython.int
         n: cython.Py_ssize_t
         far: cython.double = STEPS_AHEAD * self.dt
@@ -438,11 +458,31 @@ class PlainStrides:
         for n in range(self.search.best.n):
             entity: cython.longlong = self.bodies.ids[self.search.best.items[n]]
             its: Any = self.database.get(entity)
-            if its is None or (
-                self.sensor not in its and self.may_meet(self.bodies.ids[row], entity)
+            if its is None:
+                return True
+            if self.sensor in its or not self.may_meet(self.bodies.ids[row], entity):
+                continue
+            if rises or self.slope in its:
+                return True
+            other: cython.Py_ssize_t = self.search.best.items[n]
+            if not (self.flies or self.bodies.dynamic[other]) and (
+                self.dim != 2 or self.riding is not None or self.velocity in its
             ):
                 return True
+            limit: cython.double = character.corner if self.flies else character.step_height
+            if 0.0 < self._height_above_feet(other) <= limit * (1.0 + SAME):
+                return True
         return False
+
+    def _height_above_feet(self, other: cython.Py_ssize_t) -> cython.double:
+        """Return how far above its feet the top of a body is."""
+        k: cython.int = self.axis
+        feet: cython.double = self.centre[k] - self.sign * self.half[k]
+        top: cython.double = (
+            self.bodies.tight_max[other, k] if self.sign > 0 else self.bodies.tight_min[other, k]
+        )
+
+        return (top - feet) * self.sign
 
     def _down_to_ground(self) -> cython.double:
         """Return the velocity along up that closes the gap to the ground that rounding left."""
@@ -451,12 +491,7 @@ class PlainStrides:
         centre: cython.double = self.centre[k]
         half: cython.double = self.half[k]
         feet: cython.double = centre - sign * half
-        top: cython.double = (
-            self.bodies.tight_max[self.ground, k]
-            if self.sign > 0
-            else self.bodies.tight_min[self.ground, k]
-        )
-        gap: cython.double = -((top - feet) * sign)
+        gap: cython.double = -self._height_above_feet(self.ground)
 
         if not 0.0 < gap <= LENGTH_ROUNDING * (abs(centre) + half):
             return 0.0
@@ -484,6 +519,11 @@ class PlainStrides:
             ground: cython.longlong = self.bodies.ids[self.ground]
             if character.ground != ground:
                 character.ground = ground
+        if self.wall >= 0 and memory.ledge < 0:
+            for k in range(3):
+                self.motion[k] = 0.0
+            self.motion[abs(self.wall_face) - 1] = 1.0 if self.wall_face > 0 else -1.0
+            memory.wall = (self.motion[0], self.motion[1], self.motion[2])
         if self.riding is not None:
             memory.frame = (*self.riding[2], 0.0)[:3]
         if self.dim == 2:
@@ -495,7 +535,7 @@ class PlainStrides:
             self.own[k] = self.own[k] + (self.motion[k] if self.riding is None else 0.0)
         if self.ground >= 0 and self.riding is None:
             self.own[self.axis] = self._down_to_ground()
-        if _differ(self.written, self.own, self.dim):
+        if self.is_turned or _differ(self.written, self.own, self.dim):
             velocity.x, velocity.y = self.own[0], self.own[1]
             if self.dim == 3:
                 velocity.z = self.own[2]
@@ -513,6 +553,11 @@ class PlainStrides:
             memory.since_wall = self.times[4] + passed
         if passed != self.dt:
             memory.last_dt = self.dt
+
+
+def _are_same(one: cython.double, other: cython.double) -> cython.bint:
+    """Return whether two speeds are the same except for rounding, as for a `Figure`."""
+    return abs(one - other) <= SAME * max(1.0, abs(one), abs(other)) * 2.0**-10
 
 
 @may_raise
