@@ -8,8 +8,8 @@ A stride is plain if all of this holds:
 
 - The last stride ended in contact with the ground, or in the air, and did nothing else:
   `Memory.plain`.
-- The velocity is the one that it wrote, or on the ground another one along it.  There is no wish
-  but to walk.
+- The velocity is the one that it wrote, or on the ground another one that does not rise.  There
+  is no wish but to walk.
 - It is in no zone.  In the air it touches nothing.
 - Two steps ahead there is nothing but sensors, what its filter lets it pass, and, if it does not
   rise, what is too high to step onto.
@@ -281,8 +281,8 @@ class PlainStrides:
         for k in range(3):
             self.own[k] = self.own_before[k]
             if self.motion[k] != self.written[k]:
-                if self.flies or k == self.axis:
-                    return False
+                if self.flies or (k == self.axis and not self.motion[k] * self.sign <= 0.0):
+                    return False  # thrown
                 self.is_turned = True
                 if not _are_same(self.motion[k], self.written[k]):
                     self.own[k] = self.motion[k]
@@ -408,9 +408,8 @@ class PlainStrides:
                 if self.wall < 0 or entity < self.wall:
                     self.wall = entity
                     self.wall_face = self.contacts.face(n) * (-1 if link & 1 else 1)
-            elif (link & 1) == (self.contacts.at[n].sign * self.sign > 0):
-                return False  # a ceiling: the normal points away from the second body
-            else:
+            elif (link & 1) != (self.contacts.at[n].sign * self.sign > 0):
+                # Ground: the normal points away from the second body.  A ceiling does nothing.
                 if self.carry in its:
                     self._ride(entity)
                 since: cython.double = self.contacts.at[n].since

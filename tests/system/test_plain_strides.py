@@ -150,7 +150,7 @@ class Hall:
         def noted(found: list[object], n: int, dt: float) -> int:
             end = take(found, n, dt)
             if n == 0:
-                self.is_plain = end == 1
+                self.is_plain = end > 0
             return end
 
         self.system.take_plain = noted
@@ -270,6 +270,23 @@ def test_walk_against_a_wall_is_plain(way: int) -> None:
     assert all(hall.step() for _ in range(40))
     assert hall.space.position_of(hall.entity)[0] == start + way * 30
     assert hall.hero.memory.wall == (-way, 0, 0)
+
+
+@pytest.mark.usefixtures("world", "implementation")
+def test_walk_with_another_character_on_the_head_is_plain() -> None:
+    hall = Hall()
+    place = hall.space.position_of(hall.entity)
+    size, rider = ec.Extents(8, 16), Character()
+    rider.walk = 1.0
+    velocity = ec.Velocity(240, 0)
+    above = ec.Position(place[0], place[1] + 32)
+    upper = esper.create_entity(above, size, velocity, ec.Slide(), rider)
+    hall.step(5)
+
+    assert all(hall.step() for _ in range(20))
+    contact = hall.space.is_on(upper)
+    assert contact is not None
+    assert contact.other(upper) == hall.entity
 
 
 @pytest.mark.usefixtures("world")
