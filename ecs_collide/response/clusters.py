@@ -78,6 +78,8 @@ class Node:
     lasts: cython.schar
     resizes: cython.schar
     is_broken: cython.schar
+    rests: cython.schar
+    is_released: cython.schar
     rim_of: cython.longlong
     searched_in: cython.longlong
     rank: cython.longlong
@@ -269,6 +271,8 @@ class Clusters(SharedMotion):
         if self.nodes[root].anchor >= 0:
             if self.gravity.is_on:
                 self.gravity.hold(i, k)
+        elif self.nodes[node].is_released and self.nodes[root].size == 1:
+            pass
         elif self.merged_in[i, k] < self.first_instant:
             self.merged_in[i, k] = self.instant
 
@@ -582,6 +586,7 @@ class Clusters(SharedMotion):
         self.nodes[node].velocity = velocity
         self.nodes[node].shift = 0.0
         self.nodes[node].resizes = self.nodes[node].is_broken = 0
+        self.nodes[node].is_released = 0
         self.nodes[node].momentum = mass * velocity
         self.nodes[node].momentum_low = error_of_product(mass, velocity, mass * velocity)
 

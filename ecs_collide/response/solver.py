@@ -240,6 +240,8 @@ class Solver:
 
         if apart <= 0.0 or (restitution == 0.0 and not self.may_part):
             return False
+        if restitution == 0.0 and not b.rare.any_slope and (self._is_fixed(0) or self._is_fixed(1)):
+            return False  # `Projection` lets the body fall once the instant is solved
         if not m.is_dynamic[1]:
             m.impulse = b.mass[i] * (closing + apart)
             self.clusters.turn_freely(i, m.axis, v2 + m.sign * apart)
@@ -252,6 +254,18 @@ class Solver:
             self.clusters.turn_freely(i, m.axis, v1 + both * b.mass[j])
             self.clusters.turn_freely(j, m.axis, v2 - both * b.mass[i])
         return True
+
+    def _is_fixed(self, n: cython.int) -> cython.bint:
+        """Return whether body n of the impact is an anchor, or has one, that is not held."""
+        m: ImpactState = self.impact
+        joins: cython.bint = self.second_joins if n else self.first_joins
+        anchor: cython.Py_ssize_t = m.rows[n]
+
+        if joins:
+            anchor = self.clusters.nodes[
+                self.clusters.root(self.clusters.node_of[anchor, m.axis])
+            ].anchor
+        return anchor >= 0 and not self.bodies.on_hold[anchor]
 
     def _rebound(self, restitution: cython.double) -> cython.bint:
         """Rebound a pair; return False if it must be merged, as it still closes or both last."""

@@ -190,6 +190,53 @@ def test_gravity_along_a_wall_of_boxes_that_grow_changes_nothing_across_it(kind,
 
 
 @pytest.mark.slow_in_python
+@pytest.mark.parametrize("has_floor", [False, True], ids=["falls", "lies on a floor"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_gravity_along_a_wall_does_not_change_its_answer(kind, has_floor, volume):
+    space = ec.install(gravity=(-1e-3, 0))
+    for number in range(volume(6, 30, 200)):
+        rng = random.Random(f"along {kind} {number}")
+        boxes = make_wall(rng, kind, rng.randint(1, 5), rng.randint(2, 5))
+        if has_floor:
+            boxes += [Box(-1.0, y - 4.25, 0.0, 1.0, "static", 0) for y in range(14)]
+        expected = least_change(boxes)
+        answers = []
+        for turn in map(TURNS.get, ("as it is", "as it is", "mirrored", "turned")):
+            order = rng.sample(range(len(boxes)), len(boxes))
+            space.gravity = turn(-1e-3, 0)
+
+            answers.append([turn(*v) for v in velocities_after(boxes, order, turn)])
+
+            assert (space.stats.crushed > 0) == (expected is None), number
+        for n, exact in (expected or {}).items():
+            assert answers[0][n][0] == pytest.approx(float(exact), abs=1e-8), (number, n)
+        if expected:
+            assert all(answer == answers[0] for answer in answers)
+
+
+@pytest.mark.parametrize("mass", [1.0, 1000.0])
+def test_boxes_that_hit_a_ceiling_together_fall_for_the_rest_of_the_step(mass):
+    #
+    #   | ceiling |
+    #   +----+----+       The lower box presses the upper one against the ceiling.  Then both
+    #   |  1 |            fall from there, because nothing holds them up.
+    #   +----+
+    #   |  2 |
+    #   +----+
+    #
+    ec.install(gravity=(0, -8))
+    upper, lower = ec.Velocity(0, 1), ec.Velocity(0, 2)
+    esper.create_entity(ec.Position(0, 3), ec.Extents(0.5, 0.5))
+    esper.create_entity(ec.Position(0, 2), ec.Extents(0.5, 0.5), upper, ec.Slide())
+    box = (ec.Position(0, 1), ec.Extents(0.5, 0.5), lower, ec.Slide(), ec.Mass(mass))
+    esper.create_entity(*box)
+
+    esper.process(0.125)
+
+    assert upper.y == lower.y == -1
+
+
+@pytest.mark.slow_in_python
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wall_that_is_turned_or_built_in_another_order_has_the_same_answer(kind, volume):
     space = ec.install()
