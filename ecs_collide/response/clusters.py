@@ -78,8 +78,6 @@ class Node:
     lasts: cython.schar
     resizes: cython.schar
     is_broken: cython.schar
-    rests: cython.schar
-    is_released: cython.schar
     rim_of: cython.longlong
     searched_in: cython.longlong
     rank: cython.longlong
@@ -271,8 +269,6 @@ class Clusters(SharedMotion):
         if self.nodes[root].anchor >= 0:
             if self.gravity.is_on:
                 self.gravity.hold(i, k)
-        elif self.nodes[node].is_released and self.nodes[root].size == 1:
-            pass
         elif self.merged_in[i, k] < self.first_instant:
             self.merged_in[i, k] = self.instant
 
@@ -349,7 +345,19 @@ class Clusters(SharedMotion):
         return False
 
     def _share_kick(self, root: cython.Py_ssize_t) -> cython.void:
-        """Give the members of a cluster the mean of their kicks, weighted by mass."""
+        """Give the members of a cluster the mean of their kicks."""
+        k: cython.int = self.nodes[root].axis
+        node: cython.Py_ssize_t = root
+        kick: cython.double = self._mean_kick(root)
+
+        while node:
+            i: cython.Py_ssize_t = self.nodes[node].body
+            if self.node_of[i, k] == node:
+                self.gravity.pull_with(i, k, kick, self.step.now)
+            node = self.nodes[node].next
+
+    def _mean_kick(self, root: cython.Py_ssize_t) -> cython.double:
+        """Return the mean of the kicks of a cluster, weighted by mass."""
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
         total: cython.double = 0.0
@@ -363,11 +371,22 @@ class Clusters(SharedMotion):
                 total += self.bodies.mass[i] * self.gravity.kick_of(i, k)
                 mass += self.bodies.mass[i]
             node = self.nodes[node].next
-        node = root
+        return total / mass
+
+    def let_go(self, root: cython.Py_ssize_t) -> cython.void:
+        """Give the members of a cluster the velocity that they have now, and each its own kick.
+
+        These count as their velocities before the instant.
+        """
+        k: cython.int = self.nodes[root].axis
+        node: cython.Py_ssize_t = root
+        velocity: cython.double = self.nodes[root].velocity
+
+        if self.nodes[root].anchor < 0:
+            velocity -= self._mean_kick(root)
         while node:
-            i = self.nodes[node].body
-            if self.node_of[i, k] == node:
-                self.gravity.pull_with(i, k, total / mass, self.step.now)
+            kick: cython.double = self.gravity.kick_of(self.nodes[node].body, k)
+            self.nodes[node].before = (velocity + self.nodes[node].shift) + kick
             node = self.nodes[node].next
 
     def end_step(self) -> cython.void:
@@ -586,7 +605,6 @@ class Clusters(SharedMotion):
         self.nodes[node].velocity = velocity
         self.nodes[node].shift = 0.0
         self.nodes[node].resizes = self.nodes[node].is_broken = 0
-        self.nodes[node].is_released = 0
         self.nodes[node].momentum = mass * velocity
         self.nodes[node].momentum_low = error_of_product(mass, velocity, mass * velocity)
 

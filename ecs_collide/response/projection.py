@@ -31,10 +31,10 @@ Bodies of a higher dominance outweigh all bodies of lower ones, as if their mass
 the velocity of a tree is that of its members of the highest *rank*, and a force of a higher rank
 outweighs all forces of lower ones.
 
-If gravity acts, the kicks are next (`motion/gravity.py`).  Their constraints are the contacts that
-stay closed.  So a body *rests*, and has none, if its gravity presses it against an anchor or against
-a body that rests.  Other anchored bodies fall from where they are, and are released.  With slopes
-in the space, `Solver` parts such pairs at once, as the forces of slopes are not links.
+The velocities v contain half of what gravity adds to the end of the step, the *kick*
+(`motion/gravity.py`).  An impact may press bodies together that gravity parts after it, such as a
+body and the ceiling.  So `let_go` solves the clusters of such an instant once more, from the one
+velocity that their members have then, plus the kick of each.
 
 These clusters stay as they are: clusters that last, that a body has left by a rebound, or that a
 held body anchors.  So do clusters of more than `MEMBER_LIMIT` bodies, because the forces of a crowd
@@ -141,7 +141,8 @@ class Projection:
     clusters: Clusters
     n: cython.Py_ssize_t  # the number of the last link; 0 stands for none
     n_settled: cython.Py_ssize_t  # the last link at the last `settle`
-    n_released: cython.Py_ssize_t  # the last link at the last `_release`
+    # whether gravity may part bodies that have met in this instant: see `let_go`
+    lets_go: cython.bint
     link_room: cython.Py_ssize_t
     link_bytes: cython.schar[::1]
     links: cython.pointer[Link]
@@ -150,7 +151,6 @@ class Projection:
     n_waiting: cython.Py_ssize_t
     # the component that is settled, on one axis
     axis: cython.int
-    resting: cython.int[::1]  # nodes that rest on anchors, see `_release`
     n_members: cython.Py_ssize_t
     member_bytes: cython.schar[::1]
     members: cython.pointer[Member]
@@ -182,7 +182,7 @@ class Projection:
         self.bodies = step.bodies
         self.pairs = step.pairs
         self.clusters = clusters
-        self.n = self.n_settled = self.n_released = self.link_room = 0
+        self.n = self.n_settled = self.link_room = 0
         self.first_waiting = self.n_waiting = 0
         self.axis = self.n_ends = 0
         self.n_members = self.n_order = self.n_pieces = self.n_pulls = 0
@@ -191,9 +191,8 @@ class Projection:
         self.way_rank = 0
         self.wall = 0
         self.n_searches = 0
-        self.is_stuck = False
+        self.is_stuck = self.lets_go = False
         self.waiting = zeros(INT, 0)
-        self.resting = zeros(INT, 0)
         self.component_of = zeros(LONG, 0)
         self.member_of = zeros(INT, 0)
         self.order = zeros(INT, MEMBER_LIMIT)
@@ -228,7 +227,8 @@ class Projection:
     @cython.inline
     def end_instant(self) -> cython.void:
         """Forget all links."""
-        self.n = self.n_settled = self.n_released = 0
+        self.n = self.n_settled = 0
+        self.lets_go = False
 
     @may_raise
     def add(
@@ -265,156 +265,56 @@ class Projection:
 
         O(members) for each component if nothing parts.
         """
+        self.is_stuck = False
+        if self.n == self.n_settled:
+            return False
+        self._settle_from(self.n_settled + 1, 2)
+        return self.clusters.has_changed()
+
+    @may_raise
+    def let_go(self) -> cython.bint:
+        """Part bodies that gravity parts after they have met; return whether any velocity changed.
+
+        The clusters of the instant are solved once more, with the kicks of their members.
+        """
+        e: cython.Py_ssize_t
+
+        if not self.lets_go:
+            return False
+        self.lets_go = False
+        self._make_room_for_nodes()
+        self.component += 1
+        for e in range(1, self.n + 1):
+            node: cython.Py_ssize_t = self.links[e].low or self.links[e].high
+            root: cython.Py_ssize_t = self.clusters.root(node)
+            if self._is_open(node) and self.component_of[root] != self.component:
+                self.component_of[root] = self.component
+                self.clusters.let_go(root)
+        self._settle_from(1, 1)
+        return self.clusters.has_changed()
+
+    @may_raise
+    def _settle_from(self, start_link: cython.Py_ssize_t, least: cython.int) -> cython.void:
+        """Solve the components of a link and those after it, if they have so many ends of links."""
         e: cython.Py_ssize_t
         first: cython.longlong = self.component + 1
 
-        self.is_stuck = False
-        if self.n == self.n_settled:
-            return self._release()
-        if self.component_of.shape[0] < self.clusters.capacity:
-            self.component_of = grown(self.component_of, self.clusters.capacity)
-            self.member_of = grown(self.member_of, self.clusters.capacity)
-        for e in range(self.n_settled + 1, self.n + 1):
+        self._make_room_for_nodes()
+        for e in range(start_link, self.n + 1):
             start: cython.Py_ssize_t = self.links[e].low or self.links[e].high
             if self.component_of[start] >= first or not self._is_open(start):
                 continue
             self._collect(start)
-            if self.n_ends > 1 and self._solve():
+            if self.n_ends >= least and self._solve():
                 self._form()
         self.n_settled = self.n
-        return self.clusters.has_changed() or self._release()
-
-    # -- gravity --
 
     @may_raise
-    def _release(self) -> cython.bint:
-        """Let bodies fall that have an anchor but do not rest on it; return whether any does.
-
-        A body rests if its own gravity presses it against an anchor, or against a body that rests.
-        """
-        c: Clusters = self.clusters
-        e: cython.Py_ssize_t
-        n: cython.Py_ssize_t = 0
-        node: cython.Py_ssize_t
-        first: cython.Py_ssize_t = 0
-
-        if self.n == self.n_released or not c.gravity.is_on or self.bodies.rare.any_slope:
-            return False
-        self.n_released = self.n
-        for e in range(1, self.n + 1):  # node 0 may be written, too
-            c.nodes[self.links[e].low].rests = c.nodes[self.links[e].high].rests = 0
-        if self.resting.shape[0] < c.capacity:
-            self.resting = grown(self.resting, c.capacity)
-        for e in range(1, self.n + 1):
-            if self.links[e].low == 0 or self.links[e].high == 0:
-                n = self._rest(e, 0, n)
-        while first < n:
-            node = self.resting[first]
-            first += 1
-            e = c.nodes[node].links
-            while e:
-                if self.links[e].low and self.links[e].high:
-                    n = self._rest(e, node, n)
-                e = self._next_link(e, node)
-        for e in range(1, self.n + 1):
-            self._divide(self.links[e].low or self.links[e].high)
-        return c.has_changed()
-
-    def _rest(
-        self, e: cython.Py_ssize_t, base: cython.Py_ssize_t, n: cython.Py_ssize_t
-    ) -> cython.Py_ssize_t:
-        """List one side of a link if it rests on the other, an anchor or node `base`.
-
-        Returns how many nodes are listed in `resting`.
-        """
-        c: Clusters = self.clusters
-        node: cython.Py_ssize_t = self.links[e].low + self.links[e].high - base
-        root: cython.Py_ssize_t = c.root(node)
-        pull: cython.double = self._own_kick(node)
-        speed: cython.double = (
-            c.nodes[c.root(base)].velocity if base else self._speed_of_anchor_on(e, node)
-        )
-
-        if self.links[e].high == node:
-            pull = -pull
-        if (
-            c.nodes[node].rests
-            or c.node_of[c.nodes[node].body, c.nodes[node].axis] != node
-            or pull < 0.0
-            or c.nodes[root].anchor < 0
-            or c.nodes[root].velocity != speed
-        ):
-            return n
-        c.nodes[node].rests = 1
-        self.resting[n] = node
-        return n + 1
-
-    @cython.cfunc
-    @cython.inline
-    def _next_link(self, e: cython.Py_ssize_t, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the link of a node after link `e`, or 0."""
-        return (
-            self.links[e].next_of_low if self.links[e].low == node else self.links[e].next_of_high
-        )
-
-    def _own_kick(self, node: cython.Py_ssize_t) -> cython.double:
-        """Return the kick that the body of a node has without an anchor."""
-        return self.clusters.gravity.kick_of(
-            self.clusters.nodes[node].body, self.clusters.nodes[node].axis
-        )
-
-    def _speed_of_anchor_on(self, e: cython.Py_ssize_t, node: cython.Py_ssize_t) -> cython.double:
-        """Return the velocity of the anchor of a link of a node."""
-        return self.bodies.velocity[self.links[e].anchor, self.clusters.nodes[node].axis]
-
-    @may_raise
-    def _divide(self, node: cython.Py_ssize_t) -> cython.void:
-        """Let the members of an anchored cluster fall that do not rest."""
-        c: Clusters = self.clusters
-        root: cython.Py_ssize_t = c.root(node)
-        k: cython.int = c.nodes[root].axis
-        anchor: cython.Py_ssize_t = c.nodes[root].anchor
-        velocity: cython.double = c.nodes[root].velocity
-        n_rest: cython.Py_ssize_t = 0
-        n_fall: cython.Py_ssize_t = 0
-        n: cython.Py_ssize_t
-
-        if (
-            anchor < 0
-            or self.bodies.on_hold[anchor]
-            or c.nodes[root].lasts
-            or c.nodes[root].resizes
-        ):
-            return
-        is_solved: cython.bint = not c.nodes[root].is_broken and c.nodes[root].size <= MEMBER_LIMIT
-        node = root
-        while node:
-            i: cython.Py_ssize_t = c.nodes[node].body
-            if c.node_of[i, k] != node:
-                pass
-            elif c.nodes[node].rests or self.bodies.on_hold[i] or self._own_kick(node) == 0.0:
-                if is_solved:
-                    self.order[n_rest] = node
-                    n_rest += 1
-            elif is_solved:
-                self.pieces[n_fall] = node
-                n_fall += 1
-            else:
-                c.turn_alone(i, k, velocity + self._own_kick(node))
-            node = c.nodes[node].next
-        if n_fall == 0:
-            return
-        for n in range(n_fall):
-            node = self.pieces[n]
-            c.form(self.pieces[n : n + 1], 1, velocity + self._own_kick(node), -1)
-            c.nodes[node].is_released = 1
-            e: cython.Py_ssize_t = c.nodes[node].links
-            while e:
-                self.links[e].presses = 0
-                self.links[e].force = 0.0
-                e = self._next_link(e, node)
-        if n_rest:
-            c.form(self.order, n_rest, velocity, anchor)
+    def _make_room_for_nodes(self) -> cython.void:
+        """Make room for all nodes of the clusters."""
+        if self.component_of.shape[0] < self.clusters.capacity:
+            self.component_of = grown(self.component_of, self.clusters.capacity)
+            self.member_of = grown(self.member_of, self.clusters.capacity)
 
     # -- the component --
 
@@ -460,7 +360,11 @@ class Projection:
                     self.neighbours[n_ends].member = self.member_of[other] if other else -1
                     self.neighbours[n_ends].link = e
                     n_ends += 1
-                e = self._next_link(e, node)
+                e = (
+                    self.links[e].next_of_low
+                    if self.links[e].low == node
+                    else (self.links[e].next_of_high)
+                )
             self.members[n].end = n_ends
             n += 1
         self.n_ends = n_ends

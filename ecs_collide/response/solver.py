@@ -65,8 +65,10 @@ class Solver:
     # the rows of the two anchors that have kept the last pair from merging
     solid_first: cython.Py_ssize_t
     solid_second: cython.Py_ssize_t
-    # whether gravity may part the next pair if restitution is 0: at its first resolution only
+    # whether gravity may part the next pair, which does not only rest on each other, after
+    # restitution 0 has merged it: at its first resolution only
     may_part: cython.bint
+    parting: cython.double  # how fast gravity parts the present pair then, or 0
     # whether `impact.loss` is needed, because `Stop` and `Push` must not gain energy
     counts_loss: cython.bint
 
@@ -81,7 +83,8 @@ class Solver:
         self.sum = ProductSum()
         self.first_joins = self.second_joins = False
         self.solid_first = self.solid_second = -1
-        self.may_part = True
+        self.may_part = False
+        self.parting = 0.0
         self.counts_loss = False
 
     def weigh(self) -> cython.bint:
@@ -183,13 +186,16 @@ class Solver:
             self.tangential.store_velocities()
         if self.clusters.gravity.is_on:
             press = m.find_press()
+        self.parting = 0.0
+        if self.may_part and restitution == 0.0:
+            self.projection.lets_go = True
+            self.parting = max(0.0, -press)
         if m.resizes:
             if not self._resolve_faces(restitution, press):
                 return False
-        elif press != 0.0:
-            if not self._part(restitution, press) and not self._join(i, j, m.axis):
-                return False
-        elif restitution > 0.0 and self._rebound(restitution):
+        elif restitution > 0.0 and (
+            self._rebound(restitution) if press == 0.0 else self._part(restitution, press)
+        ):
             pass
         elif not self._join(i, j, m.axis):
             return False
@@ -238,10 +244,8 @@ class Solver:
         closing: cython.double = m.sign * (v2 - v1)
         apart: cython.double = restitution * max(closing - press, 0.0) - press
 
-        if apart <= 0.0 or (restitution == 0.0 and not self.may_part):
+        if apart <= 0.0:
             return False
-        if restitution == 0.0 and not b.rare.any_slope and (self._is_fixed(0) or self._is_fixed(1)):
-            return False  # `Projection` lets the body fall once the instant is solved
         if not m.is_dynamic[1]:
             m.impulse = b.mass[i] * (closing + apart)
             self.clusters.turn_freely(i, m.axis, v2 + m.sign * apart)
@@ -254,18 +258,6 @@ class Solver:
             self.clusters.turn_freely(i, m.axis, v1 + both * b.mass[j])
             self.clusters.turn_freely(j, m.axis, v2 - both * b.mass[i])
         return True
-
-    def _is_fixed(self, n: cython.int) -> cython.bint:
-        """Return whether body n of the impact is an anchor, or has one, that is not held."""
-        m: ImpactState = self.impact
-        joins: cython.bint = self.second_joins if n else self.first_joins
-        anchor: cython.Py_ssize_t = m.rows[n]
-
-        if joins:
-            anchor = self.clusters.nodes[
-                self.clusters.root(self.clusters.node_of[anchor, m.axis])
-            ].anchor
-        return anchor >= 0 and not self.bodies.on_hold[anchor]
 
     def _rebound(self, restitution: cython.double) -> cython.bint:
         """Rebound a pair; return False if it must be merged, as it still closes or both last."""
@@ -411,6 +403,7 @@ class Solver:
             return self._settle(i, j, k) == 1
         if (
             anchor >= 0
+            or self.parting > 0.0
             or not self.counts_loss
             or m.is_dynamic[0] != m.is_dynamic[1]
             or c.nodes[one].rank != c.nodes[other].rank
@@ -558,7 +551,7 @@ class Solver:
         elif c.nodes[one].rank < c.nodes[other].rank:
             m.impulse += mass1 * abs(v1 - v2)
         else:
-            m.impulse += mass1 * (mass2 / (mass1 + mass2)) * abs(v1 - v2)
+            m.impulse += mass1 * (mass2 / (mass1 + mass2)) * (abs(v1 - v2) + self.parting)
         c.merge(one, other, anchor)
         c.write_axis(m.rows[0], m.axis)
         c.write_axis(m.rows[1], m.axis)
@@ -572,7 +565,7 @@ class Solver:
         m: ImpactState = self.impact
         merged: cython.int = 0
 
-        if restitution == 0.0 and (press >= 0.0 or not self.may_part):
+        if restitution == 0.0:
             merged = self._merge_faces(m.rows[0], m.rows[1], m.axis)
         if merged == 0:
             self.faces.exchange(restitution, press)

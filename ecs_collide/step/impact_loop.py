@@ -264,7 +264,7 @@ class ImpactLoop:
         A merge may make other touching faces close.  Those impacts are queued first and
         resolved before the next search; then all pairs of turned bodies are swept.
         """
-        if self.clusters.has_changed() or self.projection.settle():
+        if self.clusters.has_changed() or self.projection.settle() or self.projection.let_go():
             self.bodies.tick += 1
             self.closing.find()
             return True
@@ -893,7 +893,11 @@ class ImpactLoop:
         if self.clusters.is_calm(i) or self.clusters.is_calm(j):
             restitution = 0.0
         normal_only |= gives_way
-        self.solver.may_part = self.pairs.impact[p].repeats == 0
+        self.solver.may_part = (
+            self.gravity.is_on
+            and self.pairs.impact[p].repeats == 0
+            and self.pairs.impact[p].speed > 0.0
+        )
         if b.rare.any_pusher:  # the velocity along the surface may be a displacement
             normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
         if is_slope:
