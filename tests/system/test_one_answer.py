@@ -247,6 +247,22 @@ def test_boxes_that_hit_a_ceiling_together_fall_for_the_rest_of_the_step(mass):
     assert upper.y == lower.y == -1
 
 
+def test_a_box_that_hits_a_balloon_from_below_falls_from_it_after_they_have_shared_the_speed():
+    space = ec.install(gravity=(0, -512))  # -8 in a step
+    balloon, box = ec.Velocity(0, 0), ec.Velocity(0, 10)
+    esper.create_entity(
+        ec.Position(0, 2), ec.Extents(1, 1), balloon, ec.Slide(), ec.GravityScale(0)
+    )
+    esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), box, ec.Slide())
+
+    esper.process(1 / 64)
+
+    (hit,) = space.collisions
+    assert hit.impulse == 5
+    assert balloon.y == 5
+    assert box.y == 5 - 8
+
+
 @pytest.mark.slow_in_python
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_wall_that_is_turned_or_built_in_another_order_has_the_same_answer(kind, volume):
