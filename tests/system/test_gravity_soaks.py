@@ -153,7 +153,12 @@ class Judge(Oracle):
         array = array[np.isin(array["outcome"], (ec.Outcome.CROSSED, ec.Outcome.CRUSHED))]
         excused = set(zip(array["first"].tolist(), array["second"].tolist(), strict=True))
         inside = self._find_inside()
-        found = {pair: inside[pair] for pair in inside.keys() - self.inside - excused}
+        sloping = {entity for entity, _ in esper.get_component(ec.Slope)}  # whose box holds what lies on the line
+        found = {
+            pair: inside[pair]
+            for pair in inside.keys() - self.inside - excused
+            if sloping.isdisjoint(pair)
+        }
         self.inside = inside.keys() | crossing
         return found
 
