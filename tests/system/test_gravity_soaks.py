@@ -153,7 +153,8 @@ class Judge(Oracle):
         array = array[np.isin(array["outcome"], (ec.Outcome.CROSSED, ec.Outcome.CRUSHED))]
         excused = set(zip(array["first"].tolist(), array["second"].tolist(), strict=True))
         inside = self._find_inside()
-        sloping = {entity for entity, _ in esper.get_component(ec.Slope)}  # whose box holds what lies on the line
+        # What lies on a slope is inside its box.
+        sloping = {entity for entity, _ in esper.get_component(ec.Slope)}
         found = {
             pair: inside[pair]
             for pair in inside.keys() - self.inside - excused
