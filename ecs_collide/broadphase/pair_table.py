@@ -210,10 +210,10 @@ class PairTable:
         if self.n > self.head.shape[0] >> 2:  # to clear all reads less
             for i in range(self.head.shape[0]):
                 self.head[i] = 0
-            self.n = 0
-        for p in range(self.n):
-            self.head[self.at[p].first] = 0
-            self.head[self.at[p].second] = 0
+        else:
+            for p in range(self.n):
+                self.head[self.at[p].first] = 0
+                self.head[self.at[p].second] = 0
         self.n = 0
         self.any_crosses = False
 

@@ -213,12 +213,12 @@ class Clusters(SharedMotion):
         k: cython.int
 
         if self.n_nodes > self.node_of.shape[0] >> 3:  # to clear all reads less
-            self.n_nodes = 0
             for n in range(self.node_of.shape[0]):
                 for k in range(self.bodies.dim):
                     self.node_of[n, k] = 0
-        for n in range(1, self.n_nodes + 1):
-            self.node_of[self.nodes[n].body, self.nodes[n].axis] = 0
+        else:
+            for n in range(1, self.n_nodes + 1):
+                self.node_of[self.nodes[n].body, self.nodes[n].axis] = 0
         for n in range(self.n_alone):
             self.is_alone[self.alone[n]] = 0
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
