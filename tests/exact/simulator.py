@@ -192,7 +192,7 @@ class Simulator:
     now : the part of the step that has passed
     queue : the next impact of each pair, under (lower id, higher id)
     entered : for each axis, the bodies that came into a group in this instant
-    parted : for each axis, those whose group has ended in it
+    parted : for each axis, the bodies whose group has ended in this instant
     merged_before : for each axis, the bodies that have joined in an earlier instant
     changed : the bodies whose velocity has changed since all their pairs were looked at
     turned_now : those of them whose faces were not looked at since
@@ -735,21 +735,23 @@ class Simulator:
         velocity = None if cluster.momentum is None else cluster.momentum / self.mass_of(cluster)
         cluster.members.discard(i)
         cluster.is_broken = True
-        for links in (self.links, self.unsettled):
-            links[k] = [link for link in links[k] if i not in link.press[:2]]
+        self._forget_links({i}, k)
         if velocity is not None:  # the others keep theirs
             cluster.momentum = velocity * self.mass_of(cluster)
 
     def dissolve(self, cluster: Cluster, k: int) -> None:
         """End a group at this instant: its members go on as they would leave the step."""
         after = {n: self.final(n, k) for n in cluster.members}
-        for links in (self.links, self.unsettled):
-            links[k] = [link for link in links[k] if cluster.members.isdisjoint(link.press[:2])]
+        self._forget_links(cluster.members, k)
         for n in cluster.members:
             del self.clusters[k][n]
             self.change(n, k, after[n])
             if cluster.anchor is None:
                 self.parted[k].add(n)
+
+    def _forget_links(self, members: set[int], k: int) -> None:
+        for links in (self.links, self.unsettled):
+            links[k] = [link for link in links[k] if members.isdisjoint(link.press[:2])]
 
     def lasting_cluster(self, i: int, k: int) -> Cluster | None:
         """Return the group of a body on an axis, if that lasts to the end of the step."""
