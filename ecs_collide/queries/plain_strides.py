@@ -11,8 +11,8 @@ A stride is plain if all of this holds:
 - The velocity is the one that it wrote, or on the ground another one that does not rise.  There
   is no wish but to walk.
 - It is in no zone.  In the air it touches nothing.
-- Two steps ahead there is nothing but sensors, what its filter lets it pass, and, if it does not
-  rise, what is too high to step onto.
+- Two steps ahead there is nothing but sensors and what its filter lets it pass.  If it does not
+  rise, bodies that are too high to step onto may be there, too.
 - It goes on standing, walking, rising or falling.  If it rides, it goes on riding.
 
 Nothing is written before all of it is known.

@@ -295,7 +295,7 @@ class Projection:
 
     @may_raise
     def _settle_from(self, start_link: cython.Py_ssize_t, least: cython.int) -> cython.void:
-        """Solve the components of a link and those after it, if they have so many ends of links."""
+        """Solve components with at least so many ends of links, of the links from `start_link` on."""
         e: cython.Py_ssize_t
         first: cython.longlong = self.component + 1
 
@@ -608,7 +608,7 @@ class Projection:
         return self._send()
 
     def _send(self) -> cython.bint:
-        """Send the excess of all members to those that lack some; return whether all gets there.
+        """Send all excess momentum to members that lack some; return whether all of it arrives.
 
         In each round all excess moves at once, link by link, to the nearest lack or as far as the
         links allow.  This is the method of Goldberg and Tarjan, "A New Approach to the Maximum-Flow
@@ -631,7 +631,7 @@ class Projection:
         return False
 
     def _find_ways(self) -> cython.bint:
-        """List the members that lack momentum in `pieces`, then all that can send it, nearest first.
+        """List in `pieces` who lacks momentum, then who can send some there, the nearest first.
 
         The list ends when all excess is in it.  Returns False if some cannot be sent.
         """
@@ -676,7 +676,7 @@ class Projection:
     ) -> cython.bint:
         """Return whether a link can pass momentum from a member to another of its tree.
 
-        It passes any amount to its high side, and can take back what it has passed on.
+        To its high side it passes any amount, to its low side only the force that it carries.
         """
         return (
             self.members[other].tree == self.members[one].tree

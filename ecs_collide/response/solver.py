@@ -65,8 +65,8 @@ class Solver:
     # the rows of the two anchors that have kept the last pair from merging
     solid_first: cython.Py_ssize_t
     solid_second: cython.Py_ssize_t
-    # whether gravity may part the next pair, which does not only rest on each other, after
-    # restitution 0 has merged it: at its first resolution only
+    # whether gravity may part the next pair once restitution 0 has merged it: it must meet at a
+    # speed, and for the first time in the instant
     may_part: cython.bint
     parting: cython.double  # how fast gravity parts the present pair then, or 0
     # whether `impact.loss` is needed, because `Stop` and `Push` must not gain energy
