@@ -315,7 +315,10 @@ class ContactsInStep:
             self.part(p, now)
 
     def _time_to_parting(self, p: cython.Py_ssize_t, now: cython.double) -> cython.double:
-        """Return the time from `now` until the first gap of a pair opens; below 0 if one is."""
+        """Return the time from `now` until the first gap of a pair opens; below 0 if one is.
+
+        A time of 1 or more may be inf.
+        """
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
@@ -350,10 +353,13 @@ class ContactsInStep:
             if nearer > clear or (nearer > 0.0 and nearer > b.slop_between(i, j, k)):
                 return -1.0
             rate: cython.double = path[one + MOTION] - path[two + MOTION]
-            if -rate - growth > 0.0:
-                rest = min(rest, max(0.0, -gap) / (-rate - growth))
-            if rate - growth > 0.0:
-                rest = min(rest, max(0.0, -plus) / (rate - growth))
+            opening: cython.double = -rate - growth
+            # Few gaps open within a step, so the first comparison is well predicted.
+            if opening > -gap and opening > 0.0:
+                rest = min(rest, max(0.0, -gap) / opening)
+            opening = rate - growth
+            if opening > -plus and opening > 0.0:
+                rest = min(rest, max(0.0, -plus) / opening)
             one += 4
             two += 4
         return rest
