@@ -5,6 +5,7 @@ from __future__ import annotations
 from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
+from ecs_collide.motion.bodies import flat
 from ecs_collide.narrowphase.packed import bytes_of, packed_rows
 
 # The phase of a step in which a contact event was found; it orders events of one time.
@@ -12,6 +13,7 @@ AT_START = 0
 WITHIN = 1
 AT_END = 2
 
+NORMAL = 4  # the first column of the normal in `EventBuffer.numbers`
 # The columns of `EventBuffer.codes`.
 EVENT_KIND = 0
 OUTCOME = 1
@@ -35,6 +37,8 @@ class EventBuffer:
     # positions, both velocities, both corners of the shared region, impulse, two more ids: the
     # order of `events.collision_dtype`
     numbers: Public[cython.double[:, ::1]]
+    flat_numbers: cython.p_double  # the same as a flat sequence of rows of `width`
+    width: cython.Py_ssize_t
     time: Public[cython.double[:]]
     exit: Public[cython.double[:]]
     impulse: cython.double[:]
@@ -53,9 +57,10 @@ class EventBuffer:
 
     def __init__(self, dim: cython.int):
         self.dim = dim
+        self.width = 8 + 7 * dim
         self.n_collisions = 0
         self.n_contacts = 0
-        self.numbers = zeros(DOUBLE, 16, 8 + 7 * dim)
+        self.numbers = zeros(DOUBLE, 16, self.width)
         self.codes = zeros(BYTE, 16, 4)
         self._name_columns()
         self.contact_time = zeros(DOUBLE, 16)
@@ -75,6 +80,7 @@ class EventBuffer:
             self.normals = {}
 
     def _name_columns(self):
+        self.flat_numbers = flat(self.numbers)
         self.time, self.exit, *_, self.impulse, _, _ = interleaved(self.numbers)
         _, _, self.first, self.second, *_, self.solid_first, self.solid_second = interleaved(
             reread(self.numbers, LONG)
@@ -86,6 +92,7 @@ class EventBuffer:
         self.n_collisions, other.n_collisions = other.n_collisions, 0
         self.n_contacts, other.n_contacts = other.n_contacts, 0
         self.numbers, other.numbers = other.numbers, self.numbers
+        self.flat_numbers, other.flat_numbers = other.flat_numbers, self.flat_numbers
         self.time, other.time = other.time, self.time
         self.exit, other.exit = other.exit, self.exit
         self.impulse, other.impulse = other.impulse, self.impulse
@@ -154,13 +161,12 @@ class EventBuffer:
     def packed_collisions(self) -> bytes:
         """Return the collisions as rows of `events.collision_dtype`."""
         n: cython.Py_ssize_t = self.n_collisions
-        width: cython.Py_ssize_t = self.numbers.shape[1]
 
         if cython.compiled:
             numbers, codes = cython.address(self.numbers[0, 0]), cython.address(self.codes[0, 0])
         else:
             numbers, codes = self.numbers, self.codes
-        return packed_rows(numbers, codes, n, width, 4 + self.dim)
+        return packed_rows(numbers, codes, n, self.width, 4 + self.dim)
 
     def packed_contacts(self) -> tuple:
         """Return the times, bodies, codes and images of begins and ends, as bytes."""
@@ -196,10 +202,10 @@ class EventBuffer:
 
     @cython.cfunc
     def _collision_row(self, n: cython.Py_ssize_t) -> tuple:
-        k: cython.Py_ssize_t = 4 + self.dim  # the first number after the normal
+        k: cython.Py_ssize_t = NORMAL + self.dim  # the first number after the normal
 
         return (
-            self.time[n], self.exit[n], self.first[n], self.second[n], self._vector(n, 4),
+            self.time[n], self.exit[n], self.first[n], self.second[n], self._vector(n, NORMAL),
             self.codes[n, EVENT_KIND], self.numbers[n, k], self._vector(n, k + 1),
             self._vector(n, k + 1 + self.dim), self._vector(n, k + 1 + 2 * self.dim),
             self._vector(n, k + 1 + 3 * self.dim), self._vector(n, k + 1 + 4 * self.dim),

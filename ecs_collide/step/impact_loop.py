@@ -38,7 +38,7 @@ from ecs_collide.broadphase.pair_table import (
     PairTable,
 )
 from ecs_collide.motion.attachments import Attachments
-from ecs_collide.motion.bodies import EARLIER, HALF, MOTION, RESIZE, Bodies
+from ecs_collide.motion.bodies import CENTRE, EARLIER, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID
 from ecs_collide.narrowphase.contacts_in_step import SEPARATED, ContactsInStep
@@ -47,6 +47,7 @@ from ecs_collide.narrowphase.event_buffer import (
     EVENT_AXIS,
     EVENT_KIND,
     EVENT_SIGN,
+    NORMAL,
     OUTCOME,
     WITHIN,
     EventBuffer,
@@ -951,17 +952,17 @@ class ImpactLoop:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
         k: cython.int
-        now: cython.double = self.step.now
+        dim: cython.int = b.dim
         n: cython.Py_ssize_t = event_buffer.add_collision()
-        at: cython.int = 5 + b.dim
+        numbers: cython.p_double = event_buffer.flat_numbers
+        at: cython.Py_ssize_t = event_buffer.width * n + NORMAL
         axis: cython.int = self.pairs.impact[p].axis
         sign: cython.int = self.pairs.impact[p].sign
-        slants: cython.bint = is_slanted(sign)
         is_plain: cython.bint = not (
             outcome == STOPPED_ALREADY or self.gravity.is_on or b.on_hold[i] or b.on_hold[j]
         )
 
-        event_buffer.time[n] = now
+        event_buffer.time[n] = self.step.now
         event_buffer.exit[n] = self.pairs.impact[p].exit
         event_buffer.first[n] = b.ids[i]
         event_buffer.second[n] = b.ids[j]
@@ -970,85 +971,88 @@ class ImpactLoop:
         event_buffer.codes[n, EVENT_AXIS] = axis
         event_buffer.codes[n, EVENT_SIGN] = sign
         event_buffer.solid_first[n] = event_buffer.solid_second[n] = -1
-        event_buffer.numbers[n, at - 1] = self.pairs.impact[p].speed
         event_buffer.impulse[n] = 0.0
-        for k in range(b.dim):
-            if slants:
-                event_buffer.numbers[n, 4 + k] = self.slopes.slopes.normal_of(i, j, k)
-            else:
-                event_buffer.numbers[n, 4 + k] = sign if k == axis else 0.0
-            self._record_places(n, p, k, axis, sign)
-            if is_plain:
-                event_buffer.numbers[n, at + k + 2 * b.dim] = b.velocity[i, k]
-                event_buffer.numbers[n, at + k + 3 * b.dim] = b.velocity[j, k]
-            else:
-                event_buffer.numbers[n, at + k + 2 * b.dim] = self._velocity_met(i, k, outcome)
-                event_buffer.numbers[n, at + k + 3 * b.dim] = self._velocity_met(j, k, outcome)
+        for k in range(dim):
+            numbers[at + k] = sign if k == axis else 0.0
+        if is_slanted(sign):
+            for k in range(dim):
+                numbers[at + k] = self.slopes.slopes.normal_of(i, j, k)
+        numbers[at + dim] = self.pairs.impact[p].speed
+        self._record_places(p, at + dim + 1)
+        at += 1 + 3 * dim
+        for k in range(dim):
+            numbers[at + k] = b.velocity[i, k] if is_plain else self._velocity_met(i, k, outcome)
+            numbers[at + dim + k] = (
+                b.velocity[j, k] if is_plain else self._velocity_met(j, k, outcome)
+            )
         if outcome != CROSSED:
-            self.contacts.meet(p, now)
+            self.contacts.meet(p, self.step.now)
         return n
 
     @cython.cfunc
     @cython.inline
-    def _record_places(
-        self,
-        n: cython.Py_ssize_t,
-        p: cython.Py_ssize_t,
-        k: cython.int,
-        axis: cython.int,
-        sign: cython.int,
-    ) -> cython.void:
-        """Log the centres of the two boxes of an impact on an axis, and the interval they share.
+    def _record_places(self, p: cython.Py_ssize_t, at: cython.Py_ssize_t) -> cython.void:
+        """Log the centres of the two boxes of an impact, and the region they share.
 
-        The shared interval is at the first box, with the second at the image that is met.  On the
-        line of a slope it is the corner of the box.
+        `at` is the place of the first centre in the numbers.  The region is at the first box, with
+        the second at the image that is met.  On the line of a slope it is the corner of the box.
         """
         b: Bodies = self.bodies
         path: cython.p_double = b.flat_path
+        numbers: cython.p_double = self.event_buffer.flat_numbers
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        one: cython.Py_ssize_t = 4 * (b.dim * i + k)
-        two: cython.Py_ssize_t = 4 * (b.dim * j + k)
+        one: cython.Py_ssize_t = b.n_path * i
+        two: cython.Py_ssize_t = b.n_path * j
         way1: cython.double = self.step.now - b.base[i]
         way2: cython.double = self.step.now - b.base[j]
-        centre: cython.double = path[one] + path[one + MOTION] * way1
-        other: cython.double = path[two] + path[two + MOTION] * way2
-        half: cython.double = path[one + HALF]
-        half2: cython.double = path[two + HALF]
-        at: cython.Py_ssize_t = 5 + b.dim + k
-        image: cython.double = other
+        k: cython.int
+        dim: cython.int = b.dim
+        axis: cython.int = self.pairs.impact[p].axis
+        sign: cython.int = self.pairs.impact[p].sign
+        meets: cython.bint = self.pairs.impact[p].kind == IMPACT
+        slants: cython.bint = is_slanted(sign)
+        wraps: cython.bint = b.wraps
+        resizes: cython.bint = b.any_resize
 
-        if b.any_resize:
-            half = max(0.0, half + path[one + RESIZE] * way1)
-            half2 = max(0.0, half2 + path[two + RESIZE] * way2)
-        if b.wraps:
-            image += self.pairs.offset_of(p, k)
-        low: cython.double = centre - half
-        high: cython.double = centre + half
-        other_low: cython.double = image - half2
-        other_high: cython.double = image + half2
-        low = other_low if other_low > low else low
-        high = other_high if other_high < high else high
-        if low > high:  # a corner, by rounding
-            low, high = high, low
-        if self.pairs.impact[p].kind != IMPACT:
-            pass
-        elif is_slanted(sign):
-            normal: cython.double = self.slopes.slopes.normal_on(k)
-            low = high if normal < 0.0 else low
-            high = low if normal > 0.0 else high
-        elif k == axis:
-            low = high = centre + half if sign < 0 else centre - half
-        if b.wraps:
-            shift: cython.double = b.into_world(k, centre) - centre
-            low += shift
-            high += shift
-            centre = b.into_world(k, centre)
-            other = b.into_world(k, other)
-        self.event_buffer.numbers[n, at] = centre + 0.0
-        self.event_buffer.numbers[n, at + b.dim] = other + 0.0
-        self.event_buffer.numbers[n, at + 4 * b.dim] = low + 0.0
-        self.event_buffer.numbers[n, at + 5 * b.dim] = high + 0.0
+        for k in range(dim):
+            centre: cython.double = path[one + CENTRE] + path[one + MOTION] * way1
+            other: cython.double = path[two + CENTRE] + path[two + MOTION] * way2
+            half: cython.double = path[one + HALF]
+            half2: cython.double = path[two + HALF]
+            image: cython.double = other
+            if resizes:
+                half = max(0.0, half + path[one + RESIZE] * way1)
+                half2 = max(0.0, half2 + path[two + RESIZE] * way2)
+            if wraps:
+                image += self.pairs.offset_of(p, k)
+            low: cython.double = centre - half
+            high: cython.double = centre + half
+            other_low: cython.double = image - half2
+            other_high: cython.double = image + half2
+            low = other_low if other_low > low else low
+            high = other_high if other_high < high else high
+            if low > high:  # a corner, by rounding
+                low, high = high, low
+            if meets and slants:
+                normal: cython.double = self.slopes.slopes.normal_on(k)
+                low = high if normal < 0.0 else low
+                high = low if normal > 0.0 else high
+            elif meets and k == axis:
+                low = high = centre + half if sign < 0 else centre - half
+            if wraps:
+                shift: cython.double = b.into_world(k, centre) - centre
+                low += shift
+                high += shift
+                centre = b.into_world(k, centre)
+                other = b.into_world(k, other)
+            numbers[at] = centre + 0.0
+            numbers[at + dim] = other + 0.0
+            numbers[at + 4 * dim] = low + 0.0
+            numbers[at + 5 * dim] = high + 0.0
+            at += 1
+            one += 4
+            two += 4
 
     @cython.cfunc
     @cython.inline
