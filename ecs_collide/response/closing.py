@@ -16,6 +16,8 @@ from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
+ALL_AXES = 14  # as in `Clusters.changed_axes`
+
 
 @cython.final
 class ClosingContacts:
@@ -26,6 +28,8 @@ class ClosingContacts:
     pairs: PairTable
     clusters: Clusters
     narrowphase: Narrowphase
+    # (3,): by axis, the root of the cluster of the body that was examined last, or 0
+    roots: cython.Py_ssize_t[3]
 
     def __init__(self, step: Step, clusters: Clusters, narrowphase: Narrowphase):
         self.step = step
@@ -33,49 +37,53 @@ class ClosingContacts:
         self.pairs = step.pairs
         self.clusters = clusters
         self.narrowphase = narrowphase
+        if not cython.compiled:
+            self.roots = [0] * 3
 
     @may_raise
     def find(self) -> cython.int:
         """Queue the impacts of changed clusters' rims and of bodies that turned alone."""
         c: Clusters = self.clusters
+        k: cython.int
 
         while True:
-            node: cython.Py_ssize_t = c.pop_changed()
-            if node == 0:
+            i: cython.Py_ssize_t = c.pop_changed()
+            if i < 0:
                 break
-            i: cython.Py_ssize_t = c.nodes[node].body
-            k: cython.int = c.nodes[node].axis
-            root: cython.Py_ssize_t = c.root(node)
-            if c.node_of[i, k] == node and self._find_of(i, k, root):
-                c.keep_on_rim(node, root)
+            outside: cython.int = self._find_of(i, c.changed_axes)
+            for k in range(self.bodies.dim):
+                if (outside >> k) & 2:
+                    c.keep_on_rim(c.node_of[i, k], self.roots[k])
         while True:
             i = c.pop_alone()
             if i < 0:
                 break
-            self._find_of(i, -1, 0)
+            self._find_of(i, ALL_AXES)
         return 0
 
-    def _find_of(
-        self, i: cython.Py_ssize_t, axis: cython.int, root: cython.Py_ssize_t
-    ) -> cython.bint:
-        """Queue the closing contacts of a body on an axis, or on all for -1.
+    def _find_of(self, i: cython.Py_ssize_t, axes: cython.int) -> cython.int:
+        """Queue the closing contacts of a body on some axes, and find its `roots`.
 
-        Returns whether any contact is with a body outside the cluster of `root`.
+        Returns those axes on which a contact is with a body outside its cluster.  Axes are numbered
+        as in `Clusters.changed_axes`.
         """
         c: Clusters = self.clusters
         table: cython.pointer[Pair] = self.pairs.at
-        is_outside: cython.bint = False
+        outside: cython.int = 0
+        k: cython.int
         p: cython.Py_ssize_t = self.pairs.head_of(i)
         at: cython.Py_ssize_t = p
 
+        for k in range(self.bodies.dim):
+            self.roots[k] = c.root(c.node_of[i, k])
         while at >= 0:
             p = at
             at = self.pairs.next_of(p, i)
             face: cython.int = table[p].face
-            k: cython.int = abs(face) - 1  # -1 if they do not touch
-            # One test of two, because the processor would mispredict both.
-            if k != axis if axis >= 0 else k < 0:
+            if not (axes >> abs(face)) & 1:  # also if they do not touch
                 continue
+            k = abs(face) - 1
+            root: cython.Py_ssize_t = self.roots[k]
             touch: cython.int = table[p].touch
             j: cython.Py_ssize_t = table[p].first + table[p].second - i
             node: cython.Py_ssize_t = c.node_of[j, k]
@@ -86,7 +94,8 @@ class ClosingContacts:
                 touch == PARTS and self.pairs.impact[p].tick < self.step.instant_tick
             ):
                 continue
-            is_outside |= other != root or root == 0
+            if other != root:
+                outside |= 2 << k
             if root == 0 and node and not c.nodes[node].is_on_rim:
                 c.keep_on_rim(node, other)
             closing: cython.double = (
@@ -101,7 +110,7 @@ class ClosingContacts:
                 c.write_body(i)
                 c.write_body(j)
                 self.narrowphase.sweep_closing(p)
-        return is_outside
+        return outside
 
     def _closing_speed_of(
         self, p: cython.Py_ssize_t, k: cython.int, sign: cython.int

@@ -134,6 +134,8 @@ class Clusters(SharedMotion):
     n_free: cython.Py_ssize_t
     n_live: cython.Py_ssize_t
     n_changed: cython.Py_ssize_t
+    # of the last body from `pop_changed`: 2 for the first axis, 4 for the second, 8 for the third
+    changed_axes: cython.int
     n_unwritten: cython.Py_ssize_t
     n_alone: cython.Py_ssize_t
     # (n_rows, dim): the first instant in which a body merged on an axis, of the last step in which
@@ -165,6 +167,7 @@ class Clusters(SharedMotion):
         self.gravity = step.gravity
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
         self.n_changed = self.n_unwritten = self.n_alone = 0
+        self.changed_axes = 0
         self.n_merges = 0
         self.instant = self.first_instant = 1
         self.merged_in = zeros(LONG, 1, bodies.dim)
@@ -999,13 +1002,27 @@ class Clusters(SharedMotion):
 
     @cython.inline
     def pop_changed(self) -> cython.Py_ssize_t:
-        """Return the next member whose contacts must be examined, or 0."""
-        if self.n_changed == 0:
-            return 0
-        self.n_changed -= 1
-        node: cython.Py_ssize_t = self.changed[self.n_changed]
-        self.nodes[node].is_changed = self.nodes[node].is_on_rim = 0
-        return node
+        """Return a body whose contacts must be examined on the axes `changed_axes`, or -1."""
+        axes: cython.int = 0
+        i: cython.Py_ssize_t = -1
+        k: cython.int
+
+        while axes == 0:
+            if self.n_changed == 0:
+                return -1
+            self.n_changed -= 1
+            last: cython.Py_ssize_t = self.changed[self.n_changed]
+            if not self.nodes[last].is_changed:
+                continue  # it was returned with another axis
+            i = self.nodes[last].body
+            for k in range(self.bodies.dim):
+                node: cython.Py_ssize_t = self.node_of[i, k]
+                if self.nodes[node].is_changed:
+                    self.nodes[node].is_changed = self.nodes[node].is_on_rim = 0
+                    axes |= 2 << k
+            self.nodes[last].is_changed = 0  # if the body has left it
+        self.changed_axes = axes
+        return i
 
     def keep_on_rim(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.void:
         """Add a member with a contact to the outside to the rim."""
