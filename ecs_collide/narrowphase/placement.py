@@ -235,6 +235,9 @@ class PositionCorrection:
     sign: Public[cython.int]
     n_near: Public[cython.int]
     gap: Public[cython.double]
+    # (3,): by axis, the larger gap of both sides, and by how much the one at the plus side is larger
+    gaps: cython.double[3]
+    leads: cython.double[3]
 
     def __init__(self, bodies: Bodies, pairs: PairTable, queue: ImpactQueue):
         self.bodies = bodies
@@ -254,6 +257,9 @@ class PositionCorrection:
         self.n_near_pairs = 0
         self.axis = self.sign = self.n_near = 0
         self.gap = 0.0
+        if not cython.compiled:
+            self.gaps = [0.0] * 3
+            self.leads = [0.0] * 3
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -325,15 +331,12 @@ class PositionCorrection:
         one: cython.Py_ssize_t = b.n_path * i
         two: cython.Py_ssize_t = b.n_path * j
         k: cython.int
-        inside: cython.bint = True
-        is_apart: cython.bint = False
         wraps: cython.bint = b.wraps
         shift: cython.double = 0.0
         clear: cython.double = b.clear_gap()
         largest: cython.double = -INF
         axis: cython.int = 0
-        sign: cython.int = 1
-        n_near: cython.int = 0
+        n_close: cython.int = 0
 
         if b.rare.any_slope and self.slopes.find(i, j):
             return self._place_at_slope(p)
@@ -349,34 +352,44 @@ class PositionCorrection:
             gap: cython.double = (centre2 - half2) - (centre1 + half1)
             plus: cython.double = (centre1 - half1) - (centre2 + half2)
             nearer: cython.double = plus if plus > gap else gap
-            slop: cython.double = clear
-            if nearer == 0.0:  # as after a snap; the slop has no effect
-                slop = 0.0
-                self.any_plane |= gap == plus
-            elif -clear <= nearer <= clear:
-                slop = b.slop_between(i, j, k)
-            if nearer > slop:
-                is_apart = True
-                break
-            if nearer >= 0.0:
-                inside = False
-            if nearer >= -slop:
-                n_near += 1
+            self.gaps[k] = nearer
+            self.leads[k] = plus - gap
+            n_close += abs(nearer) <= clear
             if nearer > largest:
                 axis = k
-                sign = 1 if plus > gap else -1
                 largest = nearer
         self.axis = axis
-        self.sign = sign
+        self.sign = 1 if self.leads[axis] > 0.0 else -1
         self.gap = largest
-        self.n_near = n_near
-        if is_apart:
+        self.n_near = n_close
+        if largest > clear:
             return APART
-        if n_near == 0:
+        if n_close == 0:
             return OVERLAPPING
-        if inside:
+        if largest == 0.0:
+            self.any_plane |= self.leads[axis] == 0.0
+            if n_close == 1:
+                return TOUCHING
+        return self._compare_gaps(i, j)
+
+    def _compare_gaps(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
+        """Return the placement of two bodies by `gaps`, which may be within the slop.
+
+        On an axis on which the gap is 0, as after a snap, the slop has no effect.
+        """
+        k: cython.int
+
+        self.n_near = 0
+        for k in range(self.bodies.dim):
+            slop: cython.double = 0.0 if self.gaps[k] == 0.0 else self.bodies.slop_between(i, j, k)
+            if self.gaps[k] > slop:
+                return APART
+            self.n_near += self.gaps[k] >= -slop
+        if self.n_near == 0:
+            return OVERLAPPING
+        if self.gap < 0.0:
             return PENETRATING
-        return TOUCHING if n_near == 1 else APART
+        return TOUCHING if self.n_near == 1 else APART
 
     def _place_at_slope(self, p: cython.Py_ssize_t) -> cython.int:
         """Return as `relative_placement` the placement of a pair whose slope was found."""

@@ -42,9 +42,7 @@ OVERLAP = 3
 @cython.inline
 def _without_tiny(difference: cython.double) -> cython.double:
     """Return a difference, or 0 if its size is below `TINY`."""
-    if -TINY < difference < TINY:
-        return 0.0
-    return difference
+    return difference if abs(difference) >= TINY else 0.0
 
 
 @cython.inline
@@ -254,18 +252,16 @@ class Sweeper:
             plus: cython.double = min1 - max2
             rate: cython.double = move2 - move1
             # As `_without_tiny`, of which the calls are a hundredth of a crowd in pure Python.
-            minus = 0.0 if -TINY < minus < TINY else minus
-            plus = 0.0 if -TINY < plus < TINY else plus
-            rate = 0.0 if -TINY < rate < TINY else rate
+            minus = minus if abs(minus) >= TINY else 0.0
+            plus = plus if abs(plus) >= TINY else 0.0
+            rate = rate if abs(rate) >= TINY else 0.0
             # The slop grows with the places that the faces reach on this path.
             deep: cython.double = clear + CLEAR * (abs(move1) + abs(move2))
             one += 4
             two += 4
             if minus < -deep and plus < -deep:
                 if rate != 0.0:
-                    closes: cython.double = (
-                        (-deep - minus) / rate if rate > 0.0 else (-deep - plus) / -rate
-                    )
+                    closes: cython.double = (-deep - (minus if rate > 0.0 else plus)) / abs(rate)
                     open_until = closes if closes < open_until else open_until
             elif front >= 0:
                 return False
@@ -289,9 +285,7 @@ class Sweeper:
                 else:
                     plus = nearest
             if rate != 0.0:
-                leaves: cython.double = (
-                    _time_of_zero(minus, rate) if rate > 0.0 else _time_of_zero(plus, -rate)
-                )
+                leaves: cython.double = _time_of_zero(minus if rate > 0.0 else plus, abs(rate))
                 exit_ = leaves if leaves < exit_ else exit_
         if front < 0 or exit_ < TINY or enter >= open_until:
             return False
@@ -333,11 +327,9 @@ class Sweeper:
                 centre1: cython.double = path[one + CENTRE] + move1 * way1
                 centre2: cython.double = path[two + CENTRE] + move2 * way2
                 # The gap on the side that opens.
-                gap: cython.double = _without_tiny(
-                    (centre2 - path[two + HALF]) - (centre1 + path[one + HALF])
-                    if rate > 0.0
-                    else (centre1 - path[one + HALF]) - (centre2 + path[two + HALF])
-                )
+                minus: cython.double = (centre2 - path[two + HALF]) - (centre1 + path[one + HALF])
+                plus: cython.double = (centre1 - path[one + HALF]) - (centre2 + path[two + HALF])
+                gap: cython.double = _without_tiny(minus if rate > 0.0 else plus)
                 exit_ = min(exit_, _time_of_zero(gap, abs(rate)))
             one += 4
             two += 4
