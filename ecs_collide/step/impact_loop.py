@@ -80,6 +80,8 @@ FORCED = 4
 UNRESOLVED = 5
 
 DONE = 2  # all pairs of a body that has turned were swept again
+# Pairs for each body that has turned, below which one pass over all pairs is faster than lists.
+PAIRS_IN_CROWD = 8
 
 # Resolutions in one instant, after which a pair only loses its closing velocity.
 INSTANT_LIMIT: cython.longlong = 1
@@ -309,48 +311,65 @@ class ImpactLoop:
         """Sweep all pairs of the bodies that have turned from now on, each pair once."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
+        p: cython.Py_ssize_t
+        clear: cython.double = b.clear_gap()
 
         for n in range(b.n_turned):
             self.holding.n_pairs[b.turned[n]] = 0
+        if self.pairs.n < PAIRS_IN_CROWD * b.n_turned:
+            for p in range(self.pairs.n):
+                if b.is_turned[self.pairs.at[p].first] | b.is_turned[self.pairs.at[p].second]:
+                    self._sweep_turned_pair(p, clear)
+        else:
+            for n in range(b.n_turned):
+                b.is_turned[b.turned[n]] = DONE
+                self._sweep_pairs_of(b.turned[n], clear)
         for n in range(b.n_turned):
-            b.is_turned[b.turned[n]] = DONE
-            self._sweep_pairs_of(b.turned[n])
-        for n in range(b.n_turned):
-            b.is_turned[b.turned[n]] = 0
+            i: cython.Py_ssize_t = b.turned[n]
+            n_visits: cython.int = self.holding.n_pairs[i]
+            self.holding.count_visits(i, n_visits)
+            self.holding.n_pairs[i] = n_visits
+            b.is_turned[i] = 0
         b.n_turned = 0
         return 0
 
     @may_raise
-    def _sweep_pairs_of(self, i: cython.Py_ssize_t) -> cython.int:
+    def _sweep_pairs_of(self, i: cython.Py_ssize_t, clear: cython.double) -> cython.int:
         """Sweep the pairs of a body that has turned, except with bodies that are done."""
+        p: cython.Py_ssize_t
         at: cython.Py_ssize_t = self.pairs.head_of(i)
-        n_visits: cython.longlong = self.holding.n_pairs[i]  # with bodies that are done
-        clear: cython.double = self.bodies.clear_gap()
 
         while at >= 0:
-            p: cython.Py_ssize_t = at
-            j: cython.Py_ssize_t = self.pairs.partner(p, i)
+            p = at
             at = self.pairs.next_of(p, i)
-            is_turned: cython.int = self.bodies.is_turned[j]
-            if is_turned == DONE:
-                continue
-            gap: cython.double = self._gap_of_paths(p, clear)
-            # Count only paths whose bounds meet: other pairs depend on the margin of the tree.
-            if gap <= 0.0:
-                n_visits += 1
-                self.holding.n_pairs[j] += is_turned
-            if gap > clear and self._is_idle(p):
-                self.pairs.mark_clear(p)
-                continue
-            if self.pairs.at[p].contact >= BEGUN and self.pairs.at[p].state < CROSS:
-                self.contacts.follow(p, self.step.now)
-            # Most pairs are not queued, and the queue would be another cache miss.
-            if self.pairs.may_be_queued(p) and self.queue.is_due(p, self.step.now):
-                self.pairs.mark_stale(p)
-            else:
-                self.narrowphase.sweep_again(p)
-        self.holding.count_visits(i, n_visits)
-        self.holding.n_pairs[i] = n_visits
+            if self.bodies.is_turned[self.pairs.partner(p, i)] != DONE:
+                self._sweep_turned_pair(p, clear)
+        return 0
+
+    @cython.cfunc
+    @cython.inline
+    @may_raise
+    def _sweep_turned_pair(self, p: cython.Py_ssize_t, clear: cython.double) -> cython.int:
+        """Sweep a pair of which at least one body has turned."""
+        b: Bodies = self.bodies
+        gap: cython.double = self._gap_of_paths(p, clear)
+
+        # Count only paths whose bounds meet: other pairs depend on the margin of the tree.
+        if gap <= 0.0:
+            self.holding.n_pairs[self.pairs.at[p].first] += b.is_turned[self.pairs.at[p].first] != 0
+            self.holding.n_pairs[self.pairs.at[p].second] += (
+                b.is_turned[self.pairs.at[p].second] != 0
+            )
+        if gap > clear and self._is_idle(p):
+            self.pairs.mark_clear(p)
+            return 0
+        if self.pairs.at[p].contact >= BEGUN and self.pairs.at[p].state < CROSS:
+            self.contacts.follow(p, self.step.now)
+        # Most pairs are not queued, and the queue would be another cache miss.
+        if self.pairs.may_be_queued(p) and self.queue.is_due(p, self.step.now):
+            self.pairs.mark_stale(p)
+        else:
+            self.narrowphase.sweep_again(p)
         return 0
 
     @cython.cfunc
