@@ -13,6 +13,7 @@ import subprocess
 import sys
 from collections import deque
 from collections.abc import Callable
+from dataclasses import replace
 from time import perf_counter, process_time
 from unittest import mock
 
@@ -20,6 +21,8 @@ import esper
 import numpy as np
 
 from tests.benchmarks import counts
+from tests.benchmarks.competitors import installed
+from tests.benchmarks.crowds import Pymunk
 from tests.benchmarks.engines import HALF, Ours, arena
 from tests.benchmarks.scenes import DT, Floats, Integers, scene
 from tests.pressing import Crowd, swarm
@@ -454,10 +457,11 @@ def fat_bounds(n: int = 4_000, frames: int = 100, rounds: int = 3) -> Rows:
 
 
 def pressed(n: int = 10_000, frames: int = 60, rounds: int = 5) -> Rows:
-    """Time a fully pressed crowd, and one of a tenth of its size.
+    """Time a fully pressed crowd beside one of a tenth of its size, and beside pymunk.
 
     All walk to one point.  A crowd is fully pressed once it has no more contacts than 50 steps
-    ago.  The two take turns; the times are the medians of the quietest round of each.
+    ago.  pymunk begins with the places of the large one.  All take turns; the times are the medians
+    of the quietest round of each.
     """
     import ecs_collide as ec
 
@@ -472,19 +476,28 @@ def pressed(n: int = 10_000, frames: int = 60, rounds: int = 5) -> Rows:
             for _ in range(50):
                 crowd.walk()
             contacts[size] = len(space.contacts())
+    peers = []
+    if installed(Pymunk.needs):
+        places = [(place.x, place.y) for place in crowds[n][0].places]
+        peers = [Pymunk(replace(swarm(n), boxes=places))]
     each = dict.fromkeys(crowds, np.inf)
     sweeps = dict.fromkeys(crowds, 0)
+    peer = np.inf
     for _ in range(rounds):
         for size, (crowd, space) in crowds.items():
             esper.switch_world(f"{size} pressed")
             times = []
             for frame in range(frames + 5):  # the first ones bring its memory into the caches
                 crowd.steer()
-                start = process_time()
-                esper.process(DT)
-                times.append((process_time() - start) * 1e6 / size)
+                times.append(cpu_clocked(esper.process, DT) / size)
                 sweeps[size] += space.stats.sweeps if frame >= 5 else 0
             each[size] = min(each[size], statistics.median(times[5:]))
+        for other in peers:
+            times = []
+            for _ in range(frames + 5):
+                other.steer()
+                times.append(cpu_clocked(other.step) / n)
+            peer = min(peer, statistics.median(times[5:]))
     rows: Rows = []
     for size in crowds:
         rows += [
@@ -492,8 +505,14 @@ def pressed(n: int = 10_000, frames: int = 60, rounds: int = 5) -> Rows:
             ("the same, contacts a box", contacts[size] / size, ""),
             ("the same, sweeps a box", sweeps[size] / (size * frames * rounds), ""),
         ]
-    more = each[n] / each[n // 10]
-    return [*rows, ("the same, CPU time of a box against the smaller crowd", more, "times")]
+    rows.append(
+        ("the same, CPU time of a box against the smaller crowd", each[n] / each[n // 10], "times")
+    )
+    if peers:
+        rows.append(
+            ("the same, against pymunk from the same places", each[n] / peer, "times its CPU time")
+        )
+    return rows
 
 
 def imports(rounds: int = 5) -> Rows:
@@ -600,6 +619,13 @@ def clocked(call: Callable[..., object], *arguments: object) -> float:
     before = perf_counter()
     call(*arguments)
     return (perf_counter() - before) * 1e3
+
+
+def cpu_clocked(call: Callable[..., object], *arguments: object) -> float:
+    """Return the µs of CPU time of a call."""
+    before = process_time()
+    call(*arguments)
+    return (process_time() - before) * 1e6
 
 
 def vectors(rows: Floats) -> list[tuple[float, ...]]:
