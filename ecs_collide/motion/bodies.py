@@ -491,16 +491,17 @@ class Bodies:
         3. On the first axis from `axis` on where the distances of the centres from the origin
            differ, the farther body is moved.  A mirrored scene therefore ends mirrored.
         """
-        n: cython.int
+        k: cython.int = axis
+        _n: cython.int
 
         if self.is_lighter(i, j) or self.is_lighter(j, i):
             return 1 if self.is_lighter(i, j) else -1
         if self.wraps:
             return (self.ids[j] < self.ids[i]) - (self.ids[i] < self.ids[j])
-        for n in range(self.dim):
-            k: cython.int = (axis + n) % self.dim
+        for _n in range(self.dim):
             if abs(self.centre[i, k]) != abs(self.centre[j, k]):
                 return 1 if abs(self.centre[i, k]) > abs(self.centre[j, k]) else -1
+            k = k + 1 if k + 1 < self.dim else 0  # a division would take longer than all of this
         return 0
 
     @cython.inline
