@@ -15,6 +15,8 @@ from ecs_collide.motion.bodies import Bodies
 FIRST = 0
 SECOND = 1
 
+NEAR: cython.Py_ssize_t = 4  # the next pairs among which `find_after` looks first
+
 # `Pair.state`: how the two bodies treat each other.  Bodies pass through each other from CROSS on.
 #
 #          add                                         add (a sensor, or neither is dynamic)
@@ -282,6 +284,17 @@ class PairTable:
             p = self.next_of(p, one)
             q = self.next_of(q, other)
         return -1
+
+    def find_after(
+        self, p: cython.Py_ssize_t, first: cython.Py_ssize_t, second: cython.Py_ssize_t
+    ) -> cython.Py_ssize_t:
+        """Return the pair of two bodies, or -1.  Cost O(1) if it is one of the next after `p`."""
+        q: cython.Py_ssize_t
+
+        for q in range(p + 1, min(p + 1 + NEAR, self.n)):
+            if self.at[q].first == first and self.at[q].second == second:
+                return q
+        return self.find(first, second)
 
     def find_image(
         self, first: cython.Py_ssize_t, second: cython.Py_ssize_t, image: cython.longlong

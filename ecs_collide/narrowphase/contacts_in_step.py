@@ -136,10 +136,8 @@ class ContactsInStep:
                 rows.at[n].kind = PASSING
             if self.bodies.wraps:
                 p = self.pairs.find_image(i, j, rows.at[n].image)
-            elif self._is_of(n, p + 1):  # most pairs come in the order of the last step
-                p += 1
-            else:
-                p = self.pairs.find(i, j)
+            else:  # most pairs come in the order of the last step
+                p = self.pairs.find_after(p, i, j)
             if p >= 0:
                 is_over: cython.bint = self._is_outdated(n, p)
             else:
@@ -161,16 +159,6 @@ class ContactsInStep:
         self.latest = -1
         if self.bodies.rare.any_carrier:  # carriers need the times already at time 0
             self.find_partings()
-
-    @cython.cfunc
-    @cython.inline
-    def _is_of(self, n: cython.Py_ssize_t, p: cython.Py_ssize_t) -> cython.bint:
-        """Return whether pair `p` exists and contact n is between its bodies."""
-        return (
-            p < self.pairs.n
-            and self.pairs.at[p].first == self.rows.at[n].first
-            and self.pairs.at[p].second == self.rows.at[n].second
-        )
 
     def find_partings(self) -> cython.void:
         """Find when contacts part, unless a change of a path has found it already.
