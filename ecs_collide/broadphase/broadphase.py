@@ -415,12 +415,19 @@ class Broadphase:
         self, overlap_finder: OverlapFinder, purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
         """Process the pairs that a traversal found; return False at more than `room` pairs."""
+        found: cython.longlong[::1] = overlap_finder.found
         n: cython.Py_ssize_t
+        adds_all: cython.bint = (
+            purpose == PAIR
+            and not (self.bodies.rare.is_used or self.is_crowded or self.takes_turns)
+            and self.pair_filter is None
+        )
 
         for n in range(overlap_finder.n):
-            self._process_pair(
-                overlap_finder.found[2 * n], overlap_finder.found[2 * n + 1], purpose
-            )
+            if adds_all:
+                self._add_pair(found[2 * n], found[2 * n + 1])
+            else:
+                self._process_pair(found[2 * n], found[2 * n + 1], purpose)
         return not 0 <= room < self.pairs.n
 
     @may_raise
@@ -657,22 +664,19 @@ class Broadphase:
     @may_raise
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a pair of two rows, the lower entity id first."""
-        b: Bodies = self.bodies
         k: cython.int
-        sign: cython.int = 1
 
-        if b.ids[j] < b.ids[i]:
-            swap: cython.Py_ssize_t = i
-            i = j
-            j = swap
-            sign = -1
         if self.pairs.is_full():
             self.observer.make_room(2 * self.pairs.n)  # first, because it may raise
             self.pairs.grow()
-        p: cython.Py_ssize_t = self.pairs.add(i, j, self.state_of(i, j))
-        if b.wraps:
+        # No branch, because the processor would mispredict every other one.
+        is_swapped: cython.int = self.bodies.ids[j] < self.bodies.ids[i]
+        first: cython.Py_ssize_t = i + (j - i) * is_swapped
+        p: cython.Py_ssize_t = self.pairs.add(first, i + j - first, self.state_of(i, j))
+        if self.bodies.wraps:
+            sign: cython.int = 1 - 2 * is_swapped
             self.pairs.image[p] = sign * self.images.image
-            for k in range(b.dim):
+            for k in range(self.bodies.dim):
                 self.pairs.offset[p, k] = sign * self.images.offset[k]
         return p
 
@@ -680,11 +684,11 @@ class Broadphase:
     @cython.inline
     def state_of(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.int:
         """Return the `Pair.state` that follows from the components of two bodies."""
-        b: Bodies = self.bodies
-
-        if b.sensor[i] or b.sensor[j] or not (b.dynamic[i] or b.dynamic[j]):
+        if self.bodies.sensor[i] or self.bodies.sensor[j]:
             return CROSS
-        if b.rare.is_soft(i, j):
+        if not (self.bodies.dynamic[i] or self.bodies.dynamic[j]):
+            return CROSS
+        if self.bodies.rare.is_soft(i, j):
             return SOFT
         return SOLID
 
