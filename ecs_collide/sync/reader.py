@@ -527,7 +527,8 @@ class ComponentReader:
         self.dt = dt
         n: cython.Py_ssize_t = self._next(movers, 0) if passes else 0
         while n < movers.shape[0]:
-            n_out += not self._read_row(movers[n], dt, not was_written)
+            if not (cython.compiled and passes and self._read_velocity(movers[n])):
+                n_out += not self._read_row(movers[n], dt, not was_written)
             n = self._next(movers, n + 1) if passes else n + 1
         n = self._next(stills, 0)
         while n < stills.shape[0]:
@@ -638,6 +639,27 @@ class ComponentReader:
         if b.touched[i] & Touched.BY_GAME:
             self.touched_rows.append(i)
         return True
+
+    @may_raise
+    def _read_velocity(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Read a body of which `_next` has found that only its velocity may be new.
+
+        Return False if the body must be read in full.
+        """
+        b: Bodies = self.bodies
+        is_safe: cython.bint = True
+        k: cython.int
+
+        if not self.watch.only_velocity or b.asleep[i]:
+            return False
+        if self.velocity.read(i):
+            b.interrupted[i] = 1
+            for k in range(self.dim):
+                b.velocity[i, k] = b.seen_velocity[i, k]
+                is_safe &= abs(b.velocity[i, k]) <= SAFE_LIMIT
+            if not is_safe:
+                self._check(i)
+        return is_safe
 
     @may_raise
     def _read_body(self, i: cython.Py_ssize_t, again: cython.bint) -> cython.int:

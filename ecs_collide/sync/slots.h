@@ -282,6 +282,7 @@ typedef struct {
     const short *bits;
     Marked rare[32];  /* By the bits of `bits`; see `MOST_KINDS`. */
     int n_rare;
+    int only_velocity;  /* Whether nothing else of the body found last may be new. */
 } Watch;
 
 /* Return whether all rare components of a body hold their known values. */
@@ -317,13 +318,14 @@ static inline Py_ssize_t pair_run(const Slots *first, const Slots *second, const
 }
 
 /* As `watch_run`, where it is known whether position, extents and velocity are pairs. */
-ECS_COLLIDE_INLINE Py_ssize_t watch_each(const Watch *watch, const long long *rows, Py_ssize_t n,
+ECS_COLLIDE_INLINE Py_ssize_t watch_each(Watch *watch, const long long *rows, Py_ssize_t n,
                                          Py_ssize_t n_rows, int are_pairs)
 {
     const Slots *position = watch->position, *extents = watch->extents;
     const Slots *const *common = watch->common;
     const signed char *has = watch->has, *const *flags = watch->flags;
     const short *bits = watch->bits;
+    watch->only_velocity = 0;
     for (; n < n_rows; ++n) {
         const long long i = rows[n];
         if (n + FETCHED_AHEAD < n_rows) {
@@ -336,10 +338,13 @@ ECS_COLLIDE_INLINE Py_ssize_t watch_each(const Watch *watch, const long long *ro
             break;
         const int marks = has[i];
         if (!known_hold(position, i, are_pairs) || !known_hold(extents, i, are_pairs)
-            || (marks & 1 && !known_hold(common[0], i, are_pairs))
             || (marks & 2 && !slots_hold(common[1], i)) || (marks & 4 && !slots_hold(common[2], i))
             || (marks & 8 && !slots_hold(common[3], i)))
             break;
+        if (marks & 1 && !known_hold(common[0], i, are_pairs)) {
+            watch->only_velocity = 1;
+            break;
+        }
     }
     return n;
 }
@@ -348,7 +353,7 @@ ECS_COLLIDE_INLINE Py_ssize_t watch_each(const Watch *watch, const long long *ro
 
    If all bodies rest, this loop is the main cost of a step.  It is bound by memory, so components
    are prefetched. */
-static inline Py_ssize_t watch_run(const Watch *watch, const long long *rows, Py_ssize_t n,
+static inline Py_ssize_t watch_run(Watch *watch, const long long *rows, Py_ssize_t n,
                                    Py_ssize_t n_rows)
 {
     const int are_pairs = watch->position->is_pair && watch->extents->is_pair

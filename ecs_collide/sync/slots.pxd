@@ -23,8 +23,9 @@ cdef extern from "ecs_collide/sync/slots.h":
         const short *bits
         Marked rare[32]
         int n_rare
+        int only_velocity
     Py_ssize_t watch_run(
-        const Watch *watch, const long long *rows, Py_ssize_t n, Py_ssize_t n_rows
+        Watch *watch, const long long *rows, Py_ssize_t n, Py_ssize_t n_rows
     ) noexcept
     Py_ssize_t pair_run(
         const Slots *first, const Slots *second, const long long *rows, Py_ssize_t n,
