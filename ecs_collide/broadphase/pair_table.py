@@ -285,6 +285,7 @@ class PairTable:
             q = self.next_of(q, other)
         return -1
 
+    @cython.inline
     def find_after(
         self, p: cython.Py_ssize_t, first: cython.Py_ssize_t, second: cython.Py_ssize_t
     ) -> cython.Py_ssize_t:
@@ -312,6 +313,7 @@ class PairTable:
             q = self.next_of(q, second)
         return -1
 
+    @cython.inline
     def offset_of(self, p: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the displacement of the second body's image on an axis."""
         return self.offset[p, k] if self.wraps else 0.0
@@ -335,6 +337,7 @@ class PairTable:
         """Return whether `mark_partners` marked the body."""
         return self.seen[row] == self.stamp
 
+    @cython.inline
     def leader(self, p: cython.Py_ssize_t, bodies: Bodies) -> cython.Py_ssize_t:
         """Return the body by which a pair is ordered: the dynamic one, or the first in space."""
         i: cython.Py_ssize_t = self.at[p].first
@@ -418,6 +421,7 @@ class PairTable:
         """Return whether the bodies of a pair are in contact, or overlap if they cross."""
         return self.at[p].contact >= BEGUN
 
+    @cython.inline
     def had_contact(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair was in contact at the step's start and that is not forgotten."""
         return self.at[p].contact & FORMER
@@ -427,6 +431,7 @@ class PairTable:
         """Return the number of the contact that the pair had at the step's start, or -1."""
         return self.at[p].number if self.at[p].contact & FORMER else -1
 
+    @cython.inline
     def restore(self, p: cython.Py_ssize_t, n: cython.Py_ssize_t) -> cython.void:
         """Set the contact that a pair had at the step's start; it is not in contact yet."""
         self.at[p].contact = FORMER
@@ -449,6 +454,7 @@ class PairTable:
         """Note the number of the contact that a pair is about to begin."""
         self.at[p].number = n
 
+    @cython.inline
     def enter(self, p: cython.Py_ssize_t) -> cython.void:
         """Begin or resume the contact of a pair."""
         self.at[p].contact |= BEGUN
