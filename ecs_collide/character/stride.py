@@ -31,10 +31,9 @@ TREAD = 0.25  # relative to the height of a step: its least depth
 TRIES = 32  # the most bodies on a way up or past a corner
 AT_SURFACE = 0.5  # of its box: with less in the water, it jumps instead of swimming
 NO_WISHES = Character()  # of a character that has been knocked back
-PLAIN_STATES = (  # of strides that `queries.plain_strides` may take: on the ground, in the air
-    *(CharacterState.STANDING, CharacterState.WALKING),
-    *(CharacterState.RISING, CharacterState.FALLING),
-)
+# Of strides that `queries.plain_strides` may take.
+PLAIN_ON_GROUND = (CharacterState.STANDING, CharacterState.WALKING)
+PLAIN_IN_AIR = (CharacterState.RISING, CharacterState.FALLING)
 
 
 def take_stride(space: ec.Space, entity: int, components: Components, dt: float) -> None:
@@ -68,13 +67,13 @@ class Stride(Figure):
         c, memory = self.character, self.memory
         if c.on_ground:
             may_go_on = (
-                c.state in PLAIN_STATES[:2]
+                c.state in PLAIN_ON_GROUND
                 and self.touches
                 and not (self.lands_on_slope() or memory.stepping)
                 and (self.rides or not any(self.frame))
             )
         else:
-            may_go_on = c.state in PLAIN_STATES[2:] and not self.rides and memory.locked == 0.0
+            may_go_on = c.state in PLAIN_IN_AIR and not self.rides and memory.locked == 0.0
         return (
             may_go_on
             and self.medium is None

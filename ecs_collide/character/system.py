@@ -12,7 +12,7 @@ import esper
 import ecs_collide as ec
 from ecs_collide.character.character import Character
 from ecs_collide.character.figure import velocity_on
-from ecs_collide.character.stride import PLAIN_STATES, take_stride
+from ecs_collide.character.stride import PLAIN_IN_AIR, PLAIN_ON_GROUND, take_stride
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
 from ecs_collide.space import plain_strides
 from ecs_collide.systems import VelocitySystem, add_before_step
@@ -33,7 +33,7 @@ class CharacterSystem(VelocitySystem):
         self.take_plain = plain_strides(
             space,
             (ec.Disabled, ec.Carry, ec.Sensor, Zone, ec.GravityScale, ec.Slope, ec.Velocity),
-            PLAIN_STATES,
+            (*PLAIN_ON_GROUND, *PLAIN_IN_AIR),
             partial(velocity_on, space),
         )
 

@@ -22,6 +22,8 @@
 #define FLOAT_VALUE PyFloat_AS_DOUBLE
 #endif
 
+#define MOST_SLOTS 8
+
 /* The components of one kind by row, what their slots are known to hold, and where these are.
    A row without a cached component holds None.  The components are those of a list. */
 typedef struct {
@@ -33,7 +35,7 @@ typedef struct {
     PyObject *names;  /* A tuple, borrowed. */
     Py_ssize_t n_rows;
     Py_ssize_t width;
-    Py_ssize_t offsets[8];
+    Py_ssize_t offsets[MOST_SLOTS];
     int is_pair;  /* Two slots, side by side. */
     double *seen;
     double *now;
@@ -55,6 +57,10 @@ static inline void slots_free(Slots *slots)
 
 static inline Slots *slots_new(PyObject *type, PyObject *names)
 {
+    if (PyTuple_Size(names) > MOST_SLOTS) {
+        PyErr_Format(PyExc_ValueError, "more than %d attributes", MOST_SLOTS);
+        return NULL;
+    }
     Slots *slots = (Slots *)PyMem_Calloc(1, sizeof(Slots));
     if (slots == NULL) {
         PyErr_NoMemory();
