@@ -66,6 +66,7 @@ class PairObserver:
         """Hold a body where it is for the whole step."""
 
 
+@cython.final
 class Broadphase:
     """The two trees over the bodies, and the search for pairs."""
 
@@ -298,6 +299,7 @@ class Broadphase:
         """Return whether two bodies are both held, in a step in which bodies take turns."""
         return self.takes_turns and self.bodies.on_hold[i] and self.bodies.on_hold[j]
 
+    @cython.inline
     def has_room_to_follow(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether there is room for the pairs of a body's new path within a step."""
         return self.n_followed <= self.room or (
