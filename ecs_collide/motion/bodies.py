@@ -366,6 +366,7 @@ class Bodies:
         largest *= CLEAR
         return largest if largest > APART_AT_LEAST else APART_AT_LEAST
 
+    @cython.inline
     def slop_between(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int
     ) -> cython.double:
@@ -384,6 +385,7 @@ class Bodies:
         largest *= SLOP
         return largest if largest > APART_AT_LEAST else APART_AT_LEAST
 
+    @cython.inline
     def mark(self, i: cython.Py_ssize_t) -> cython.void:
         """Reset the turns and anchors of a body at its first event in a step; most have none."""
         k: cython.int
@@ -530,10 +532,12 @@ class Bodies:
             return (self.seen_centre[i, 0], self.seen_centre[i, 1])
         return (self.seen_centre[i, 0], self.seen_centre[i, 1], self.seen_centre[i, 2])
 
+    @cython.inline
     def centre_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the centre on an axis at the base time."""
         return self.path[self.n_path * i + 4 * k + CENTRE]
 
+    @cython.inline
     def half_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the half size on an axis at the base time."""
         return self.path[self.n_path * i + 4 * k + HALF]
@@ -548,12 +552,14 @@ class Bodies:
         """Return the change of a body's half size on an axis in a whole step."""
         return self.path[self.n_path * i + 4 * k + RESIZE]
 
+    @cython.inline
     def centre_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Return the centre on an axis at time `t`; at the base time, the stored one unrounded."""
         at: cython.Py_ssize_t = self.n_path * i + 4 * k
 
         return self.path[at + CENTRE] + self.path[at + MOTION] * (t - self.base[i])
 
+    @cython.inline
     def half_at(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Return the half size on an axis at time `t`."""
         at: cython.Py_ssize_t = self.n_path * i + 4 * k
@@ -708,6 +714,7 @@ class Bodies:
         """Place a body at a centre on an axis, at its base time."""
         self.path[self.n_path * i + 4 * k + CENTRE] = self.centre[i, k] = centre + 0.0
 
+    @cython.inline
     def snap(self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double) -> cython.void:
         """Place a body as `put` does; within a step, `centre` stays that of the step's start.
 
@@ -731,10 +738,12 @@ class Bodies:
             return place
         return _into_world(place, self.width[k])
 
+    @cython.inline
     def turned_now(self, i: cython.Py_ssize_t, t: cython.double) -> cython.bint:
         """Return whether a body has turned at the instant `t`."""
         return self.is_marked[i] and self.turned_at[self.mark_of[i]] == t
 
+    @cython.inline
     def turn_of(self, i: cython.Py_ssize_t, k: cython.int, part: cython.int) -> cython.double:
         """Return a part of `turn` of a marked body on an axis."""
         return self.turn[self.mark_of[i], k, part]
@@ -813,6 +822,7 @@ class Bodies:
         """Return whether a body has turned in this step after a tick."""
         return self.is_marked[i] and self.turned_tick[self.mark_of[i]] > tick
 
+    @cython.inline
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """Return whether a body must not be moved on an axis to place its face against another's.
 
