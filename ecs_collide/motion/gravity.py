@@ -207,6 +207,7 @@ class Gravity:
             return velocity
         return velocity + (self.kick[i, k] - self.pull[i, k] * (1.0 - t)) + 0.0
 
+    @cython.inline
     def earlier_at(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
     ) -> cython.double:

@@ -99,6 +99,7 @@ class ContactRows:
         self.n_finds = 0
 
     @may_raise
+    @cython.inline
     def add(
         self,
         first: cython.Py_ssize_t,
