@@ -341,7 +341,10 @@ class Projection:
         self._list_neighbours()
 
     def _list_neighbours(self) -> cython.void:
-        """List the neighbours of all members, and enter those that are not members yet."""
+        """List the neighbours of all members with their links, which get no force.
+
+        Neighbours that are not members yet become members.
+        """
         n: cython.Py_ssize_t = 0
         n_ends: cython.int = 0
 
@@ -359,6 +362,7 @@ class Projection:
                 if other == 0 or self.component_of[other] == self.component:
                     self.neighbours[n_ends].member = self.member_of[other] if other else -1
                     self.neighbours[n_ends].link = e
+                    self.links[e].force = 0.0
                     n_ends += 1
                 e = (
                     self.links[e].next_of_low
@@ -387,14 +391,13 @@ class Projection:
         self.n_members += 1
 
     @may_raise
-    def _add_contacts(self) -> cython.bint:
-        """Add the touching faces between members that are not links yet; return whether any is.
+    def _add_contacts(self) -> cython.void:
+        """Add the touching faces between members that are not links yet.
 
         If members part, these faces may close.  They press only if they do.
         """
         n: cython.Py_ssize_t
         at: cython.Py_ssize_t
-        n_links: cython.Py_ssize_t = self.n
 
         for n in range(self.n_members):
             node: cython.Py_ssize_t = self.members[n].node
@@ -411,7 +414,6 @@ class Projection:
                     self.clusters.node_of[i, self.axis], self.clusters.node_of[j, self.axis], -1
                 )
                 self.links[self.n].presses = 0
-        return self.n > n_links
 
     def _find_contacts(self, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Write the pairs of a member that can be added to `pieces`, in the order of its partners.
@@ -539,7 +541,7 @@ class Projection:
         for n in range(self.n_members):
             if self.members[n].state == OPEN:
                 self._solve_later(n)
-                self._solve_pieces(True)
+                self._solve_pieces()
         self._press_waiting()
         return self.n_changes > 0
 
@@ -580,7 +582,6 @@ class Projection:
         """
         tree: cython.Py_ssize_t = self.order[0]
         n: cython.Py_ssize_t
-        at: cython.Py_ssize_t
 
         if self.wall:
             return False
@@ -588,14 +589,12 @@ class Projection:
             one: cython.Py_ssize_t = self.order[n]
             if self.members[one].rank != self.members[tree].rank or self.members[one].shift != 0.0:
                 return False
-        if self._add_contacts():
-            self._list_neighbours()
+        self._add_contacts()
+        self._list_neighbours()
         for n in range(self.n_order):
             one = self.order[n]
             self.members[one].tree = tree
             self.members[one].excess = self.members[one].noise = 0.0
-            for at in range(self.members[one].first, self.members[one].end):
-                self.links[self.neighbours[at].link].force = 0.0
         for n in range(1, self.n_order):
             e: cython.Py_ssize_t = self.members[self.order[n]].via
             goal: cython.double = self.links[e].goal
@@ -743,7 +742,7 @@ class Projection:
         self.n_changes += 1
         self.links[e].presses = 1
         self._solve_later(n)
-        self._solve_pieces(False)
+        self._solve_pieces()
 
     def _closes(self, e: cython.Py_ssize_t) -> cython.bint:
         """Return whether the faces of a link that does not press close."""
@@ -847,7 +846,7 @@ class Projection:
         return self.bodies.velocity[self.links[e].anchor, self.axis]
 
     @may_raise
-    def _solve_pieces(self, from_nothing: cython.bint) -> cython.void:
+    def _solve_pieces(self) -> cython.void:
         """Solve the trees of the members in `pieces`, and the trees into which they part."""
         while self.n_pieces:
             self.n_pieces -= 1
@@ -858,8 +857,7 @@ class Projection:
             if self.n_pulls == 0:
                 self._accept()
             else:
-                if not from_nothing:
-                    self._find_way()
+                self._find_way()
                 self._part()
 
     def _walk(self, start: cython.Py_ssize_t) -> cython.void:
