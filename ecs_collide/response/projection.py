@@ -62,8 +62,7 @@ FLOW_ROUNDING = 2.0**-50  # of the momentum that a member gets
 FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less may pass
 PIVOTS_PER_MEMBER = 64  # links that may be added, after which the velocities so far are kept
 WHOLE_WAY = 1 << 20  # above all differences of ranks
-OPEN = 0
-SOLVED = 1
+OPEN = -1
 
 
 @cython.inline
@@ -103,9 +102,8 @@ class Member:
     # in the walk of its tree: the member before it, and the link to that one or to the anchor
     parent: cython.int
     via: cython.int
-    state: cython.schar
     # of its tree, once it is solved: its number, the velocity, and the link to the anchor, or 0
-    tree: cython.int
+    tree: cython.int  # `OPEN` before that
     velocity: cython.double
     wall: cython.int
     rank: cython.longlong
@@ -382,8 +380,7 @@ class Projection:
         self.component_of[node] = self.component
         self.member_of[node] = n
         self.members[n].node = node
-        self.members[n].state = OPEN
-        self.members[n].tree = -1
+        self.members[n].tree = OPEN
         self.members[n].rank = self.bodies.controls.rank_of(self.clusters.nodes[node].body)
         self.members[n].mass = mass
         self.members[n].momentum = mass * before
@@ -539,7 +536,7 @@ class Projection:
         self._collect(start)
         self.n_pivots = PIVOTS_PER_MEMBER * self.n_members
         for n in range(self.n_members):
-            if self.members[n].state == OPEN:
+            if self.members[n].tree == OPEN:
                 self._solve_later(n)
                 self._solve_pieces()
         self._press_waiting()
@@ -553,7 +550,7 @@ class Projection:
         while self.n_waiting:
             self._next_waiting()
         for n in range(self.n_members):
-            self.members[n].state = OPEN
+            self.members[n].tree = OPEN
 
     @may_raise
     def _stays(self) -> cython.bint:
@@ -562,7 +559,7 @@ class Projection:
 
         self._reopen()
         for n in range(self.n_members):
-            if self.members[n].state == OPEN:
+            if self.members[n].tree == OPEN:
                 self._walk(n)
                 if self.n_pulls and not self._holds():
                     return False
@@ -851,7 +848,7 @@ class Projection:
         while self.n_pieces:
             self.n_pieces -= 1
             n: cython.Py_ssize_t = self.pieces[self.n_pieces]
-            if self.members[n].state != OPEN:
+            if self.members[n].tree != OPEN:
                 continue
             self._walk(n)
             if self.n_pulls == 0:
@@ -1066,7 +1063,7 @@ class Projection:
         for n in range(self.n_order):
             one: cython.Py_ssize_t = self.order[n]
             e: cython.Py_ssize_t = self.members[one].via
-            self.members[one].state = OPEN
+            self.members[one].tree = OPEN
             if e == 0:
                 continue
             if self._pulls(e) and self._vanishes(e):
@@ -1113,7 +1110,7 @@ class Projection:
     @cython.inline
     def _solve_later(self, n: cython.Py_ssize_t) -> cython.void:
         """List a member whose tree must be solved."""
-        self.members[n].state = OPEN
+        self.members[n].tree = OPEN
         self.pieces[self.n_pieces] = n
         self.n_pieces += 1
 
@@ -1129,7 +1126,6 @@ class Projection:
             self.n_changes += 1
         for n in range(self.n_order):
             one: cython.Py_ssize_t = self.order[n]
-            self.members[one].state = SOLVED
             self.members[one].velocity = self.velocity + self.members[one].shift
             self.members[one].wall = self.wall
             self.members[one].tree = self.order[0]
@@ -1143,7 +1139,7 @@ class Projection:
                 if (
                     not self.links[e].presses
                     and not self.links[e].waits
-                    and (other < 0 or self.members[other].state != OPEN)
+                    and (other < 0 or self.members[other].tree != OPEN)
                     and self._closes(e)
                 ):
                     self.links[e].waits = 1
