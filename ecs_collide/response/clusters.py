@@ -49,8 +49,8 @@ from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.narrowphase import SharedMotion, rounding_of_faces
 from ecs_collide.narrowphase.step import Step
+from ecs_collide.response.product_sum import error_of_product, error_of_sum, quotient
 
-SPLITTER = 2.0**27 + 1.0
 PATH_ROUNDING = 2.0**-44  # of the velocities of two paths that are equally fast
 CLUSTER_ROUNDING = 2.0**-48  # of the velocity and the shifts of two members of one cluster
 
@@ -88,33 +88,6 @@ class Node:
     velocity: cython.double
     shift: cython.double
     before: cython.double
-
-
-def error_of_product(a: cython.double, b: cython.double, product: cython.double) -> cython.double:
-    """Return a * b - product, the exact rounding error of a product; 0 if that overflows.
-
-    Dekker, "A Floating-Point Technique for Extending the Available Precision" (1971).
-    """
-    wide: cython.double = SPLITTER * a
-    high_a: cython.double = wide - (wide - a)
-    low_a: cython.double = a - high_a
-
-    wide = SPLITTER * b
-    high_b: cython.double = wide - (wide - b)
-    low_b: cython.double = b - high_b
-    error: cython.double = low_a * low_b - (
-        ((product - high_a * high_b) - low_a * high_b) - high_a * low_b
-    )
-    return error if error == error else 0.0
-
-
-@cython.inline
-def error_of_sum(a: cython.double, b: cython.double, total: cython.double) -> cython.double:
-    """Return a + b - total, the exact rounding error of a sum (Knuth's TwoSum); 0 on overflow."""
-    part: cython.double = total - a
-    error: cython.double = (a - (total - part)) + (b - part)
-
-    return error if error == error else 0.0
 
 
 @cython.final
@@ -608,8 +581,8 @@ class Clusters(SharedMotion):
         self.nodes[node].velocity = velocity
         self.nodes[node].shift = 0.0
         self.nodes[node].resizes = self.nodes[node].is_broken = 0
-        self.nodes[node].momentum = mass * velocity
-        self.nodes[node].momentum_low = error_of_product(mass, velocity, mass * velocity)
+        self.nodes[node].momentum = self.nodes[node].momentum_low = 0.0
+        self.push(node, mass, velocity)
 
     # -- for the projection --
 
@@ -665,7 +638,7 @@ class Clusters(SharedMotion):
 
     def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
         """Return momentum / mass of a cluster; the velocity of its path may be another one."""
-        return self.velocity_for(
+        return quotient(
             self.nodes[root].momentum,
             self.nodes[root].momentum_low,
             self.nodes[root].mass,
@@ -725,7 +698,7 @@ class Clusters(SharedMotion):
     def push(
         self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
     ) -> cython.void:
-        """Add mass · velocity to the momentum of a lasting cluster, which keeps its path."""
+        """Add mass · velocity to the momentum of a cluster, which keeps its path."""
         momentum: cython.double = mass * velocity
 
         self.nodes[root].momentum_low += error_of_product(mass, velocity, momentum)
@@ -764,10 +737,9 @@ class Clusters(SharedMotion):
             self._weigh_anew(root)
         else:
             self._add_mass(root, -self.bodies.mass[i])
-        mass: cython.double = self.nodes[root].mass
-        self.nodes[root].momentum = mass * velocity
-        self.nodes[root].momentum_low = error_of_product(mass, velocity, self.nodes[root].momentum)
-        self.nodes[root].momentum_low += self.nodes[root].mass_low * velocity
+        self.nodes[root].momentum = 0.0
+        self.nodes[root].momentum_low = self.nodes[root].mass_low * velocity
+        self.push(root, self.nodes[root].mass, velocity)
 
     def dissolve(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """End the cluster of a body if it cannot part; return whether it has.  O(members).
@@ -859,15 +831,13 @@ class Clusters(SharedMotion):
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
         """Add to the shifts of all members of a cluster and keep their velocities.  O(members)."""
         node: cython.Py_ssize_t = root
-        momentum: cython.double = self.nodes[root].mass * shift
 
         self.nodes[root].resizes = 1
         self.any_shift = True
         if shift == 0.0:
             return
         self.nodes[root].velocity -= shift
-        self._add_momentum(root, -momentum)
-        self.nodes[root].momentum_low -= error_of_product(self.nodes[root].mass, shift, momentum)
+        self.push(root, -self.nodes[root].mass, shift)
         self.nodes[root].momentum_low -= self.nodes[root].mass_low * shift
         while node:
             self.nodes[node].shift += shift
@@ -942,27 +912,7 @@ class Clusters(SharedMotion):
         low += error_of_sum(self.nodes[one].momentum, self.nodes[other].momentum, momentum)
         mass_low: cython.double = self.nodes[one].mass_low + self.nodes[other].mass_low
         mass_low += error_of_sum(self.nodes[one].mass, self.nodes[other].mass, mass)
-        return self.velocity_for(momentum, low, mass, mass_low)
-
-    def velocity_for(
-        self,
-        momentum: cython.double,
-        momentum_low: cython.double,
-        mass: cython.double,
-        mass_low: cython.double,
-    ) -> cython.double:
-        """Return momentum / mass; the mass times the result is the momentum to 2 ulp.
-
-        The sums follow Ogita, Rump and Oishi, "Accurate Sum and Dot Product" (2005).
-        """
-        velocity: cython.double = (momentum + momentum_low) / mass
-        product: cython.double = mass * velocity
-        rest: cython.double = momentum - product
-
-        momentum_low += error_of_sum(momentum, -product, rest)
-        momentum_low -= error_of_product(mass, velocity, product)
-        momentum_low -= mass_low * velocity
-        return velocity + (rest + momentum_low) / mass
+        return quotient(momentum, low, mass, mass_low)
 
     def _set_velocity(self, root: cython.Py_ssize_t, velocity: cython.double) -> cython.void:
         """Give a cluster a velocity; if it is a new one, queue its rim.

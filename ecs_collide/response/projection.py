@@ -49,12 +49,8 @@ from ecs_collide._kernel.constants import Custom
 from ecs_collide.broadphase.pair_table import OVERLAPS, PARTS, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
-from ecs_collide.response.clusters import (
-    CLUSTER_ROUNDING,
-    Clusters,
-    error_of_product,
-    error_of_sum,
-)
+from ecs_collide.response.clusters import CLUSTER_ROUNDING, Clusters
+from ecs_collide.response.product_sum import ProductSum
 
 MEMBER_LIMIT = 160  # bodies in a component that may part
 FORCE_ROUNDING = 2.0**-42  # of the momenta that a force is the sum of
@@ -110,7 +106,6 @@ class Member:
     mass: cython.double
     shift: cython.double  # its velocity less that of its tree
     momentum: cython.double  # before the instant
-    momentum_low: cython.double
     # of the members of the highest rank among it and those behind it in the walk: that rank, the
     # momentum that they must pass on, and its noise
     excess_rank: cython.longlong
@@ -174,6 +169,8 @@ class Projection:
     pieces: cython.int[::1]  # members whose trees must be solved
     n_pieces: cython.Py_ssize_t
     n_searches: cython.longlong
+    sum_of_momenta: ProductSum
+    sum_of_masses: ProductSum
 
     def __init__(self, step: Step, clusters: Clusters):
         self.step = step
@@ -189,6 +186,8 @@ class Projection:
         self.way_rank = 0
         self.wall = 0
         self.n_searches = 0
+        self.sum_of_momenta = ProductSum()
+        self.sum_of_masses = ProductSum()
         self.is_stuck = self.lets_go = False
         self.waiting = zeros(INT, 0)
         self.component_of = zeros(LONG, 0)
@@ -375,7 +374,6 @@ class Projection:
         """Add a node to the component."""
         n: cython.Py_ssize_t = self.n_members
         mass: cython.double = self.bodies.mass[self.clusters.nodes[node].body]
-        before: cython.double = self.clusters.nodes[node].before
 
         self.component_of[node] = self.component
         self.member_of[node] = n
@@ -383,8 +381,7 @@ class Projection:
         self.members[n].tree = OPEN
         self.members[n].rank = self.bodies.controls.rank_of(self.clusters.nodes[node].body)
         self.members[n].mass = mass
-        self.members[n].momentum = mass * before
-        self.members[n].momentum_low = error_of_product(mass, before, mass * before)
+        self.members[n].momentum = mass * self.clusters.nodes[node].before
         self.n_members += 1
 
     @may_raise
@@ -981,32 +978,18 @@ class Projection:
     def _mean(self) -> cython.double:
         """Return the common velocity of the tree just ordered, from a member of its rank."""
         rank: cython.longlong = self.members[self.order[0]].rank
-        momentum: cython.double = 0.0
-        momentum_low: cython.double = 0.0
-        mass: cython.double = 0.0
-        mass_low: cython.double = 0.0
         n: cython.Py_ssize_t
 
+        self.sum_of_momenta.clear()
+        self.sum_of_masses.clear()
         for n in range(self.n_order):
             one: cython.Py_ssize_t = self.order[n]
-            if self.members[one].rank != rank:
-                continue
-            total: cython.double = momentum + self.members[one].momentum
-            momentum_low += error_of_sum(momentum, self.members[one].momentum, total)
-            momentum_low += self.members[one].momentum_low
-            momentum = total
-            if self.members[one].shift != 0.0:
-                shifted: cython.double = self.members[one].mass * self.members[one].shift
-                momentum_low -= error_of_product(
-                    self.members[one].mass, self.members[one].shift, shifted
-                )
-                total = momentum - shifted
-                momentum_low += error_of_sum(momentum, -shifted, total)
-                momentum = total
-            total = mass + self.members[one].mass
-            mass_low += error_of_sum(mass, self.members[one].mass, total)
-            mass = total
-        return self.clusters.velocity_for(momentum, momentum_low, mass, mass_low)
+            if self.members[one].rank == rank:
+                mass: cython.double = self.members[one].mass
+                self.sum_of_momenta.add(mass, self.clusters.nodes[self.members[one].node].before)
+                self.sum_of_momenta.add(-mass, self.members[one].shift)
+                self.sum_of_masses.add(mass, 1.0)
+        return self.sum_of_momenta.over(self.sum_of_masses)
 
     @cython.cfunc
     @cython.inline

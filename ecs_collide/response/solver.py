@@ -24,10 +24,10 @@ from ecs_collide._kernel import Public, cython, may_raise
 from ecs_collide._kernel.constants import INF, ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
-from ecs_collide.response.clusters import Clusters, error_of_sum
+from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
-from ecs_collide.response.product_sum import ProductSum
+from ecs_collide.response.product_sum import ProductSum, error_of_sum
 from ecs_collide.response.projection import Projection
 from ecs_collide.response.resizing import ResizingFaces
 from ecs_collide.response.tangential import TangentialResponse
