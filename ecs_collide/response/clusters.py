@@ -273,7 +273,7 @@ class Clusters(SharedMotion):
         """Start the chords of a lasting cluster at this instant, and turn it to its momentum."""
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
-        shared: cython.double = self.shared_velocity(root)
+        shared: cython.double = self.leaving_velocity(root)
 
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
@@ -286,7 +286,7 @@ class Clusters(SharedMotion):
                 if self.bodies.controls.rank_of(i) == self.nodes[root].rank:
                     self.push(root, self.bodies.mass[i], change)
             node = self.nodes[node].next
-        self._set_velocity(root, self.shared_velocity(root))
+        self._set_velocity(root, self.leaving_velocity(root))
 
     def turn_all(
         self, root: cython.Py_ssize_t, change: cython.double, kick: cython.double
@@ -380,7 +380,7 @@ class Clusters(SharedMotion):
         b: Bodies = self.bodies
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
-        shared: cython.double = self.shared_velocity(root)
+        shared: cython.double = self.leaving_velocity(root)
 
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
@@ -636,20 +636,19 @@ class Clusters(SharedMotion):
 
         return self.nodes[self.root(node)].rank if node else self.bodies.controls.rank_of(i)
 
-    def shared_velocity(self, root: cython.Py_ssize_t) -> cython.double:
-        """Return momentum / mass of a cluster; the velocity of its path may be another one."""
+    def leaving_velocity(self, root: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity with which a cluster leaves the step if nothing more happens to it.
+
+        If it lasts, this is momentum / mass, and the velocity of its path may be another one.
+        """
+        if not self.nodes[root].lasts:
+            return self.nodes[root].velocity
         return quotient(
             self.nodes[root].momentum,
             self.nodes[root].momentum_low,
             self.nodes[root].mass,
             self.nodes[root].mass_low,
         )
-
-    def leaving_velocity(self, root: cython.Py_ssize_t) -> cython.double:
-        """Return the velocity with which a cluster leaves the step if nothing more happens to it."""
-        if self.nodes[root].lasts:
-            return self.shared_velocity(root)
-        return self.nodes[root].velocity
 
     @cython.inline
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
@@ -658,7 +657,7 @@ class Clusters(SharedMotion):
 
         if root == 0:
             return self.bodies.velocity[i, k]
-        return self.shared_velocity(root) + self.nodes[self.node_of[i, k]].shift
+        return self.leaving_velocity(root) + self.nodes[self.node_of[i, k]].shift
 
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has an anchor."""
