@@ -274,18 +274,14 @@ class Projection:
 
         The clusters of the instant are solved once more, with the kicks of their members.
         """
-        e: cython.Py_ssize_t
+        n: cython.Py_ssize_t
 
         if not self.lets_go:
             return False
         self.lets_go = False
-        self._make_room_for_nodes()
-        self.component += 1
-        for e in range(1, self.n + 1):
-            node: cython.Py_ssize_t = self.links[e].low or self.links[e].high
-            root: cython.Py_ssize_t = self.clusters.root(node)
-            if self._is_open(node) and self.component_of[root] != self.component:
-                self.component_of[root] = self.component
+        for n in range(self.clusters.n_live):
+            root: cython.Py_ssize_t = self.clusters.live[n]
+            if self.clusters.parent[root] == root and self._is_open(root):
                 self.clusters.let_go(root)
         self._settle_from(1, 1)
         return self.clusters.has_changed()
@@ -296,7 +292,9 @@ class Projection:
         e: cython.Py_ssize_t
         first: cython.longlong = self.component + 1
 
-        self._make_room_for_nodes()
+        if self.component_of.shape[0] < self.clusters.capacity:
+            self.component_of = grown(self.component_of, self.clusters.capacity)
+            self.member_of = grown(self.member_of, self.clusters.capacity)
         for e in range(start_link, self.n + 1):
             start: cython.Py_ssize_t = self.links[e].low or self.links[e].high
             if self.component_of[start] >= first or not self._is_open(start):
@@ -305,13 +303,6 @@ class Projection:
             if self.n_ends >= least and self._solve():
                 self._form()
         self.n_settled = self.n
-
-    @may_raise
-    def _make_room_for_nodes(self) -> cython.void:
-        """Make room for all nodes of the clusters."""
-        if self.component_of.shape[0] < self.clusters.capacity:
-            self.component_of = grown(self.component_of, self.clusters.capacity)
-            self.member_of = grown(self.member_of, self.clusters.capacity)
 
     # -- the component --
 
@@ -333,7 +324,9 @@ class Projection:
         """Collect the members that are connected with a node by links; none if they are too many."""
         self.axis = self.clusters.nodes[start].axis
         self.component += 1
-        self.n_members = 0
+        self.n_members = self.n_changes = 0
+        while self.n_waiting:
+            self._next_waiting()
         self._enter(start)
         self._list_neighbours()
 
@@ -528,7 +521,6 @@ class Projection:
 
         if self._stays():
             return False
-        self._reopen()
         self._add_contacts()
         self._collect(start)
         self.n_pivots = PIVOTS_PER_MEMBER * self.n_members
@@ -539,22 +531,11 @@ class Projection:
         self._press_waiting()
         return self.n_changes > 0
 
-    def _reopen(self) -> cython.void:
-        """Forget which trees of the component are solved, and which links close."""
-        n: cython.Py_ssize_t
-
-        self.n_changes = 0
-        while self.n_waiting:
-            self._next_waiting()
-        for n in range(self.n_members):
-            self.members[n].tree = OPEN
-
     @may_raise
     def _stays(self) -> cython.bint:
         """Return whether the clusters of the component stay as they are."""
         n: cython.Py_ssize_t
 
-        self._reopen()
         for n in range(self.n_members):
             if self.members[n].tree == OPEN:
                 self._walk(n)
