@@ -68,7 +68,6 @@ class Node:
     next_rim: cython.int
     rim: cython.int
     last_rim: cython.int
-    n_ranked: cython.int
     links: cython.int
     axis: cython.schar
     is_on_rim: cython.schar
@@ -573,15 +572,12 @@ class Clusters(SharedMotion):
         self.nodes[node].lasts = 0
         merged_in: cython.longlong = self.merged_in[i, self.nodes[node].axis]
         self.nodes[node].merged_before = self.first_instant <= merged_in < self.instant
-        self.nodes[node].rank = self.bodies.controls.rank_of(i)
-        self.nodes[node].n_ranked = 1
         self.nodes[node].rim_of = self.instant
-        self.nodes[node].mass = mass
-        self.nodes[node].mass_low = 0.0
         self.nodes[node].velocity = velocity
         self.nodes[node].shift = 0.0
         self.nodes[node].resizes = self.nodes[node].is_broken = 0
-        self.nodes[node].momentum = self.nodes[node].momentum_low = 0.0
+        self._weigh_nothing(node, self.bodies.controls.rank_of(i))
+        self._add_mass(node, mass)
         self.push(node, mass, velocity)
 
     # -- for the projection --
@@ -607,15 +603,10 @@ class Clusters(SharedMotion):
             self._isolate(node)
             if shift != 0.0 or growth[self.nodes[node].body, self.nodes[node].axis] != 0.0:
                 self.shift_by(node, shift)
-                self.nodes[root].resizes = 1
             self.nodes[node].rim = 0
             self._queue_to_examine(node)
             if place:
-                self.parent[node] = root
-                self.nodes[root].size += 1
-                self._weigh_with(root, node)
-                self.nodes[self.nodes[root].last].next = node
-                self.nodes[root].last = node
+                self._append(root, node)
         if anchor >= 0 and growth[anchor, self.nodes[root].axis] != 0.0:
             self.shift_by(root, 0.0)
         self.nodes[root].anchor = anchor
@@ -731,8 +722,7 @@ class Clusters(SharedMotion):
         self.nodes[root].is_broken = 1
         if self.nodes[root].rank != self.bodies.controls.rank_of(i):
             return
-        self.nodes[root].n_ranked -= 1
-        if self.nodes[root].n_ranked == 0 and self.nodes[root].size != 0:
+        if self.bodies.controls.any_rank:
             self._weigh_anew(root)
         else:
             self._add_mass(root, -self.bodies.mass[i])
@@ -767,7 +757,7 @@ class Clusters(SharedMotion):
         return True
 
     def _weigh_anew(self, root: cython.Py_ssize_t) -> cython.void:
-        """Find the new rank and mass of a cluster that has lost the last member of its rank."""
+        """Find the rank and the mass of a cluster from its members."""
         b: Bodies = self.bodies
         node: cython.Py_ssize_t = root
         is_first: cython.bint = True
@@ -779,7 +769,6 @@ class Clusters(SharedMotion):
                     is_first = False
                     self._weigh_nothing(root, b.controls.rank[i])
                 if b.controls.rank[i] == self.nodes[root].rank:
-                    self.nodes[root].n_ranked += 1
                     self._add_mass(root, b.mass[i])
             node = self.nodes[node].next
 
@@ -812,20 +801,24 @@ class Clusters(SharedMotion):
             self._set_velocity(other, velocity)
             if self.nodes[one].size < self.nodes[other].size:
                 one, other = other, one
-            self.parent[other] = one
-            self.nodes[one].size += self.nodes[other].size
-            self.nodes[one].rim_of = min(self.nodes[one].rim_of, self.nodes[other].rim_of)
-            self.nodes[one].resizes |= self.nodes[other].resizes
-            self.nodes[one].is_broken |= self.nodes[other].is_broken
-            self._weigh_with(one, other)
-            self.nodes[self.nodes[one].last].next = other
-            self.nodes[one].last = self.nodes[other].last
-            if self.nodes[other].rim:
-                self._append_rim(one, self.nodes[other].rim, self.nodes[other].last_rim)
+            self._append(one, other)
         self.nodes[one].anchor = anchor
         if lasts and not self.nodes[one].lasts:
             self.nodes[one].lasts = 1
             self.n_lasting += 1
+
+    def _append(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
+        """Append the members of cluster `other` to those of `one`."""
+        self.parent[other] = one
+        self.nodes[one].size += self.nodes[other].size
+        self.nodes[one].rim_of = min(self.nodes[one].rim_of, self.nodes[other].rim_of)
+        self.nodes[one].resizes |= self.nodes[other].resizes
+        self.nodes[one].is_broken |= self.nodes[other].is_broken
+        self._weigh_with(one, other)
+        self.nodes[self.nodes[one].last].next = other
+        self.nodes[one].last = self.nodes[other].last
+        if self.nodes[other].rim:
+            self._append_rim(one, self.nodes[other].rim, self.nodes[other].last_rim)
 
     def shift_by(self, root: cython.Py_ssize_t, shift: cython.double) -> cython.void:
         """Add to the shifts of all members of a cluster and keep their velocities.  O(members)."""
@@ -845,7 +838,6 @@ class Clusters(SharedMotion):
     def _weigh_nothing(self, root: cython.Py_ssize_t, rank: cython.longlong) -> cython.void:
         """Give a cluster a rank of which it has no members yet."""
         self.nodes[root].rank = rank
-        self.nodes[root].n_ranked = 0
         self.nodes[root].mass = self.nodes[root].mass_low = 0.0
         self.nodes[root].momentum = self.nodes[root].momentum_low = 0.0
 
@@ -858,7 +850,6 @@ class Clusters(SharedMotion):
         if self.nodes[one].rank < self.nodes[other].rank:
             self._weigh_nothing(one, self.nodes[other].rank)
             self.nodes[one].merged_before = 0
-        self.nodes[one].n_ranked += self.nodes[other].n_ranked
         self.nodes[one].merged_before |= self.nodes[other].merged_before
         self.nodes[one].mass_low += self.nodes[other].mass_low
         self._add_mass(one, self.nodes[other].mass)

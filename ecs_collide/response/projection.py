@@ -968,7 +968,8 @@ class Projection:
             if self.members[one].rank == rank:
                 mass: cython.double = self.members[one].mass
                 self.sum_of_momenta.add(mass, self.clusters.nodes[self.members[one].node].before)
-                self.sum_of_momenta.add(-mass, self.members[one].shift)
+                if self.members[one].shift != 0.0:
+                    self.sum_of_momenta.add(-mass, self.members[one].shift)
                 self.sum_of_masses.add(mass, 1.0)
         return self.sum_of_momenta.over(self.sum_of_masses)
 
