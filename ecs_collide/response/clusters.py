@@ -204,7 +204,10 @@ class Clusters(SharedMotion):
         self.first_instant = self.instant
 
     def end_instant(self) -> cython.void:
-        """Dissolve the clusters that do not last, before a later instant; all must be written."""
+        """Dissolve the clusters that do not last, before a later instant.
+
+        All must be written, and all contacts examined.
+        """
         n: cython.Py_ssize_t
 
         self._end_merges()
@@ -216,11 +219,7 @@ class Clusters(SharedMotion):
                 self.node_of[self.nodes[node].body, self.nodes[node].axis] = 0
             self.free[self.n_free] = node
             self.n_free += 1
-        for n in range(self.n_alone):
-            self.is_alone[self.alone[n]] = 0
-        for n in range(self.n_changed):
-            self.nodes[self.changed[n]].is_changed = 0
-        self.n_live = self.n_changed = self.n_alone = 0
+        self.n_live = 0
         self.instant += 1
 
     def _end_merges(self) -> cython.void:

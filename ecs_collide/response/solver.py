@@ -172,13 +172,17 @@ class Solver:
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
         press: cython.double = 0.0
+        n: cython.int
 
         self.counts_loss = not normal_only and (
             b.response[i] in (ResponseCode.STOP, ResponseCode.PUSH)
             or b.response[j] in (ResponseCode.STOP, ResponseCode.PUSH)
         )
         if self.clusters.gravity.is_on:
-            self._let_fall()
+            # Bodies merge with the velocities of this instant, not with those of their paths.
+            for n in range(2):
+                if m.is_dynamic[n]:
+                    self.clusters.let_fall(m.rows[n], m.axis)
             if self.counts_loss and b.rare.any_slope:
                 self._share_weights()
         m.note_velocities()
@@ -220,18 +224,6 @@ class Solver:
                 and self.clusters.kick_of(m.rows[n], m.axis) == 0.0
             ):
                 self.clusters.even_out(m.rows[n], m.axis)
-
-    def _let_fall(self) -> cython.void:
-        """Let gravity act again on bodies that friction or `Stop` holds along the normal.
-
-        Bodies that merge must have the velocities of this instant in common, and not their paths.
-        """
-        m: ImpactState = self.impact
-        n: cython.int
-
-        for n in range(2):
-            if m.is_dynamic[n]:
-                self.clusters.let_fall(m.rows[n], m.axis)
 
     def _part(self, restitution: cython.double, press: cython.double) -> cython.bint:
         """Rebound a pair that gravity acts on; return False if it would meet again in the step."""
