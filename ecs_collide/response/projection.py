@@ -489,29 +489,18 @@ class Projection:
     def _form(self) -> cython.void:
         """Make the trees of the component its clusters."""
         n: cython.Py_ssize_t
+        at: cython.Py_ssize_t
 
         for n in range(self.n_members):
-            if self.members[n].tree == n:
-                self._order_from(n)
-                self._form_tree()
-
-    @may_raise
-    def _form_tree(self) -> cython.void:
-        """Make the tree just ordered a cluster."""
-        first: cython.Py_ssize_t = self.order[0]
-        wall: cython.Py_ssize_t = self.members[first].wall
-        n: cython.Py_ssize_t
-
-        for n in range(self.n_order):
-            one: cython.Py_ssize_t = self.order[n]
-            self.order[n] = self.members[one].node
-            self.clusters.nodes[self.order[n]].shift = self.members[one].shift
-        self.clusters.form(
-            self.order,
-            self.n_order,
-            self.members[first].velocity,
-            self.links[wall].anchor if wall else -1,
-        )
+            if self.members[n].tree != n:
+                continue
+            wall: cython.Py_ssize_t = self._order_from(n)
+            for at in range(self.n_order):
+                one: cython.Py_ssize_t = self.order[at]
+                self.order[at] = self.members[one].node
+                self.clusters.nodes[self.order[at]].shift = self.members[one].shift
+            anchor: cython.Py_ssize_t = self.links[wall].anchor if wall else -1
+            self.clusters.form(self.order, self.n_order, self.members[n].velocity, anchor)
 
     @may_raise
     def _solve(self) -> cython.bint:
@@ -832,7 +821,6 @@ class Projection:
             if self.n_pulls == 0:
                 self._accept()
             else:
-                self._find_way()
                 self._part()
 
     def _walk(self, start: cython.Py_ssize_t) -> cython.void:
@@ -979,16 +967,6 @@ class Projection:
         """Return whether a link would have to pull."""
         return self.links[e].goal < -self.links[e].noise
 
-    def _find_way(self) -> cython.void:
-        """Find how far the forces of a tree can go to their goals before one becomes negative."""
-        n: cython.Py_ssize_t
-
-        for n in range(self.n_order):
-            e: cython.Py_ssize_t = self.members[self.order[n]].via
-            if e and self._pulls(e) and self._vanishes(e):
-                self.way_rank = self._rank_of_way(e)
-                self.way = self._way_to_zero(e)
-
     @cython.cfunc
     @cython.inline
     def _vanishes(self, e: cython.Py_ssize_t) -> cython.bint:
@@ -1019,15 +997,20 @@ class Projection:
         return force / (force - goal)
 
     def _part(self) -> cython.void:
-        """Change the forces of a tree by its way to their goals, and part it.
+        """Change the forces of a tree towards their goals until one becomes negative, and part it.
 
         Links that would have to pull and have reached 0 no longer press.
         """
         n: cython.Py_ssize_t
 
         for n in range(self.n_order):
+            e: cython.Py_ssize_t = self.members[self.order[n]].via
+            if e and self._pulls(e) and self._vanishes(e):
+                self.way_rank = self._rank_of_way(e)
+                self.way = self._way_to_zero(e)
+        for n in range(self.n_order):
             one: cython.Py_ssize_t = self.order[n]
-            e: cython.Py_ssize_t = self.members[one].via
+            e = self.members[one].via
             self.members[one].tree = OPEN
             if e == 0:
                 continue
