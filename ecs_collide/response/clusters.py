@@ -230,7 +230,7 @@ class Clusters(SharedMotion):
             self._note_merge(self.live[n])
         for n in range(self.n_live if self.gravity.is_on else 0):
             if self.parent[self.live[n]] == self.live[n]:
-                self._share_kicks_of(self.live[n])
+                self._share_kick(self.live[n])
 
     def _note_merge(self, node: cython.Py_ssize_t) -> cython.void:
         """Update `merged_in` of the body of a node; gravity does not act on it if it is anchored."""
@@ -246,15 +246,6 @@ class Clusters(SharedMotion):
         elif self.merged_in[i, k] < self.first_instant:
             self.merged_in[i, k] = self.instant
 
-    def _share_kicks_of(self, root: cython.Py_ssize_t) -> cython.void:
-        """Give the members of a cluster one kick, if it has no anchor.
-
-        Otherwise held and falling members, or members of different `GravityScale`, would leave the
-        step with different velocities although they press against each other.
-        """
-        if self.nodes[root].size > 1 and self.nodes[root].anchor < 0 and self._kicks_differ(root):
-            self._share_kick(root)
-
     def even_out(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
         """Give the members of the cluster of a body one path and one kick from now on.
 
@@ -265,7 +256,7 @@ class Clusters(SharedMotion):
         if self.nodes[root].lasts:
             self._split(root)
         if self.gravity.is_on:
-            self._share_kicks_of(root)
+            self._share_kick(root)
 
     def _split(self, root: cython.Py_ssize_t) -> cython.void:
         """Start the chords of a lasting cluster at this instant, and turn it to its momentum."""
@@ -319,11 +310,21 @@ class Clusters(SharedMotion):
         return False
 
     def _share_kick(self, root: cython.Py_ssize_t) -> cython.void:
-        """Give the members of a cluster the mean of their kicks."""
+        """Give the members of a cluster the mean of their kicks, if it has no anchor.
+
+        Otherwise held and falling members, or members of different `GravityScale`, would leave the
+        step with different velocities although they press against each other.
+        """
         k: cython.int = self.nodes[root].axis
         node: cython.Py_ssize_t = root
-        kick: cython.double = self._mean_kick(root)
 
+        if (
+            self.nodes[root].size <= 1
+            or self.nodes[root].anchor >= 0
+            or not self._kicks_differ(root)
+        ):
+            return
+        kick: cython.double = self._mean_kick(root)
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
             if self.node_of[i, k] == node:
@@ -739,11 +740,8 @@ class Clusters(SharedMotion):
 
         if not (self.nodes[root].lasts or self.nodes[root].is_broken):
             return False
-        if self.nodes[root].lasts:
-            self._split(root)
-            self.nodes[root].lasts = 0
-        if self.gravity.is_on:
-            self._share_kicks_of(root)
+        self.even_out(i, k)
+        self.nodes[root].lasts = 0
         while node:
             i = self.nodes[node].body
             if self.node_of[i, k] == node:
