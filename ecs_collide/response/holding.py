@@ -70,13 +70,7 @@ class Holding:
 
     def entities(self) -> list:
         """Return the entities that are or were held in this step, in ascending order."""
-        n: cython.Py_ssize_t
-        ids: list = []
-
-        for n in range(self.n):
-            ids.append(self.bodies.ids[self.rows[n]])
-        ids.sort()
-        return ids
+        return sorted(self.bodies.ids[i] for i in self.rows[: self.n])
 
     @cython.inline
     def count_visits(self, i: cython.Py_ssize_t, n_visits: cython.longlong) -> cython.void:
