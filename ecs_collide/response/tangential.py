@@ -254,23 +254,34 @@ class TangentialResponse:
         return 1.0
 
     def _gains_energy(self) -> cython.bint:
-        """Return whether the kinetic energy would rise, computed in twice the precision."""
+        """Return whether the kinetic energy would rise, in twice the precision if that is close."""
         m: ImpactState = self.impact
         n: cython.int
         axis: cython.int
+        lost: cython.double = 0.0
+        size: cython.double = 0.0
 
+        for n in range(2):
+            for axis in range(self.bodies.dim):
+                before: cython.double = m.before[n][axis] - self.frame[axis]
+                wanted: cython.double = self.wanted[n][axis] - self.frame[axis]
+                lost += self.weight[n] * ((before - wanted) * (before + wanted))
+                size += self.weight[n] * (before * before + wanted * wanted)
+        if abs(lost) > ENERGY_ROUNDING * size:
+            return lost < 0.0
         self.sum.clear()  # of mass · ((before - frame)² - (wanted - frame)²)
         for n in range(2):
             if not m.is_dynamic[n]:
                 continue
             mass: cython.double = self.bodies.mass[m.rows[n]] if m.is_dynamic[1 - n] else 1.0
             for axis in range(self.bodies.dim):
-                before: cython.double = m.before[n][axis]
-                wanted: cython.double = self.wanted[n][axis]
+                before = m.before[n][axis]
+                wanted = self.wanted[n][axis]
                 self.sum.add(mass * before, before)
                 self.sum.add(-mass * wanted, wanted)
-                self.sum.add(-2.0 * mass * self.frame[axis], before)
-                self.sum.add(2.0 * mass * self.frame[axis], wanted)
+                if self.frame[axis] != 0.0:
+                    self.sum.add(-2.0 * mass * self.frame[axis], before)
+                    self.sum.add(2.0 * mass * self.frame[axis], wanted)
         return self.sum.total() < 0.0
 
     def _stop_falling(self, n: cython.int) -> cython.void:
