@@ -494,6 +494,7 @@ class Clusters(SharedMotion):
 
     # -- the forest --
 
+    @cython.inline
     def root(self, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the root of the cluster of a node, and halve the path to it."""
         above: cython.Py_ssize_t = self.parent[node]
@@ -627,6 +628,7 @@ class Clusters(SharedMotion):
 
         return self.nodes[self.root(node)].rank if node else self.bodies.controls.rank_of(i)
 
+    @cython.inline
     def leaving_velocity(self, root: cython.Py_ssize_t) -> cython.double:
         """Return the velocity with which a cluster leaves the step if nothing more happens to it.
 
