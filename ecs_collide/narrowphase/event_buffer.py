@@ -166,7 +166,7 @@ class EventBuffer:
             numbers, codes = cython.address(self.numbers[0, 0]), cython.address(self.codes[0, 0])
         else:
             numbers, codes = self.numbers, self.codes
-        return packed_rows(numbers, codes, n, self.width, 4 + self.dim)
+        return packed_rows(numbers, codes, n, self.width, NORMAL + self.dim)
 
     def packed_contacts(self) -> tuple:
         """Return the times, bodies, codes and images of begins and ends, as bytes."""

@@ -807,7 +807,7 @@ class Clusters(SharedMotion):
             self.n_lasting += 1
 
     def _append(self, one: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.void:
-        """Append the members of cluster `other` to those of `one`."""
+        """Move all members of cluster `other` into cluster `one`."""
         self.parent[other] = one
         self.nodes[one].size += self.nodes[other].size
         self.nodes[one].rim_of = min(self.nodes[one].rim_of, self.nodes[other].rim_of)

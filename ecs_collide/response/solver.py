@@ -179,7 +179,7 @@ class Solver:
             or b.response[j] in (ResponseCode.STOP, ResponseCode.PUSH)
         )
         if self.clusters.gravity.is_on:
-            # Bodies merge with the velocities of this instant, not with those of their paths.
+            # Bodies merge by their velocities at this instant; their paths have others.
             for n in range(2):
                 if m.is_dynamic[n]:
                     self.clusters.let_fall(m.rows[n], m.axis)

@@ -80,7 +80,8 @@ FORCED = 4
 UNRESOLVED = 5
 
 DONE = 2  # all pairs of a body that has turned were swept again
-# Pairs for each body that has turned, below which one pass over all pairs is faster than lists.
+# With fewer pairs than this for each body that has turned, one pass over all pairs is faster than
+# the list of each body.
 PAIRS_IN_CROWD = 8
 
 # Resolutions in one instant, after which a pair only loses its closing velocity.
@@ -823,7 +824,7 @@ class ImpactLoop:
         if b.on_hold[i]:
             velocity = b.saved_motion[i, k]
         return b.mass[i] * abs(
-            velocity - self.event_buffer.numbers[self.event, 5 + (3 + place) * b.dim + k]
+            velocity - self.event_buffer.numbers[self.event, NORMAL + 1 + (3 + place) * b.dim + k]
         )
 
     def _show(self, p: cython.Py_ssize_t) -> cython.void:
