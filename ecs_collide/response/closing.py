@@ -16,8 +16,6 @@ from ecs_collide.narrowphase.narrowphase import Narrowphase
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
-ALL_AXES = 14  # as in `Clusters.changed_axes`
-
 
 @cython.final
 class ClosingContacts:
@@ -28,7 +26,7 @@ class ClosingContacts:
     pairs: PairTable
     clusters: Clusters
     narrowphase: Narrowphase
-    # (3,): by axis, the root of the cluster of the body that was examined last, or 0
+    # (3,): by axis, the root of the cluster of the body that is examined, or 0
     roots: cython.Py_ssize_t[3]
 
     def __init__(self, step: Step, clusters: Clusters, narrowphase: Narrowphase):
@@ -42,34 +40,20 @@ class ClosingContacts:
 
     @may_raise
     def find(self) -> cython.int:
-        """Queue the impacts of changed clusters' rims and of bodies that turned alone."""
+        """Queue the impacts of all bodies that have turned since the last search."""
         c: Clusters = self.clusters
-        k: cython.int
+        n: cython.Py_ssize_t
 
-        while True:
-            i: cython.Py_ssize_t = c.pop_changed()
-            if i < 0:
-                break
-            outside: cython.int = self._find_of(i, c.changed_axes)
-            for k in range(self.bodies.dim):
-                if (outside >> k) & 2:
-                    c.keep_on_rim(c.node_of[i, k], self.roots[k])
-        while True:
-            i = c.pop_alone()
-            if i < 0:
-                break
-            self._find_of(i, ALL_AXES)
+        for n in range(c.n_to_examine):
+            self._find_of(c.to_examine[n], c.axes_to_examine[c.to_examine[n]])
+            c.axes_to_examine[c.to_examine[n]] = 0
+        c.n_to_examine = 0
         return 0
 
-    def _find_of(self, i: cython.Py_ssize_t, axes: cython.int) -> cython.int:
-        """Queue the closing contacts of a body on some axes, and find its `roots`.
-
-        Returns those axes on which a contact is with a body outside its cluster.  Axes are numbered
-        as in `Clusters.changed_axes`.
-        """
+    def _find_of(self, i: cython.Py_ssize_t, axes: cython.int) -> cython.void:
+        """Queue the closing contacts of a body on some axes, as in `Clusters.axes_to_examine`."""
         c: Clusters = self.clusters
         table: cython.pointer[Pair] = self.pairs.at
-        outside: cython.int = 0
         k: cython.int
         p: cython.Py_ssize_t = self.pairs.head_of(i)
         at: cython.Py_ssize_t = p
@@ -90,14 +74,14 @@ class ClosingContacts:
             other: cython.Py_ssize_t = c.root(node) if node else 0
             if other and other == root and not c.nodes[root].resizes:
                 continue
+            if root and other != root:
+                c.keep_on_rim(c.node_of[i, k], root)
+            if node and root == 0:
+                c.keep_on_rim(node, other)
             if touch == OVERLAPS or (
                 touch == PARTS and self.pairs.impact[p].tick < self.step.instant_tick
             ):
                 continue
-            if other != root:
-                outside |= 2 << k
-            if root == 0 and node and not c.nodes[node].is_on_rim:
-                c.keep_on_rim(node, other)
             closing: cython.double = (
                 c.nodes[other].velocity if other else self.bodies.velocity[j, k]
             )
@@ -110,7 +94,6 @@ class ClosingContacts:
                 c.write_body(i)
                 c.write_body(j)
                 self.narrowphase.sweep_closing(p)
-        return outside
 
     def _closing_speed_of(
         self, p: cython.Py_ssize_t, k: cython.int, sign: cython.int

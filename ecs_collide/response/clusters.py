@@ -71,7 +71,6 @@ class Node:
     links: cython.int
     axis: cython.schar
     is_on_rim: cython.schar
-    is_changed: cython.schar
     is_unwritten: cython.schar
     merged_before: cython.schar
     lasts: cython.schar
@@ -105,18 +104,16 @@ class Clusters(SharedMotion):
     n_nodes: cython.Py_ssize_t
     n_free: cython.Py_ssize_t
     n_live: cython.Py_ssize_t
-    n_changed: cython.Py_ssize_t
-    # of the last body from `pop_changed`: 2 for the first axis, 4 for the second, 8 for the third
-    changed_axes: cython.int
     n_unwritten: cython.Py_ssize_t
-    n_alone: cython.Py_ssize_t
+    n_to_examine: cython.Py_ssize_t
     # (n_rows, dim): the first instant in which a body merged on an axis, of the last step in which
     # it did, or 0
     merged_in: cython.longlong[:, ::1]
     # (n_rows,): the last instant of any step in which a body has stopped rebounding, or 0
     calm_in: cython.longlong[::1]
-    alone: cython.longlong[::1]  # (n_rows,): `n_alone` rows, see `turn_alone`
-    is_alone: cython.schar[::1]  # (n_rows,): 1 for each of them
+    to_examine: cython.longlong[::1]  # (n_rows,): `n_to_examine` bodies that have turned
+    # (n_rows,): along which axes: 2 for the first, 4 for the second and 8 for the third, together
+    axes_to_examine: cython.schar[::1]
     capacity: cython.Py_ssize_t
     # (capacity,): another node of the same cluster, or the node itself if it is the root.  A
     # separate array, because the search for a root reads nothing else
@@ -124,7 +121,6 @@ class Clusters(SharedMotion):
     nodes: cython.pointer[Node]
     bytes: cython.schar[::1]
     node_of: cython.int[:, ::1]
-    changed: cython.int[::1]
     unwritten: cython.int[::1]
     live: cython.int[::1]
     free: cython.int[::1]
@@ -138,14 +134,13 @@ class Clusters(SharedMotion):
         self.bodies = bodies
         self.gravity = step.gravity
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
-        self.n_changed = self.n_unwritten = self.n_alone = 0
-        self.changed_axes = 0
+        self.n_unwritten = self.n_to_examine = 0
         self.n_merges = 0
         self.instant = self.first_instant = 1
         self.merged_in = zeros(LONG, 1, bodies.dim)
         self.calm_in = zeros(LONG, 1)
-        self.alone = zeros(LONG, 1)
-        self.is_alone = zeros(BYTE, 1)
+        self.to_examine = zeros(LONG, 1)
+        self.axes_to_examine = zeros(BYTE, 1)
         self.capacity = 0
         self.node_of = zeros(INT, 1, bodies.dim)
         self.any_shift = False
@@ -154,7 +149,7 @@ class Clusters(SharedMotion):
             self.bytes = zeros(BYTE, 0)
         else:
             self.nodes = []
-        self.parent = self.changed = self.unwritten = self.live = self.free = zeros(INT, 0)
+        self.parent = self.unwritten = self.live = self.free = zeros(INT, 0)
         self._make_room(16)
         self.nodes[0].anchor = -1
 
@@ -162,7 +157,6 @@ class Clusters(SharedMotion):
     def _make_room(self, n_nodes: cython.Py_ssize_t) -> cython.void:
         """Make room for more nodes."""
         self.parent = grown(self.parent, n_nodes)
-        self.changed = grown(self.changed, n_nodes)
         self.unwritten = grown(self.unwritten, n_nodes)
         self.live = grown(self.live, n_nodes)
         self.free = grown(self.free, n_nodes)
@@ -177,8 +171,8 @@ class Clusters(SharedMotion):
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
         self.node_of = grown(self.node_of, n_rows)
-        self.alone = grown(self.alone, n_rows)
-        self.is_alone = grown(self.is_alone, n_rows)
+        self.to_examine = grown(self.to_examine, n_rows)
+        self.axes_to_examine = grown(self.axes_to_examine, n_rows)
         self.merged_in = grown(self.merged_in, n_rows)
         self.calm_in = grown(self.calm_in, n_rows)
 
@@ -194,10 +188,10 @@ class Clusters(SharedMotion):
         else:
             for n in range(1, self.n_nodes + 1):
                 self.node_of[self.nodes[n].body, self.nodes[n].axis] = 0
-        for n in range(self.n_alone):
-            self.is_alone[self.alone[n]] = 0
+        for n in range(self.n_to_examine):
+            self.axes_to_examine[self.to_examine[n]] = 0
         self.n_nodes = self.n_free = self.n_live = self.n_lasting = 0
-        self.n_changed = self.n_unwritten = self.n_alone = 0
+        self.n_unwritten = self.n_to_examine = 0
         self.n_merges = 0
         self.any_shift = False
         self.instant += 1
@@ -391,11 +385,6 @@ class Clusters(SharedMotion):
                 b.motion[i, k] = velocity * b.dt + 0.0
             node = self.nodes[node].next
 
-    @cython.inline
-    def has_changed(self) -> cython.bint:
-        """Return whether rims, or bodies that turned alone, may have to be examined."""
-        return self.n_changed > 0 or self.n_alone > 0
-
     def turn_alone(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
@@ -405,16 +394,16 @@ class Clusters(SharedMotion):
         if self.node_of[i, k]:
             self.leave(i, k)
         self.bodies.turn_to(i, k, velocity, self.step.now)
-        self._examine_alone(i)
+        self._queue_to_examine(i, k)
 
     @cython.cfunc
     @cython.inline
-    def _examine_alone(self, i: cython.Py_ssize_t) -> cython.void:
-        """List a body, whose contacts must be examined, without its cluster."""
-        if not self.is_alone[i]:
-            self.is_alone[i] = 1
-            self.alone[self.n_alone] = i
-            self.n_alone += 1
+    def _queue_to_examine(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """List a body that has turned along an axis, so that its contacts there may close."""
+        if not self.axes_to_examine[i]:
+            self.to_examine[self.n_to_examine] = i
+            self.n_to_examine += 1
+        self.axes_to_examine[i] |= 2 << k
 
     def turn_freely(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
@@ -443,15 +432,6 @@ class Clusters(SharedMotion):
 
         if change != 0.0:
             self.turn_alone(i, k, self.velocity_of(i, k) + change)
-
-    @cython.inline
-    def pop_alone(self) -> cython.Py_ssize_t:
-        """Return a body that turned alone and was not examined yet, or -1."""
-        if self.n_alone == 0:
-            return -1
-        self.n_alone -= 1
-        self.is_alone[self.alone[self.n_alone]] = 0
-        return self.alone[self.n_alone]
 
     def calm(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the restitution of a body to 0 for the rest of the instant."""
@@ -550,7 +530,7 @@ class Clusters(SharedMotion):
         self.node_of[i, k] = node
         self.nodes[node].body = i
         self.nodes[node].axis = k
-        self.nodes[node].is_changed = self.nodes[node].is_unwritten = 0
+        self.nodes[node].is_unwritten = 0
         self.nodes[node].before = b.velocity[i, k]
         self.nodes[node].links = self.nodes[node].searched_in = 0
         self._isolate(node)
@@ -604,8 +584,8 @@ class Clusters(SharedMotion):
             self._isolate(node)
             if shift != 0.0 or growth[self.nodes[node].body, self.nodes[node].axis] != 0.0:
                 self.shift_by(node, shift)
-            self.nodes[node].rim = 0
-            self._queue_to_examine(node)
+            self.nodes[node].rim = self.nodes[node].is_on_rim = 0
+            self._queue_to_examine(self.nodes[node].body, self.nodes[node].axis)
             if place:
                 self._append(root, node)
         if anchor >= 0 and growth[anchor, self.nodes[root].axis] != 0.0:
@@ -750,8 +730,6 @@ class Clusters(SharedMotion):
                 self._note_merge(node)
                 self.write_axis(i, k)
                 self.node_of[i, k] = 0
-                if self.nodes[node].is_changed:
-                    self._examine_alone(i)
             node = self.nodes[node].next
         return True
 
@@ -914,21 +892,13 @@ class Clusters(SharedMotion):
         if self.nodes[root].velocity == velocity:
             return
         while node:
-            self._queue_to_examine(node)
+            self.nodes[node].is_on_rim = 0
+            self._queue_to_examine(self.nodes[node].body, self.nodes[node].axis)
             node = self.nodes[node].next_rim if is_known else self.nodes[node].next
         self.nodes[root].rim = 0
         self.nodes[root].rim_of = self.instant
         self.nodes[root].velocity = velocity
         self._queue_to_write(root)
-
-    @cython.cfunc
-    @cython.inline
-    def _queue_to_examine(self, node: cython.Py_ssize_t) -> cython.void:
-        """List a member whose contacts must be examined."""
-        if not self.nodes[node].is_changed:
-            self.nodes[node].is_changed = 1
-            self.changed[self.n_changed] = node
-            self.n_changed += 1
 
     @cython.cfunc
     @cython.inline
@@ -940,34 +910,12 @@ class Clusters(SharedMotion):
             self.n_unwritten += 1
 
     @cython.inline
-    def pop_changed(self) -> cython.Py_ssize_t:
-        """Return a body whose contacts must be examined on the axes `changed_axes`, or -1."""
-        axes: cython.int = 0
-        i: cython.Py_ssize_t = -1
-        k: cython.int
-
-        while axes == 0:
-            if self.n_changed == 0:
-                return -1
-            self.n_changed -= 1
-            last: cython.Py_ssize_t = self.changed[self.n_changed]
-            if not self.nodes[last].is_changed:
-                continue  # it was returned with another axis
-            i = self.nodes[last].body
-            for k in range(self.bodies.dim):
-                node: cython.Py_ssize_t = self.node_of[i, k]
-                if self.nodes[node].is_changed:
-                    self.nodes[node].is_changed = self.nodes[node].is_on_rim = 0
-                    axes |= 2 << k
-            self.nodes[last].is_changed = 0  # if the body has left it
-        self.changed_axes = axes
-        return i
-
     def keep_on_rim(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.void:
         """Add a member with a contact to the outside to the rim."""
-        self.nodes[node].is_on_rim = 1
-        self.nodes[node].next_rim = 0
-        self._append_rim(root, node, node)
+        if not self.nodes[node].is_on_rim:
+            self.nodes[node].is_on_rim = 1
+            self.nodes[node].next_rim = 0
+            self._append_rim(root, node, node)
 
     def write(self) -> cython.void:
         """Write the velocities of all clusters that have changed to their bodies."""

@@ -266,7 +266,7 @@ class Projection:
         if self.n == self.n_settled:
             return False
         self._settle_from(self.n_settled + 1, 2)
-        return self.clusters.has_changed()
+        return self.clusters.n_to_examine > 0
 
     @may_raise
     def let_go(self) -> cython.bint:
@@ -284,7 +284,7 @@ class Projection:
             if self.clusters.parent[root] == root and self._is_open(root):
                 self.clusters.let_go(root)
         self._settle_from(1, 1)
-        return self.clusters.has_changed()
+        return self.clusters.n_to_examine > 0
 
     @may_raise
     def _settle_from(self, start_link: cython.Py_ssize_t, least: cython.int) -> cython.void:

@@ -169,7 +169,7 @@ class SlopeGroups:
                 if self.rows[self.due[n], SOLUTION] <= last:
                     self.solve(self.due[n])
         self.n_due = 0
-        return self.clusters.has_changed()
+        return self.clusters.n_to_examine > 0
 
     @may_raise
     def solve(self, c: cython.Py_ssize_t) -> cython.double:

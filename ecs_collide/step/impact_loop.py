@@ -268,7 +268,7 @@ class ImpactLoop:
         A merge may make other touching faces close.  Those impacts are queued first and
         resolved before the next search; then all pairs of turned bodies are swept.
         """
-        if self.clusters.has_changed() or self.projection.settle() or self.projection.let_go():
+        if self.clusters.n_to_examine > 0 or self.projection.settle() or self.projection.let_go():
             self.bodies.tick += 1
             self.closing.find()
             return True

@@ -195,7 +195,7 @@ class Simulator:
     parted : for each axis, the bodies whose group has ended in this instant
     merged_before : for each axis, the bodies that have joined in an earlier instant
     changed : the bodies whose velocity has changed since all their pairs were looked at
-    turned_now : those of them whose faces were not looked at since
+    turned_now : which of them have turned along which axis, and were not looked at there since
     leaves : of each crossing pair that was inside each other, when it leaves on its paths
     saved : of each body that is held to the end of the step, the velocity that it has again then
     held_at : when each of them was
@@ -254,7 +254,7 @@ class Simulator:
         self.calm: set[tuple[int, int]] = set()
         self.crushed: set[tuple[int, int]] = set()
         self.changed: set[int] = set()
-        self.turned_now: set[int] = set()
+        self.turned_now: set[tuple[int, int]] = set()
         self.loss: Fraction | None = None
         self.events: list[Event] = []
         self.paths = {i: [(self.now, *self.faces(i))] for i in self.bodies}
@@ -545,14 +545,14 @@ class Simulator:
     def look_again(self) -> bool:
         """Look for what else is due at this instant; return whether there was anything to look at.
 
-        First only at faces that touch: each round of these is resolved before the next one is
-        looked for.  When a round has changed nothing, at all pairs of the bodies that have turned.
+        First only at touching faces across an axis along which a body has turned: each round of
+        these is resolved before the next one is looked for.  When a round has changed nothing, at
+        all pairs of the bodies that have turned.
         """
         if self.turned_now:
             turned, self.turned_now = self.turned_now, set()
             for pair in self.pairs():
-                if not turned.isdisjoint(pair):
-                    self._look_at_faces(pair)
+                self._look_at_faces(pair, {k for i, k in turned if i in pair})
             return True
         if self.settle():
             return True
@@ -695,13 +695,13 @@ class Simulator:
             if pair not in self.queue or self.queue[pair].time > self.now:
                 self.look(pair)
 
-    def _look_at_faces(self, pair: tuple[int, int]) -> None:
-        """Queue a pair whose faces touch, and whose impact is due at once."""
+    def _look_at_faces(self, pair: tuple[int, int], axes: set[int]) -> None:
+        """Queue a pair whose faces touch across one of the axes, if its impact is due at once."""
         if self.crosses(pair) or pair in self.crushed:
             return
         if pair in self.queue and self.queue[pair].time == self.now:
             return
-        if not any(side.gap == 0 for side in self.sides(pair)):
+        if not any(side.gap == 0 and side.axis in axes for side in self.sides(pair)):
             return
         impact = self.sweep(pair)
         if impact is not None and impact.time == self.now and not impact.overlaps:
@@ -715,7 +715,7 @@ class Simulator:
         self.since[i] = self.now
         self.velocity[i][k] = velocity
         self.changed.add(i)
-        self.turned_now.add(i)
+        self.turned_now.add((i, k))
         for pair, impact in self.queue.items():
             if i in pair and impact.time == self.now:
                 impact.is_stale = True

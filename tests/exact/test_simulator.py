@@ -746,8 +746,8 @@ FAULTS = {
         "if is_due or not",
     ),
     "what a resolution makes due does not wait for its round": (
-        "self.changed.add(i)\n        self.turned_now.add(i)",
-        "self.changed.add(i)\n        self.turned_now.add(i)\n        self.look_again()",
+        "self.changed.add(i)\n        self.turned_now.add((i, k))",
+        "self.changed.add(i)\n        self.turned_now.add((i, k))\n        self.look_again()",
     ),
     "a turn forgets the way that was made": (
         "self.since[i] = self.now\n        self.velocity",

@@ -494,3 +494,20 @@ def test_a_row_that_presses_on_a_wall_stays_awake_beside_one_that_the_game_resol
 
     assert space.stats.asleep == 0
     assert position(guest) == (12.0, 0.0)
+
+
+@pytest.mark.parametrize("dim", [2, 3])
+def test_contacts_that_close_along_several_axes_at_once_are_of_one_round(dim):
+    # One body is hit along all axes at once, and is flush with another box along each.
+    def along(axis, number):
+        return [number if k == axis else 0.0 for k in range(dim)]
+
+    half = [1.0] * dim
+    middle = mover(along(0, 0.0), half, along(0, 0.0), ec.Slide())
+    behind = [mover(along(k, -2.0), half, along(k, 1.0), ec.Slide()) for k in range(dim)]
+    ahead = [mover(along(k, 2.0), half, along(k, 0.0), ec.Slide()) for k in range(dim)]
+    space = ec.install(dim=dim)
+
+    esper.process(0.1)
+    met = [hit.second for hit in space.collisions if hit.first == middle]
+    assert met == behind + ahead
