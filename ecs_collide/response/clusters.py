@@ -77,7 +77,6 @@ class Node:
     resizes: cython.schar
     is_broken: cython.schar
     rim_of: cython.longlong
-    searched_in: cython.longlong
     rank: cython.longlong
     momentum: cython.double
     momentum_low: cython.double
@@ -532,7 +531,7 @@ class Clusters(SharedMotion):
         self.nodes[node].axis = k
         self.nodes[node].is_unwritten = 0
         self.nodes[node].before = b.velocity[i, k]
-        self.nodes[node].links = self.nodes[node].searched_in = 0
+        self.nodes[node].links = 0
         self._isolate(node)
         return node
 

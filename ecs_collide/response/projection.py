@@ -387,10 +387,6 @@ class Projection:
         at: cython.Py_ssize_t
 
         for n in range(self.n_members):
-            node: cython.Py_ssize_t = self.members[n].node
-            if self.clusters.nodes[node].searched_in:
-                continue
-            self.clusters.nodes[node].searched_in = self.component
             for at in range(self._find_contacts(n)):
                 p: cython.Py_ssize_t = self.pieces[at]
                 i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -440,13 +436,11 @@ class Projection:
             touch == PARTS and self.pairs.impact[p].tick < self.step.instant_tick
         ):
             return False
-        if (
-            node == 0
-            or self.component_of[node] != self.component
-            or self.clusters.nodes[node].searched_in == self.component  # it has found this pair
-        ):
+        if node == 0 or self.component_of[node] != self.component:
             return False
         other: cython.int = self.member_of[node]
+        if other < n:  # it has found this pair
+            return False
         for at in range(self.members[n].first, self.members[n].end):
             if self.neighbours[at].member == other:
                 return False
