@@ -404,6 +404,7 @@ class Bodies:
             if self.held[i] & (1 << k):
                 self.turn[m, k, ANCHORED] = self.turn[m, k, ANCHOR_VELOCITY] = 0.0
 
+    @cython.inline
     def interrupt_rest(self, i: cython.Py_ssize_t) -> cython.void:
         """Mark a body as not at rest in this step, and wake it."""
         self.interrupted[i] = 1
@@ -771,6 +772,7 @@ class Bodies:
         """Set the displacement of a body on an axis in a whole step."""
         self.motion[i, k] = self.path[self.n_path * i + 4 * k + MOTION] = motion + 0.0
 
+    @cython.inline
     def start_path_at(
         self, i: cython.Py_ssize_t, k: cython.int, centre: cython.double
     ) -> cython.void:

@@ -150,10 +150,12 @@ class ContactRows:
         self.n, other.n = other.n, self.n
         self.n_finds = other.n_finds = 0
 
+    @cython.inline
     def body(self, n: cython.Py_ssize_t, side: cython.int) -> cython.Py_ssize_t:
         """Return the row of the first body of a contact (side 0) or of the second one (1)."""
         return self.at[n].second if side else self.at[n].first
 
+    @cython.inline
     def partner(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the row of the other body of a contact."""
         return self.at[n].first + self.at[n].second - row

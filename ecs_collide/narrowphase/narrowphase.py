@@ -491,6 +491,7 @@ class Narrowphase:
         else:
             self._note_touch(p)
 
+    @cython.inline
     def needs_no_sweep(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether a pair is due already or cannot have impacts, so needs no sweep."""
         if self.pairs.at[p].state != SOLID or self.pairs.at[p].is_withdrawn:

@@ -486,23 +486,20 @@ class Clusters(SharedMotion):
         return node
 
     @cython.inline
+    def velocity_of_member(self, node: cython.Py_ssize_t, root: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity of a member of the cluster with this root."""
+        velocity: cython.double = self.nodes[root].velocity
+
+        return velocity + self.nodes[node].shift if self.any_shift else velocity
+
+    @cython.inline
     def velocity_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the velocity of a body on an axis, written or not."""
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         if node == 0:
             return self.bodies.velocity[i, k]
-        return self._velocity_of_member(node, self.root(node))
-
-    @cython.cfunc
-    @cython.inline
-    def _velocity_of_member(
-        self, node: cython.Py_ssize_t, root: cython.Py_ssize_t
-    ) -> cython.double:
-        """Return the velocity of a member of the cluster with this root."""
-        velocity: cython.double = self.nodes[root].velocity
-
-        return velocity + self.nodes[node].shift if self.any_shift else velocity
+        return self.velocity_of_member(node, self.root(node))
 
     def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the shift of a body: its velocity less the velocity of its root."""
@@ -862,10 +859,9 @@ class Clusters(SharedMotion):
         return self.nodes[root].size == 1 or self.nodes[root].lasts
 
     def loss_with(
-        self, root: cython.Py_ssize_t, mass: cython.double, velocity: cython.double
+        self, root: cython.Py_ssize_t, mass: cython.double, apart: cython.double
     ) -> cython.double:
-        """Return twice the kinetic energy lost when a cluster and a mass get one velocity."""
-        apart: cython.double = self.leaving_velocity(root) - velocity
+        """Return twice the energy lost when a cluster and a mass, `apart` in velocity, join."""
         total: cython.double = self.nodes[root].mass + mass
 
         return self.nodes[root].mass / total * apart * mass * apart
@@ -931,7 +927,7 @@ class Clusters(SharedMotion):
                     self.bodies.turn_to(
                         self.nodes[node].body,
                         self.nodes[node].axis,
-                        self._velocity_of_member(node, root),
+                        self.velocity_of_member(node, root),
                         self.step.now,
                     )
                 if node == last:
@@ -955,7 +951,7 @@ class Clusters(SharedMotion):
         node: cython.Py_ssize_t = self.node_of[i, k]
 
         if node:
-            velocity: cython.double = self._velocity_of_member(node, self.root(node))
+            velocity: cython.double = self.velocity_of_member(node, self.root(node))
             if velocity != self.bodies.velocity[i, k]:  # saves most calls
                 self.bodies.turn_to(i, k, velocity, self.step.now)
 

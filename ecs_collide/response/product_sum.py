@@ -63,10 +63,12 @@ class ProductSum:
     def __init__(self):
         self.high = self.low = 0.0
 
+    @cython.inline
     def clear(self) -> cython.void:
         """Reset the sum to 0."""
         self.high = self.low = 0.0
 
+    @cython.inline
     def add(self, a: cython.double, b: cython.double) -> cython.void:
         """Add a * b."""
         product: cython.double = a * b
@@ -76,6 +78,7 @@ class ProductSum:
         self.low += error_of_product(a, b, product)
         self.high = total
 
+    @cython.inline
     def total(self) -> cython.double:
         """Return the sum, rounded."""
         return self.high + self.low

@@ -289,7 +289,8 @@ class Solver:
             after = other + (1.0 + restitution) * (velocity - other) * (
                 c.nodes[root].mass / (c.nodes[root].mass + mass)
             )
-            m.loss = c.loss_with(root, mass, other - c.shift_of(i, m.axis))
+            apart: cython.double = c.leaving_velocity(root) - (other - c.shift_of(i, m.axis))
+            m.loss = c.loss_with(root, mass, apart)
             m.loss *= 1.0 - restitution * restitution
             c.push(root, mass, other)
             c.push(root, -mass, after)
@@ -393,6 +394,8 @@ class Solver:
         if anchor == CONFLICT:
             m.loss = INF
             return self._settle(i, j, k) == 1
+        v1: cython.double = c.leaving_velocity(one)
+        v2: cython.double = c.leaving_velocity(other)
         if (
             anchor >= 0
             or self.parting > 0.0
@@ -405,10 +408,12 @@ class Solver:
             if m.loss == INF:  # otherwise `_rebound_from` has set it
                 m.loss = 0.0
             if c.keeps_losses(one) and c.keeps_losses(other):
-                m.loss += c.loss_with(one, c.nodes[other].mass, c.leaving_velocity(other))
+                m.loss += c.loss_with(one, c.nodes[other].mass, v1 - v2)
         # A body that has left a lasting cluster counts with its share of the momentum.
-        v1: cython.double = m.before[0][k] if first_leaves else c.leaving_velocity(one)
-        v2: cython.double = m.before[1][k] if second_leaves else c.leaving_velocity(other)
+        if first_leaves:
+            v1 = m.before[0][k]
+        if second_leaves:
+            v2 = m.before[1][k]
         if one == other:
             v1 = v2 = v2 if second_leaves else v1
         if anchor >= 0:
