@@ -457,11 +457,7 @@ class Broadphase:
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
     ) -> cython.int:
         """Process a pair that was found, for the purpose of the traversal."""
-        t: RareColumns = self.bodies.rare
-
-        if t.is_used and not t.may_meet(i, j):
-            return 0
-        if self.pair_filter is not None and not self._passes_filter(i, j):
+        if not self.may_meet(i, j):
             return 0
         if purpose == PAIR:
             if self.skips(i, j):
@@ -491,13 +487,6 @@ class Broadphase:
 
         if t.is_used and not t.may_meet(i, j):
             return False
-        return self._passes_filter(i, j)
-
-    @may_raise
-    def _passes_filter(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the filter of the game, if any, lets two bodies meet."""
-        t: RareColumns = self.bodies.rare
-
         if self.pair_filter is None or not (
             self.all_have_filters or (t.bits[i] | t.bits[j]) & Trait.GAME_FILTER
         ):
@@ -617,26 +606,26 @@ class Broadphase:
                 continue
             images.find_images_of(i, j)
             while images.advance():
-                if not self._has_pair_at_image(i, j) and not self.skips(i, j):
-                    self._add_pair(i, j)
+                self._add_pair_at_image(i, j)
 
     @may_raise
     def _add_pairs_at_image(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
-        """Pair a body with the bodies of a tree at the selected image, unless the pair exists."""
+        """Pair a body with the bodies of a tree that it may meet at the selected image."""
         images: PeriodicImages = self.images
         m: cython.Py_ssize_t
 
         for m in range(tree.touching_one(images.low, images.high)):
             j: cython.Py_ssize_t = tree.found[m]
-            if (
-                j == i
-                or images.has_long_path[j]
-                or self.bodies.gone[j]
-                or self._has_pair_at_image(i, j)
-            ):
-                continue
-            if not self.skips(i, j):
-                self._add_pair(i, j)
+            if not (j == i or images.has_long_path[j] or self.bodies.gone[j]):
+                self._add_pair_at_image(i, j)
+
+    @may_raise
+    def _add_pair_at_image(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
+        """Pair two bodies if they may meet at the selected image, unless the pair exists."""
+        if self._has_pair_at_image(i, j) or self.skips(i, j):
+            return
+        if self.may_meet(i, j):
+            self._add_pair(i, j)
 
     def _has_pair_at_image(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies are a pair at the selected image."""
@@ -656,11 +645,8 @@ class Broadphase:
                 continue
             if self.pairs.is_marked(j) and (not b.wraps or self._has_pair_at_image(i, j)):
                 continue
-            if self.skips(i, j):
-                continue
-            if not self.may_meet(i, j):
-                continue
-            self._add_pair(i, j)
+            if not self.skips(i, j) and self.may_meet(i, j):
+                self._add_pair(i, j)
         return 0
 
     @may_raise

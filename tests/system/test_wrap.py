@@ -242,6 +242,29 @@ def test_a_bullet_that_bounces_goes_back_all_the_way_around():
     )
 
 
+@pytest.mark.parametrize("far", [20, 3 * W])
+@pytest.mark.parametrize("decides", ["Filter", "filter_pairs"])
+def test_a_filter_decides_also_after_a_bounce_towards_the_edge(far, decides):
+    #
+    #        0     ghost                    wall  ball     W
+    #        |    +-----+                    |  <-+---+    |
+    #        +- - | - - | - - - - - - - - - -|- - - - - - -+
+    #
+    ghost = box((3, 9), (1, 1))
+    wall = box((W - 11, 9), (1, 5))
+    ball = mover((W - 5, 9), (1, 1), (-far, 0), ec.Deflect())
+    space = wrapped_space()
+    if decides == "Filter":
+        esper.add_component(ghost, ec.Filter("ghost"))
+        esper.add_component(ball, ec.Filter("ball", mask="default"))
+    else:
+        space.filter_pairs(lambda one, other: {one, other} != {ghost, ball})
+
+    esper.process(1.0)
+
+    assert {(hit.first, hit.second) for hit in space.collisions} == {(wall, ball)}
+
+
 def test_two_bullets_that_go_around_in_opposite_ways_meet_each_time():
     one = mover((0, 10), (1, 1), (4 * W, 0), ec.Deflect())
     mover((160, 10), (1, 1), (-4 * W, 0), ec.Deflect())
