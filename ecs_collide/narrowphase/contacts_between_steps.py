@@ -59,9 +59,10 @@ class ContactRows:
     at: cython.pointer[ContactRow]
     room: cython.Py_ssize_t
     memory: cython.schar[::1]
-    n_finds: cython.Py_ssize_t  # calls of `find` since the contacts have changed
+    # calls of `find` since the contacts have changed; more than `N_SCANS` once they are linked
+    n_finds: cython.Py_ssize_t
     # The contacts of each body as a linked list of ends: 2 n is the first body of contact n, and
-    # 2 n + 1 the second one.  Valid after more than `N_SCANS` calls of `find`.
+    # 2 n + 1 the second one.
     first_end: cython.longlong[::1]  # by row of a body; -1 for none
     next_end: cython.longlong[::1]  # by end; -1 for none
 
@@ -167,38 +168,43 @@ class ContactRows:
     def find(self, row: cython.Py_ssize_t) -> list:
         """Return the numbers of the contacts of a body, in ascending order."""
         n: cython.Py_ssize_t
-        end: cython.Py_ssize_t
         found: list = []
 
-        if self.n_finds == N_SCANS:
-            self._link()
-        self.n_finds += 1
-        if self.n_finds <= N_SCANS:
+        if self.n_finds < N_SCANS:
+            self.n_finds += 1
             for n in range(self.n):
                 if self.at[n].first == row or self.at[n].second == row:
                     found.append(n)
-        elif 0 <= row < self.first_end.shape[0]:
-            end = self.first_end[row]
-            while end >= 0:
-                found.append(end // 2)
-                end = self.next_end[end]
+            return found
+        self.link()
+        end: cython.Py_ssize_t = self.end_of(row)
+        while end >= 0:
+            found.append(end >> 1)
+            end = self.next_end[end]
         return found
 
+    def end_of(self, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first end of a body, -1 for none; `link` the contacts before."""
+        return self.first_end[row] if 0 <= row < self.first_end.shape[0] else -1
+
     @may_raise
-    def _link(self) -> cython.void:
-        """List the contacts of each body."""
+    def link(self) -> cython.void:
+        """Link the contacts of each body in ascending order, unless they are linked."""
         n: cython.Py_ssize_t
         end: cython.Py_ssize_t
         n_rows: cython.Py_ssize_t = 0
 
+        if self.n_finds > N_SCANS:
+            return
         for n in range(self.n):
             n_rows = max(n_rows, self.at[n].first + 1, self.at[n].second + 1)
         self.first_end = nones(n_rows)
         self.next_end = nones(2 * self.n)
         for end in range(2 * self.n - 1, -1, -1):
-            row: cython.Py_ssize_t = self.body(end // 2, end % 2)
+            row: cython.Py_ssize_t = self.body(end >> 1, end & 1)
             self.next_end[end] = self.first_end[row]
             self.first_end[row] = end
+        self.n_finds = N_SCANS + 1
 
     def tuples_of(self, numbers) -> list:
         """Return some contacts as tuples: rows of the bodies, kind, axis, sign, image, since."""

@@ -24,7 +24,6 @@ from math import copysign, nextafter, sqrt
 from typing import Any
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide._kernel.arrays import LONG, zeros
 from ecs_collide._kernel.constants import INF, LARGEST, LENGTH_ROUNDING, SAME, STEPS_AHEAD
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID, ContactRows
@@ -80,9 +79,6 @@ class PlainStrides:
     search: Search
     searched: Any  # the timeline whose trees it searches
     items: list  # the `Position` of each row
-    # (rows,): the last one of each row's contacts; as `following`, 2 * number + side, or -1
-    last: cython.longlong[::1]
-    following: cython.longlong[::1]  # (2 * contacts,)
     # The stride under way.
     axis: cython.int  # of up
     sign: cython.int
@@ -151,8 +147,6 @@ class PlainStrides:
         self.standing, self.walking, self.rising, self.falling = states
         self.may_meet, self.velocity_on = may_meet, velocity_on
         self.searched = None
-        self.last = zeros(LONG, 0)
-        self.following = zeros(LONG, 0)
         if not cython.compiled:
             for name in ("centre", "half", "own", "own_before", "motion", "written"):
                 setattr(self, name, [0.0] * 3)
@@ -222,30 +216,12 @@ class PlainStrides:
         self.contacts = timeline.contacts.rows
         self.riders = timeline.carriers.now
         self.items = self.places.items
-        self._link_contacts()
+        self.contacts.link()
         if not self.has_slots and n < len(found):
             self._find_slots(found[n][1])
         while n < len(found) and self._stride(found[n][0], found[n][1]):
             n += 1
         return n
-
-    @may_raise
-    def _link_contacts(self) -> cython.void:
-        """Link the contacts of each row."""
-        n: cython.Py_ssize_t
-        side: cython.int
-
-        if self.last.shape[0] < self.bodies.capacity:
-            self.last = zeros(LONG, self.bodies.capacity)
-        if self.following.shape[0] < 2 * self.contacts.n:
-            self.following = zeros(LONG, 4 * self.contacts.n)
-        for n in range(self.bodies.capacity):
-            self.last[n] = -1
-        for n in range(self.contacts.n):
-            for side in range(2):
-                row: cython.Py_ssize_t = self.contacts.body(n, side)
-                self.following[2 * n + side] = self.last[row]
-                self.last[row] = 2 * n + side
 
     @may_raise
     def _stride(self, entity: Any, components: tuple) -> cython.bint:
@@ -386,12 +362,12 @@ class PlainStrides:
 
         Return False if its contacts are more than that.
         """
-        link: cython.longlong = self.last[row]
+        end: cython.Py_ssize_t = self.contacts.end_of(row)
         best: cython.double = INF
 
         self.ground, self.riding, self.wall = -1, None, -1
-        while link >= 0:
-            n: cython.Py_ssize_t = link >> 1
+        while end >= 0:
+            n: cython.Py_ssize_t = end >> 1
             other: cython.Py_ssize_t = self.contacts.partner(n, row)
             entity: cython.longlong = self.bodies.ids[other]
             its: Any = self.database.get(entity)
@@ -407,8 +383,8 @@ class PlainStrides:
             elif self.contacts.at[n].axis != self.axis:
                 if self.wall < 0 or entity < self.wall:
                     self.wall = entity
-                    self.wall_face = self.contacts.face(n) * (-1 if link & 1 else 1)
-            elif (link & 1) != (self.contacts.at[n].sign * self.sign > 0):
+                    self.wall_face = self.contacts.face(n) * (-1 if end & 1 else 1)
+            elif (end & 1) != (self.contacts.at[n].sign * self.sign > 0):
                 # Ground: the normal points away from the second body.  A ceiling does nothing.
                 if self.carry in its:
                     self._ride(entity)
@@ -419,7 +395,7 @@ class PlainStrides:
                     or (since == best and entity < self.bodies.ids[self.ground])
                 ):
                     self.ground, best = other, since
-            link = self.following[link]
+            end = self.contacts.next_end[end]
         if self.riding is None and self.riders.n != 0 and self.riders.carrier[row] >= 0:
             return False
         return self.flies or self.ground >= 0

@@ -15,7 +15,7 @@ reached later is in the state in which these resolutions would have left it.
 from __future__ import annotations
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
-from ecs_collide._kernel.arrays import BYTE, LONG, grown, nones, zeros
+from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
 from ecs_collide._kernel.constants import SLOP, Leans, SleepState
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import PairTable
@@ -53,7 +53,6 @@ class Sleeping:
     # never move
     n_resting: ReadOnly[cython.Py_ssize_t]
     n_steps: cython.longlong
-    is_indexed: cython.bint
     beside: cython.longlong[::1]
     paired_in: cython.longlong[::1]
     reached: cython.longlong[::1]
@@ -61,9 +60,6 @@ class Sleeping:
     is_waiting: cython.schar[::1]
     parent: cython.longlong[::1]
     is_pressed: cython.schar[::1]
-    # Set by `_index`: the first link of each body, and the next link of each contact.
-    head: cython.longlong[::1]  # (n_rows,)
-    next: cython.longlong[:, ::1]  # (n or more, 2)
 
     def __init__(
         self,
@@ -85,7 +81,6 @@ class Sleeping:
         self.n_islands = 0
         self.n_resting = 0
         self.n_steps = 1  # a row that was never paired has 0
-        self.is_indexed = False
         self.beside = zeros(LONG, 1)
         self.paired_in = zeros(LONG, 1)
         self.reached = zeros(LONG, 1)
@@ -93,8 +88,6 @@ class Sleeping:
         self.parent = zeros(LONG, 1)
         self.is_waiting = zeros(BYTE, 1)
         self.is_pressed = zeros(BYTE, 1)
-        self.head = nones(1)
-        self.next = zeros(LONG, 1, 2)
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -105,14 +98,12 @@ class Sleeping:
         self.is_waiting = grown(self.is_waiting, n_rows)
         self.parent = grown(self.parent, n_rows)
         self.is_pressed = grown(self.is_pressed, n_rows)
-        self.head = grown(self.head, n_rows)
 
     @cython.ccall
     @may_raise
     def begin_step(self) -> cython.void:
         """Forget which bodies got pairs in the last step."""
         self.n_steps += 1
-        self.is_indexed = False
 
     # -- between steps --
 
@@ -368,8 +359,7 @@ class Sleeping:
         m: cython.Py_ssize_t
         n_waiting: cython.Py_ssize_t = 0
 
-        self.is_indexed = False  # the contacts are by now the ones at the end of the step
-        self._index()
+        contacts.link()
         for m in range(2 * self.contacts.rows.n):
             if not b.dynamic[contacts.body(m >> 1, 1 - (m & 1))]:
                 n_waiting = self._hold_on(m, first_island, inside, n_waiting)
@@ -377,10 +367,10 @@ class Sleeping:
             n_waiting -= 1
             i: cython.Py_ssize_t = self.reached[n_waiting]
             self.is_waiting[i] = 0
-            m = self.head[i]
+            m = contacts.end_of(i)
             while m >= 0:
                 n_waiting = self._hold_on(m ^ 1, first_island, inside, n_waiting)
-                m = self.next[m >> 1, m & 1]
+                m = contacts.next_end[m]
 
     @may_raise
     def _hold_on(
@@ -390,7 +380,7 @@ class Sleeping:
         inside: set,
         n_waiting: cython.Py_ssize_t,
     ) -> cython.Py_ssize_t:
-        """Hold the body of contact link `m` on the side of the other body; see `_index`.
+        """Hold the body at end `m` of a contact on the side of the other body.
 
         If that side is new, adds the body to the first `n_waiting` of `reached`.  Returns the new
         `n_waiting`.
@@ -567,8 +557,8 @@ class Sleeping:
             return
         for p in range(first_new, self.pairs.n):
             self.narrowphase.sweep_at_rest(p)
-        self._index()
-        m: cython.Py_ssize_t = self.head[i]
+        contacts.rows.link()
+        m: cython.Py_ssize_t = contacts.rows.end_of(i)
         while m >= 0:
             n: cython.Py_ssize_t = m >> 1
             j: cython.Py_ssize_t = contacts.rows.body(n, 1 - (m & 1))
@@ -579,26 +569,7 @@ class Sleeping:
                     self.pairs.enter(p)
                     self.pairs.impact[p].axis = contacts.rows.at[n].axis
                     self.pairs.impact[p].sign = contacts.rows.at[n].sign
-            m = self.next[n, m & 1]
-
-    @may_raise
-    def _index(self) -> cython.void:
-        """List the contacts of each body, at most once per step.
-
-        A link is twice the number of a contact, plus 1 for its second body; -1 ends a list.
-        """
-        rows: ContactRows = self.contacts.rows
-        m: cython.Py_ssize_t
-
-        if self.is_indexed:
-            return
-        if self.contacts.rows.n > self.next.shape[0]:
-            self.next = grown(self.next, 2 * self.contacts.rows.n)
-        self.head = nones(self.head.shape[0])
-        for m in range(2 * self.contacts.rows.n):
-            self.next[m >> 1, m & 1] = self.head[rows.body(m >> 1, m & 1)]
-            self.head[rows.body(m >> 1, m & 1)] = m
-        self.is_indexed = True
+            m = contacts.rows.next_end[m]
 
     @may_raise
     def pair_penetrating(self) -> cython.void:
