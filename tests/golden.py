@@ -11,10 +11,8 @@ import sys
 from pathlib import Path
 from unittest import mock
 
-import esper
-
 from ecs_collide._kernel import backend
-from tests.scenes import mixed_log
+from tests.scenes import another_world, mixed_log
 
 PREFIX = 100  # steps that are cheap enough for everywhere
 WHOLE = 2000
@@ -53,13 +51,9 @@ def assert_golden(log: str, dim: int, n_steps: int, why: str) -> None:
 
 def run(dim: int, n_steps: int, *, compiled: bool) -> str:
     """Run the room in a separate world, on compiled or pure kernels."""
-    with mock.patch.object(backend, "kernels", backend.load(compiled=compiled)):
-        esper.switch_world("golden")
-        try:
-            return mixed_log(n_steps, dim=dim)
-        finally:
-            esper.switch_world("default")
-            esper.delete_world("golden")
+    kernels = backend.load(compiled=compiled)
+    with mock.patch.object(backend, "kernels", kernels), another_world("golden"):
+        return mixed_log(n_steps, dim=dim)
 
 
 def main() -> int:

@@ -10,6 +10,7 @@ import hashlib
 import itertools
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import esper
@@ -102,6 +103,24 @@ def pairs_inside(mins: np.ndarray, maxs: np.ndarray, slop: float = 0.0) -> np.nd
     gap = np.maximum(low[right] - high[left], low[left] - high[right]).max(axis=1)
     inside = gap < -slop
     return np.stack([order[left[inside]], order[right[inside]]], axis=1)
+
+
+@contextmanager
+def another_world(name: str) -> Iterator[None]:
+    """Make another esper world current, and delete it afterwards."""
+    before = esper.current_world
+    esper.switch_world(name)
+    try:
+        yield
+    finally:
+        esper.switch_world(before)
+        esper.delete_world(name)
+
+
+def in_a_world(name: str, run: Callable[[], Any]) -> Any:
+    """Return what a function returns in another esper world, which is deleted afterwards."""
+    with another_world(name):
+        return run()
 
 
 _worlds = itertools.count()

@@ -9,6 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.scenes import another_world
 
 
 def run(clock, seconds) -> int:
@@ -132,18 +133,15 @@ def test_the_same_whatever_the_frames(world):
     """Where a ball is after a second does not depend on how the second was cut."""
     ends = []
     for frames in ([1 / 30] * 30, [1 / 144] * 144, [0.05] * 20):
-        name = f"{world} {len(frames)}"
-        esper.switch_world(name)
-        esper.create_entity(ec.Position(0, -10), ec.Extents(50, 1))
-        ball = ec.Position(0, 7)
-        esper.create_entity(ball, ec.Extents(1, 1), ec.Velocity(3, -30), ec.Deflect(0.7))
-        ec.install()
-        clock = ec.FixedStep(1 / 60)
-        for seconds in frames:
-            for dt in clock.steps(seconds):
-                esper.process(dt)
-        ends.append(ball.xy)
-        esper.switch_world(world)
-        esper.delete_world(name)
+        with another_world(f"{world} {len(frames)}"):
+            esper.create_entity(ec.Position(0, -10), ec.Extents(50, 1))
+            ball = ec.Position(0, 7)
+            esper.create_entity(ball, ec.Extents(1, 1), ec.Velocity(3, -30), ec.Deflect(0.7))
+            ec.install()
+            clock = ec.FixedStep(1 / 60)
+            for seconds in frames:
+                for dt in clock.steps(seconds):
+                    esper.process(dt)
+            ends.append(ball.xy)
 
     assert ends[0] == ends[1] == ends[2]

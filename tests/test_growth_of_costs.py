@@ -17,7 +17,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide._kernel import backend
-from tests.scenes import box, mover
+from tests.scenes import another_world, box, mover
 
 DT = 1 / 60
 PITCH = 60.0  # between the cells
@@ -189,8 +189,7 @@ def lines_of(step: Callable[[], object]) -> int:
 
 def cost_of_a_cell(name: str, n: int) -> float:
     """Return the lines that run for each of `n` cells in a world of their own."""
-    esper.switch_world(name)
-    try:
+    with another_world(name):
         SHARED.get(name, lambda width: None)(n * PITCH)
         entities = [CELLS[name]((i - n // 2) * PITCH) for i in range(n)]
         space = ec.install(gravity=(0, -400), sleep=False)
@@ -199,9 +198,6 @@ def cost_of_a_cell(name: str, n: int) -> float:
         if name not in DEEDS:
             return lines_of(lambda: esper.process(DT)) / n
         return lines_of(lambda: [DEEDS[name](space, entity) for entity in entities]) / n
-    finally:
-        esper.switch_world("default")
-        esper.delete_world(name)
 
 
 @pytest.mark.parametrize("name", CELLS)

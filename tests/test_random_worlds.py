@@ -15,6 +15,7 @@ from tests import packed
 from tests.exact.crowds import crowd, growing_crowd, pressing_crowd
 from tests.exact.worlds import RandomWorld
 from tests.random_worlds import RESPONSES, TABLE, Draw, write
+from tests.scenes import another_world
 from tests.system import test_faults, test_invariants, test_sleep, test_wrap_sameness
 from tests.system.test_gravity_soaks import Chamber, House
 from tests.system.test_sleep_in_snapshots import Pile
@@ -132,10 +133,8 @@ def test_every_fuzz_has_every_component_but_those_that_it_names(fuzz, world, mon
     monkeypatch.setattr(Draw, "component", made_one)
     monkeypatch.setattr(Draw, "__init__", listed)
     for seed in range(40):
-        esper.switch_world(f"{world} {seed}")
-        FUZZES[fuzz](seed)
-        esper.switch_world(world)
-        esper.delete_world(f"{world} {seed}")
+        with another_world(f"{world} {seed}"):
+            FUZZES[fuzz](seed)
 
     without = draws[0].without
     assert all(draw.without == without for draw in draws)

@@ -20,6 +20,7 @@ from tests.scenes import (
     Falls,
     Gravity,
     Log,
+    another_world,
     box,
     mixed_log,
     mover,
@@ -91,9 +92,7 @@ def test_installing_twice_with_other_arguments_is_refused(arguments):
 def test_two_worlds_do_not_touch_each_other(world):
     here = mover((0, 0), (1, 1), (10, 0), ec.Stop())
     space = ec.install()
-    other = f"{world} the other"
-    esper.switch_world(other)
-    try:
+    with another_world(f"{world} the other"):
         there = mover((0, 0), (1, 1), (10, 0), ec.Stop())
         box((5, 0), (1, 1))
         other_space = ec.install()
@@ -106,22 +105,13 @@ def test_two_worlds_do_not_touch_each_other(world):
         assert position(here) == (10, 0)
         assert len(space.collisions) == 0
         assert space is not other_space
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(other)
 
 
 def test_a_system_run_in_a_foreign_world_says_so(world):
     ec.install()
     systems = [esper.get_processor(system) for system in SYSTEMS]
-    other = f"{world} the other"
-    esper.switch_world(other)
-    try:
-        with pytest.raises(RuntimeError, match="world"):
-            systems[0].process(1.0)
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(other)
+    with another_world(f"{world} the other"), pytest.raises(RuntimeError, match="world"):
+        systems[0].process(1.0)
 
 
 def test_process_without_dt_takes_a_step_of_one():
@@ -174,9 +164,7 @@ def test_timed_process_works():
 def test_the_systems_called_by_hand_give_the_same(world, dim):
     by_esper = mixed_log(12, dim=dim)
 
-    other = f"{world} by hand"
-    esper.switch_world(other)
-    try:
+    with another_world(f"{world} by hand"):
         space = ec.Space(dim=dim)
         systems = [system(space) for system in SYSTEMS]
 
@@ -190,9 +178,6 @@ def test_the_systems_called_by_hand_give_the_same(world, dim):
             return space
 
         assert mixed_log(12, dim=dim, make_space=make_space) == by_esper
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(other)
 
 
 def test_systems_by_hand_that_see_different_dt_are_refused():

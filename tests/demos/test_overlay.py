@@ -16,6 +16,7 @@ import ecs_collide as ec
 from ecs_collide.debug import COLOURS, KEYS, DebugDraw, Show
 from ecs_collide.debug.shapes import shown_normals
 from tests.demos.screens import is_seen, n_seen, open_window, pixels, press
+from tests.scenes import another_world
 
 WIDTH, HEIGHT = 400, 300
 F1 = 0xFFBE
@@ -436,21 +437,19 @@ def test_overlays_come_and_go_without_a_trace(world: str, window: Any) -> None:
 
 def test_timing_follows_the_space(world: str, window: Any) -> None:
     space = meeting()
-    esper.switch_world(f"{world} too")
-    other = ec.install()
-    overlay = DebugDraw(space, Show.STATS)
-    drawn(window, overlay)
-    assert (space.timing, other.timing) == (True, False)
+    with another_world(f"{world} too"):
+        other = ec.install()
+        overlay = DebugDraw(space, Show.STATS)
+        drawn(window, overlay)
+        assert (space.timing, other.timing) == (True, False)
 
-    overlay.space = other
-    drawn(window, overlay)
-    assert (space.timing, other.timing) == (False, True)
+        overlay.space = other
+        drawn(window, overlay)
+        assert (space.timing, other.timing) == (False, True)
 
-    overlay.show = Show.BOXES
-    drawn(window, overlay)
-    assert (space.timing, other.timing) == (False, False)
-    esper.switch_world(world)
-    esper.delete_world(f"{world} too")
+        overlay.show = Show.BOXES
+        drawn(window, overlay)
+        assert (space.timing, other.timing) == (False, False)
 
 
 def test_keys_are_for_all_overlays_of_a_window_and_lines_below_one_another(

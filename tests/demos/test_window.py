@@ -15,6 +15,7 @@ from demos import ten_thousand
 from demos.app.scene import Scene
 from demos.app.window import NoScreenError, Screen
 from tests.demos.conftest import SIZED, need
+from tests.scenes import another_world
 
 
 @pytest.fixture
@@ -129,50 +130,47 @@ def resize(screen: Screen, size: tuple[int, ...]) -> None:
 
 
 def test_text_of_every_demo_is_whole_in_the_window(screen: Screen) -> None:
-    import esper
-
     from tests.demos.labels import faults
     from tests.demos.test_gallery import GALLERY, build
 
     for name in GALLERY:
-        esper.switch_world(f"window {name}")
-        scene = build(name)
-        show(screen, scene)
-        screen.announce()
-        for step in range(90):
-            if step % 30 == 0:
-                screen.draw()
-                size = screen.window.width, screen.window.height
-                assert faults(screen.text_boxes(), *size) == [], f"{name}, step {step}"
-                screen.card = 0.0
-            scene.step()
-        esper.switch_world("default")
-        esper.delete_world(f"window {name}")
+        with another_world(f"window {name}"):
+            scene = build(name)
+            show(screen, scene)
+            screen.announce()
+            for step in range(90):
+                if step % 30 == 0:
+                    screen.draw()
+                    size = screen.window.width, screen.window.height
+                    assert faults(screen.text_boxes(), *size) == [], f"{name}, step {step}"
+                    screen.card = 0.0
+                scene.step()
 
 
 def test_every_demo_looks_in_the_window_as_on_paper(screen: Screen) -> None:
     need("PIL")
-    import esper
     from PIL import Image
 
     from demos.app.painter import Painter
     from tests.demos.test_gallery import GALLERY, build
 
     for name in GALLERY:
-        esper.switch_world(f"window {name}")
-        scene = build(name)
-        for _ in range(45):
-            scene.step()
-        show(screen, scene)
-        screen.draw()
-        seen = pixels(screen.window)[::-1, :, :3].astype(int)
-        paper = Painter(scene).paint().convert("RGB")
-        paper = np.asarray(paper.resize(seen.shape[1::-1], Image.Resampling.NEAREST)).astype(int)
-        for _, box in (*screen.text_boxes(), *Painter(scene).text_boxes()):  # in other letters
-            left, top, right, bottom = (max(round(side), 0) for side in box)
-            seen[top : bottom + 2, left : right + 2] = paper[top : bottom + 2, left : right + 2] = 0
-        esper.switch_world("default")
-        esper.delete_world(f"window {name}")
+        with another_world(f"window {name}"):
+            scene = build(name)
+            for _ in range(45):
+                scene.step()
+            show(screen, scene)
+            screen.draw()
+            seen = pixels(screen.window)[::-1, :, :3].astype(int)
+            paper = Painter(scene).paint().convert("RGB")
+            paper = np.asarray(paper.resize(seen.shape[1::-1], Image.Resampling.NEAREST)).astype(
+                int
+            )
+            for _, box in (*screen.text_boxes(), *Painter(scene).text_boxes()):  # in other letters
+                left, top, right, bottom = (max(round(side), 0) for side in box)
+                seen[top : bottom + 2, left : right + 2] = paper[
+                    top : bottom + 2, left : right + 2
+                ] = 0
 
         far = np.abs(seen - paper).max(axis=2) > 60  # edges that are rounded
         assert far.mean() < (0.09 if name in SIZED else 0.03), name  # thousands have many

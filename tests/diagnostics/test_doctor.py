@@ -12,7 +12,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, install_characters
-from tests.scenes import box, mover
+from tests.scenes import another_world, box, mover
 from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world")
@@ -290,15 +290,11 @@ def test_a_corner_is_no_contact(runner, space):
 
 
 def test_explaining_a_foreign_world_is_refused(runner, wall, space, world):
-    esper.switch_world(f"{world} beyond")
-    try:
+    with another_world(f"{world} beyond"):
         with pytest.raises(RuntimeError, match="is current"):
             space.explain(runner, wall)
         with pytest.raises(RuntimeError, match="is current"):
             space.doctor()
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(f"{world} beyond")
     with pytest.raises(RuntimeError, match="belongs to no world yet"):
         ec.Space().doctor()
 

@@ -18,6 +18,7 @@ need("pytiled_parser")
 from ecs_collide.levels import tiled  # noqa: E402
 from ecs_collide.levels.changes import Cells  # noqa: E402
 from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles  # noqa: E402
+from tests.scenes import another_world  # noqa: E402
 
 __all__ = ["load"]  # the fixture
 
@@ -204,15 +205,11 @@ def test_box_that_the_game_has_deleted_is_not_missed(load: Load, space: Any) -> 
 def test_level_in_two_worlds_changes_in_one(load: Load, world: str) -> None:
     level = load(tiles("1111 .... 1111"), tile=EARTH)
     level.create()
-    esper.switch_world("other")
-    try:
+    with another_world("other"):
         level.create()
         level.set_cell(0, 0)
         assert level.tile_at((5, 25)) is None
         assert len(covered()) == 7
-    finally:
-        esper.switch_world(world)
-        esper.delete_world("other")
 
     assert level.tile_at((5, 25)) is not None
     assert len(covered()) == 8
@@ -316,8 +313,7 @@ def test_saved_game_is_loaded_in_another_world_with_its_changes(load: Load, spac
     saved = space.snapshot()
     here = esper.current_world
 
-    esper.switch_world("other")
-    try:
+    with another_world("other"):
         other = ec.install(gravity=(0, -500))
         level.create()
         other.restore(saved)
@@ -326,9 +322,6 @@ def test_saved_game_is_loaded_in_another_world_with_its_changes(load: Load, spac
         assert other.state_hash() == space_hash(here, space)
         level.set_cell(1, 0, 1)
         assert set(boxes().values()) == {(0, 20, 40, 30), (0, 0, 40, 10)}
-    finally:
-        esper.switch_world(here)
-        esper.delete_world("other")
 
 
 def space_hash(world: str, space: ec.Space) -> bytes:

@@ -33,6 +33,7 @@ from tests.demos.conftest import need
 need("pytiled_parser")
 
 from ecs_collide.levels import tiled  # noqa: E402
+from tests.scenes import another_world  # noqa: E402
 from tests.volume import Volume  # noqa: E402
 
 # Most take milliseconds.  Tracing makes them slower, and the machine may be busy.
@@ -287,9 +288,7 @@ def require_sound(level: tiled.Level) -> None:
 
 def require_changes(level: tiled.Level, rng: random.Random) -> None:
     """Require that tiles can be cleared and put back, and that the boxes are the same then."""
-    before = esper.current_world
-    esper.switch_world("changed level")
-    try:
+    with another_world("changed level"):
         level.create_solids()
         boxes = area_of_boxes()
         names = [layer.name for layer in level._grid.layers]
@@ -300,9 +299,6 @@ def require_changes(level: tiled.Level, rng: random.Random) -> None:
                 level.set_cell(*cell, number, names[layer])
         assert math.isclose(area_of_boxes(), boxes)
         level.tile_at((rng.uniform(-9, 99), rng.uniform(-9, 99)))
-    finally:
-        esper.switch_world(before)
-        esper.delete_world("changed level")
 
 
 def area_of_boxes() -> float:

@@ -10,7 +10,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide._kernel.constants import QueryKind
-from tests.scenes import box, mover, position
+from tests.scenes import another_world, box, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -383,14 +383,10 @@ def test_what_is_no_filter_and_nobody_to_exclude_is_refused(row, name):
 
 def test_components_of_another_world_are_not_looked_at(row):
     _, space = row
-    esper.switch_world("another")
-    try:
+    with another_world("another"):
         with pytest.raises(RuntimeError, match="current"):
             space.nearest((0, 0), filter=Enemy)
         assert space.nearest((0, 0)) != []
-    finally:
-        esper.switch_world("default")
-        esper.delete_world("another")
 
 
 # What goes in ----------------------------------------------------------------------------

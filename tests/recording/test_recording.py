@@ -24,6 +24,7 @@ from ecs_collide.recording import replay
 from ecs_collide.recording.frames import Frame, compare_frames, plain, read_frame, same
 from ecs_collide.recording.recording import Recording, RecordingError, first_difference
 from tests.demos.screens import need_screen
+from tests.scenes import another_world
 
 DT = 1 / 60
 
@@ -59,8 +60,7 @@ def build(*own):
 
 def run(n_steps=40, nudge_before=None, **how):
     """Record a run in a world of its own; `nudge_before` changes one bit of a velocity."""
-    esper.switch_world("recorded")
-    try:
+    with another_world("recorded"):
         space, velocity = build()
         recorder = ec.record(space, **how)
         for step in range(1, n_steps + 1):
@@ -69,9 +69,6 @@ def run(n_steps=40, nudge_before=None, **how):
             velocity.y -= 60 * DT
             esper.process(DT)
         return recorder.recording
-    finally:
-        esper.switch_world("default")
-        esper.delete_world("recorded")
 
 
 # -- what is recorded --
@@ -153,16 +150,14 @@ def test_recorder_keeps_the_last_steps_only_if_it_is_limited(world):
 
 def test_recording_changes_no_step(world):
     def hashes(records):
-        esper.switch_world("watched")
-        space, _ = build()
-        if records:
-            ec.record(space)
-        found = []
-        for _ in range(30):
-            esper.process(DT)
-            found.append(space.state_hash())
-        esper.switch_world("default")
-        esper.delete_world("watched")
+        with another_world("watched"):
+            space, _ = build()
+            if records:
+                ec.record(space)
+            found = []
+            for _ in range(30):
+                esper.process(DT)
+                found.append(space.state_hash())
         return found
 
     assert hashes(True) == hashes(False)
@@ -629,20 +624,18 @@ def test_player_shows_a_world_whose_components_it_does_not_have(world):
         left: float
         stage: int = 0
 
-    esper.switch_world("recorded")
-    fuel, tag = Fuel(1.0), Health(3)
-    space, _ = build(fuel, ec.Random(5), tag)
-    space.snapshot_with(
-        Health, lambda health: b"%d" % health.points, lambda data: Health(int(data))
-    )
-    recorder = ec.record(space)
-    for step in range(9):
-        fuel.left, fuel.stage, tag.points = fuel.left / 3, step % 2, step
-        esper.process(DT)
-    recorder.stop()
-    recording = recorder.recording
-    esper.switch_world(world)
-    esper.delete_world("recorded")
+    with another_world("recorded"):
+        fuel, tag = Fuel(1.0), Health(3)
+        space, _ = build(fuel, ec.Random(5), tag)
+        space.snapshot_with(
+            Health, lambda health: b"%d" % health.points, lambda data: Health(int(data))
+        )
+        recorder = ec.record(space)
+        for step in range(9):
+            fuel.left, fuel.stage, tag.points = fuel.left / 3, step % 2, step
+            esper.process(DT)
+        recorder.stop()
+        recording = recorder.recording
     player = replay.Player(recording)
     try:
         for step in (0, 9, 4):

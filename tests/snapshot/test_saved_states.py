@@ -14,7 +14,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.sync.registry import BodyRegistry
 from tests.random_worlds import Draw, write
-from tests.scenes import box, mover, position, velocity
+from tests.scenes import another_world, box, mover, position, velocity
 
 DT = 1 / 20
 pytestmark = [
@@ -95,36 +95,34 @@ def test_going_back_by_a_state_is_as_by_a_snapshot(
     dim, settings, structural, volume, world, n_quick
 ):
     for seed in range(volume(3, 8, 40)):
-        esper.switch_world(f"{world} {seed}")
-        # The game of this test writes numbers in place, which `Fixed` rules out.
-        without = {ec.Fixed: "written"}
-        draw = Draw(random.Random(seed), dim, mixture=0.7, without=without)
-        for n in range(14):
-            draw.body(moves=n % 4 > 0)
-        esper.add_component(draw.bodies[0], Ammo(seed))
-        space = ec.install(dim=dim, **settings)
-        for _ in range(2):
-            esper.process(DT)
-        if seed % 2:
-            write_some(draw, random.Random(seed))
-        data, state = space.snapshot(), space.save_state()
-        assert bytes(state) == data
+        with another_world(f"{world} {seed}"):
+            # The game of this test writes numbers in place, which `Fixed` rules out.
+            without = {ec.Fixed: "written"}
+            draw = Draw(random.Random(seed), dim, mixture=0.7, without=without)
+            for n in range(14):
+                draw.body(moves=n % 4 > 0)
+            esper.add_component(draw.bodies[0], Ammo(seed))
+            space = ec.install(dim=dim, **settings)
+            for _ in range(2):
+                esper.process(DT)
+            if seed % 2:
+                write_some(draw, random.Random(seed))
+            data, state = space.snapshot(), space.save_state()
+            assert bytes(state) == data
 
-        expected, found = [], queried(space)
-        for n in range(4):
-            play(draw, n, structural)
-            expected.append(space.snapshot())
-        for _ in range(2):
-            space.restore(state)
-            space.check()
-            assert space.snapshot() == data
-            assert queried(space) == found
+            expected, found = [], queried(space)
             for n in range(4):
                 play(draw, n, structural)
-                assert space.snapshot() == expected[n]
-        assert bytes(state) == data
-        esper.switch_world(world)
-        esper.delete_world(f"{world} {seed}")
+                expected.append(space.snapshot())
+            for _ in range(2):
+                space.restore(state)
+                space.check()
+                assert space.snapshot() == data
+                assert queried(space) == found
+                for n in range(4):
+                    play(draw, n, structural)
+                    assert space.snapshot() == expected[n]
+            assert bytes(state) == data
 
     assert bool(n_quick) != structural
 

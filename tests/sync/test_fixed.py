@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Log, box, mover, position, velocity
+from tests.scenes import Log, another_world, box, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -336,10 +336,7 @@ def test_a_body_with_a_response_is_not_fixed_where_the_game_moves_bodies():
 def play(seed, marks, dim=2, n_steps=40, **settings):
     """Return the log of a world with walls that are marked, and some that come and go."""
     rng = random.Random(seed)
-    name = f"{esper.current_world}, {bool(marks)}"
-    before = esper.current_world
-    esper.switch_world(name)
-    try:
+    with another_world(f"{esper.current_world}, {bool(marks)}"):
         walls = []
         for i in range(25):
             centre = [6.0 * (i % 5), 6.0 * (i // 5), 0.0][:dim]
@@ -376,9 +373,6 @@ def play(seed, marks, dim=2, n_steps=40, **settings):
             log.record(space)
             space.check()
         return log.digest(), log.n_collisions
-    finally:
-        esper.switch_world(before)
-        esper.delete_world(name)
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Log, box, mover, position
+from tests.scenes import Log, box, in_a_world, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -71,16 +71,6 @@ def gas(make_position, make_velocity, n=40):
         esper.add_component(entity, make_position(x, y), ec.Position)
         speed = make_velocity(float(rng.randrange(-90, 90)), float(rng.randrange(-90, 90)))
         esper.add_component(entity, speed, ec.Velocity)
-
-
-def in_a_world(name, run):
-    before = esper.current_world
-    esper.switch_world(name)
-    try:
-        return run()
-    finally:
-        esper.switch_world(before)
-        esper.delete_world(name)
 
 
 @pytest.mark.parametrize(

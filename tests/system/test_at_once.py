@@ -11,7 +11,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import at_once, backend
 from ecs_collide.motion.columns import views_of
-from tests.scenes import mixed_run
+from tests.scenes import another_world, mixed_run
 
 LOOPS, ARRAYS, COMPILED = sys.maxsize, 1, 0  # values of `MANY`; compiled kernels ignore it
 
@@ -59,28 +59,26 @@ def bits_of(make, n_steps, many, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(backend, "kernels", backend.load(compiled=many == COMPILED))
         patch.setattr(at_once, "MANY", many)
-        esper.switch_world("at once")
-        run = make()
-        for _ in range(n_steps):
-            next(run)
-            space = esper.get_processor(ec.BroadphaseSystem).space
-            state, bodies = space._state, space._registry.table.bodies
-            columns = views_of(bodies.blocks, bodies.memory)
-            del columns["states"]  # of dicts, which pure Python cannot read
-            found.append([column.tobytes() for column in columns.values()])
-            found[-1].append(
-                sorted(
-                    (entity, place.xyz, speed.xyz)
-                    for entity, (place, speed) in esper.get_components(ec.Position, ec.Velocity)
+        with another_world("at once"):
+            run = make()
+            for _ in range(n_steps):
+                next(run)
+                space = esper.get_processor(ec.BroadphaseSystem).space
+                state, bodies = space._state, space._registry.table.bodies
+                columns = views_of(bodies.blocks, bodies.memory)
+                del columns["states"]  # of dicts, which pure Python cannot read
+                found.append([column.tobytes() for column in columns.values()])
+                found[-1].append(
+                    sorted(
+                        (entity, place.xyz, speed.xyz)
+                        for entity, (place, speed) in esper.get_components(ec.Position, ec.Velocity)
+                    )
                 )
-            )
-            if many == COMPILED:
-                continue
-            found[-1] += [bodies.farthest, bodies.any_resize]
-            for tree in state.trees:
-                found[-1] += [tree.fat_bounds.bounds.tobytes(), repr(tree.nodes.box)]
-        esper.switch_world("default")
-        esper.delete_world("at once")
+                if many == COMPILED:
+                    continue
+                found[-1] += [bodies.farthest, bodies.any_resize]
+                for tree in state.trees:
+                    found[-1] += [tree.fat_bounds.bounds.tobytes(), repr(tree.nodes.box)]
     return found
 
 

@@ -13,6 +13,7 @@ from tests.scenes import (
     Falls,
     Gravity,
     Ledger,
+    another_world,
     box,
     enter_new_world,
     gaps,
@@ -596,15 +597,13 @@ def test_a_landing_in_parts_of_a_step_ends_where_one_in_a_whole_step_does():
     ends = []
     for n_parts in (1, 2, 4, 16):
         home = esper.current_world
-        esper.switch_world(f"{home} {n_parts}")
-        mover((0, 0), (500, 1), (64, 8), ec.Carry(surface=(16, 0)))
-        rider = mover((0, 12), (1, 1), (-32, -24), ec.Slide())
-        ec.install()
-        for _ in range(n_parts):
-            esper.process(1 / n_parts)
-        ends.append((position(rider), velocity(rider)))
-        esper.switch_world(home)
-        esper.delete_world(f"{home} {n_parts}")
+        with another_world(f"{home} {n_parts}"):
+            mover((0, 0), (500, 1), (64, 8), ec.Carry(surface=(16, 0)))
+            rider = mover((0, 12), (1, 1), (-32, -24), ec.Slide())
+            ec.install()
+            for _ in range(n_parts):
+                esper.process(1 / n_parts)
+            ends.append((position(rider), velocity(rider)))
 
     assert ends == [ends[0]] * 4
 

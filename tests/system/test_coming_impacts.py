@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mixed_log, mixed_run, mover, position, set_velocity
+from tests.scenes import another_world, box, mixed_log, mixed_run, mover, position, set_velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -93,12 +93,8 @@ def test_array_and_objects_say_the_same(dim):
 
 def test_looking_at_the_coming_impacts_changes_no_bit(world):
     expected = mixed_log(30)
-    esper.switch_world(f"{world} looking")
-    try:
+    with another_world(f"{world} looking"):
         assert mixed_log(30, make_space=lambda: install(lambda impacts: list(impacts))) == expected
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(f"{world} looking")
 
 
 def test_there_are_no_coming_impacts_at_other_times():

@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide._kernel import backend
-from tests.scenes import Gravity, Log, gas, mixed_log, pi_boxes, pile
+from tests.scenes import Gravity, Log, another_world, gas, mixed_log, pi_boxes, pile
 from tests.volume import further
 
 REQUIRED = os.environ.get("ECS_COLLIDE_REQUIRE_COMPILED", "0") not in ("", "0")
@@ -27,12 +27,8 @@ def in_both_implementations(monkeypatch, run):
             pytest.skip("the compiled kernels are not installed")
         with monkeypatch.context() as patch:
             patch.setattr(backend, "kernels", kernels)
-            esper.switch_world("both versions")
-            try:
+            with another_world("both versions"):
                 found.append(run())
-            finally:
-                esper.switch_world("default")
-                esper.delete_world("both versions")
     return found
 
 

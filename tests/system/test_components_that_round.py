@@ -14,6 +14,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.components import attributes
+from tests.scenes import another_world
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -85,13 +86,8 @@ def corner(rect):
 
 def in_a_world(run, kind, **settings):
     """Run something in a world of its own."""
-    before = esper.current_world
-    esper.switch_world(kind.__name__)
-    try:
+    with another_world(kind.__name__):
         return run(kind, ec.install(components=components(kind), **settings))
-    finally:
-        esper.switch_world(before)
-        esper.delete_world(kind.__name__)
 
 
 def log_of(space, n_steps, dt=1 / 60, before_step=lambda n: None):

@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mixed_log, mover, position, set_velocity, velocity
+from tests.scenes import another_world, box, mixed_log, mover, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -201,12 +201,8 @@ def test_systems_that_leave_all_impacts_change_no_bit(dim, world):
             esper.add_processor(system(f"Leaves{number}", [])(space), priority=111 + number)
         return space
 
-    esper.switch_world(f"{world} composed")
-    try:
+    with another_world(f"{world} composed"):
         assert mixed_log(40, dim=dim, make_space=make) == expected
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(f"{world} composed")
 
 
 @pytest.mark.slow_in_python
@@ -223,12 +219,8 @@ def test_asking_for_the_built_in_response_changes_no_bit(dim, world):
         esper.add_processor(Asks(space), priority=115)
         return space
 
-    esper.switch_world(f"{world} asking")
-    try:
+    with another_world(f"{world} asking"):
         assert mixed_log(40, dim=dim, make_space=make) == expected
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(f"{world} asking")
 
 
 # handles ---------------------------------------------------------------------------------
@@ -425,12 +417,8 @@ def test_make_dynamic_is_a_function_that_leaves_all_impacts(world):
         return events, space.positions().tolist(), space.velocities().tolist()
 
     expected = play(lambda space: space.make_dynamic(Spring))
-    esper.switch_world(f"{world} by a function")
-    try:
+    with another_world(f"{world} by a function"):
         assert play(lambda space: space.respond_with(Spring, lambda impact: ec.DEFAULT)) == expected
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(f"{world} by a function")
     assert len(expected[0]) > 10
 
 
@@ -608,8 +596,6 @@ def test_the_order_of_offers_does_not_depend_on_the_order_in_which_entities_are_
     for turn in range(3):
         order = list(range(12))
         random.Random(turn).shuffle(order)
-        esper.switch_world(f"{world} {turn}")
-        assert play(order) == expected
-        esper.switch_world(world)
-        esper.delete_world(f"{world} {turn}")
+        with another_world(f"{world} {turn}"):
+            assert play(order) == expected
     assert len(expected) > 40

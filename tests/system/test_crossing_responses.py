@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Ledger, box, mover, position, set_velocity, velocity
+from tests.scenes import Ledger, another_world, box, mover, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -475,16 +475,12 @@ def test_another_process_takes_up_a_crossing(world):
     saved = space.snapshot()
     expected = run(space, ghost, 3)
 
-    esper.switch_world(f"{world}, later")
-    try:
+    with another_world(f"{world}, later"):
         later = ec.install()  # where no system lets anything cross
         later.snapshot_with(Ghost)
         later.restore(saved)
         assert later.explain(ghost, wall).verdict is ec.Verdict.CROSSING
         assert run(later, ghost, 3) == expected
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(f"{world}, later")
 
 
 # What is said of it ----------------------------------------------------------------------

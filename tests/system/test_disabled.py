@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover, position, velocity
+from tests.scenes import another_world, box, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -412,18 +412,15 @@ def switched(seed, off, on, n_steps=60):
 
 @pytest.mark.parametrize("seed", range(4))
 def test_switching_off_and_on_does_what_losing_and_getting_extents_does(seed):
-    kept, here = {}, esper.current_world
+    kept = {}
 
     def take(body):
         kept[body] = of(body, ec.Extents)
         esper.remove_component(body, ec.Extents)
 
     expected = switched(seed, take, lambda body: esper.add_component(body, kept.pop(body)))
-    esper.switch_world("another")
-
-    assert switched(seed, switch_off, switch_on) == expected
-    esper.switch_world(here)
-    esper.delete_world("another")
+    with another_world("another"):
+        assert switched(seed, switch_off, switch_on) == expected
 
 
 @pytest.mark.parametrize("seed", range(3))

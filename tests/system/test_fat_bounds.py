@@ -7,7 +7,7 @@ import pytest
 
 import ecs_collide as ec
 from tests import plain
-from tests.scenes import Log, gas
+from tests.scenes import Log, another_world, gas
 from tests.system.test_sameness import FATNESS
 
 FEW, ITEMS_PER_ESCAPE, MIN_ESCAPES = plain.names(
@@ -22,8 +22,7 @@ pytestmark = pytest.mark.usefixtures("world")
 def test_a_gas(world, fatness, volume):
     logs = []
     for arguments in ({}, FATNESS[fatness]):
-        esper.switch_world(f"{world} fat")
-        try:
+        with another_world(f"{world} fat"):
             gas(200, spacing=4.0, speed=200.0)
             space = ec.install(ec.Space(**arguments))
             log = Log()
@@ -31,9 +30,6 @@ def test_a_gas(world, fatness, volume):
                 esper.process(1 / 60)
                 log.record(space)
             logs.append(log.digest())
-        finally:
-            esper.switch_world(world)
-            esper.delete_world(f"{world} fat")
 
     assert logs[0] == logs[1]
 
@@ -42,8 +38,7 @@ def test_a_gas(world, fatness, volume):
 def test_more_margin_means_fewer_escapes_of_the_same_pairs(world):
     counted = []
     for margin in (0.0, 3.0):
-        esper.switch_world(f"{world} fat")
-        try:
+        with another_world(f"{world} fat"):
             gas(100, spacing=5.0, speed=20.0)
             space = ec.install(ec.Space(margin=margin, lookahead=0.0))
             escapes = pairs = 0
@@ -52,9 +47,6 @@ def test_more_margin_means_fewer_escapes_of_the_same_pairs(world):
                 escapes += space.stats.escapes
                 pairs += space.stats.pairs
             counted.append((escapes, pairs))
-        finally:
-            esper.switch_world(world)
-            esper.delete_world(f"{world} fat")
 
     (thin_escapes, thin_pairs), (fat_escapes, fat_pairs) = counted
     assert fat_escapes < thin_escapes

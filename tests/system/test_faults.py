@@ -17,7 +17,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.random_worlds import Draw, write
-from tests.scenes import Ledger, box, closed_arena, mover
+from tests.scenes import Ledger, another_world, box, closed_arena, mover
 from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -406,12 +406,8 @@ class Play:
 
 @contextlib.contextmanager
 def fresh_world(name):
-    esper.switch_world(name)
-    try:
+    with another_world(name):
         yield
-    finally:
-        esper.switch_world("default")
-        esper.delete_world(name)
 
 
 @pytest.mark.parametrize("error", [FaultError, KeyboardInterrupt])

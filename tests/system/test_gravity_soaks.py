@@ -8,7 +8,6 @@ seed, which a failure names.
 from __future__ import annotations
 
 import random
-from contextlib import contextmanager
 
 import esper
 import numpy as np
@@ -17,7 +16,7 @@ import pytest
 import ecs_collide as ec
 from tests.oracles import WITHIN, Oracle, gaps_of, reach_of
 from tests.random_worlds import Draw
-from tests.scenes import SLOP, box
+from tests.scenes import SLOP, another_world, box
 
 pytestmark = [
     pytest.mark.usefixtures("implementation"),
@@ -172,18 +171,6 @@ class Judge(Oracle):
         deep &= (gaps < -WITHIN * SLOP * reach_of(low, high, i, j)).all(axis=1)
         depths = (-gaps[deep].max(axis=1)).tolist() if deep.any() else []
         return dict(zip(self._ids(i[deep], j[deep]), depths, strict=True))
-
-
-@contextmanager
-def another_world(name):
-    """Switch to a world of this name; delete it afterwards."""
-    here = esper.current_world
-    esper.switch_world(name)
-    try:
-        yield
-    finally:
-        esper.switch_world(here)
-        esper.delete_world(name)
 
 
 @pytest.mark.slow_in_python

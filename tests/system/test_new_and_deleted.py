@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover, position
+from tests.scenes import another_world, box, mover, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -478,13 +478,11 @@ def test_a_query_from_another_world_finds_nobody_who_was_deleted(world, elsewher
 
 
 def test_nobody_is_found_in_a_world_that_was_deleted(world):
-    esper.switch_world(f"{world}, doomed")
-    box((0, 0), (1, 1))
-    space = ec.install()
-    esper.process(0.0)
-    assert len(space.query((-9, -9), (9, 9))) == 1
-    esper.switch_world(world)
-    esper.delete_world(f"{world}, doomed")
+    with another_world(f"{world}, doomed"):
+        box((0, 0), (1, 1))
+        space = ec.install()
+        esper.process(0.0)
+        assert len(space.query((-9, -9), (9, 9))) == 1
 
     assert space.query((-9, -9), (9, 9)) == []
 

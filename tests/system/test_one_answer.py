@@ -16,6 +16,7 @@ import pytest
 import ecs_collide as ec
 from tests import plain
 from tests.exact.plastic import Press, project
+from tests.scenes import another_world
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -673,30 +674,26 @@ def test_a_block_of_more_than_160_boxes_gains_no_energy_and_nothing_is_crushed()
 @pytest.mark.parametrize("growths", [(0.0,), GROWTHS], ids=["rigid", "growing"])
 def test_a_wall_in_space_has_the_same_answer_on_each_axis(growths):
     answers = []
-    home = esper.current_world
     rng = random.Random(11)
     boxes = make_wall(rng, "masses", 4, 4, growths)
     for axis in range(3):
-        world = f"axis {axis}"
-        esper.switch_world(world)
-        ec.install(dim=3)
-        velocities = []
-        for x, y, speed, mass, _, _, rate, _ in boxes:
-            place, velocity, growth = [0.0] * 3, [0.0] * 3, [0.0] * 3
-            place[axis], place[(axis + 1) % 3], velocity[axis], growth[axis] = x, y, speed, rate
-            velocities.append(ec.Velocity(*velocity))
-            esper.create_entity(
-                ec.Position(*place),
-                ec.Extents(0.5, 0.5, 0.5),
-                velocities[-1],
-                ec.Slide(),
-                ec.Mass(mass),
-                *[ec.Growth(*growth)] * (rate != 0),
-            )
-        esper.process(DT)
-        answers.append([velocity.xyz[axis] for velocity in velocities])
-        esper.switch_world(home)
-        esper.delete_world(world)
+        with another_world(f"axis {axis}"):
+            ec.install(dim=3)
+            velocities = []
+            for x, y, speed, mass, _, _, rate, _ in boxes:
+                place, velocity, growth = [0.0] * 3, [0.0] * 3, [0.0] * 3
+                place[axis], place[(axis + 1) % 3], velocity[axis], growth[axis] = x, y, speed, rate
+                velocities.append(ec.Velocity(*velocity))
+                esper.create_entity(
+                    ec.Position(*place),
+                    ec.Extents(0.5, 0.5, 0.5),
+                    velocities[-1],
+                    ec.Slide(),
+                    ec.Mass(mass),
+                    *[ec.Growth(*growth)] * (rate != 0),
+                )
+            esper.process(DT)
+            answers.append([velocity.xyz[axis] for velocity in velocities])
 
     assert answers[0] == answers[1] == answers[2]
     for n, exact in least_change(boxes).items():

@@ -10,6 +10,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.pressing import DT, GRAVITY, HALF, SCENES, Pressing
+from tests.scenes import another_world
 
 Parts = Callable[[int], tuple[object, ...]]
 
@@ -122,23 +123,21 @@ def test_another_order_of_creation_changes_no_bit(name, n, parts, volume):
 
 def test_a_box_that_lands_on_two_tiles_is_resolved_on_the_left_one_whatever_their_ids():
     for left_first in (True, False):
-        esper.switch_world(f"landing {left_first}")
-        tiles = {x: esper.create_entity(ec.Position(x, -1), ec.Extents(1, 1))
-                 for x in ((-1, 1) if left_first else (1, -1))}  # fmt: skip
-        esper.create_entity(
-            ec.Position(0, 3), ec.Extents(0.5, 0.5), ec.Velocity(0, -50), ec.Slide()
-        )
-        space = ec.install()
+        with another_world(f"landing {left_first}"):
+            tiles = {x: esper.create_entity(ec.Position(x, -1), ec.Extents(1, 1))
+                     for x in ((-1, 1) if left_first else (1, -1))}  # fmt: skip
+            esper.create_entity(
+                ec.Position(0, 3), ec.Extents(0.5, 0.5), ec.Velocity(0, -50), ec.Slide()
+            )
+            space = ec.install()
 
-        esper.process(0.1)
+            esper.process(0.1)
 
-        told = [(min(event.first, event.second), event.outcome) for event in space.collisions]
-        assert told == [
-            (tiles[-1], ec.Outcome.RESOLVED),
-            (tiles[1], ec.Outcome.STOPPED_ALREADY),
-        ]
-        esper.switch_world("default")
-        esper.delete_world(f"landing {left_first}")
+            told = [(min(event.first, event.second), event.outcome) for event in space.collisions]
+            assert told == [
+                (tiles[-1], ec.Outcome.RESOLVED),
+                (tiles[1], ec.Outcome.STOPPED_ALREADY),
+            ]
 
 
 def test_a_box_flush_between_two_others_is_parted_from_the_same_one_in_any_order():
@@ -160,20 +159,18 @@ def test_a_box_flush_between_two_others_is_parted_from_the_same_one_in_any_order
     ]
 
     def end(order: list[int]) -> list:
-        esper.switch_world("flush between two")
-        bodies = {}
-        for i in order:
-            if i == len(boxes):
-                esper.create_entity(ec.Position(3, -0.25), ec.Extents(0.5, 0.5))
-                continue
-            centre, speed, mass = boxes[i]
-            bodies[i] = ec.Position(*centre), ec.Velocity(speed, 0)
-            esper.create_entity(*bodies[i], ec.Extents(0.5, 0.5), ec.Slide(), ec.Mass(mass))
-        ec.install()
-        for _ in range(3):
-            esper.process(1e-6)
-        esper.switch_world("default")
-        esper.delete_world("flush between two")
+        with another_world("flush between two"):
+            bodies = {}
+            for i in order:
+                if i == len(boxes):
+                    esper.create_entity(ec.Position(3, -0.25), ec.Extents(0.5, 0.5))
+                    continue
+                centre, speed, mass = boxes[i]
+                bodies[i] = ec.Position(*centre), ec.Velocity(speed, 0)
+                esper.create_entity(*bodies[i], ec.Extents(0.5, 0.5), ec.Slide(), ec.Mass(mass))
+            ec.install()
+            for _ in range(3):
+                esper.process(1e-6)
         return [(place.xy, velocity.xy) for _, (place, velocity) in sorted(bodies.items())]
 
     assert end([4, 2, 1, 0, 5, 3, 6]) == end(list(range(7)))

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
+from tests.scenes import another_world
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -116,8 +117,7 @@ def make_rects(centre, half, velocity, response, mass):
 
 def run(make, components, n_steps=60):
     """Run the room in a world of its own; return the events, centres and velocities."""
-    esper.switch_world(f"own {make.__name__}")
-    try:
+    with another_world(f"own {make.__name__}"):
         entities = [make(*body) for body in room()]
         space = ec.install(components=components)
         log = []
@@ -128,9 +128,6 @@ def run(make, components, n_steps=60):
                 for hit in space.collisions
             ]
         return log, space.positions(entities), space.velocities(entities)
-    finally:
-        esper.switch_world("default")
-        esper.delete_world(f"own {make.__name__}")
 
 
 @pytest.mark.parametrize(
@@ -339,14 +336,12 @@ def test_two_worlds_may_have_different_ones(world):
     esper.create_entity(Place(0.0, 0.0), Size(2.0, 2.0))
     ec.install(components=CORNERS)
     esper.process(1 / 60)
-    esper.switch_world("another")
-    usual = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1))
-    space = ec.install()
-    esper.process(1 / 60)
+    with another_world("another"):
+        usual = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1))
+        space = ec.install()
+        esper.process(1 / 60)
 
-    assert space.entities == [usual]
-    esper.switch_world(world)
-    esper.delete_world("another")
+        assert space.entities == [usual]
 
 
 def test_install_again_says_when_they_differ():

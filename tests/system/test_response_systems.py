@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, gaps, mixed_log, mover, position, velocity
+from tests.scenes import another_world, box, gaps, mixed_log, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -107,15 +107,11 @@ def test_a_subclass_that_changes_nothing_gives_the_same_log(world):
             return super().respond(impact)
 
     expected = mixed_log(12)
-    esper.switch_world(f"{world} subclass")
-    try:
+    with another_world(f"{world} subclass"):
         space = ec.Space()
         system = Watching(space)
         assert mixed_log(12, make_space=lambda: install(space, system)) == expected
         assert system.n_seen > 20
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(f"{world} subclass")
 
 
 def test_a_subclass_resolves_in_its_own_way():
@@ -167,15 +163,11 @@ def test_install_keeps_a_response_system_of_the_game_out_of_the_way():
 @pytest.mark.parametrize("dim", [2, 3])
 def test_taking_each_impact_and_asking_for_the_built_in_response_gives_the_same_log(world, dim):
     expected = mixed_log(30, dim=dim)
-    esper.switch_world(f"{world} own")
-    try:
+    with another_world(f"{world} own"):
         space = ec.Space(dim=dim)
         system = TakesEachImpact(space)
         assert mixed_log(30, dim=dim, make_space=lambda: install(space, system)) == expected
         assert len(system.times) > 10
-    finally:
-        esper.switch_world(world)
-        esper.delete_world(f"{world} own")
 
 
 def test_impacts_are_offered_in_time_order():

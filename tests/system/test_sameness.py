@@ -20,7 +20,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 from tests.golden import PREFIX, WHOLE, assert_golden, expected
-from tests.scenes import mixed_bodies, mixed_log, mixed_run
+from tests.scenes import another_world, mixed_bodies, mixed_log, mixed_run
 from tests.volume import EVERYTHING, LONG, SHORT, Volume, further
 
 ROOT = Path(__file__).parents[2]
@@ -43,12 +43,8 @@ def n_golden(volume: Volume) -> int:
 
 def run_in_this_process(n_steps, **how):
     """Run the mixed room in a world of its own."""
-    esper.switch_world("sameness")
-    try:
+    with another_world("sameness"):
         return mixed_log(n_steps, **how)
-    finally:
-        esper.switch_world("default")
-        esper.delete_world("sameness")
 
 
 def run_in_a_process(python, n_steps, hash_seed, plain, **how):

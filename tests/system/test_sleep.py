@@ -13,7 +13,7 @@ import ecs_collide as ec
 from ecs_collide.snapshot import capture, codec
 from tests.exact.worlds import RandomWorld
 from tests.random_worlds import Draw, write
-from tests.scenes import box, gas, mixed_bodies, mover, pile, set_velocity, tile_row
+from tests.scenes import another_world, box, gas, mixed_bodies, mover, pile, set_velocity, tile_row
 from tests.volume import further
 
 _names = itertools.count()
@@ -790,22 +790,19 @@ def test_planes_at_rest_are_parted_and_what_lies_beside_them_stays(placed, imple
 def test_a_crowd_of_sleeping_and_awake_bodies_is_one_crowd():
     found = []
     for sleep in (True, False):
-        name = f"sleep {next(_names)}"
-        esper.switch_world(name)
-        space = ec.install(ec.Space(sleep=sleep))
-        for _ in range(200):
-            mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
-        for _ in range(17):
-            esper.process(DT)
-        assert space.stats.asleep == 200 * sleep
-        for _ in range(70):
-            mover((0.25, 0.25), (1.0, 1.0), (0.0, 0.0), ec.Slide())
-        with pytest.warns(RuntimeWarning, match="no room for so many"):
-            esper.process(DT)
-        assert space.stats.asleep == 0
-        found.append((space.contact_array.tobytes(), space.reports, space.stats.skipped))
-        esper.switch_world("default")
-        esper.delete_world(name)
+        with another_world(f"sleep {next(_names)}"):
+            space = ec.install(ec.Space(sleep=sleep))
+            for _ in range(200):
+                mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+            for _ in range(17):
+                esper.process(DT)
+            assert space.stats.asleep == 200 * sleep
+            for _ in range(70):
+                mover((0.25, 0.25), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+            with pytest.warns(RuntimeWarning, match="no room for so many"):
+                esper.process(DT)
+            assert space.stats.asleep == 0
+            found.append((space.contact_array.tobytes(), space.reports, space.stats.skipped))
 
     assert found[0] == found[1]
 

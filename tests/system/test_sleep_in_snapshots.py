@@ -17,7 +17,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 from tests.random_worlds import Draw, write
-from tests.scenes import box, mover, set_velocity
+from tests.scenes import box, in_a_world, mover, set_velocity
 from tests.system.test_sleep import Own, Yard
 
 ROOT = Path(__file__).parents[2]
@@ -143,17 +143,6 @@ def seen(space):
         space.state_hash(), space.stats.asleep, len(space.collisions),
         space.contacts(), space.snapshot(),
     )  # fmt: skip
-
-
-def in_a_world(name, function):
-    """Call a function in an esper world of that name, which is deleted afterwards."""
-    before = esper.current_world
-    esper.switch_world(name)
-    try:
-        return function()
-    finally:
-        esper.switch_world(before)
-        esper.delete_world(name)
 
 
 def never_saved(build, n_steps):

@@ -13,7 +13,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.random_worlds import Draw, write
-from tests.scenes import box, mover, set_velocity
+from tests.scenes import another_world, box, mover, set_velocity
 from tests.system.test_sleep import REPEATED, RESPONSES, Yard, place, twice
 from tests.volume import further
 
@@ -203,21 +203,19 @@ def test_nobody_falls_asleep_in_the_step_in_which_its_support_leaves(
     by, is_first, world, implementation
 ):
     for n_rests in range(4, 20):  # one of them is the step in which it would fall asleep
-        esper.switch_world(f"{world}, {n_rests}")
-        space = ec.install(**gravity_of(by))
-        crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide()) if is_first else None
-        support = mover((0.0, -1.0), (2.0, 1.0), (0.0, 0.0))
-        crate = crate or mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
-        for step in range(n_rests + 3):
-            if by == "game":
-                pull_down(DT)
-            set_velocity(support, 400.0 if step == n_rests else 0.0, 0.0)
-            esper.process(DT)
+        with another_world(f"{world}, {n_rests}"):
+            space = ec.install(**gravity_of(by))
+            crate = mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide()) if is_first else None
+            support = mover((0.0, -1.0), (2.0, 1.0), (0.0, 0.0))
+            crate = crate or mover((0.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+            for step in range(n_rests + 3):
+                if by == "game":
+                    pull_down(DT)
+                set_velocity(support, 400.0 if step == n_rests else 0.0, 0.0)
+                esper.process(DT)
 
-        assert esper.component_for_entity(crate, ec.Position).y < 1.0, n_rests
-        assert space.stats.asleep < 2
-        esper.switch_world(world)
-        esper.delete_world(f"{world}, {n_rests}")
+            assert esper.component_for_entity(crate, ec.Position).y < 1.0, n_rests
+            assert space.stats.asleep < 2
 
 
 @pytest.mark.parametrize("by", ["space", "game"])

@@ -11,7 +11,16 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, install_characters
-from tests.scenes import SLOP, box, enter_new_world, mover, position, set_velocity, velocity
+from tests.scenes import (
+    SLOP,
+    another_world,
+    box,
+    enter_new_world,
+    mover,
+    position,
+    set_velocity,
+    velocity,
+)
 from tests.terrain import ground_below, terrain
 
 pytestmark = pytest.mark.usefixtures("implementation", "world")
@@ -1092,17 +1101,15 @@ def test_crates_that_press_on_each_other_on_slopes_gain_no_energy_and_are_not_he
 
     # Without `SlopeGroups.settle`, the world 1055 gains energy; without `bear`, the world 1062.
     for seed in (1055, 1062, *range(volume(12, 240, 600, least=1))):
-        esper.switch_world(f"{world}, {seed}")
-        crates, space = crates_between_slopes(random.Random(seed))
-        for step in range(60):
-            before = energy(crates, 100)
-            esper.process(DT)
-            gain = energy(crates, 100) - before
-            assert gain <= abs(before) * 2.0**-44, f"seed {seed}, step {step}"
-            n_held += space.stats.held
-            n_pressing += len(space.collisions) > len(crates)
-        esper.switch_world(world)
-        esper.delete_world(f"{world}, {seed}")
+        with another_world(f"{world}, {seed}"):
+            crates, space = crates_between_slopes(random.Random(seed))
+            for step in range(60):
+                before = energy(crates, 100)
+                esper.process(DT)
+                gain = energy(crates, 100) - before
+                assert gain <= abs(before) * 2.0**-44, f"seed {seed}, step {step}"
+                n_held += space.stats.held
+                n_pressing += len(space.collisions) > len(crates)
 
     assert n_pressing > 20
     assert n_held <= n_pressing / 1000

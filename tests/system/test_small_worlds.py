@@ -9,7 +9,7 @@ import pytest
 
 import ecs_collide as ec
 from tests.random_worlds import Draw
-from tests.scenes import Ledger, Log
+from tests.scenes import Ledger, Log, another_world
 from tests.system.test_compiled_and_pure import in_both_implementations
 
 DT = 1 / 20
@@ -60,12 +60,8 @@ class Small:
 
 def run(seed: int) -> str:
     """Run a small world, and leave it."""
-    esper.switch_world("small")
-    try:
+    with another_world("small"):
         return Small(seed).run()
-    finally:
-        esper.switch_world("default")
-        esper.delete_world("small")
 
 
 @pytest.mark.parametrize("first", range(0, 100, 10))

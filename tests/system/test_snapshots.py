@@ -16,7 +16,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide._kernel import backend
-from tests.scenes import Falls, mixed_bodies, mover
+from tests.scenes import Falls, in_a_world, mixed_bodies, mover
 from tests.system.test_compiled_and_pure import in_both_implementations
 
 ROOT = Path(__file__).parents[2]
@@ -143,17 +143,6 @@ def seen(game):
     found.update(repr([str(report) for report in space.reports]).encode())
     found.update(repr(space.query((0, 0, -9)[: game.dim], (30, 20, 9)[: game.dim])).encode())
     return f"{space.stats.step} {len(space.collisions)} {found.hexdigest()}"
-
-
-def in_a_world(name, function):
-    """Call a function in an esper world of that name, which is deleted afterwards."""
-    before = esper.current_world
-    esper.switch_world(name)
-    try:
-        return function()
-    finally:
-        esper.switch_world(before)
-        esper.delete_world(name)
 
 
 @pytest.fixture

@@ -15,6 +15,7 @@ from tests.pressing import HALF, SPEED, Crowd, chase, swarm
 from tests.scenes import (
     Falls,
     Gravity,
+    another_world,
     box,
     columns,
     gaps,
@@ -146,14 +147,12 @@ def test_a_member_that_is_not_dynamic_moves_others_and_stays(parts):
 def test_members_in_one_point_part_to_all_sides_in_the_same_way_each_time(n):
     runs = []
     for _ in range(2):
-        esper.switch_world(f"{n} in one point")
-        crowd = [member((50, 50), (1, 1), 120) for _ in range(n)]
-        ec.install()
-        take(60)
-        runs.append(columns(crowd, ec.Position))
-        assert overlaps(crowd, 1, 0.02) == 0
-        esper.switch_world("default")
-        esper.delete_world(f"{n} in one point")
+        with another_world(f"{n} in one point"):
+            crowd = [member((50, 50), (1, 1), 120) for _ in range(n)]
+            ec.install()
+            take(60)
+            runs.append(columns(crowd, ec.Position))
+            assert overlaps(crowd, 1, 0.02) == 0
 
     assert (runs[0] == runs[1]).all()
     if n == 60:
@@ -264,13 +263,11 @@ def test_the_order_of_creation_changes_no_bit(implementation):
     for seed in range(3):
         order = list(range(n))
         random.Random(seed).shuffle(order)
-        esper.switch_world(f"order {seed}")
-        made = {i: member(starts[i], (1, 1), 60, (-starts[i][0], -starts[i][1])) for i in order}
-        ec.install()
-        take(20)
-        runs.append(columns([made[i] for i in range(n)], ec.Position))
-        esper.switch_world("default")
-        esper.delete_world(f"order {seed}")
+        with another_world(f"order {seed}"):
+            made = {i: member(starts[i], (1, 1), 60, (-starts[i][0], -starts[i][1])) for i in order}
+            ec.install()
+            take(20)
+            runs.append(columns([made[i] for i in range(n)], ec.Position))
 
     assert (runs[0] == runs[1]).all()
     assert (runs[0] == runs[2]).all()
@@ -282,20 +279,18 @@ def test_fat_bounds_change_no_bit(dim, wrap):
     runs = []
     for margin, lookahead in ((0.0, 0.0), (50.0, 20.0)):
         rng = random.Random(9)
-        esper.switch_world(f"fat {margin}")
-        crowd = [
-            member([rng.uniform(0, 14) for _ in range(dim)], (1,) * dim, 60,
-                   [rng.uniform(-90, 90) for _ in range(dim)])
-            for _ in range(25)
-        ]  # fmt: skip
-        space = ec.Space(
-            dim=dim, margin=margin, lookahead=lookahead, wrap=(15.0,) * dim if wrap else None
-        )
-        ec.install(space, dim=dim)
-        take(15)
-        runs.append(columns(crowd, ec.Position, dim))
-        esper.switch_world("default")
-        esper.delete_world(f"fat {margin}")
+        with another_world(f"fat {margin}"):
+            crowd = [
+                member([rng.uniform(0, 14) for _ in range(dim)], (1,) * dim, 60,
+                       [rng.uniform(-90, 90) for _ in range(dim)])
+                for _ in range(25)
+            ]  # fmt: skip
+            space = ec.Space(
+                dim=dim, margin=margin, lookahead=lookahead, wrap=(15.0,) * dim if wrap else None
+            )
+            ec.install(space, dim=dim)
+            take(15)
+            runs.append(columns(crowd, ec.Position, dim))
 
     assert (runs[0] == runs[1]).all()
 
@@ -305,24 +300,23 @@ def test_compiled_and_plain_kernels_give_the_same_bits(monkeypatch):
         runs = []
         for dim in (2, 3):
             rng = random.Random(11)
-            esper.switch_world(f"{dim}")
-            for _ in range(4):
-                box([rng.uniform(-9, 9) for _ in range(dim)], (0.5, 3, 1)[:dim])
-            crowd = [
-                member([rng.uniform(-6, 6) for _ in range(dim)],
-                       [rng.uniform(0.5, 2) for _ in range(dim)], rng.choice([20, 90, math.inf]),
-                       [rng.uniform(-60, 60) for _ in range(dim)], ec.Mass(rng.uniform(1, 9)))
-                for _ in range(24)
-            ]  # fmt: skip
-            crowd += [member((1,) * dim, (1,) * dim) for _ in range(6)]
-            space = ec.install(dim=dim)
-            events = 0
-            for _ in range(25):
-                take(1)
-                events += len(space.contact_array) + len(space.collision_array)
-            runs.append((columns(crowd, ec.Position, dim).tobytes(), events))
-            esper.switch_world("default")
-            esper.delete_world(f"{dim}")
+            with another_world(f"{dim}"):
+                for _ in range(4):
+                    box([rng.uniform(-9, 9) for _ in range(dim)], (0.5, 3, 1)[:dim])
+                crowd = [
+                    member([rng.uniform(-6, 6) for _ in range(dim)],
+                           [rng.uniform(0.5, 2) for _ in range(dim)],
+                           rng.choice([20, 90, math.inf]),
+                           [rng.uniform(-60, 60) for _ in range(dim)], ec.Mass(rng.uniform(1, 9)))
+                    for _ in range(24)
+                ]  # fmt: skip
+                crowd += [member((1,) * dim, (1,) * dim) for _ in range(6)]
+                space = ec.install(dim=dim)
+                events = 0
+                for _ in range(25):
+                    take(1)
+                    events += len(space.contact_array) + len(space.collision_array)
+                runs.append((columns(crowd, ec.Position, dim).tobytes(), events))
         return runs
 
     compiled, plain = in_both_implementations(monkeypatch, run)
@@ -586,15 +580,13 @@ def test_members_of_any_scale_part(scale):
 def test_a_crowd_costs_no_swept_tests_and_pairs_in_proportion_to_its_members(implementation):
     counts = []
     for n in (100, 800) if implementation == "compiled" else (16, 64):
-        esper.switch_world(f"crowd of {n}")
-        crowd = soft(swarm(n))
-        space = ec.install()
-        for _ in range(150 if implementation == "compiled" else 30):
-            crowd.walk()
-            assert space.stats.sweeps == space.stats.impacts == 0
-        counts.append(space.stats.pairs / n)
-        esper.switch_world("default")
-        esper.delete_world(f"crowd of {n}")
+        with another_world(f"crowd of {n}"):
+            crowd = soft(swarm(n))
+            space = ec.install()
+            for _ in range(150 if implementation == "compiled" else 30):
+                crowd.walk()
+                assert space.stats.sweeps == space.stats.impacts == 0
+            counts.append(space.stats.pairs / n)
 
     assert counts[1] < 2 * counts[0]
 

@@ -11,6 +11,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide.debug import DebugDraw
 from ecs_collide.debug.shapes import Camera, Show, collect
+from tests.scenes import another_world
 from tests.volume import Volume
 
 DT = 1 / 64
@@ -21,31 +22,29 @@ def play(n_steps: int, look: Callable[[ec.Space], object] | None = None, **how: 
     esper.switch_world("default")
     if "fingerprints" in esper.list_worlds():
         esper.delete_world("fingerprints")
-    esper.switch_world("fingerprints")
-    chance = np.random.default_rng(11)
-    esper.create_entity(ec.Position(0, -1), ec.Extents(60, 1))
-    esper.create_entity(ec.Position(20, 4), ec.Extents(9, 1), ec.OneWay((0, 1)))
-    esper.create_entity(ec.Position(-20, 8), ec.Extents(8, 4), ec.Sensor())
-    lift = ec.Velocity(0, 6)
-    esper.create_entity(ec.Position(0, 1), ec.Extents(8, 0.5), lift)
-    speeds = []
-    for number in range(40):
-        speeds.append(ec.Velocity(*chance.uniform(-20, 20, 2)))
-        answer = (ec.Slide(), ec.Push(), ec.Deflect(0.5))[number % 3]
-        place = ec.Position(-38 + 2.0 * number, 10 + 3 * (number % 4))
-        esper.create_entity(place, ec.Extents(0.8, 0.8), speeds[-1], answer)
-    space = ec.install(ec.Space(**how))
-    hashes = []
-    for number in range(n_steps):
-        lift.y = 6 if number // 50 % 2 == 0 else -6
-        for speed in speeds if number < 90 else ():
-            speed.y -= 20 * DT
-        esper.process(DT)
-        if look is not None:
-            look(space)
-        hashes.append(space.state_hash())
-    esper.switch_world("default")
-    esper.delete_world("fingerprints")
+    with another_world("fingerprints"):
+        chance = np.random.default_rng(11)
+        esper.create_entity(ec.Position(0, -1), ec.Extents(60, 1))
+        esper.create_entity(ec.Position(20, 4), ec.Extents(9, 1), ec.OneWay((0, 1)))
+        esper.create_entity(ec.Position(-20, 8), ec.Extents(8, 4), ec.Sensor())
+        lift = ec.Velocity(0, 6)
+        esper.create_entity(ec.Position(0, 1), ec.Extents(8, 0.5), lift)
+        speeds = []
+        for number in range(40):
+            speeds.append(ec.Velocity(*chance.uniform(-20, 20, 2)))
+            answer = (ec.Slide(), ec.Push(), ec.Deflect(0.5))[number % 3]
+            place = ec.Position(-38 + 2.0 * number, 10 + 3 * (number % 4))
+            esper.create_entity(place, ec.Extents(0.8, 0.8), speeds[-1], answer)
+        space = ec.install(ec.Space(**how))
+        hashes = []
+        for number in range(n_steps):
+            lift.y = 6 if number // 50 % 2 == 0 else -6
+            for speed in speeds if number < 90 else ():
+                speed.y -= 20 * DT
+            esper.process(DT)
+            if look is not None:
+                look(space)
+            hashes.append(space.state_hash())
     return hashes
 
 

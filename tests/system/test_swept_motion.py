@@ -6,6 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.scenes import another_world
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -312,25 +313,25 @@ def test_it_gives_what_integrating_gives():
     """A room of bouncing boxes, once moved by the space and once by a game's loop."""
     logs = []
     for motion in ("velocity", "swept"):
-        esper.switch_world(motion)
-        for x, y, w, h in ((-1, 20, 1, 24), (41, 20, 1, 24), (20, -1, 24, 1), (20, 41, 24, 1)):
-            box(x, y, half=(w, h))
-        moved = []
-        for i in range(9):
-            speed = ec.Velocity(40.0 - 11.0 * i, 7.0 * i - 20.0)
-            moved.append((box(6 + 12 * (i % 3), 6 + 12 * (i // 3), speed, ec.Deflect())[1], speed))
-        space = ec.install(ec.Space(motion=motion))
-        esper.process(0.0)
-        log = []
-        for _ in range(240):
-            if motion == "swept":
-                for place, speed in moved:
-                    place.xy = (place.x + speed.x * DT, place.y + speed.y * DT)
-            esper.process(DT)
-            log += [(hit.first, hit.second, hit.normal) for hit in space.collisions]
-        logs.append((log, [place.xy for place, _ in moved]))
-        esper.switch_world("default")
-        esper.delete_world(motion)
+        with another_world(motion):
+            for x, y, w, h in ((-1, 20, 1, 24), (41, 20, 1, 24), (20, -1, 24, 1), (20, 41, 24, 1)):
+                box(x, y, half=(w, h))
+            moved = []
+            for i in range(9):
+                speed = ec.Velocity(40.0 - 11.0 * i, 7.0 * i - 20.0)
+                moved.append(
+                    (box(6 + 12 * (i % 3), 6 + 12 * (i // 3), speed, ec.Deflect())[1], speed)
+                )
+            space = ec.install(ec.Space(motion=motion))
+            esper.process(0.0)
+            log = []
+            for _ in range(240):
+                if motion == "swept":
+                    for place, speed in moved:
+                        place.xy = (place.x + speed.x * DT, place.y + speed.y * DT)
+                esper.process(DT)
+                log += [(hit.first, hit.second, hit.normal) for hit in space.collisions]
+            logs.append((log, [place.xy for place, _ in moved]))
 
     assert logs[0][0] == logs[1][0]
     assert len(logs[0][0]) > 40

@@ -10,7 +10,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide._kernel import backend
-from tests.scenes import Log
+from tests.scenes import Log, another_world
 from tests.volume import further
 from tests.yard import Yard
 
@@ -24,21 +24,18 @@ def logs(
     with_collisions=True,
 ):  # fmt: skip
     """Run the yard in a world of its own; return its log after each step, and what happened."""
-    name = f"yard {next(_worlds)}"
-    esper.switch_world(name)
-    try:
-        with mock.patch.object(backend, "kernels", kernels or backend.kernels):
-            yard = Yard(dim, seed, make_space, judged=judged)
-            yard.judging = judging
-            yard.log = Log(with_collisions=with_collisions)
-            found = []
-            for n in range(n_steps):
-                yard.step(n)
-                found.append(yard.log.digest())
-            yard.space.check()
-    finally:
-        esper.switch_world("default")
-        esper.delete_world(name)
+    with (
+        another_world(f"yard {next(_worlds)}"),
+        mock.patch.object(backend, "kernels", kernels or backend.kernels),
+    ):
+        yard = Yard(dim, seed, make_space, judged=judged)
+        yard.judging = judging
+        yard.log = Log(with_collisions=with_collisions)
+        found = []
+        for n in range(n_steps):
+            yard.step(n)
+            found.append(yard.log.digest())
+        yard.space.check()
     return found, yard.deeds
 
 

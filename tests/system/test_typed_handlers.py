@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover, set_velocity
+from tests.scenes import another_world, box, mover, set_velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -283,14 +283,12 @@ def test_a_handler_registered_from_another_world_has_the_types_of_its_own(
     s = Scene(types=(Fire, Enemy))
     esper.process(1.0)
     ended = []
-    esper.switch_world(f"{world} next")
-    if registry is Components:  # then nobody is known to have a type until the world is current
-        context = esper._context_map[world]
-        other = (context[0], Components(context[1]), *context[2:])
-        monkeypatch.setitem(esper._context_map, world, other)
-    s.space.on_contact_ended(ended.append, Player, Zone)
-    esper.switch_world(world)
-    esper.delete_world(f"{world} next")
+    with another_world(f"{world} next"):
+        if registry is Components:  # then nobody is known to have a type until the world is current
+            context = esper._context_map[world]
+            other = (context[0], Components(context[1]), *context[2:])
+            monkeypatch.setitem(esper._context_map, world, other)
+        s.space.on_contact_ended(ended.append, Player, Zone)
     leave(s)
     esper.process(1.0)
     assert len(ended) == (registry is dict)

@@ -14,6 +14,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from tests.scenes import another_world
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -383,13 +384,8 @@ def test_a_system_of_another_world_ran_on(world):
     body(0, 0, ec.Velocity(1, 0))
     space = ec.install()
     space.update_bounds(1.0)
-    esper.switch_world(f"{world} beyond")
-
-    with pytest.raises(RuntimeError, match="is current"):
+    with another_world(f"{world} beyond"), pytest.raises(RuntimeError, match="is current"):
         space.queue_impacts(1.0)
-
-    esper.switch_world(world)
-    esper.delete_world(f"{world} beyond")
 
 
 def test_an_impact_kept_for_later_lost_its_place():

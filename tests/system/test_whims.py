@@ -11,7 +11,7 @@ import ecs_collide as ec
 from ecs_collide._kernel import backend
 from tests import whims
 from tests.random_worlds import Draw
-from tests.scenes import Ledger, mixed_run
+from tests.scenes import Ledger, another_world, mixed_run
 from tests.system.test_sleep import Yard, twice
 
 DT = 1 / 20
@@ -21,8 +21,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:.*:RuntimeWarning")
 def room_log(name, n_steps, settings=None, **how):
     """Run the mixed room with whims in a world of its own; return its log."""
     spaces = []
-    esper.switch_world(name)
-    try:
+    with another_world(name):
         make = lambda: spaces.append(whims.install(**(settings or {}))) or spaces[0]  # noqa: E731
         run = mixed_run(make_space=make, **how)
         log = next(run)
@@ -32,9 +31,6 @@ def room_log(name, n_steps, settings=None, **how):
             ledger = ledger or Ledger(spaces[0])
             ledger.record()
         return log.digest()
-    finally:
-        esper.switch_world("default")
-        esper.delete_world(name)
 
 
 @pytest.mark.parametrize("seed", range(3))

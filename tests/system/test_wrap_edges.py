@@ -12,7 +12,7 @@ import pytest
 
 import ecs_collide as ec
 from tests import plain
-from tests.scenes import SLOP, box, mover, position, set_velocity, velocity
+from tests.scenes import SLOP, another_world, box, mover, position, set_velocity, velocity
 from tests.system.test_wrap import W, gaps_around, wrapped_space
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -25,30 +25,27 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 def test_a_crowd_across_the_edge_is_bounded_like_any_other():
     runs = []
     for shift in (0.0, W / 2):
-        name = f"crowd {shift}"
-        esper.switch_world(name)
+        with another_world(f"crowd {shift}"):
 
-        def crowd(n, shift=shift):
-            for k in range(n):
-                mover((k % 2 - 1 + shift, k % 3 / 8 + 9), (3, 3), (0, 0), ec.Deflect())
+            def crowd(n, shift=shift):
+                for k in range(n):
+                    mover((k % 2 - 1 + shift, k % 3 / 8 + 9), (3, 3), (0, 0), ec.Deflect())
 
-        crowd(30)
-        lone = mover((12 + shift, 9), (1, 1), (-4, 0), ec.Deflect())
-        space = wrapped_space()
-        esper.process(1.0)
-        n_before = len(space.contacts())
-        crowd(200)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for _ in range(2):
-                esper.process(1.0)
-                runs.append((
-                    space.stats.pairs, space.stats.skipped, len(space.contacts_ended),
-                    n_before, len(space.contacts()), [hit.time for hit in space.collisions],
-                ))  # fmt: skip
-        assert lone in {hit.first for hit in space.collisions}
-        esper.switch_world("default")
-        esper.delete_world(name)
+            crowd(30)
+            lone = mover((12 + shift, 9), (1, 1), (-4, 0), ec.Deflect())
+            space = wrapped_space()
+            esper.process(1.0)
+            n_before = len(space.contacts())
+            crowd(200)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                for _ in range(2):
+                    esper.process(1.0)
+                    runs.append((
+                        space.stats.pairs, space.stats.skipped, len(space.contacts_ended),
+                        n_before, len(space.contacts()), [hit.time for hit in space.collisions],
+                    ))  # fmt: skip
+            assert lone in {hit.first for hit in space.collisions}
     assert runs[:2] == runs[2:]
     assert runs[0][1] > 0
     assert runs[0][2] == 0  # what touched before goes on to, though nobody looks
@@ -89,42 +86,39 @@ def test_what_is_pressed_against_something_across_the_edge_rests_there(volume):
     """However small it is beside the world, and whatever is rounded at either end."""
     for seed in range(volume(15, 60)):
         rng = random.Random(seed)
-        name = f"pressed {seed}"
-        esper.switch_world(name)
-        width = rng.choice((33.3, 1e6 + 0.1, 7e-3, 1000 / 7, 2.0**30, 0.7))
-        size = width * rng.choice((0.2, 0.01, 1e-4, 1e-7))
-        way = rng.choice((-1, 1))
-        at = rng.uniform(-1, 1) * size % width
-        n = 1 if size > 0.1 * width else rng.randrange(1, 5)
+        with another_world(f"pressed {seed}"):
+            width = rng.choice((33.3, 1e6 + 0.1, 7e-3, 1000 / 7, 2.0**30, 0.7))
+            size = width * rng.choice((0.2, 0.01, 1e-4, 1e-7))
+            way = rng.choice((-1, 1))
+            at = rng.uniform(-1, 1) * size % width
+            n = 1 if size > 0.1 * width else rng.randrange(1, 5)
 
-        def half(rng=rng, size=size):
-            return (rng.uniform(0.1, 1) * size, rng.uniform(0.1, 1) * size)
+            def half(rng=rng, size=size):
+                return (rng.uniform(0.1, 1) * size, rng.uniform(0.1, 1) * size)
 
-        walls = [box((at, 0), (half()[0], 5 * size))] if rng.random() < 0.5 else []
-        bodies = [
-            mover(((at - way * 2.5 * (k + 1) * size) % width, 0), half(), (way, 0), ec.Slide())
-            for k in range(n)
-        ]
-        walls = walls or [box((at, 0), (half()[0], 5 * size))]
-        space = wrapped_space(width, None)
-        rested = None
-        for step in range(100):
-            for body in bodies:
-                set_velocity(body, way * 20 * size, 0)
-            esper.process(1 / 60)
-            row = walls + bodies
-            for one, two in itertools.pairwise(row):
-                gaps = gaps_around(space.bounds(one), space.bounds(two), (width, None))
-                assert max(gaps) >= -(2.0**-50) * width
-            if step > 60:
-                assert rested in (None, space.positions().tolist())  # nothing creeps
-                rested = space.positions().tolist()
-                assert len(space.contacts()) == n
-                assert not space.contact_array.size
+            walls = [box((at, 0), (half()[0], 5 * size))] if rng.random() < 0.5 else []
+            bodies = [
+                mover(((at - way * 2.5 * (k + 1) * size) % width, 0), half(), (way, 0), ec.Slide())
+                for k in range(n)
+            ]
+            walls = walls or [box((at, 0), (half()[0], 5 * size))]
+            space = wrapped_space(width, None)
+            rested = None
+            for step in range(100):
+                for body in bodies:
+                    set_velocity(body, way * 20 * size, 0)
+                esper.process(1 / 60)
+                row = walls + bodies
                 for one, two in itertools.pairwise(row):
-                    assert is_flush_outside(min(one, two), max(one, two), width)
-        esper.switch_world("default")
-        esper.delete_world(name)
+                    gaps = gaps_around(space.bounds(one), space.bounds(two), (width, None))
+                    assert max(gaps) >= -(2.0**-50) * width
+                if step > 60:
+                    assert rested in (None, space.positions().tolist())  # nothing creeps
+                    rested = space.positions().tolist()
+                    assert len(space.contacts()) == n
+                    assert not space.contact_array.size
+                    for one, two in itertools.pairwise(row):
+                        assert is_flush_outside(min(one, two), max(one, two), width)
 
 
 @pytest.mark.parametrize("way", [1.0, -1.0])
@@ -132,37 +126,34 @@ def test_small_bodies_that_touch_go_over_the_edge_of_a_large_world_together(way,
     """What is stored at the far end is coarse, and they still touch where numbers are fine."""
     for seed in range(volume(15, 60)):
         rng = random.Random(seed)
-        name = f"small {seed} {way}"
-        esper.switch_world(name)
-        width = rng.choice((1e6 + 0.1, 2.0**30, 1e9 / 7))
-        halves = [rng.uniform(0.02, 0.2) for _ in range(3)]
-        at, bodies = rng.uniform(2.0, 2.5), []
-        for half in halves:
-            bodies.append(mover((-way * at % width, 0), (half, half), (way, 0), ec.Slide()))
-            at += 0.45
-        set_velocity(bodies[-1], way * 3, 0)  # catches up with the others
-        set_velocity(bodies[1], way * 1.5, 0)
-        space = wrapped_space(width, None)
-        for _ in range(40):
-            esper.process(1 / 20)
-        assert len(space.contacts()) == 2
-        for _ in range(60):
-            if seed % 2:  # it goes on pushing
-                set_velocity(bodies[-1], velocity(bodies[0])[0] + way / 8, 0)
-            esper.process(1 / 20)
-            assert not space.contact_array.size
-            assert not (space.collision_array["kind"] == ec.SweepKind.OVERLAP).any()
-            assert not (space.collision_array["time"] > 0.0).any()
-        for _ in range(3):  # and where they stop
-            for body in bodies:
-                set_velocity(body, 0, 0)
-            esper.process(1 / 20)
-            assert not space.contact_array.size
-        near = np.minimum(space.positions(), width - space.positions())[:, 0]
-        assert (near < 20.0).all()
-        assert ((space.positions()[:, 0] < 20.0) == (way > 0)).all()  # all are over it
-        esper.switch_world("default")
-        esper.delete_world(name)
+        with another_world(f"small {seed} {way}"):
+            width = rng.choice((1e6 + 0.1, 2.0**30, 1e9 / 7))
+            halves = [rng.uniform(0.02, 0.2) for _ in range(3)]
+            at, bodies = rng.uniform(2.0, 2.5), []
+            for half in halves:
+                bodies.append(mover((-way * at % width, 0), (half, half), (way, 0), ec.Slide()))
+                at += 0.45
+            set_velocity(bodies[-1], way * 3, 0)  # catches up with the others
+            set_velocity(bodies[1], way * 1.5, 0)
+            space = wrapped_space(width, None)
+            for _ in range(40):
+                esper.process(1 / 20)
+            assert len(space.contacts()) == 2
+            for _ in range(60):
+                if seed % 2:  # it goes on pushing
+                    set_velocity(bodies[-1], velocity(bodies[0])[0] + way / 8, 0)
+                esper.process(1 / 20)
+                assert not space.contact_array.size
+                assert not (space.collision_array["kind"] == ec.SweepKind.OVERLAP).any()
+                assert not (space.collision_array["time"] > 0.0).any()
+            for _ in range(3):  # and where they stop
+                for body in bodies:
+                    set_velocity(body, 0, 0)
+                esper.process(1 / 20)
+                assert not space.contact_array.size
+            near = np.minimum(space.positions(), width - space.positions())[:, 0]
+            assert (near < 20.0).all()
+            assert ((space.positions()[:, 0] < 20.0) == (way > 0)).all()  # all are over it
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -172,43 +163,41 @@ def test_places_at_the_edge_never_let_anything_through(dim, volume):
     n_hits, n_worlds = 0, volume(12, 40)
     for seed in range(n_worlds):
         rng = random.Random(seed)
-        name = f"edge {seed} {dim}"
-        esper.switch_world(name)
-        wall = box([0.1] * dim, [1.7] * dim)
-        axis = rng.randrange(dim)
-        centre = [rng.uniform(-1, 1) for _ in range(dim)]
-        centre[axis] = widths[axis] - rng.uniform(5, 9)
-        speed = [rng.uniform(-1, 1) for _ in range(dim)]
-        speed[axis] = rng.uniform(5, 90)
-        body = mover(centre, [rng.uniform(0.1, 2) for _ in range(dim)], speed, ec.Slide())
-        space = ec.install(ec.Space(dim, wrap=widths))
-        for _ in range(30):
-            set_velocity(body, *[*speed, 0.0][:3] if dim == 3 else speed)
-            esper.process(1 / 30)
-            n_hits += any(hit.other(body) == wall for hit in space.collisions)
-            gaps = gaps_around(space.bounds(wall), space.bounds(body), widths)
-            assert max(gaps) >= -(2.0**-50) * max(widths), (seed, gaps)
-        assert abs(np.array(space.positions())).max() < max(widths)
-        esper.switch_world("default")
-        esper.delete_world(name)
+        with another_world(f"edge {seed} {dim}"):
+            wall = box([0.1] * dim, [1.7] * dim)
+            axis = rng.randrange(dim)
+            centre = [rng.uniform(-1, 1) for _ in range(dim)]
+            centre[axis] = widths[axis] - rng.uniform(5, 9)
+            speed = [rng.uniform(-1, 1) for _ in range(dim)]
+            speed[axis] = rng.uniform(5, 90)
+            body = mover(centre, [rng.uniform(0.1, 2) for _ in range(dim)], speed, ec.Slide())
+            space = ec.install(ec.Space(dim, wrap=widths))
+            for _ in range(30):
+                set_velocity(body, *[*speed, 0.0][:3] if dim == 3 else speed)
+                esper.process(1 / 30)
+                n_hits += any(hit.other(body) == wall for hit in space.collisions)
+                gaps = gaps_around(space.bounds(wall), space.bounds(body), widths)
+                assert max(gaps) >= -(2.0**-50) * max(widths), (seed, gaps)
+            assert abs(np.array(space.positions())).max() < max(widths)
     assert n_hits > 20 * n_worlds
 
 
 def test_the_doctor_sees_who_is_inside_across_each_axis_of_a_world_of_three():
     for axis in range(3):
-        name = f"three {axis}"
-        esper.switch_world(name)
-        centre = [10.0, 10.0, 10.0]
-        one = mover([*centre[:axis], 19.0, *centre[axis + 1 :]], (2, 2, 2), (0, 0, 0), ec.Deflect())
-        two = mover([*centre[:axis], 2.5, *centre[axis + 1 :]], (2, 2, 2), (0, 0, 0), ec.Deflect())
-        space = ec.install(ec.Space(3, wrap=(20, 20, 20)))
-        esper.process(1.0)
+        with another_world(f"three {axis}"):
+            centre = [10.0, 10.0, 10.0]
+            one = mover(
+                [*centre[:axis], 19.0, *centre[axis + 1 :]], (2, 2, 2), (0, 0, 0), ec.Deflect()
+            )
+            two = mover(
+                [*centre[:axis], 2.5, *centre[axis + 1 :]], (2, 2, 2), (0, 0, 0), ec.Deflect()
+            )
+            space = ec.install(ec.Space(3, wrap=(20, 20, 20)))
+            esper.process(1.0)
 
-        (found,) = space.doctor()
-        assert (found.cause, found.entities) == ("inside", (one, two))
-        assert f"0.5 deep on {'xyz'[axis]}" in found.message
-        esper.switch_world("default")
-        esper.delete_world(name)
+            (found,) = space.doctor()
+            assert (found.cause, found.entities) == ("inside", (one, two))
+            assert f"0.5 deep on {'xyz'[axis]}" in found.message
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import SLOP, box, mover, position, velocity
+from tests.scenes import SLOP, another_world, box, mover, position, velocity
 from tests.system.test_wrap import H, W, gaps_around, wrapped_space
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
@@ -198,12 +198,9 @@ def test_asteroids(volume):
 def test_fat_bounds_hashing_and_history_change_nothing(volume):
     logs = []
     for settings in ({}, {"margin": 0.0, "lookahead": 0.0}, {"margin": 500.0, "lookahead": 99.0}):
-        name = f"asteroids {id(settings)} {len(logs)}"
-        esper.switch_world(name)
-        asteroids()
-        logs.append(log_of(wrapped_space(**settings), volume(60, 120)))
-        esper.switch_world("default")
-        esper.delete_world(name)
+        with another_world(f"asteroids {id(settings)} {len(logs)}"):
+            asteroids()
+            logs.append(log_of(wrapped_space(**settings), volume(60, 120)))
     assert logs[0] == logs[1] == logs[2]
 
 
@@ -225,14 +222,11 @@ def test_a_snapshot_holds_who_touches_whom_across_which_edge(volume):
     assert len(space.contacts(hero)) == 2
     space.check()
     assert log_of(space, n) == then
-    name = f"{esper.current_world}, restored"  # as in a fresh process
-    esper.switch_world(name)
-    fresh = wrapped_space()
-    fresh.restore(saved)
-    assert fresh.snapshot() == saved
-    assert log_of(fresh, n) == then
-    esper.switch_world("default")
-    esper.delete_world(name)
+    with another_world(f"{esper.current_world}, restored"):
+        fresh = wrapped_space()
+        fresh.restore(saved)
+        assert fresh.snapshot() == saved
+        assert log_of(fresh, n) == then
 
 
 def test_a_snapshot_of_another_wrap_is_refused(elsewhere):

@@ -13,6 +13,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide._kernel import backend
 from tests.random_worlds import Draw, write
+from tests.scenes import another_world
 
 _numbers = itertools.count()
 
@@ -46,40 +47,37 @@ def is_off(entity, skipped):
 
 def log_of(seed, motion, *, saved=False, **settings):
     """Return all that the steps of a world show, each of them looked at."""
-    name = f"wrap {next(_numbers)}"
-    esper.switch_world(name)
-    rng = random.Random(seed)
-    dim, widths = furnish(rng)
-    space = ec.install(ec.Space(dim, wrap=widths, motion=motion, **settings))
-    ends = np.array([width or np.inf for width in widths])
-    log = []
-    for step in range(12):
-        if motion == "swept" or step % 5 == 3:
-            for entity, place in list(esper.get_component(ec.Position)):
-                if rng.random() < 0.5:
-                    x = place.x + rng.uniform(-30, 30)
-                    write(entity, ec.Position(x, place.y, place.z))
-        if saved:
-            data = space.snapshot()
-            space.restore(data)
-            assert space.snapshot() == data
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", RuntimeWarning)  # of one that outgrows the world
-            esper.process(1 / 60)
-        space.check()
-        places = space.positions()
-        skipped = {report.entity for report in space.reports}
-        inside = places[[not is_off(entity, skipped) for entity in space.entities]]
-        assert (inside[:, np.isfinite(ends)] >= 0).all()
-        assert (inside < ends).all()
-        log += [
-            space.collision_array.tobytes(),
-            space.contact_array.tobytes(),
-            places.tobytes(),
-            space.velocities().tobytes(),
-        ]
-    esper.switch_world("default")
-    esper.delete_world(name)
+    with another_world(f"wrap {next(_numbers)}"):
+        rng = random.Random(seed)
+        dim, widths = furnish(rng)
+        space = ec.install(ec.Space(dim, wrap=widths, motion=motion, **settings))
+        ends = np.array([width or np.inf for width in widths])
+        log = []
+        for step in range(12):
+            if motion == "swept" or step % 5 == 3:
+                for entity, place in list(esper.get_component(ec.Position)):
+                    if rng.random() < 0.5:
+                        x = place.x + rng.uniform(-30, 30)
+                        write(entity, ec.Position(x, place.y, place.z))
+            if saved:
+                data = space.snapshot()
+                space.restore(data)
+                assert space.snapshot() == data
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", RuntimeWarning)  # of one that outgrows the world
+                esper.process(1 / 60)
+            space.check()
+            places = space.positions()
+            skipped = {report.entity for report in space.reports}
+            inside = places[[not is_off(entity, skipped) for entity in space.entities]]
+            assert (inside[:, np.isfinite(ends)] >= 0).all()
+            assert (inside < ends).all()
+            log += [
+                space.collision_array.tobytes(),
+                space.contact_array.tobytes(),
+                places.tobytes(),
+                space.velocities().tobytes(),
+            ]
     return log
 
 
