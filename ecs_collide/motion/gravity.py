@@ -91,6 +91,7 @@ class Gravity:
         for k in range(self.bodies.dim):
             self.is_on |= self.acceleration[k] != 0.0
 
+    @cython.inline
     def acts_on(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body was started in this step."""
         return self.is_on and self.started[i] == self.step

@@ -632,6 +632,7 @@ class Clusters(SharedMotion):
         """Return whether the cluster of a body has an anchor."""
         return self.nodes[self.root(self.node_of[i, k])].anchor >= 0
 
+    @cython.inline
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the kick of a body, 0 if it is anchored; see `Gravity`."""
         if not self.gravity.acts_on(i) or self.is_anchored(i, k):

@@ -87,12 +87,14 @@ class ImpactState:
             return 0.0
         return self.sign * (self.kick[1] - self.kick[0])
 
+    @cython.inline
     def velocity_after(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return the velocity of a body at this instant, without its kick."""
         return self.clusters.final_velocity(self.rows[n], axis) - self.clusters.kick_of(
             self.rows[n], axis
         )
 
+    @cython.inline
     def slides(self, n: cython.int) -> cython.bint:
         """Return whether the impact may change the velocity of a body along the surface.
 
