@@ -2,7 +2,8 @@
 
 Each scene is boxes, walls, and a function that says which velocity each box
 wants, so that a test, a benchmark or another engine can build it.  Boxes are 12
-units wide and walk at 60 units a second, as enemies in a top-down game do.
+units wide, if the scene does not say more, and walk at 60 units a second, as
+enemies in a top-down game do.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import math
 import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import esper
 
@@ -25,6 +27,24 @@ Point = tuple[float, float]
 Steer = Callable[[float, int, Point], Point]
 
 
+class Kind(NamedTuple):
+    """What a box is: its half sizes, its mass, and the name of its response in `RESPONSES`."""
+
+    width: float = HALF
+    height: float = HALF
+    mass: float = 1.0
+    response: str = "Slide"
+
+
+BOUNCE = 0.5  # the restitution of `Deflect`
+RESPONSES: dict[str, Callable[[], object]] = {
+    "Slide": ec.Slide,
+    "Deflect": lambda: ec.Deflect(BOUNCE),
+    "Stop": ec.Stop,
+    "Push": ec.Push,
+}
+
+
 @dataclass
 class Pressing:
     """A scene.
@@ -32,19 +52,26 @@ class Pressing:
     Attributes
     ----------
     boxes : list of (x, y)
-        The centres of boxes of half size `HALF`.
+        The centres of the boxes.
     steer : function or None
         From the time in seconds, the number of a box and its centre to the
         velocity that it wants; with None the boxes fall.
     walls : list of (x, y, half width, half height)
     aloof : int
         So many of the boxes, the first ones, ignore each other.
+    kinds : list of Kind
+        What each box is; empty if all are `Kind()`.
     """
 
     boxes: list[Point]
     steer: Steer | None
     walls: list[tuple[float, float, float, float]] = field(default_factory=list)
     aloof: int = 0
+    kinds: list[Kind] = field(default_factory=list)
+
+    def kind(self, i: int) -> Kind:
+        """Return what a box is."""
+        return self.kinds[i] if self.kinds else Kind()
 
 
 def towards(target: Point, place: Point) -> Point:
@@ -88,6 +115,35 @@ def rows(n: int) -> Pressing:
     return Pressing(boxes, lambda _, i, __: (SPEED if i < left else -SPEED, 0.0))
 
 
+def flows(n: int) -> Pressing:
+    """Two halves of a crowd walk against each other along a corridor."""
+    side = math.ceil(math.sqrt(n))
+    rng = random.Random(1)
+    boxes = []
+    for i in range(n):
+        rank, file = divmod(i // 2, side)
+        x, y = rank * 19.0 + 60.0, (file - (side - 1) / 2) * 19.0
+        boxes.append(((x if i % 2 else -x) + rng.uniform(-3, 3), y + rng.uniform(-3, 3)))
+    walls = [(0.0, sign * (side * 9.5 + 30.0), 4000.0, 20.0) for sign in (-1, 1)]
+    return Pressing(boxes, lambda _, i, __: (-SPEED if i % 2 else SPEED, 0.0), walls)
+
+
+def mixed(n: int) -> Pressing:
+    """Boxes of several sizes, masses and responses walk to one point."""
+    rng = random.Random(1)
+    kinds = [
+        Kind(
+            rng.choice([3.0, 6.0, 10.0]),
+            rng.choice([3.0, 6.0, 10.0]),
+            rng.choice([1.0, 2.0, 5.0, 20.0]),
+            rng.choice(list(RESPONSES)),
+        )
+        for _ in range(n)
+    ]
+    middle = (0.0, math.ceil(math.sqrt(n)) * 13.0)
+    return Pressing(_spread(n, 27.0, 3.0), lambda _, __, place: towards(middle, place), kinds=kinds)
+
+
 def jam(n: int) -> Pressing:
     """All walk down a corridor that narrows to a third."""
     width = math.ceil(math.sqrt(n)) * 7.0 + 10.0
@@ -126,7 +182,9 @@ def one_against_many(n: int) -> Pressing:
 SCENES = {
     "swarm": swarm,
     "chase": chase,
+    "mixed": mixed,
     "rows": rows,
+    "flows": flows,
     "jam": jam,
     "heap": heap,
     "one against many": one_against_many,
@@ -134,16 +192,21 @@ SCENES = {
 
 
 class Crowd:
-    """A scene in the current esper world."""
+    """A scene in the current esper world, if told so with one response for all boxes."""
 
-    def __init__(self, scene: Pressing, response: Callable[[], object] = ec.Slide) -> None:
+    def __init__(self, scene: Pressing, response: Callable[[], object] | None = None) -> None:
         self.scene = scene
         self.time = 0.0
         self.places = [ec.Position(x, y) for x, y in scene.boxes]
         self.velocities = [ec.Velocity(0, 0) for _ in scene.boxes]
         for i, place in enumerate(self.places):
-            own = [ec.Filter(group=-1)] if i < scene.aloof else []
-            esper.create_entity(place, self.velocities[i], ec.Extents(HALF, HALF), response(), *own)
+            kind = scene.kind(i)
+            own = [ec.Extents(kind.width, kind.height), (response or RESPONSES[kind.response])()]
+            if scene.kinds:
+                own.append(ec.Mass(kind.mass))
+            if i < scene.aloof:
+                own.append(ec.Filter(group=-1))
+            esper.create_entity(place, self.velocities[i], *own)
         for x, y, width, height in scene.walls:
             esper.create_entity(ec.Position(x, y), ec.Extents(width, height))
 

@@ -1,9 +1,9 @@
 """Crowds: boxes that press on each other, in whole engines.
 
-The scenes are those of `tests.pressing`: boxes of 12 units that walk at 60 units a
-second, and crates that fall.  Who steers them reads the positions and sets the velocities,
-which the clock does not see.  A step ends with the positions where a game has them.
-Nothing turns, and nothing rubs or bounces.
+The scenes are those of `tests.pressing`: boxes that walk at 60 units a second, and crates that
+fall.  Who steers them reads the positions and sets the velocities, which the clock does not see.
+A step ends with the positions where a game has them.  Nothing turns, and nothing rubs.  Boxes
+with `Deflect` bounce in all engines; `Stop` and `Push` are plain boxes in the others.
 
 Engines differ in what a crowd is: how deep its boxes are in each other is measured too.
 """
@@ -15,7 +15,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from tests.benchmarks.scenes import DT, Floats
-from tests.pressing import GRAVITY, HALF, SPEED, Pressing
+from tests.pressing import BOUNCE, GRAVITY, SPEED, Kind, Pressing
 
 
 class Presser(Protocol):
@@ -49,8 +49,13 @@ class Presser(Protocol):
         """Return the candidate pairs and the swept tests of the last step; zeros if not known."""
 
 
+def bounce(kind: Kind) -> float:
+    """Return the restitution of a box."""
+    return BOUNCE if kind.response == "Deflect" else 0.0
+
+
 class Ours:
-    """Entities of esper and the four systems; boxes with Slide."""
+    """Entities of esper and the four systems."""
 
     name = "ecs_collide"
     needs = module = "ecs_collide"
@@ -110,9 +115,11 @@ class Pymunk:
             self.space.add(body, pymunk.Poly.create_box(body, (2 * w, 2 * h)))
         self.bodies = []
         for i, at in enumerate(scene.boxes):
-            body = pymunk.Body(1.0, float("inf"))
+            kind = scene.kind(i)
+            body = pymunk.Body(kind.mass, float("inf"))
             body.position = at
-            shape = pymunk.Poly.create_box(body, (2 * HALF, 2 * HALF))
+            shape = pymunk.Poly.create_box(body, (2 * kind.width, 2 * kind.height))
+            shape.elasticity = bounce(kind)
             if i < scene.aloof:
                 shape.filter = pymunk.ShapeFilter(group=1)
             self.space.add(body, shape)
@@ -154,16 +161,21 @@ class Box2D:
         self.scene, self.time = scene, 0.0
         self.world = b2.World(gravity=(0, -GRAVITY if scene.steer is None else 0.0))
         self.world.sleeping_enabled = False
-        material = b2.surface_material(restitution=0.0, friction=0.0)
-        looks = b2.shape_def(density=1.0, material=material)
-        aloof = b2.shape_def(density=1.0, material=material, filter=b2.make_filter(group_index=-1))
+        plain = b2.surface_material(restitution=0.0, friction=0.0)
+        wall = b2.shape_def(material=plain)
         for x, y, w, h in scene.walls:
-            self.world.create_static_body(position=(x, y)).create_shape(looks, b2.box(w, h))
+            self.world.create_static_body(position=(x, y)).create_shape(wall, b2.box(w, h))
         self.batch, self.bodies = b2.Bodies(), []
         for i, at in enumerate(scene.boxes):
             body = self.world.create_dynamic_body(position=at)
             body.fixed_rotation = True
-            body.create_shape(aloof if i < scene.aloof else looks, b2.box(HALF, HALF))
+            kind = scene.kind(i)
+            looks = b2.shape_def(
+                density=kind.mass / (4.0 * kind.width * kind.height),
+                material=b2.surface_material(restitution=bounce(kind), friction=0.0),
+                filter=b2.make_filter(group_index=-1 if i < scene.aloof else 0),
+            )
+            body.create_shape(looks, b2.box(kind.width, kind.height))
             self.batch.append(body.id)
             self.bodies.append(body)
         self.positions = np.array(scene.boxes, np.float32)
@@ -187,8 +199,9 @@ class Box2D:
 
 def depths(scene: Pressing, places: Floats) -> Floats:
     """Return how deep pairs of boxes are in each other that are, in units."""
-    gaps = np.abs(places[:, None] - places[None]).max(axis=2)
+    halves = np.array([scene.kind(i)[:2] for i in range(len(places))])
+    gaps = (np.abs(places[:, None] - places) - (halves[:, None] + halves)).max(axis=2)
     rows, columns = np.triu_indices(len(places), 1)
     solid = columns >= scene.aloof
-    inside: Floats = 2 * HALF - gaps[rows[solid], columns[solid]]
+    inside: Floats = -gaps[rows[solid], columns[solid]]
     return inside[inside > 1e-9]

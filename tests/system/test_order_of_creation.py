@@ -9,7 +9,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.pressing import DT, GRAVITY, HALF, SCENES, Pressing
+from tests.pressing import DT, GRAVITY, RESPONSES, SCENES, Pressing
 from tests.scenes import another_world
 
 Parts = Callable[[int], tuple[object, ...]]
@@ -38,9 +38,12 @@ def growing(_: int) -> tuple[object, ...]:
 
 
 class Crowd:
-    """A scene whose boxes and walls are created in the order of `order`."""
+    """A scene whose boxes and walls are created in the order of `order`.
 
-    def __init__(self, scene: Pressing, parts: Parts, order: list[int], world: str) -> None:
+    Without `parts` its boxes respond as the scene says.
+    """
+
+    def __init__(self, scene: Pressing, parts: Parts | None, order: list[int], world: str) -> None:
         self.scene, self.world, self.time = scene, world, 0.0
         esper.switch_world(world)
         self.boxes: dict[int, tuple[ec.Position, ec.Velocity]] = {}
@@ -50,7 +53,9 @@ class Crowd:
             if i < n:
                 box = ec.Position(*scene.boxes[i]), ec.Velocity(0, 0)
                 self.boxes[i] = box
-                entity = esper.create_entity(*box, ec.Extents(HALF, HALF), *parts(i))
+                kind = scene.kind(i)
+                own = parts(i) if parts else (RESPONSES[kind.response](), ec.Mass(kind.mass))
+                entity = esper.create_entity(*box, ec.Extents(kind.width, kind.height), *own)
             else:
                 x, y, width, height = scene.walls[i - n]
                 entity = esper.create_entity(ec.Position(x, y), ec.Extents(width, height))
@@ -91,8 +96,20 @@ class Crowd:
         ("heap", 60, rough),
         ("swarm", 40, growing),
         ("rows", 60, slide),
+        ("flows", 80, mixed),
+        ("mixed", 80, None),
     ],
-    ids=["swarm", "mixed", "thousand mixed", "ranked", "rough heap", "growing", "rows"],
+    ids=[
+        "swarm",
+        "mixed",
+        "thousand mixed",
+        "ranked",
+        "rough heap",
+        "growing",
+        "rows",
+        "flows",
+        "mixed sizes",
+    ],
 )
 def test_another_order_of_creation_changes_no_bit(name, n, parts, volume):
     scene = SCENES[name](n)
