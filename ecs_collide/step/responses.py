@@ -317,16 +317,18 @@ class Responses:
 
     def _read_changes(self, impact: Impact) -> None:
         """Read what the game has changed about the two bodies of an impact."""
+        loop = self._state.timeline.loop
         for entity in (impact.first, impact.second):
             row = self._registry.row_of[entity]
             if not self._link.world.exists(entity):
-                self._state.timeline.loop.withdraw(row)
+                loop.withdraw(row)
+                loop.stop(row)  # esper lists it, and the game draws it, until the next step
                 continue
             try:
                 if not self._registry.impact_bodies.read(row, self._link.world):
-                    self._state.timeline.loop.withdraw(row)
+                    loop.withdraw(row)
                     if self._link.world.component(entity, Disabled) is not None:
-                        self._state.timeline.loop.stop(row)
+                        loop.stop(row)
             except (TypeError, ValueError, OverflowError, AttributeError) as error:
                 self._errors.append(self._registry.error_of(entity, error))
 

@@ -219,6 +219,30 @@ def test_a_body_that_a_response_disables_stays_where_it_hit():
     assert space.query(*EVERYWHERE) == [near, far]
 
 
+@pytest.mark.parametrize("immediate", [False, True])
+@pytest.mark.parametrize("response", [(), (ec.Slide(),)], ids=["kinematic", "dynamic"])
+def test_a_body_that_a_response_deletes_stays_where_it_hit(response, immediate):
+    # esper lists it until the next step, so a game draws it once more.
+    wall, place = box((10, 0), (1, 5)), ec.Position(0, 0)
+    bullet = esper.create_entity(
+        place, ec.Extents(1, 1), ec.Velocity(6000, 600), Bullet(), *response
+    )
+    feeler = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Attached(bullet, (0, 3)))
+    space = ec.install()
+
+    def hit(impact):
+        assert impact.first == wall
+        esper.delete_entity(bullet, immediate=immediate)
+
+    space.respond_with(Bullet, hit)
+    esper.process(1 / 60)
+
+    assert place.xy == pytest.approx((8, 0.8))
+    assert position(feeler) == pytest.approx((8, 3.8))
+    (hit,) = space.collisions_of(bullet)
+    assert hit.position_of(bullet) == place.xy
+
+
 def test_what_a_response_sets_in_a_body_that_it_disables_stays():
     box((10, 0), (1, 5))
     bullet = mover((0, 0), (1, 1), (6000, 0), Bullet())
