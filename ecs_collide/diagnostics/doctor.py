@@ -76,7 +76,7 @@ def _inside_each_other(e: Examination) -> Iterator[Finding]:
                 "inside",
                 tuple(pair),
                 f"entities {pair[0]} and {pair[1]} are inside each other, {depth[k]:.6g} deep on "
-                f"{'xyz'[k]}: they may part but get no deeper, and nothing pushes them out",
+                f"{'xyz'[k]}: {e.way_out(first, second)}",
             )
 
 

@@ -334,7 +334,7 @@ def _describe_placement(
         k = max(range(e.dim), key=gaps.__getitem__)
         text = f"they are inside each other, {-gaps[k]:.6g} deep on {'xyz'[k]}"
         if verdict is Verdict.SOLID:
-            text += ": they may part there but get no deeper, and nothing pushes them out"
+            text += f": {e.way_out(first, second)}"
         yield Finding("inside", both, text)
 
 

@@ -194,6 +194,13 @@ class Examination:
             slopes.depth_in(row_of.get(second, -1), two, one),
         )
 
+    def way_out(self, first: int, second: int) -> str:
+        """Return how two solid bodies that are inside each other may get apart."""
+        text = "they may part but get no deeper, and "
+        if any(PushOut in self.of(body) and self.is_dynamic(body) for body in (first, second)):
+            return text + "PushOut moves one of them out when nothing is in its way"
+        return text + "nothing pushes them out: that takes PushOut on one that is dynamic"
+
     def has_infinite_mass(self, entity: int) -> bool:
         """Return whether an entity has infinite mass."""
         mass = self.of(entity).get(self.mass.type)

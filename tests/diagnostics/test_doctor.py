@@ -283,6 +283,22 @@ def test_two_that_are_inside_each_other(space):
     assert space.doctor() == []
 
 
+def test_two_that_are_inside_each_other_are_told_what_moves_them_out(space):
+    floor = box((0, 0), (2, 2))
+    sunk = mover((1.5, 0), (1, 1), (0, 0), ec.Slide())
+    box((3.5, 0), (1, 5)), box((-1.5, 3), (3, 1)), box((-1.5, -3), (3, 1))  # no way out
+    esper.process(1.0)
+    text = "nothing pushes them out: that takes PushOut on one that is dynamic"
+    assert text in str(space.explain(floor, sunk))
+    assert text in str(space.doctor())
+
+    esper.add_component(sunk, ec.PushOut(10))
+    esper.process(1.0)
+    text = "PushOut moves one of them out when nothing is in its way"
+    assert text in str(space.explain(floor, sunk))
+    assert text in str(space.doctor())
+
+
 def test_a_corner_is_no_contact(runner, space):
     corner = box((2, 2), (1, 1))
 
