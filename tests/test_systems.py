@@ -691,6 +691,20 @@ def test_a_processor_that_removes_itself_is_named_as_the_cause_of_a_skipped_syst
     assert esper.component_for_entity(body, ec.Position).x == pytest.approx(8 / 60)
 
 
+@pytest.mark.parametrize("priority", [125, 115, 105])
+def test_a_restore_between_the_systems_is_named_as_a_cause_of_a_skipped_one(priority):
+    body = falling()
+    space = ec.install()
+    saved = space.snapshot()
+    esper.add_processor(Late(lambda: space.restore(saved)), priority)
+
+    with pytest.raises(RuntimeError, match=r"or restore\(\) has discarded the step"):
+        esper.process(1 / 60)
+    esper.remove_processor(Late)
+    esper.process(1 / 60)
+    assert esper.component_for_entity(body, ec.Position).x == pytest.approx(8 / 60)
+
+
 def test_systems_in_a_wrong_order_are_not_taken_for_skipped_ones():
     space = ec.Space()
     for system in (ec.NarrowphaseSystem, ec.BroadphaseSystem):

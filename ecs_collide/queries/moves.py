@@ -102,7 +102,7 @@ class Moves:
         self, entity: int, displacement: VectorLike, response: MoveResponse, selection: Selection
     ) -> Moved:
         """Move a body now, among the bodies of a selection."""
-        moved = self.check_move(entity, displacement, response, selection)
+        moved = self.check_move(entity, displacement, response, selection, "move")
         present = self._queried.present
         assert present is not None
         self._editor.move_to(entity, moved.position, *present.makers(present.row(entity)))
@@ -110,10 +110,15 @@ class Moves:
         return moved
 
     def check_move(
-        self, entity: int, displacement: VectorLike, response: MoveResponse, selection: Selection
+        self,
+        entity: int,
+        displacement: VectorLike,
+        response: MoveResponse,
+        selection: Selection,
+        caller: str = "check_move",
     ) -> Moved:
         """Return where a move would lead, and move nothing."""
-        present = self._queried.update()
+        present = self._queried.update(caller)
         row = present.row(entity)
         if row < 0:
             raise self._queried.no_body(entity)

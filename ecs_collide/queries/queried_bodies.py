@@ -52,12 +52,12 @@ class QueriedBodies:
 
     # -- now, or as of the last step --
 
-    def update(self) -> PresentBodies:
+    def update(self, caller: str = "update") -> PresentBodies:
         """Apply the changes of the game since the last step or the last update."""
         self._lock.refuse_others()
         world, state = self._link.world, self._state
         world.require_current()
-        refuse_within_step("update", state.is_stepping)
+        refuse_within_step(caller, state.is_stepping)
         updated, self._updated = self._updated, None  # discarded if the update is cut short
         if updated is None:
             updated = PresentBodies(world, self._registry, state.dim, self._domain)

@@ -484,7 +484,8 @@ class Pipeline:
             if state.phase < least and self.link.world.is_skipped(before):
                 message += (
                     ", and esper skipped that one, because a processor was removed while "
-                    "esper.process() ran: remove it after esper.process()"
+                    "esper.process() ran, or restore() has discarded the step: do that after "
+                    "esper.process()"
                 )
             raise RuntimeError(message)
         self.lock.require_own_step(who)

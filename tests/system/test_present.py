@@ -145,16 +145,24 @@ def test_update_within_a_step_is_refused():
     refusals = []
 
     def respond(impact):
-        try:
-            space.update()
-        except RuntimeError as error:
-            refusals.append(str(error))
+        for call in (
+            space.update,
+            lambda: space.move(impact.first, (1, 0)),
+            lambda: space.check_move(impact.first, (1, 0)),
+        ):
+            try:
+                call()
+            except RuntimeError as error:
+                refusals.append(str(error))
 
     space.respond_with(Enemy, respond)
     esper.process(1.0)
 
-    assert len(refusals) == 1
-    assert "within a step" in refusals[0]
+    assert [text.split(" was called within a step")[0] for text in refusals] == [
+        "update()",
+        "move()",
+        "check_move()",
+    ]
 
 
 def test_update_names_the_component_that_holds_no_number():
