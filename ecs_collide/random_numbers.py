@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import MutableSequence, Sequence
 from dataclasses import dataclass
+from operator import index
 from typing import Any, TypeVar
 
 _Item = TypeVar("_Item")
@@ -42,6 +43,19 @@ class Random:
     """
 
     state: int = 0
+
+    def __post_init__(self) -> None:
+        """Check the seed.
+
+        Raises
+        ------
+        TypeError
+            It is not a whole number.
+        """
+        try:
+            self.state = index(self.state)
+        except TypeError:
+            raise TypeError(f"Random(state={self.state!r}) must be a whole number") from None
 
     def bits(self) -> int:
         """Return 64 random bits, as an int."""

@@ -70,6 +70,12 @@ def test_a_range_without_numbers_is_refused(n):
         ec.Random().below(n)
 
 
+@pytest.mark.parametrize("seed", ["level 1", 1.5, None])
+def test_a_seed_that_is_no_whole_number_is_refused(seed):
+    with pytest.raises(TypeError, match=r"Random\(state=.*\) must be a whole number"):
+        ec.Random(seed)
+
+
 def test_choice_of_nothing_is_refused():
     with pytest.raises(IndexError, match="no items"):
         ec.Random().choice([])

@@ -28,6 +28,7 @@ from collections.abc import Iterable
 from typing import Any, Self
 
 from ecs_collide.character.memory import (
+    ABILITIES,
     FLAGS,
     LIFT_SPEEDS,
     NUMBERS,
@@ -438,12 +439,23 @@ class Character:
                 f"{dim}: (0, 1) or (0, -1)"
             )
 
+    def require_abilities(self, entity: int) -> None:
+        """Raise ValueError if a number that the game has set since construction is invalid."""
+        for name in ABILITIES:
+            try:
+                _number(name, getattr(self, name))
+            except (TypeError, ValueError) as error:
+                raise ValueError(f"entity {entity}: {error}") from None
+
 
 def _number(name: str, value: float) -> float:
     """Return a setting as a float, or raise."""
     if isinstance(value, str):
         raise TypeError(f"Character({name}={value!r}) must be a number, not text")
-    number = float(value)
+    try:
+        number = float(value)
+    except TypeError:
+        raise TypeError(f"Character({name}={value!r}) must be a number") from None
     if not number >= 0.0 or (number == math.inf and name not in _MAY_BE_ENDLESS):
         rule = "0 or more" if name in _MAY_BE_ENDLESS else "finite, and 0 or more"
         raise ValueError(f"Character({name}={value!r}) must be {rule}")

@@ -70,15 +70,15 @@ class Memory:
 
 
 # Fields of a `Character`, and of its `Memory`.
-NUMBERS = (
+ABILITIES = (
     *("walk_speed", "acceleration", "deceleration", "air_control", "gravity", "jump_speed"),
     *("fall_speed", "jump_cut", "coyote_time", "jump_buffer", "step_height", "snap_distance"),
     *("corner", "air_jumps", "wall_slide_speed", "wall_jump_speed", "wall_jump_lock"),
     *("climb_speed", "dash_speed", "dash_time", "dash_pause", "hover_speed", "hover_time"),
     *("ledge_reach", "ledge_time", "ledge_pause", "crouch_height", "crouch_speed", "swim_speed"),
     "floor_max_angle",
-    *("walk", "across", "climb", "facing", "air_time", "state_time"),
 )
+NUMBERS = (*ABILITIES, "walk", "across", "climb", "facing", "air_time", "state_time")
 FLAGS = (
     *("jump", "drop", "dash", "hover", "crouch", "on_ground", "jumping"),
     "floor_constant_speed",

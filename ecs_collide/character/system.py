@@ -43,7 +43,7 @@ class CharacterSystem(VelocitySystem):
         Raises
         ------
         ValueError
-            A wish or a setting is not a number, or up is along z in 2D.
+            A wish or an ability is not a number, or up is along z in 2D.
         """
         dt = self.space.step_time.before_step(args, kwargs)
         if not dt > 0.0:
@@ -52,9 +52,10 @@ class CharacterSystem(VelocitySystem):
         found = sorted(found, key=itemgetter(0))
         try:
             self._take_strides(found, dt)
-        except TypeError:  # a wish may be no number
+        except (TypeError, ValueError):  # a wish or an ability may be no number
             for entity, components in found:
                 components[0].require_sense(entity, self.space.dim)
+                components[0].require_abilities(entity)
             raise
 
     def _take_strides(self, found: list[tuple[int, Any]], dt: float) -> None:

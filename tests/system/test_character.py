@@ -956,6 +956,12 @@ def test_what_makes_no_sense_is_refused(world: str) -> None:
     play.hero.walk, play.hero.up = 0.0, (0, 0, 1)
     with pytest.raises(ValueError, match="no axis of a space of 2"):
         esper.process(DT)
+    play.hero.up = None
+    for value in (None, math.nan, "fast"):
+        play.hero.walk, play.hero.walk_speed = 1.0, value
+        named = rf"entity {play.entity}: Character\(walk_speed={value!r}\) must be"
+        with pytest.raises(ValueError, match=named):
+            esper.process(DT)
 
 
 @pytest.mark.usefixtures("world")
