@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
+import warnings
 from collections.abc import Iterator
 
 # A fraction of a step that counts as a whole one: three frames of 0.1 s make 0.3 s.
@@ -61,6 +62,13 @@ class FixedStep:
     def __init__(self, dt: float = 1 / 60, max_steps: int = 5) -> None:
         if not (isinstance(dt, (int, float)) and 0.0 < dt < math.inf):
             raise ValueError(f"FixedStep(dt={dt!r}) must be a number of seconds, more than 0")
+        if dt > 1.0:
+            warnings.warn(
+                f"FixedStep(dt={dt!r}) makes steps of {dt:.6g} seconds: 60 steps a second take "
+                "FixedStep(1 / 60)",
+                RuntimeWarning,
+                stacklevel=2,
+            )
         if not isinstance(max_steps, int) or isinstance(max_steps, bool) or max_steps < 1:
             raise ValueError(
                 f"FixedStep(max_steps={max_steps!r}) must be a whole number, 1 or more"

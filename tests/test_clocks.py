@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import warnings
 from fractions import Fraction
 
 import esper
@@ -111,6 +112,14 @@ def test_a_loop_that_is_left_goes_on_later():
 def test_a_step_must_take_time(dt):
     with pytest.raises(ValueError, match="must be a number of seconds, more than 0"):
         ec.FixedStep(dt)
+
+
+def test_steps_in_milliseconds_or_per_second_are_warned_of():
+    with pytest.warns(RuntimeWarning, match=r"makes steps of 60 seconds: .* FixedStep\(1 / 60\)"):
+        ec.FixedStep(60)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        ec.FixedStep(1.0)
 
 
 @pytest.mark.parametrize("max_steps", [0, -1, 2.5, True])

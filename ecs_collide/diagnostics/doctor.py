@@ -18,6 +18,7 @@ from ecs_collide.snapshot.snapshots import not_held_message
 from ecs_collide.step.stats import Stats
 
 _N_NAMED_ENTITIES = 5  # entities that a message lists by their ids
+LONG_STEP = 1.0  # seconds; a longer step is likely to be in milliseconds
 MANY_SWEEPS = 32  # swept tests for each pair of a step; a crowd takes about 10
 
 STAGES = ("BroadphaseSystem", "NarrowphaseSystem", "ResponseSystem", "MotionSystem")
@@ -129,6 +130,13 @@ def _odd_about_world(e: Examination) -> Iterator[Finding]:
         )
     for kind, entities in e.not_held.items():
         yield Finding("not_in_snapshots", tuple(entities), not_held_message(kind, [*entities]))
+    if e.state.dt > LONG_STEP:
+        yield Finding(
+            "long_step",
+            (),
+            f"the last step was {e.state.dt:.6g} seconds long: the time of a step is in seconds, "
+            "1 / 60 for 60 steps a second",
+        )
     yield from (Finding(cause, (), text) for cause, text in _odd_about_last_step(e.stats))
 
 

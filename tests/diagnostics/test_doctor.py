@@ -268,6 +268,15 @@ def test_what_is_no_number(runner, wall, space):
     assert causes(space.doctor()) == ["no_number"]
 
 
+def test_a_step_in_milliseconds(space):
+    esper.process(16.67)
+    assert causes(space.doctor()) == ["long_step"]
+    assert "the last step was 16.67 seconds long" in str(space.doctor())
+
+    esper.process(1.0)  # one frame: velocities are in units per frame
+    assert space.doctor() == []
+
+
 def test_two_that_are_inside_each_other(space):
     box((0, 0), (2, 2))
     inside = mover((1.5, 0), (1, 1), (-1, 0), ec.Slide())
