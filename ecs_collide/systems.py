@@ -336,7 +336,15 @@ def _same_space(
 
 
 class VelocitySystem(esper.Processor):
-    """The base of systems that write velocities before each step of a space."""
+    """The base of systems that write velocities before each step of a space.
+
+    Attributes
+    ----------
+    reads : tuple of str
+        The arguments of `Components` whose defaults the system relies on.
+    """
+
+    reads: ClassVar[tuple[str, ...]] = ("velocity",)
 
     def __init__(self, space: Space) -> None:
         name = type(self).__name__
@@ -346,6 +354,13 @@ class VelocitySystem(esper.Processor):
             raise ValueError(
                 f"{name}(space={space!r}) writes velocities, and this space is moved by "
                 "positions: make it with install(motion='velocity'), the default"
+            )
+        own, usual = space.components, Components()
+        custom = [each for each in self.reads if getattr(own, each) != getattr(usual, each)]
+        if custom:
+            raise ValueError(
+                f"{name}(space={space!r}) needs the default {' and '.join(custom)} of Components, "
+                f"and this space has {own!r}"
             )
         self.space = space
 

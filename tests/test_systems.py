@@ -16,6 +16,8 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterSystem, install_characters
+from ecs_collide.path import install_paths
+from ecs_collide.zone import install_zones
 from tests.scenes import (
     Falls,
     Gravity,
@@ -721,6 +723,33 @@ def test_install_characters_refuses_a_swept_space():
         install_characters(space)
 
     assert esper.get_processor(CharacterSystem) is None
+
+
+class Place(ec.Position):
+    """A position of the game's own type."""
+
+
+@pytest.mark.parametrize(
+    ("own", "refused"),
+    [
+        ({"velocity": (Place, "x", "y")}, (install_characters, install_paths, install_zones)),
+        ({"position": Place}, (install_characters, install_paths)),
+        ({"extents": Place}, (install_characters,)),
+        ({"anchor": (0, 0)}, (install_characters,)),
+        ({"whole_sizes": True}, (install_characters,)),
+        ({"mass": (Place, "x")}, ()),
+    ],
+)
+def test_characters_paths_and_zones_refuse_a_space_whose_components_they_cannot_use(own, refused):
+    space = ec.install(components=ec.Components(**own))
+    (role,) = own
+
+    for install in (install_characters, install_paths, install_zones):
+        if install not in refused:
+            install(space)
+            continue
+        with pytest.raises(ValueError, match=rf"needs the default .*\b{role}\b.* has Compon"):
+            install(space)
 
 
 def test_install_characters_in_a_processor_that_runs_later_is_refused_by_name():

@@ -27,6 +27,8 @@ class CharacterSystem(VelocitySystem):
     order of their ids, and each sees the others where they were at the end of the last step.
     """
 
+    reads = ("position", "extents", "velocity", "whole_sizes", "anchor")
+
     def __init__(self, space: ec.Space) -> None:
         super().__init__(space)
         space.leave_gravity_to(Character)

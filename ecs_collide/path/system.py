@@ -27,6 +27,8 @@ class PathSystem(VelocitySystem):
     It must run before `CharacterSystem` and `BroadphaseSystem`: `install_paths` puts it there.
     """
 
+    reads = ("position", "velocity")
+
     def process(self, *args: Any, **kwargs: Any) -> None:
         """Set the velocities that lead each body along its path in the step that follows.
 
