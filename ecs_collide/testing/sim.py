@@ -84,6 +84,7 @@ class Sim:
         self.dt = dt
         self.game: Any = None
         self.inputs: Any = Inputs()
+        self._added: set[str] = set()  # names of inputs that a dict did not have
         self.n_steps = 0
         self.keep = keep
         self._traces: list[Trace] = []
@@ -216,16 +217,22 @@ class Sim:
 
     def _set(self, name: str, is_down: bool) -> None:
         inputs = self.inputs
-        if isinstance(inputs, MutableMapping):
-            inputs[name] = type(inputs[name])(is_down) if name in inputs else is_down
+        if not isinstance(inputs, MutableMapping):
+            if hasattr(inputs, name):
+                setattr(inputs, name, type(getattr(inputs, name))(is_down))
+                return
+        elif name in inputs:
+            inputs[name] = type(inputs[name])(is_down)
             return
-        if not hasattr(inputs, name):
-            raise AttributeError(
-                f"{name!r} is no input of {type(inputs).__name__}: {inputs!r}; the inputs of a "
-                f"game must be a dict like {{{name!r}: False}} or an object with an attribute "
-                f"{name!r}"
-            )
-        setattr(inputs, name, type(getattr(inputs, name))(is_down))
+        elif hasattr(inputs, "__missing__") or self._added.issuperset(inputs):
+            self._added.add(name)  # a dict that began without names takes all
+            inputs[name] = is_down
+            return
+        raise AttributeError(
+            f"{name!r} is no input of {type(inputs).__name__}: {inputs!r}; the inputs of a "
+            f"game must be a dict like {{{name!r}: False}} or an object with an attribute "
+            f"{name!r}"
+        )
 
     # -- waiting --
 

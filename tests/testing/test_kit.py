@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from collections import defaultdict
 
 import esper
 import pytest
@@ -194,6 +195,20 @@ def test_inputs_may_be_a_dict_or_the_sims_own(sim):
     sim.inputs = {"right": 0}
     sim.press("right")
     assert sim.inputs == {"right": 1}
+
+
+@pytest.mark.parametrize("inputs", [{}, defaultdict(bool, left=False)])
+def test_a_dict_without_names_takes_all(sim, inputs):
+    sim.inputs = inputs
+    sim.press("right")
+    sim.press("jump")
+    assert sim.inputs["right"] is sim.inputs["jump"] is True
+
+
+def test_a_name_that_a_dict_of_inputs_does_not_have_is_refused(sim):
+    sim.inputs = {"right": False}
+    with pytest.raises(AttributeError, match=r"'rihgt' is no input of dict: {'right': False}"):
+        sim.press("rihgt")
 
 
 def test_script_is_played_part_by_part(sim, game):
