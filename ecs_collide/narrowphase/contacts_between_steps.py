@@ -31,7 +31,6 @@ AXIS = 3
 SIGN = 4
 N_COLUMNS = 5
 
-LARGEST_STAMP = 127  # no byte beyond
 N_SCANS = 4  # to go through all contacts for so many bodies is quicker than to link them
 
 
@@ -285,8 +284,8 @@ class Contacts:
     # (n_free + n_pressed or more,): rows of the moving bodies; behind the others the dynamic ones
     # in contact with other dynamic bodies at the step's start
     parted: cython.longlong[::1]
-    pressed_in: cython.schar[::1]  # by row: `stamp` of the last call that has found a body so
-    stamp: cython.int
+    pressed_in: cython.longlong[::1]  # by row: `n_calls` of the last call that found it pressed
+    n_calls: cython.longlong  # of `find_pressed`
 
     def __init__(self, bodies: Bodies, event_buffer: EventBuffer):
         self.bodies = bodies
@@ -298,8 +297,8 @@ class Contacts:
         self.clock = 0.0
         self.n_pressed = self.n_free = 0
         self.parted = zeros(LONG, 1)
-        self.pressed_in = zeros(BYTE, 1)
-        self.stamp = 0
+        self.pressed_in = zeros(LONG, 1)
+        self.n_calls = 0
 
     # -- before a step, and rollback --
 
@@ -346,32 +345,27 @@ class Contacts:
         rows: ContactRows = self.rows
         n: cython.Py_ssize_t
 
-        self.stamp += 1
-        if self.parted.shape[0] < b.centre.shape[0] or self.stamp > LARGEST_STAMP:
-            self.pressed_in = zeros(BYTE, b.centre.shape[0])
-            self.stamp = 1
+        if self.parted.shape[0] < b.centre.shape[0]:
+            self.pressed_in = zeros(LONG, b.centre.shape[0])
             self.parted = zeros(LONG, b.centre.shape[0])  # last, because its length is the room
         self.n_pressed = self.n_free = 0
         if b.wraps or rows.n == 0:
             return
+        self.n_calls += 1
         for n in range(rows.n):
             if rows.at[n].kind != SOLID or not b.dynamic[rows.at[n].first]:
                 continue
             if b.dynamic[rows.at[n].second]:
-                self.pressed_in[rows.at[n].first] = self.stamp
-                self.pressed_in[rows.at[n].second] = self.stamp
+                self.pressed_in[rows.at[n].first] = self.n_calls
+                self.pressed_in[rows.at[n].second] = self.n_calls
         for n in range(moving.shape[0]):
-            i: cython.Py_ssize_t = moving[n]
-            if self.pressed_in[i] == self.stamp:
-                self.n_pressed += 1
-                self.parted[moving.shape[0] - self.n_pressed] = i
-            else:
-                self.parted[self.n_free] = i
+            if self.pressed_in[moving[n]] != self.n_calls:
+                self.parted[self.n_free] = moving[n]
                 self.n_free += 1
-        for n in range(self.n_pressed >> 1):  # they were written from the end
-            at: cython.Py_ssize_t = self.n_free + n
-            to: cython.Py_ssize_t = moving.shape[0] - 1 - n
-            self.parted[at], self.parted[to] = self.parted[to], self.parted[at]
+        for n in range(moving.shape[0]):
+            if self.pressed_in[moving[n]] == self.n_calls:
+                self.parted[self.n_free + self.n_pressed] = moving[n]
+                self.n_pressed += 1
 
     # -- between two steps --
 
