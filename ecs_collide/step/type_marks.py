@@ -82,16 +82,11 @@ class TypeMarks:
             The marks that the two entities of a pair need, in either order.
         """
         n: cython.Py_ssize_t
-        k: cython.Py_ssize_t
         found: list = []
 
         for n in range(first.shape[0]):
-            one: cython.longlong = self._marks_of(first[n])
-            other: cython.longlong = self._marks_of(second[n])
-            for k in range(wanted.shape[0]):
-                if _are_wanted(one, other, wanted[k, 0], wanted[k, 1]):
-                    found.append(n)
-                    break
+            if _are_wanted(self._marks_of(first[n]), self._marks_of(second[n]), wanted):
+                found.append(n)
         return found
 
     @cython.cfunc
@@ -116,27 +111,26 @@ def select_contacts(
         The marks of each body.
     """
     n: cython.Py_ssize_t
-    k: cython.Py_ssize_t
     found: list = []
 
     for n in range(contacts.n):
-        one: cython.longlong = marks[contacts.at[n].first]
-        other: cython.longlong = marks[contacts.at[n].second]
-        for k in range(wanted.shape[0]):
-            if _are_wanted(one, other, wanted[k, 0], wanted[k, 1]):
-                found.append(n)
-                break
+        if _are_wanted(marks[contacts.at[n].first], marks[contacts.at[n].second], wanted):
+            found.append(n)
     return found
 
 
 @cython.inline
 def _are_wanted(
-    one: cython.longlong,
-    other: cython.longlong,
-    first_mark: cython.longlong,
-    second_mark: cython.longlong,
+    one: cython.longlong, other: cython.longlong, wanted: cython.longlong[:, ::1]
 ) -> cython.bint:
-    """Return whether two bodies have two marks, in either order."""
-    return (one & first_mark == first_mark and other & second_mark == second_mark) or (
-        other & first_mark == first_mark and one & second_mark == second_mark
-    )
+    """Return whether two bodies have the marks of a row of `wanted`, in either order."""
+    k: cython.Py_ssize_t
+
+    for k in range(wanted.shape[0]):
+        first: cython.longlong = wanted[k, 0]
+        second: cython.longlong = wanted[k, 1]
+        if (one & first == first and other & second == second) or (
+            other & first == first and one & second == second
+        ):
+            return True
+    return False
