@@ -279,7 +279,8 @@ class BodyRegistry:
         """
         c, reader, index = self.table, self.reader, self.index
         if reader.woken:
-            self._wake_changed()
+            self.disturb(reader.woken)
+            reader.woken.clear()
         reports = self._quarantine_fallen(step, dt) if reader.fallen else []
         if self.sweeps:
             self._start_targets(dt)
@@ -460,11 +461,6 @@ class BodyRegistry:
 
     # -- sleep --
 
-    def _wake_changed(self) -> None:
-        """Wake the bodies that have changed."""
-        self.disturb(self.reader.woken)
-        self.reader.woken.clear()
-
     def disturb(self, rows: list[int]) -> None:
         """Wake the sleeping bodies of `rows`; the next step wakes bodies that they support."""
         self.sleep.disturbed += rows
@@ -483,8 +479,6 @@ class BodyRegistry:
     def wake_reached(self) -> None:
         """Wake the islands that the paths of this step may reach, from the present positions."""
         rows, sleeping = self.moving, self._timeline.sleeping
-        if not (sleeping.n_leaning or self.reader.pressed or len(self.lists.pressed)):
-            return
         while sleeping.n_leaning and len(rows):
             rows = self.sleep.wake_with_islands(sleeping.reached_by(rows.data))
             if len(rows):
