@@ -227,31 +227,10 @@ class Pipeline:
         # 6. Reset the kernels; bodies that wake from here on belong to this step.
         timeline.require(self.bodies.capacity)
         timeline.begin_step(state.step, state.time, self.rest_speed, self.pair_limit)
-        # 7. Place still bodies that changed; wake sleepers near them and on deleted bodies.
-        if lists.touched_still.shape[0]:
-            timeline.place_still(lists.touched_still)
-        if timeline.sleeping.n:
-            self.registry.wake_near()
-        elif lists.altered:
-            lists.altered.clear()
-        # 8. Apply locks and limits before riders get their carriers' velocities; wake these riders.
-        timeline.restrain(lists.moving)
-        riders: list = timeline.carriers.carry_riders()
-        if riders:
-            self.registry.wake(riders)
-        # 9. With filter_pairs(), wake all: it is not called for pairs of sleeping bodies.
-        if timeline.broadphase.pair_filter is not None:
-            self.pair_filters.begin_step()
-            self.registry.wake_all()
-        state.n_movers = lists.moving.shape[0] + timeline.sleeping.n
-        # 10. Put all paths into the tree before the search for ways out of overlaps.
-        timeline.place_moving(lists.moving, dt)
-        timeline.push_out(lists.moving)
-        # 11. Wake the islands that these paths, now with the ways out, reach.
-        if timeline.sleeping.n_leaning or self.reader.pressed or len(lists.pressed):
-            self.registry.wake_reached()
+        # 7. Put the paths into the trees.
+        self._place(timeline, dt)
         self._end_lap("bounds")
-        # 12. Find the pairs.  If there may be a crowd, wake all, because its pairs are counted.
+        # 8. Find the pairs.  If there may be a crowd, wake all, because its pairs are counted.
         if not timeline.find_pairs(lists.active):
             self.registry.wake_all()
             timeline.place_moving(lists.moving, dt)
@@ -261,6 +240,35 @@ class Pipeline:
 
         state.phase = BOUNDED
         self.lock.is_changing = False
+
+    @may_raise
+    def _place(self, timeline: Timeline, dt: cython.double) -> cython.void:
+        """Put all paths of the step into the trees, and wake the bodies that they may reach."""
+        lists: BodyLists = self.lists
+
+        # 1. Place still bodies that changed; wake sleepers near them and on deleted bodies.
+        if lists.touched_still.shape[0]:
+            timeline.place_still(lists.touched_still)
+        if timeline.sleeping.n:
+            self.registry.wake_near()
+        elif lists.altered:
+            lists.altered.clear()
+        # 2. Apply locks and limits before riders get their carriers' velocities; wake these riders.
+        timeline.restrain(lists.moving)
+        riders: list = timeline.carriers.carry_riders()
+        if riders:
+            self.registry.wake(riders)
+        # 3. With filter_pairs(), wake all: it is not called for pairs of sleeping bodies.
+        if timeline.broadphase.pair_filter is not None:
+            self.pair_filters.begin_step()
+            self.registry.wake_all()
+        self.state.n_movers = lists.moving.shape[0] + timeline.sleeping.n
+        # 4. Put all paths into the tree before the search for ways out of overlaps.
+        timeline.place_moving(lists.moving, dt)
+        timeline.push_out(lists.moving)
+        # 5. Wake the islands that these paths, now with the ways out, reach.
+        if timeline.sleeping.n_leaning or self.reader.pressed or len(lists.pressed):
+            self.registry.wake_reached()
 
     @may_raise
     def _compare(self, timeline: Timeline) -> cython.bint:
