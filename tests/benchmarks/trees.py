@@ -11,7 +11,7 @@ Whoever can keep an index of what rests, and look up only what moves, does so.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -19,8 +19,8 @@ from tests.benchmarks.numpy_sweep import RestingBoxes, spans, sweep
 from tests.benchmarks.scenes import Boxes, Floats, Frame, Integers, Scene
 
 
-class Finder(Protocol):
-    """Finds pairs, frame after frame; made with the first frame of a scene.
+class Finder:
+    """Finds pairs, frame after frame; made with a scene.
 
     Attributes
     ----------
@@ -38,25 +38,27 @@ class Finder(Protocol):
     name: ClassVar[str]
     needs: ClassVar[str]
     module: ClassVar[str]
-    dims: ClassVar[tuple[int, ...]]
-    resting_only: ClassVar[bool]
+    dims: ClassVar[tuple[int, ...]] = (2, 3)
+    resting_only: ClassVar[bool] = False
 
-    def __init__(self, scene: Scene) -> None: ...
+    def __init__(self, scene: Scene) -> None:
+        """Make what lasts from frame to frame."""
 
     def step(self, frame: Frame) -> Any:
         """Bring everything up to date and find the pairs; this is what the clock sees."""
+        raise NotImplementedError
 
     def pairs(self, answer: Any) -> Integers:
         """Return the pairs of the last answer as ids, shape (m, 2), in no order."""
+        pairs: Integers = answer
+        return pairs
 
 
-class Ours:
+class Ours(Finder):
     """`AABBTree`: `update_many` and `pairs`, arrays in and out."""
 
     name = "ecs_collide"
     needs = module = "ecs_collide"
-    dims = (2, 3)
-    resting_only = False
 
     def __init__(self, scene: Scene) -> None:
         from ecs_collide import AABBTree
@@ -74,35 +76,23 @@ class Ours:
         self.tree.update_many(moved.ids, moved.mins, moved.maxs, moved.motions)
         return self.tree.pairs()
 
-    def pairs(self, answer: Integers) -> Integers:
-        return answer
 
-
-class Numpy:
+class Numpy(Finder):
     """Sort and sweep in whole-array numpy, all anew in each frame."""
 
     name = "numpy"
     needs = module = "numpy"
-    dims = (2, 3)
-    resting_only = False
-
-    def __init__(self, scene: Scene) -> None:
-        pass
 
     def step(self, frame: Frame) -> Integers:
         boxes = frame.boxes
         return boxes.ids[sweep(boxes.mins, boxes.maxs)]
 
-    def pairs(self, answer: Integers) -> Integers:
-        return answer
 
-
-class NumpyResting:
+class NumpyResting(Finder):
     """The same, but what rests is sorted once and only what moves is swept."""
 
     name = "numpy, rest sorted once"
     needs = module = "numpy"
-    dims = (2, 3)
     resting_only = True
 
     def __init__(self, scene: Scene) -> None:
@@ -116,11 +106,8 @@ class NumpyResting:
         against = np.stack([moved.ids[met[:, 0]], self.resting.ids[met[:, 1]]], axis=1)
         return np.concatenate([among, against])
 
-    def pairs(self, answer: Integers) -> Integers:
-        return answer
 
-
-class Shapely:
+class Shapely(Finder):
     """`shapely.STRtree`, asked with all boxes at once.
 
     The tree cannot be changed, so what moves is packed anew in each frame.
@@ -131,7 +118,6 @@ class Shapely:
     name = "shapely STRtree"
     needs = module = "shapely"
     dims = (2,)
-    resting_only = False
 
     def __init__(self, scene: Scene) -> None:
         import shapely
@@ -154,17 +140,12 @@ class Shapely:
         a, b = self.resting.query(shapes)
         return np.concatenate([found, np.stack([moved.ids[a], self.resting_ids[b]], axis=1)])
 
-    def pairs(self, answer: Integers) -> Integers:
-        return answer
 
-
-class Scipy:
+class Scipy(Finder):
     """`scipy.spatial.cKDTree`: centres as near as the largest box is wide, then the boxes."""
 
     name = "scipy cKDTree"
     needs = module = "scipy"
-    dims = (2, 3)
-    resting_only = False
 
     def __init__(self, scene: Scene) -> None:
         from scipy.spatial import cKDTree
@@ -182,17 +163,12 @@ class Scipy:
             keep &= (low.take(a) <= high.take(b)) & (low.take(b) <= high.take(a))
         return frame.boxes.ids[near[keep]]
 
-    def pairs(self, answer: Integers) -> Integers:
-        return answer
 
-
-class Rtree:
+class Rtree(Finder):
     """`rtree` (libspatialindex): packed from arrays and asked with arrays."""
 
     name = "rtree"
     needs = module = "rtree"
-    dims = (2, 3)
-    resting_only = False
 
     def __init__(self, scene: Scene) -> None:
         from rtree import index
@@ -218,11 +194,8 @@ class Rtree:
         ids, counts = tree.intersection_v(boxes.mins, boxes.maxs)
         return boxes.ids[spans(counts.astype(np.int64))[0]], ids.astype(np.int64)
 
-    def pairs(self, answer: Integers) -> Integers:
-        return answer
 
-
-class Coal:
+class Coal(Finder):
     """`coal`, formerly hpp-fcl: its dynamic AABB trees, one of what rests, one of what moves.
 
     From Python it tells how many pairs it has collected, and of any two objects
@@ -233,7 +206,6 @@ class Coal:
     name = "coal"
     needs = module = "coal"
     dims = (3,)
-    resting_only = False
 
     def __init__(self, scene: Scene) -> None:
         import coal
