@@ -37,6 +37,11 @@ def mover(
     return box(centre, half, ec.Velocity(*velocity), *components)
 
 
+def of(entity: int, kind: type) -> Any:
+    """Return an entity's component of a type."""
+    return esper.component_for_entity(entity, kind)
+
+
 def position(entity: int, dim: int = 2) -> tuple[float, ...]:
     """Return where the entity's centre is."""
     found = esper.component_for_entity(entity, ec.Position)

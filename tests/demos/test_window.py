@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from collections.abc import Iterator
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,33 +12,21 @@ from demos import ten_thousand
 from demos.app.scene import Scene
 from demos.app.window import NoScreenError, Screen
 from tests.demos.conftest import SIZED, need
+from tests.demos.screens import give_up, need_screen, pixels
 from tests.scenes import another_world
 
 
 @pytest.fixture
 def screen(world: str) -> Iterator[Screen]:
-    need("pyglet")
-    if sys.platform == "linux" and not os.environ.get("DISPLAY"):
-        pytest.skip("no display")
+    need_screen()
     scene = ten_thousand.build(n=60, seed=2)
     scene.step()
     try:
         screen = Screen(scene)
     except NoScreenError as error:
-        if os.environ.get("CI"):
-            raise
-        pytest.skip(f"no window: {error}")
+        give_up(error)
     yield screen
     screen.window.close()
-
-
-def pixels(window: Any) -> np.ndarray:
-    """Return the window's pixels from the bottom up, shape (height, width, 4)."""
-    import pyglet
-
-    image = pyglet.image.get_buffer_manager().get_color_buffer().get_image_data()
-    data = image.get_data("RGBA", image.width * 4)
-    return np.frombuffer(data, dtype=np.uint8).reshape(image.height, image.width, 4)
 
 
 def test_boxes_are_seen_where_they_are(screen: Screen) -> None:
@@ -50,7 +35,7 @@ def test_boxes_are_seen_where_they_are(screen: Screen) -> None:
     left, bottom = scene.camera()
 
     screen.draw()
-    seen = pixels(screen.window)
+    seen = pixels()
 
     middles = (drawn.rects[:, :2] + drawn.rects[:, 2:]) / 2 - (left, bottom)
     below_status = [
@@ -66,18 +51,18 @@ def test_vertex_list_grows_and_shrinks_with_the_scene(
     screen: Screen, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     screen.draw()
-    before = pixels(screen.window)
+    before = pixels()
     boxes = screen.scene.boxes()
     moved = [boxes._replace(rects=boxes.rects + 3.0 * n) for n in range(20)]
 
     with monkeypatch.context() as patch:
         patch.setattr(screen.scene, "boxes", lambda: moved[0].joined(*moved[1:]))
         screen.draw()
-        grown = pixels(screen.window)
+        grown = pixels()
     screen.draw()
 
     assert (grown != before).any(axis=2).mean() > 0.02
-    assert (pixels(screen.window) == before).all()
+    assert (pixels() == before).all()
 
 
 def test_window_plays_for_so_many_seconds(screen: Screen) -> None:
@@ -125,7 +110,7 @@ def resize(screen: Screen, size: tuple[int, ...]) -> None:
     """Give the window a size, and wait until it has it."""
     screen.window.set_size(*size)
     end = perf_counter() + 5
-    while pixels(screen.window).shape[1::-1] != size and perf_counter() < end:
+    while pixels().shape[1::-1] != size and perf_counter() < end:
         screen.window.dispatch_events()  # the window system takes its time
 
 
@@ -161,7 +146,7 @@ def test_every_demo_looks_in_the_window_as_on_paper(screen: Screen) -> None:
                 scene.step()
             show(screen, scene)
             screen.draw()
-            seen = pixels(screen.window)[::-1, :, :3].astype(int)
+            seen = pixels()[::-1, :, :3].astype(int)
             paper = Painter(scene).paint().convert("RGB")
             paper = np.asarray(paper.resize(seen.shape[1::-1], Image.Resampling.NEAREST)).astype(
                 int
@@ -188,7 +173,7 @@ def test_text_in_the_world_is_written_and_follows(screen: Screen) -> None:
     for x in (100.0, 40.0):
         place[0] = x
         screen.draw()
-        seen = pixels(screen.window)[:, :, :3]
+        seen = pixels()[:, :, :3]
         pink = (seen[:, :, 0] > 200) & (seen[:, :, 1] < 60) & (seen[:, :, 2] > 200)
         assert pink.sum() > 300
         columns.append(np.flatnonzero(pink.any(axis=0))[0])
@@ -208,7 +193,7 @@ def test_scene_is_in_the_middle_of_a_resized_window_and_nothing_is_beside_it(
         left, bottom, zoom = screen.area()
         width, height = round(view[0] * zoom), round(view[1] * zoom)
 
-        lit = pixels(screen.window)[:, :, :3].any(axis=2)
+        lit = pixels()[:, :, :3].any(axis=2)
         assert np.flatnonzero(lit.any(axis=0))[[0, -1]].tolist() == [left, left + width - 1]
         assert np.flatnonzero(lit.any(axis=1))[[0, -1]].tolist() == [bottom, bottom + height - 1]
         assert abs(size[0] - 2 * left - width) <= 1
@@ -250,7 +235,7 @@ def test_what_is_gone_is_not_drawn_any_more(screen: Screen) -> None:
     scene.boxes = lambda: few  # type: ignore[method-assign]
     screen.draw()
 
-    seen = pixels(screen.window)
+    seen = pixels()
     left, bottom = scene.camera()
     middles = (full.rects[:-4, :2] + full.rects[:-4, 2:]) / 2 - (left, bottom)
     for x, y in (middles * scene.zoom).astype(int).tolist():

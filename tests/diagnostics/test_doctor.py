@@ -12,7 +12,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, install_characters
-from tests.scenes import another_world, box, mover
+from tests.scenes import another_world, box, mover, of
 from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world")
@@ -40,10 +40,6 @@ def space(world):
 
 def causes(findings):
     return [finding.cause for finding in findings]
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 @pytest.fixture

@@ -8,15 +8,11 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover, position, set_velocity, velocity
+from tests.scenes import box, mover, of, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 EVERYWHERE = (-1000.0, -1000.0), (1000.0, 1000.0)
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 def attached(owner, offset, half, *components):

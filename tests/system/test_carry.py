@@ -18,16 +18,13 @@ from tests.scenes import (
     enter_new_world,
     gaps,
     mover,
+    of,
     position,
     set_velocity,
     velocity,
 )
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 @pytest.mark.parametrize("gravity", [0.0, -900.0])

@@ -6,13 +6,9 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, Gravity, Ledger, box, mover, position, velocity
+from tests.scenes import Falls, Gravity, Ledger, box, mover, of, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 def test_the_ground_the_walls_and_the_ceiling():

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import another_world, box, mover, position, velocity
+from tests.scenes import another_world, box, mover, of, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -19,10 +19,6 @@ EVERYWHERE = (-1000.0, -1000.0), (1000.0, 1000.0)
 
 class Bullet:
     """A component of the game."""
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 def switch_off(entity):

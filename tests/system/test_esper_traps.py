@@ -12,7 +12,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Ledger, box, mover, position
+from tests.scenes import Ledger, box, mover, of, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -23,10 +23,6 @@ class Tagged:
 
 class Hover(ec.Velocity):
     """A game's own kind of velocity."""
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 @pytest.fixture

@@ -8,15 +8,11 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Ledger, box, mover, position, set_velocity, velocity
+from tests.scenes import Ledger, box, mover, of, position, set_velocity, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 FILTERED = ec.EndReason.FILTER_CHANGED
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 @pytest.mark.slow_in_python

@@ -8,16 +8,12 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, mover
+from tests.scenes import box, mover, of
 
 pytestmark = [
     pytest.mark.usefixtures("world"),
     pytest.mark.filterwarnings("ignore::RuntimeWarning"),
 ]
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 def attach(entity, owner):

@@ -12,17 +12,13 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Ledger, box, mover, position, velocity
+from tests.scenes import Ledger, box, mover, of, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 class Tagged:
     """A custom response."""
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 # -- "NaN, inf or |x| > 2^500 in a component, negative extents: the body is quarantined,

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import another_world, box, mover, position
+from tests.scenes import another_world, box, mover, of, position
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -20,10 +20,6 @@ EVERYWHERE = (-1000.0, -1000.0), (1000.0, 1000.0)
 
 class Enemy:
     """A component of the game."""
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 def delete(entity, immediate):

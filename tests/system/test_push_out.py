@@ -8,14 +8,10 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import Falls, Gravity, box, gaps, mover, position, set_velocity, velocity
+from tests.scenes import Falls, Gravity, box, gaps, mover, of, position, set_velocity, velocity
 from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 @pytest.mark.parametrize("dim", [2, 3])

@@ -14,7 +14,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import another_world
+from tests.scenes import another_world, of
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -25,10 +25,6 @@ class Tagged:
 
 def body(x, y, *components, half=(1, 1)):
     return esper.create_entity(ec.Position(x, y), ec.Extents(*half), *components)
-
-
-def of(entity, kind):
-    return esper.component_for_entity(entity, kind)
 
 
 def test_registering_a_response_within_a_response_broke_the_step():
