@@ -292,33 +292,46 @@ def _describe_placement(
             f"they are nearest across the edge of the world on {edges}: from entity {first}, "
             f"entity {second} is at {tuple(two.centre)!r}",
         )
-    gaps = [_gap(one, two, k) for k in range(e.dim)]
-    apart = [k for k in range(e.dim) if gaps[k] > _slop(one, two, k)]
+    apart = [k for k in range(e.dim) if _gap(one, two, k) > _slop(one, two, k)]
     if apart:
-        falls = _falling(one, e.acceleration(first)), _falling(two, e.acceleration(second))
-        for k in apart:
-            closing = _closing(one, two, k)
-            how = "which does not close"
-            if closing > 0.0:
-                how = f"closing by {closing:.6g} a second"
-            elif _closing(*falls, k) > 0.0:
-                how = "which gravity closes"
-            yield Finding("gap", both, f"gap {gaps[k]:.6g} on {'xyz'[k]}, {how}")
-        times = [
-            hit.time
-            for centre in _images(e, two.centre)
-            for hit in [
-                sweep(one.centre, one.half, one.velocity, centre, two.half, two.velocity,
-                      one.growth, two.growth)
-            ]
-            if hit.kind is SweepKind.IMPACT and hit.time is not None
-        ]  # fmt: skip
-        if times and not any(Slope in e.of(entity) for entity in both):
-            alone = "left alone"
-            if falls[0].velocity != falls[1].velocity:
-                alone += ", and without gravity,"
-            yield Finding("ahead", both, f"{alone} they meet in {min(times):.6g} seconds")
-        return
+        yield from _describe_apart(e, both, (one, two), apart)
+    else:
+        yield from _describe_together(e, both, (one, two), verdict)
+
+
+def _describe_apart(
+    e: Examination, both: tuple[int, int], boxes: tuple[Box, Box], apart: list[int]
+) -> Iterator[Finding]:
+    """Yield the gaps of two bodies on the axes `apart`, and when they meet."""
+    one, two = boxes
+    falls = _falling(one, e.acceleration(both[0])), _falling(two, e.acceleration(both[1]))
+    for k in apart:
+        closing = _closing(one, two, k)
+        how = "which does not close"
+        if closing > 0.0:
+            how = f"closing by {closing:.6g} a second"
+        elif _closing(*falls, k) > 0.0:
+            how = "which gravity closes"
+        yield Finding("gap", both, f"gap {_gap(one, two, k):.6g} on {'xyz'[k]}, {how}")
+    hits = [
+        sweep(one.centre, one.half, one.velocity, centre, two.half, two.velocity,
+              one.growth, two.growth)
+        for centre in _images(e, two.centre)
+    ]  # fmt: skip
+    times = [hit.time for hit in hits if hit.kind is SweepKind.IMPACT and hit.time is not None]
+    if times and not any(Slope in e.of(entity) for entity in both):
+        alone = "left alone"
+        if falls[0].velocity != falls[1].velocity:
+            alone += ", and without gravity,"
+        yield Finding("ahead", both, f"{alone} they meet in {min(times):.6g} seconds")
+
+
+def _describe_together(
+    e: Examination, both: tuple[int, int], boxes: tuple[Box, Box], verdict: Verdict
+) -> Iterator[Finding]:
+    """Yield how two bodies without a gap touch or overlap."""
+    (first, second), (one, two) = both, boxes
+    gaps = [_gap(one, two, k) for k in range(e.dim)]
     near = [k for k in range(e.dim) if gaps[k] >= -_slop(one, two, k)]
     in_slope = e.depth_in_slope(first, _corners(one), second, _corners(two))
     slop = 4.0 * max(_slop(one, two, k) for k in range(e.dim))
