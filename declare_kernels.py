@@ -8,7 +8,8 @@ in the source                                     for Cython
 ================================================  =================================================
 ``n: cython.int`` in a class                      a field; `Public` and `ReadOnly` show it to Python
 a C type after ``->``                             a C function that cannot raise
-also ``@may_raise``                               a C function whose callers test for an exception
+also ``@may_raise``                               a C function whose callers test for an exception;
+                                                  for ``cython.void`` one that returns 0, or -1
 ``@cython.ccall``                                 a C function that Python can call too
 ``@cython.cfunc``                                 a C function that returns an object
 also ``@cython.inline``                           inline; with a public name, in other kernels too
@@ -68,6 +69,11 @@ class Function:
     result: str
     raises: str  # what follows the arguments
     is_inline: bool
+
+    @property
+    def returns_zero(self) -> bool:
+        """Return whether it returns nothing in the source and 0 in C, -1 with an exception."""
+        return self.raises == " except -1"
 
     @property
     def is_in_pxd(self) -> bool:
@@ -250,10 +256,12 @@ class Declarations:
             raises = ""
         elif "may_raise" not in marks:
             raises = " noexcept"
-        elif result == "void":
-            raises = " except *"
-        else:
+        elif result != "void":
             raises = " except? NULL" if result.endswith("*") else " except? -1"
+        elif "cython.ccall" in marks:
+            raises = " except *"  # Python would get the 0
+        else:
+            result, raises = "int", " except -1"  # callers compare instead of asking Python
         kind = "cpdef" if "cython.ccall" in marks else "cdef"
         return Function(node, kind, result, raises, "cython.inline" in marks)
 
@@ -413,6 +421,8 @@ class Declarations:
             return [declared]
         lines = kernel.text.split("\n")
         self._name_members(kernel, lines)
+        if function.returns_zero:
+            _return_zero(function.node, lines)
         n_before = int(ast.get_docstring(function.node) is not None)
         first = function.node.body[n_before].lineno
         body = textwrap.dedent("\n".join(lines[first - 1 : _end(function.node)]))
@@ -571,9 +581,13 @@ class Declarations:
                 kept.append("cython.exceptval(check=False)")
             elif function.raises == " except? -1":
                 kept.append("cython.exceptval(-1)")
+            elif function.returns_zero:
+                kept.append("cython.exceptval(-1, check=False)")
         if function.is_inline:
             kept.append("cython.inline")
         self._write_above(kernel, node, lines, kept)
+        if function.returns_zero:
+            _return_zero(node, lines)
 
     def _write_above(
         self,
@@ -591,6 +605,17 @@ class Declarations:
             lines[number - 1] = ""
         indent = " " * node.col_offset
         lines[first - 1 : node.lineno - 1] = [f"{indent}@{each}" for each in decorators]
+
+
+def _return_zero(node: ast.FunctionDef, lines: list[str]) -> None:
+    """Let a function that returns nothing return a C int; Cython adds the 0 at its end."""
+    if node.returns is not None:
+        at = node.returns.lineno - 1
+        lines[at] = lines[at].replace("-> cython.void:", "-> cython.int:")
+    for each in ast.walk(node):
+        if isinstance(each, ast.Return) and each.value is None:
+            at, column = each.lineno - 1, each.col_offset + len("return")
+            lines[at] = f"{lines[at][:column]} 0{lines[at][column:]}"
 
 
 def _is_enum(node: ast.ClassDef) -> bool:

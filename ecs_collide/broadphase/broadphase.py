@@ -338,7 +338,7 @@ class Broadphase:
         return not b.wraps or self._traverse_images(rows, purpose, room)
 
     @may_raise
-    def _traverse_crowd(self, rows: cython.longlong[::1], purpose: cython.int) -> cython.int:
+    def _traverse_crowd(self, rows: cython.longlong[::1], purpose: cython.int) -> cython.void:
         """Process all pairs for a purpose; take the pairs of two nodes at once if possible."""
         counts_inside: cython.bint = purpose in (COUNT, COUNT_AMONG)
         members: cython.longlong[::1] = self.n_inside if counts_inside else self.n_among
@@ -355,7 +355,6 @@ class Broadphase:
             )
         elif purpose == PAIR:
             self.n_skipped += self.dense_nodes.n_skipped
-        return 0
 
     @may_raise
     def _traverse_images(
@@ -433,7 +432,7 @@ class Broadphase:
         return not 0 <= room < self.pairs.n
 
     @may_raise
-    def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.int:
+    def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
         """Process the pairs of a touched still body with still bodies."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
@@ -442,7 +441,6 @@ class Broadphase:
             j: cython.Py_ssize_t = self.still.found[m]
             if (j > i or (j < i and not b.touched[j])) and self._is_either_touched(i, j):
                 self._process_pair(i, j, purpose)
-        return 0
 
     def _is_either_touched(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two still bodies, one of them touched, may be a pair."""
@@ -455,10 +453,10 @@ class Broadphase:
     @may_raise
     def _process_pair(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
-    ) -> cython.int:
+    ) -> cython.void:
         """Process a pair that was found, for the purpose of the traversal."""
         if not self.may_meet(i, j):
-            return 0
+            return
         if purpose == PAIR:
             if self.skips(i, j):
                 self.n_skipped += 1
@@ -478,7 +476,6 @@ class Broadphase:
         elif self.n_inside[i] > CROWD and self.n_inside[j] > CROWD and self._is_inside(i, j):
             self.n_among[i] += 1
             self.n_among[j] += 1
-        return 0
 
     @may_raise
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
@@ -563,7 +560,7 @@ class Broadphase:
         return b.rare.is_soft(i, j)
 
     @may_raise
-    def follow(self, i: cython.Py_ssize_t) -> cython.int:
+    def follow(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed within a step with all bodies that it may meet now.
 
         If the box of the body in the tree covers the new path, the pairs exist already.
@@ -575,7 +572,7 @@ class Broadphase:
             if self.moving.covers(i, b.flat_min, b.flat_max):
                 if b.wraps and self.images.n_long_paths > 0:
                     self._follow_images(i)  # pairs of long paths do not come from boxes in the tree
-                return 0
+                return
             self.moving.renew_path(
                 i, b.flat_min, b.flat_max, b.flat_motion, self.margin, self.lookahead
             )
@@ -587,7 +584,6 @@ class Broadphase:
         if b.wraps:
             self._follow_images(i)
         self.n_followed += self.pairs.n - n_before
-        return 0
 
     @may_raise
     def _follow_images(self, i: cython.Py_ssize_t) -> cython.void:
@@ -634,7 +630,7 @@ class Broadphase:
         return self.pairs.find_image(i, j, self.images.image) >= 0
 
     @may_raise
-    def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.int:
+    def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with the bodies of a tree that it may meet, unless the pair exists."""
         b: Bodies = self.bodies
         m: cython.Py_ssize_t
@@ -647,7 +643,6 @@ class Broadphase:
                 continue
             if not self.skips(i, j) and self.may_meet(i, j):
                 self._add_pair(i, j)
-        return 0
 
     @may_raise
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:

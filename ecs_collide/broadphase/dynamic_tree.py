@@ -253,7 +253,7 @@ class Tree:
         return n_escaped
 
     @may_raise
-    def _make_room_for(self, items: cython.longlong[::1]) -> cython.int:
+    def _make_room_for(self, items: cython.longlong[::1]) -> cython.void:
         """Make room for all items."""
         i: cython.Py_ssize_t
         least: cython.Py_ssize_t = 0
@@ -268,12 +268,11 @@ class Tree:
         if least < 0:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
-        return 0
 
     @may_raise
     def _rebuild_with_displaced(
         self, items: cython.longlong[::1], by_item: cython.bint
-    ) -> cython.int:
+    ) -> cython.void:
         """Rebuild the whole tree, with the displaced items that are new."""
         nodes: Nodes = self.nodes
         i: cython.Py_ssize_t
@@ -288,7 +287,6 @@ class Tree:
             item: cython.Py_ssize_t = items[self.fat_bounds.displaced[i]]
             self._add_pending(item, item if by_item else self.fat_bounds.displaced[i])
         self._rebuild()
-        return 0
 
     @cython.ccall
     @may_raise
@@ -350,7 +348,7 @@ class Tree:
         return n_escaped > 0
 
     @may_raise
-    def _reinsert(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.int:
+    def _reinsert(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Move an item to the leaf where its box fits best."""
         nodes: Nodes = self.nodes
 
@@ -362,7 +360,6 @@ class Tree:
         self.fat_bounds.write_box(PENDING, row)
         nodes.attach(item)
         nodes.note_change(item)
-        return 0
 
     def _add_pending(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Put a new item into a leaf outside the tree, for the rebuild that follows."""
@@ -486,21 +483,20 @@ class Tree:
         return MIN_ESCAPES + self.nodes.n_items // ITEMS_PER_ESCAPE
 
     @may_raise
-    def _make_room(self, greatest: cython.Py_ssize_t) -> cython.int:
+    def _make_room(self, greatest: cython.Py_ssize_t) -> cython.void:
         """Make room for items up to `greatest`."""
         if greatest < self.nodes.item_room:
-            return 0
+            return
         if greatest >= MAX_ITEMS:
             raise IndexError(f"item {greatest} must be less than 2**27")
         room: cython.Py_ssize_t = max(greatest + 1, 2 * self.nodes.item_room)
         self.found = grown(self.found, room)
         self.fat_bounds.make_room(room)
         self.nodes.make_room_for_items(room)  # last, because it sets the room
-        return 0
 
     @may_raise
-    def _rebuild(self) -> cython.int:
+    def _rebuild(self) -> cython.void:
         self.n_renewed = 0
         self.n_rebuilt += 1
         self.pending_node = 0
-        return self.bulk_rebuild.rebuild()
+        self.bulk_rebuild.rebuild()

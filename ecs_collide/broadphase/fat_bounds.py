@@ -59,13 +59,12 @@ class FatBounds:
         self.displaced = zeros(INT, 0)
 
     @may_raise
-    def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
+    def make_room(self, n_items: cython.Py_ssize_t) -> cython.void:
         """Make room for items 0 to `n_items` - 1."""
         self.bounds = grown(self.bounds, n_items)
         self.turn_of = grown(self.turn_of, n_items)
         self.moved = grown(self.moved, n_items)
         self.displaced = grown(self.displaced, n_items)
-        return 0
 
     @cython.inline
     def use_boxes(

@@ -130,7 +130,7 @@ class Nodes:
     # Room
 
     @may_raise
-    def make_room_for_items(self, n_items: cython.Py_ssize_t) -> cython.int:
+    def make_room_for_items(self, n_items: cython.Py_ssize_t) -> cython.void:
         """Make room for items 0 to `n_items` - 1, at least twice as many as now."""
         old: cython.Py_ssize_t = self.item_room
         i: cython.Py_ssize_t
@@ -142,10 +142,9 @@ class Nodes:
             self.place_of[i] = -1
             self.is_changed[i] = 0
         self.item_room = n_items
-        return 0
 
     @may_raise
-    def make_room_for_nodes(self, n_nodes: cython.Py_ssize_t) -> cython.int:
+    def make_room_for_nodes(self, n_nodes: cython.Py_ssize_t) -> cython.void:
         """Make room for `n_nodes` more nodes and node 0, at least twice as many as now."""
         old: cython.Py_ssize_t = self.node_room
         room: cython.Py_ssize_t = self.n_nodes + n_nodes + 1
@@ -153,7 +152,7 @@ class Nodes:
         k: cython.Py_ssize_t
 
         if room <= old:
-            return 0
+            return
         room = max(room, 2 * old)
         self.box = _grown_doubles(self.box, 16 * dim * room)
         self.build_box = _grown_doubles(self.build_box, 2 * dim * room)
@@ -172,15 +171,13 @@ class Nodes:
             old = 1
         for k in range(room - 1, old - 1, -1):
             self.free_node(k)
-        return 0
 
     @may_raise
-    def make_spare_room(self) -> cython.int:
+    def make_spare_room(self) -> cython.void:
         """Make room in `spare_box` for all boxes."""
         if self.spare_room < self.node_room:
             self.spare_box = _grown_doubles(self.spare_box, 16 * self.dim * self.node_room)
             self.spare_room = self.node_room
-        return 0
 
     def free_spare(self) -> cython.void:
         """Free `spare_box`."""

@@ -220,11 +220,10 @@ class OverlapFinder:
     @cython.cfunc
     @cython.inline
     @may_raise
-    def _make_room_to_push(self, top: cython.Py_ssize_t) -> cython.int:
+    def _make_room_to_push(self, top: cython.Py_ssize_t) -> cython.void:
         """Make room on the stack for all pairs of children of two nodes."""
         if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
             self.stack = grown(self.stack, 2 * self.stack.shape[0])
-        return 0
 
     def _push(
         self,
@@ -253,7 +252,7 @@ class OverlapFinder:
         other: cython.int,
         found: cython.ulonglong,
         only_changed: cython.bint,
-    ) -> cython.int:
+    ) -> cython.void:
         """Add the touching pairs of items of two leaves among the pairs with a bit in `found`."""
         dim: cython.Py_ssize_t = nodes.dim
         n: cython.Py_ssize_t = self.n
@@ -275,4 +274,3 @@ class OverlapFinder:
             self.found[2 * n + 1] = child2
             n += hit
         self.n = n
-        return 0

@@ -59,23 +59,22 @@ class BulkRebuild:
         self.curve_table = _CURVE_TABLES[nodes.dim]
 
     @may_raise
-    def rebuild(self) -> cython.int:
+    def rebuild(self) -> cython.void:
         """Build all nodes of the tree again, with pending items from leaves outside of it."""
         nodes: Nodes = self.nodes
         n: cython.Py_ssize_t = nodes.n_items
 
         if n == 0:
-            return 0
+            return
         self.make_room(n)
         self._line_up()
         self._sort()
         self._build()
         nodes.free_spare()
         self.spare = self.items = self.keys = self.none
-        return 0
 
     @may_raise
-    def make_room(self, n_items: cython.Py_ssize_t) -> cython.int:
+    def make_room(self, n_items: cython.Py_ssize_t) -> cython.void:
         """Make room for a rebuild with `n_items` items."""
         nodes: Nodes = self.nodes
         n_level: cython.Py_ssize_t = n_items
@@ -94,7 +93,6 @@ class BulkRebuild:
         # Runs do not overlap, and each is longer than MAX_BOXES_IN_CELL.
         if self.runs.shape[0] < 2 * (n_items // MAX_BOXES_IN_CELL) + 4:
             self.runs = zeros(LONG, 4 * (n_items // MAX_BOXES_IN_CELL) + 8)
-        return 0
 
     def _line_up(self) -> cython.void:
         """Write the places of all items into the line, node by node."""
@@ -113,7 +111,7 @@ class BulkRebuild:
     # Order
 
     @may_raise
-    def _sort(self) -> cython.int:
+    def _sort(self) -> cython.void:
         """Sort the line along the curve; sort each cell with too many boxes by a finer grid."""
         keys: cython.longlong[::1] = self.keys
         top: cython.Py_ssize_t = 0
@@ -141,7 +139,6 @@ class BulkRebuild:
                     self.runs[top] = i
                     self.runs[top + 1] = j
                 i = j
-        return 0
 
     def _find_keys(self, start: cython.Py_ssize_t, end: cython.Py_ssize_t) -> cython.bint:
         """Write the keys of a part of the line; return False if all its centres coincide.

@@ -940,7 +940,7 @@ def _bound(
 
 
 @may_raise
-def _clear(block: cython.schar[:, :, ::1], rows: cython.longlong[::1]) -> cython.int:
+def _clear(block: cython.schar[:, :, ::1], rows: cython.longlong[::1]) -> cython.void:
     """Set the bytes of rows to zero in all columns of a block."""
     n: cython.Py_ssize_t
     column: cython.Py_ssize_t
@@ -948,7 +948,6 @@ def _clear(block: cython.schar[:, :, ::1], rows: cython.longlong[::1]) -> cython
     for column in range(block.shape[0]):
         for n in range(rows.shape[0]):
             memset(cython.address(block[column, rows[n], 0]), 0, block.shape[2])
-    return 0
 
 
 @cython.boundscheck(False)  # the array may be empty

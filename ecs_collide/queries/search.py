@@ -64,13 +64,13 @@ class KBestHeap:
         self.bound = min(bound, LARGEST_DOUBLE)
 
     @may_raise
-    def offer(self, key: cython.double, item: cython.longlong) -> cython.int:
+    def offer(self, key: cython.double, item: cython.longlong) -> cython.void:
         """Keep an item if it is among the first."""
         if self.n == self.limit:
             if self._is_before(key, item, 0):
                 self._sink(key, item, self.n)
                 self.bound = self.keys[0]
-            return 0
+            return
         if self.n == self.keys.shape[0]:
             # The keys last: their length is the room there is.
             self.items = grown(self.items, 2 * self.n)
@@ -88,7 +88,6 @@ class KBestHeap:
         self.items[i] = item
         if self.n == self.limit:
             self.bound = self.keys[0]
-        return 0
 
     def _is_before(
         self, key: cython.double, item: cython.longlong, i: cython.Py_ssize_t
@@ -288,7 +287,7 @@ class Search:
         self.best.sort()
 
     @may_raise
-    def _offer_met(self, tree: Tree) -> cython.int:
+    def _offer_met(self, tree: Tree) -> cython.void:
         """Offer the items of a tree that a CAST meets within the box from `near` to `far`."""
         i: cython.Py_ssize_t
 
@@ -298,7 +297,6 @@ class Search:
                 key: cython.double = self._key_of(item)
                 if key <= self.best.bound:
                     self.best.offer(key, item)
-        return 0
 
     def search_many(self, query: tuple, excluded, boxes: tuple, rows: tuple) -> None:
         """Write the first results of each RAY, CAST or NEAR.
@@ -400,7 +398,7 @@ class Search:
         return True
 
     @may_raise
-    def _load(self, excluded, boxes: tuple) -> cython.int:
+    def _load(self, excluded, boxes: tuple) -> cython.void:
         """Use the boxes and ids of the items, and mark the items that are excluded."""
         i: cython.Py_ssize_t
 
@@ -416,14 +414,13 @@ class Search:
             self.excluded = zeros(BYTE, 2 * self.n_items)
         self.is_cut_short = excluded is not None
         if excluded is None:
-            return 0
+            return
         if self.excluded.shape[0] < self.n_items:
             self.excluded = zeros(BYTE, 2 * self.n_items)
         for i in range(len(excluded)):
             item: cython.Py_ssize_t = excluded[i]
             self.excluded[item] = 1
             self.n_excluded += 1
-        return 0
 
     @cython.boundscheck(False)  # of empty arrays too
     @cython.cfunc
@@ -442,7 +439,7 @@ class Search:
         self.given_min, self.given_max, self.given_ids = boxes
 
     @may_raise
-    def _end(self, excluded) -> cython.int:
+    def _end(self, excluded) -> cython.void:
         """Remove the marks of the items that were excluded."""
         i: cython.Py_ssize_t
 
@@ -452,26 +449,25 @@ class Search:
             for i in range(len(excluded)):
                 item: cython.Py_ssize_t = excluded[i]
                 self.excluded[item] = 0
-        return 0
 
     @may_raise
-    def _search(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.int:
+    def _search(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.void:
         """Find the first `limit` items with keys up to `bound`, in order."""
         self.best.clear(limit, bound, self.ids)
         self._search_tree(self.first)
         if self.has_second:
             self._search_tree(self.second)
         self.best.sort()
-        return 0
 
     @may_raise
-    def _search_tree(self, tree: Tree) -> cython.int:
+    def _search_tree(self, tree: Tree) -> cython.void:
         if self.kind == QueryKind.REGION:
-            return self._add_touching(tree)
-        return self._traverse(tree.nodes)
+            self._add_touching(tree)
+        else:
+            self._traverse(tree.nodes)
 
     @may_raise
-    def _add_touching(self, tree: Tree) -> cython.int:
+    def _add_touching(self, tree: Tree) -> cython.void:
         """Offer the items of a tree whose own boxes share a point with the region."""
         i: cython.Py_ssize_t
 
@@ -479,7 +475,6 @@ class Search:
             item: cython.longlong = tree.found[i]
             if (self.n_excluded == 0 or not self.excluded[item]) and self._touches(item):
                 self.best.offer(0.0, item)
-        return 0
 
     @cython.cfunc
     @cython.inline
@@ -496,7 +491,7 @@ class Search:
         return not self._measure_slope(item, self.lows, self.highs, i) or self.slopes.touches()
 
     @may_raise
-    def _traverse(self, nodes: Nodes) -> cython.int:
+    def _traverse(self, nodes: Nodes) -> cython.void:
         best: KBestHeap = self.best
         stack: cython.int[::1] = self.stack
         entry: cython.double[::1] = self.entry
@@ -505,7 +500,7 @@ class Search:
         top: cython.Py_ssize_t = 0
 
         if nodes.n_items == 0:
-            return 0
+            return
         stack[0] = nodes.root()
         entry[0] = 0.0
         while top >= 0:
@@ -542,7 +537,6 @@ class Search:
                     key = self._key_of(item)
                 if key <= best.bound:
                     best.offer(key, item)
-        return 0
 
     # Keys
 

@@ -156,21 +156,19 @@ class ComponentBinding:
             slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
 
     @may_raise
-    def clear(self, i: cython.Py_ssize_t) -> cython.int:
+    def clear(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the kernel's column to its default, for a body without the component."""
         if self.has_target:
             self.target[i] = self.default
-        return 0
 
     @may_raise
-    def fill(self, i: cython.Py_ssize_t) -> cython.int:
+    def fill(self, i: cython.Py_ssize_t) -> cython.void:
         """Copy the seen number to the column of a kernel."""
         if self.has_target:
             self.target[i] = self.seen[i, VALUE]
             if self.flag:
                 setattr(self.user, self.flag, True)
                 self.flag = ""
-        return 0
 
     @may_raise
     def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
@@ -201,24 +199,22 @@ class ComponentBinding:
         return component is not None
 
     @may_raise
-    def forget(self, i: cython.Py_ssize_t) -> cython.int:
+    def forget(self, i: cython.Py_ssize_t) -> cython.void:
         """Forget the known objects of row i, so that its numbers are read again."""
         k: cython.Py_ssize_t
 
         if self.items:
             for k in range(self.width):
                 slots_forget(self.slots, i, k)
-        return 0
 
     @may_raise
-    def learn(self, rows: cython.longlong[::1], writes: cython.bint) -> cython.int:
+    def learn(self, rows: cython.longlong[::1], writes: cython.bint) -> cython.void:
         """Remember which objects hold the seen values of `rows`; the next step reads the others.
 
         With `writes`, known objects may be changed so that they do.
         """
         if cython.compiled and self.items and rows.shape[0]:
             slots_learn(self.slots, cython.address(rows[0]), rows.shape[0], writes)
-        return 0
 
     @may_raise
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -297,7 +293,7 @@ class ComponentBinding:
         return False
 
     @may_raise
-    def read_by_name(self, i: cython.Py_ssize_t) -> cython.int:
+    def read_by_name(self, i: cython.Py_ssize_t) -> cython.void:
         """Read the numbers of a component by attribute name."""
         item: object = self.items[i]
         k: cython.Py_ssize_t
@@ -316,7 +312,6 @@ class ComponentBinding:
             self.numbers[k] = value
             if cython.compiled:
                 slots_forget(self.slots, i, k)
-        return 0
 
     def _keeps(self, item: object) -> cython.bint:
         """Return whether the attributes of a component store numbers unchanged."""
@@ -336,7 +331,7 @@ class ComponentBinding:
         return read_number(item, self.names[k])
 
     @may_raise
-    def _write_part(self, item: object, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
+    def _write_part(self, item: object, k: cython.Py_ssize_t, number: cython.double) -> cython.void:
         """Write a number that may be a part of a vector, like `write_number`."""
         part = self.parts[k]
         if part is not None and isinstance(part[1], int):
@@ -346,20 +341,19 @@ class ComponentBinding:
                 if float(getattr(item, attribute)[key]) == number:
                     if len(ROUNDED) > 0:
                         forget_exact(item, self.names[k])
-                    return 0
+                    return
             except (IndexError, KeyError, TypeError, AttributeError):
                 pass  # it cannot change, or the next line raises a clear error
         write_number(item, self.names[k], number)
-        return 0
 
     @may_raise
-    def store_all(self, rows: cython.longlong[::1]) -> cython.int:
+    def store_all(self, rows: cython.longlong[::1]) -> cython.void:
         """Store the seen values of `rows`, which may be overwritten next."""
         n_rows: cython.Py_ssize_t = rows.shape[0]
 
         self.n_written = 0
         if not self.items:
-            return 0
+            return
         if self.written.shape[0] < n_rows:
             self.written = zeros(DOUBLE, n_rows + n_rows // 8, self.width)
         if not cython.compiled:
@@ -370,10 +364,9 @@ class ComponentBinding:
                 cython.address(rows[0]), n_rows, self.width,
             )  # fmt: skip
         self.n_written = n_rows
-        return 0
 
     @may_raise
-    def write_by_name(self, i: cython.Py_ssize_t) -> cython.int:
+    def write_by_name(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the values that differ from the seen ones into a component."""
         k: cython.Py_ssize_t
 
@@ -382,7 +375,6 @@ class ComponentBinding:
                 self.write_one(i, k, self.now[i, k])
             else:
                 self.now[i, k] = self.seen[i, k]  # zeros may differ in sign
-        return 0
 
     @cython.ccall
     @may_raise
@@ -395,7 +387,7 @@ class ComponentBinding:
     @may_raise
     def write_one(
         self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double
-    ) -> cython.int:
+    ) -> cython.void:
         """Write a number by name; `roll_back` reverts a write that was interrupted."""
         self.aimed = number
         self.aimed_axis = k
@@ -410,7 +402,6 @@ class ComponentBinding:
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
         self.aimed_row = -1
-        return 0
 
     def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
         """Record a number that a response has set in a component."""
@@ -430,10 +421,11 @@ class ComponentBinding:
         """
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
-        return self._store_seen(i, -1 - i if is_ours else i)
+        self._store_seen(i, -1 - i if is_ours else i)
+        return 0
 
     @may_raise
-    def _store_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.int:
+    def _store_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.void:
         """Store the seen values of row i; `code` is i, or -1 - i if the step overwrites them."""
         k: cython.Py_ssize_t
 
@@ -445,10 +437,9 @@ class ComponentBinding:
         for k in range(self.width):
             self.overwritten[self.n_overwritten, k] = self.seen[i, k]
         self.n_overwritten += 1
-        return 0
 
     @may_raise
-    def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.int:
+    def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.void:
         """Set the seen values of a body without such a component to a number."""
         k: cython.Py_ssize_t
         differs: cython.bint = False
@@ -460,7 +451,6 @@ class ComponentBinding:
             self.store(i, False)
             for k in range(self.width):
                 self.seen[i, k] = number
-        return 0
 
     @cython.ccall
     @may_raise
@@ -504,7 +494,7 @@ class ComponentBinding:
         before: cython.double[:, ::1],
         n: cython.Py_ssize_t,
         is_ours: cython.bint,
-    ) -> cython.int:
+    ) -> cython.void:
         """Restore the seen values of row i from row n of `before`; with `is_ours`, write them too."""
         k: cython.Py_ssize_t
 
@@ -514,7 +504,6 @@ class ComponentBinding:
                     self._write_again(i, k, self.seen[i, k], before[n, k])
                 slots_forget(self.slots, i, k)
             self.seen[i, k] = before[n, k]
-        return 0
 
     @may_raise
     def _write_again(
@@ -523,7 +512,7 @@ class ComponentBinding:
         k: cython.Py_ssize_t,
         ours: cython.double,
         before: cython.double,
-    ) -> cython.int:
+    ) -> cython.void:
         """Write the old value of a component, if it still has the value that we wrote."""
         item: object = self.items[i]
 
@@ -533,8 +522,7 @@ class ComponentBinding:
         except MemoryError:
             raise
         except Exception:  # raised by a custom component, which then keeps its value
-            return 0
-        return 0
+            return
 
     @may_raise
     def _says(

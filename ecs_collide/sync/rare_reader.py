@@ -67,7 +67,7 @@ class RareReader:
         return 0
 
     @may_raise
-    def cache(self, i: cython.Py_ssize_t, has: cython.int) -> cython.int:
+    def cache(self, i: cython.Py_ssize_t, has: cython.int) -> cython.void:
         """Set which of the components a body has, from the marks `has` of all its kinds.
 
         `check` fills the columns.  Until then they hold the defaults and the last filter.
@@ -87,7 +87,6 @@ class RareReader:
                 kind.clear(i)
         if c.is_used:
             c.clear(i)
-        return 0
 
     def _has(self, i: cython.Py_ssize_t, kind: ComponentBinding) -> cython.bint:
         """Return whether a body has a component of a kind and uses it: attached boxes only filters."""
@@ -119,7 +118,7 @@ class RareReader:
         return False
 
     @may_raise
-    def mistrust(self, i: cython.Py_ssize_t) -> cython.int:
+    def mistrust(self, i: cython.Py_ssize_t) -> cython.void:
         """Make `read` treat all rare components of a body as changed."""
         kind: ComponentBinding
         k: cython.int
@@ -129,7 +128,6 @@ class RareReader:
                 kind.forget(i)
                 for k in range(kind.width):
                     kind.seen[i, k] = NAN
-        return 0
 
     def side(self, kind: ComponentBinding, i: cython.Py_ssize_t) -> cython.int:
         """Return the side to which the normal of a body points, 0 if it is not valid."""

@@ -185,11 +185,10 @@ class ComponentReader:
             self.watch.rare[k].mark = kind.mark >> TRAITS_SHIFT & 0x7FFF
 
     @may_raise
-    def _require_room(self) -> cython.int:
+    def _require_room(self) -> cython.void:
         """Raise IndexError unless `bind` has made room for the rows of all bodies."""
         if self.n_rows == 0 or self.bodies.capacity != self.n_rows:
             raise IndexError("the columns of the bodies were replaced, and not all know of it")
-        return 0
 
     def require(self, rows: cython.longlong[::1]):
         """Raise IndexError unless there is room for all of `rows`."""
@@ -199,11 +198,10 @@ class ComponentReader:
             self._require_row(rows[n])
 
     @may_raise
-    def _require_row(self, i: cython.Py_ssize_t) -> cython.int:
+    def _require_row(self, i: cython.Py_ssize_t) -> cython.void:
         """Raise IndexError unless there is room for a row."""
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} must be below {self.n_rows}")
-        return 0
 
     def add_kind(self, kind: ComponentBinding):
         """Add a type whose components are cached from now on."""
@@ -540,7 +538,7 @@ class ComponentReader:
         return n_out
 
     @may_raise
-    def _begin_lists(self) -> cython.int:
+    def _begin_lists(self) -> cython.void:
         """Clear the lists that `read` fills; others may keep the old ones."""
         if self.has_news():
             self.fallen = []
@@ -552,7 +550,6 @@ class ComponentReader:
             self.pressed = []
         if self.resized:
             self.resized = []
-        return 0
 
     @may_raise
     def has_news(self) -> cython.bint:
@@ -567,7 +564,7 @@ class ComponentReader:
         )
 
     @may_raise
-    def _note_still(self, i: cython.Py_ssize_t) -> cython.int:
+    def _note_still(self, i: cython.Py_ssize_t) -> cython.void:
         """Note whether a still body must be examined, and whether it has a new place."""
         b: Bodies = self.bodies
         k: cython.int
@@ -580,7 +577,6 @@ class ComponentReader:
             self.to_place.append(i)
             for k in range(self.dim):
                 b.motion[i, k] = 0.0
-        return 0
 
     def read_attached(self, rows: cython.longlong[::1], dt: cython.double):
         """Read the components of attached boxes, after `read`."""
@@ -662,7 +658,7 @@ class ComponentReader:
         return is_safe
 
     @may_raise
-    def _read_body(self, i: cython.Py_ssize_t, again: cython.bint) -> cython.int:
+    def _read_body(self, i: cython.Py_ssize_t, again: cython.bint) -> cython.void:
         """Read the components of a body into the columns that the step works on."""
         b: Bodies = self.bodies
         has: cython.int = b.has[i]
@@ -706,14 +702,13 @@ class ComponentReader:
                 self.woken.append(i)
             self._check(i)
         elif not again:
-            return 0
+            return
         for k in range(self.dim):
             b.centre[i, k] = b.seen_centre[i, k]
             b.half[i, k] = b.seen_half[i, k]
             b.velocity[i, k] = b.seen_velocity[i, k]
             if self.growth.items:  # else the column has no page yet, and all numbers are 0
                 b.growth[i, k] = b.seen_growth[i, k]
-        return 0
 
     def _is_pressed_only(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a velocity only presses a sleeping body against its support."""
@@ -734,19 +729,18 @@ class ComponentReader:
         return True
 
     @may_raise
-    def _find_centre(self, i: cython.Py_ssize_t) -> cython.int:
+    def _find_centre(self, i: cython.Py_ssize_t) -> cython.void:
         """Compute the centre and the half sizes of a body from its seen values."""
         b: Bodies = self.bodies
         k: cython.int
 
         if not self.converts:
-            return 0
+            return
         self.store_boxes([i])
         for k in range(self.dim):
             half: cython.double = b.seen_size[i, k] / self.halves
             b.seen_half[i, k] = half
             b.seen_centre[i, k] = b.seen_place[i, k] - self.lean[k] * half + 0.0
-        return 0
 
     def _find_place(self, i: cython.Py_ssize_t) -> cython.int:
         """Compute the place and size to write; unchanged ones keep their seen values."""
@@ -768,7 +762,7 @@ class ComponentReader:
         return 0
 
     @may_raise
-    def _check(self, i: cython.Py_ssize_t) -> cython.int:
+    def _check(self, i: cython.Py_ssize_t) -> cython.void:
         """Note whether the numbers of a body are valid, and whether it is dynamic."""
         b: Bodies = self.bodies
         k: cython.int
@@ -803,7 +797,6 @@ class ComponentReader:
             and -INF < mass < INF
         )
         b.news[i] &= ~News.UNCHECKED
-        return 0
 
     @may_raise
     def _read_rare(self, i: cython.Py_ssize_t) -> cython.bint:

@@ -182,7 +182,7 @@ def test_modules_that_import_the_names_of_cython_are_the_kernels(package):
         "    cdef double grid[2][3]",
         "    cdef long long[:, ::1] rows",
         "    cdef double weigh(self, int i) noexcept",
-        "    cdef void grow(self, Py_ssize_t n, Heap other) except *",
+        "    cdef int grow(self, Py_ssize_t n, Heap other) except -1",
         "    cdef inline int top(self) noexcept:",
         "    cpdef int count(self, double[::1] numbers) except? -1",
         "cdef double half(double x) noexcept",
@@ -214,8 +214,19 @@ def test_generated_source_has_each_line_under_its_number(package):
         after = generated[f"toy/{name}.py"].splitlines()
         assert len(before) == len(after)
         for old, new in zip(before, after, strict=True):
-            assert new in ("", old) or new.lstrip().startswith(("@", "from ", "import "))
+            in_c = old.replace("-> cython.void:", "-> cython.int:")
+            assert new in ("", old, in_c) or new.lstrip().startswith(("@", "from ", "import "))
         assert ast.parse("\n".join(after))
+
+
+def test_function_that_may_raise_and_returns_nothing_returns_0_in_c(package):
+    body = '"""Raise at times."""\n        if n:\n            return\n        other.n = n'
+    edit(package, "low/lower.py", '"""Raise at times."""', body)
+
+    source = build.declare_kernels.generate(package)["toy/low/lower.py"]
+
+    assert "def grow(self, n: cython.Py_ssize_t, other: Heap) -> cython.int:" in source
+    assert "        if n:\n            return 0\n        other.n = n\n" in source
 
 
 def test_other_kernels_get_the_body_of_an_inline_function_with_a_public_name(package):
