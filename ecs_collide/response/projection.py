@@ -25,7 +25,8 @@ the least energy that the instant takes, so no forest comes back.
 If faces grow, the members of a tree differ by a *shift*, and a link may close inside the tree, or
 between two trees that have anchors.  It closes a cycle.  Force is sent round the cycle until one of
 its other links has none, as in the simplex method on networks.  That link no longer presses.  If
-all links of the cycle gain force, no velocities keep the faces apart.
+all links of the cycle gain force, no velocities keep the faces apart, and the faster of the two
+anchors at its ends is given up.
 
 Bodies of a higher dominance outweigh all bodies of lower ones, as if their masses had no limit.  So
 the velocity of a tree is that of its members of the highest *rank*, and a force of a higher rank
@@ -78,6 +79,7 @@ class Link:
     next_of_high: cython.int
     presses: cython.schar
     waits: cython.schar
+    is_lost: cython.schar  # whether the anchor is given up for the rest of the instant
     force: cython.double
     goal: cython.double
     noise: cython.double
@@ -155,6 +157,7 @@ class Projection:
     member_of: cython.int[::1]  # of each node
     n_pivots: cython.longlong  # links that may still be added
     is_stuck: cython.bint  # whether the last `settle` has left faces closing between two anchors
+    any_lost: cython.bint  # whether a link of the instant `is_lost`
     n_changes: cython.longlong  # links that press now and did not, or the other way round
     # the tree walked last: its members, each after its parent; its velocity, anchor link and pulls
     order: cython.int[::1]
@@ -188,7 +191,7 @@ class Projection:
         self.n_searches = 0
         self.sum_of_momenta = ProductSum()
         self.sum_of_masses = ProductSum()
-        self.is_stuck = self.lets_go = False
+        self.is_stuck = self.lets_go = self.any_lost = False
         self.waiting = zeros(INT, 0)
         self.component_of = zeros(LONG, 0)
         self.member_of = zeros(INT, 0)
@@ -225,7 +228,7 @@ class Projection:
     def end_instant(self) -> cython.void:
         """Forget all links."""
         self.n = self.n_settled = 0
-        self.lets_go = False
+        self.lets_go = self.any_lost = False
 
     @may_raise
     def add(
@@ -247,7 +250,7 @@ class Projection:
         self.links[self.n].high = high
         self.links[self.n].anchor = anchor
         self.links[self.n].presses = 1
-        self.links[self.n].waits = 0
+        self.links[self.n].waits = self.links[self.n].is_lost = 0
         self.links[self.n].force = 0.0
         if low:
             self.links[self.n].next_of_low = self.clusters.nodes[low].links
@@ -694,7 +697,7 @@ class Projection:
 
         self.n_pivots -= 1
         self.links[e].force = 0.0
-        if self._closes_cycle(e) and not self._give_way(e):
+        if self._closes_cycle(e) and not self._give_way(e) and not self._lose_faster(e):
             self.is_stuck = True
             return
         self.n_changes += 1
@@ -713,7 +716,7 @@ class Projection:
         if self.bodies.any_resize:
             closing = (one + self.links[e].apart) - other
             closing -= CLUSTER_ROUNDING * (abs(one) + abs(self.links[e].apart) + abs(other))
-        return closing > 0.0 and not self.links[e].presses
+        return closing > 0.0 and not (self.links[e].presses or self.links[e].is_lost)
 
     def _speed_of_side(self, node: cython.Py_ssize_t, e: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the node on one side of a link, or of its anchor for 0."""
@@ -762,6 +765,45 @@ class Projection:
             if at:
                 self._solve_later(self.member_of[at])
         return True
+
+    @may_raise
+    def _lose_faster(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Give up the faster one of two anchors that a link cannot keep apart.
+
+        So no kinematic body presses another body into a static one.  Returns False if the link is
+        one to the faster anchor, or both are equally fast.
+        """
+        low: cython.Py_ssize_t = self.links[e].low
+        high: cython.Py_ssize_t = self.links[e].high
+        one: cython.Py_ssize_t = self.members[self.member_of[low]].wall if low else e
+        other: cython.Py_ssize_t = self.members[self.member_of[high]].wall if high else e
+        speed: cython.double = abs(self.bodies.velocity[self.links[one].anchor, self.axis])
+        speed -= abs(self.bodies.velocity[self.links[other].anchor, self.axis])
+        faster: cython.Py_ssize_t = self.links[one if speed > 0.0 else other].anchor
+
+        if speed == 0.0 or faster == self.links[e].anchor:
+            return False
+        self.any_lost = True
+        for e in range(1, self.n + 1):
+            node: cython.Py_ssize_t = self.links[e].low or self.links[e].high
+            if self.links[e].anchor == faster and self.component_of[node] == self.component:
+                self.links[e].is_lost = 1
+                self.links[e].presses = 0
+                self._solve_later(self.member_of[node])
+        return True
+
+    def has_lost(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
+        """Return whether one of two bodies was an anchor of the other that is given up."""
+        e: cython.Py_ssize_t
+
+        for e in range(1, self.n + 1 if self.any_lost else 1):
+            if self.links[e].is_lost and self.links[e].anchor in (i, j):
+                body: cython.Py_ssize_t = self.clusters.nodes[
+                    self.links[e].low or self.links[e].high
+                ].body
+                if body in (i, j):
+                    return True
+        return False
 
     @cython.cfunc
     @cython.inline

@@ -392,8 +392,17 @@ class Solver:
             one = other
         anchor: cython.Py_ssize_t = self._find_anchor(one, other)
         if anchor == CONFLICT:
-            m.loss = INF
-            return self._settle(i, j, k) == 1
+            if self._settle(i, j, k) == 1:
+                m.loss = INF
+                return True
+            anchor = self._slower_anchor(k)
+            if anchor == CONFLICT:
+                m.loss = INF
+                return False
+            one = c.root(c.node_of[i, k]) if self.first_joins else 0
+            other = c.root(c.node_of[j, k]) if self.second_joins else one
+            if one == 0:
+                one = other
         v1: cython.double = c.leaving_velocity(one)
         v2: cython.double = c.leaving_velocity(other)
         if (
@@ -445,6 +454,20 @@ class Solver:
             self.bodies.mass[j] * abs(c.velocity_of(j, k) - m.before[1][k]),
         )
         return 1
+
+    def _slower_anchor(self, k: cython.int) -> cython.Py_ssize_t:
+        """Return the slower one of the two anchors that conflict, which the merged cluster keeps.
+
+        `CONFLICT` if both are equally fast, or the other one is a body of the pair.
+        """
+        v1: cython.double = abs(self.bodies.velocity[self.solid_first, k])
+        v2: cython.double = abs(self.bodies.velocity[self.solid_second, k])
+
+        if self.first_joins and v1 > v2:
+            return self.solid_second
+        if self.second_joins and v2 > v1:
+            return self.solid_first
+        return CONFLICT
 
     @may_raise
     def _link(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:

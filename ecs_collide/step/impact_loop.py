@@ -894,6 +894,9 @@ class ImpactLoop:
         ):
             self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
             return 0
+        if self.projection.any_lost and self.projection.has_lost(i, j):
+            self._crush(p, self.solver.solid_first, self.solver.solid_second)
+            return 0
         is_slope: cython.bint = is_slanted(self.pairs.impact[p].sign)
         if not (m.is_dynamic[0] or m.is_dynamic[1] or is_slope):
             self._crush(p, i, j)  # neither is dynamic on this axis: one is locked on it

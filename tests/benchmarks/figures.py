@@ -184,11 +184,6 @@ FIGURES = [
         )
         for words, scene in OPEN_SCENES.items()
     ),
-    (
-        "docs/crowds.md",
-        "makes {} swept tests for each pair",
-        [crowd("swarm", 800, OURS, "sweeps a pair")],
-    ),
     ("docs/crowds.md", "by {} units on average", [crowd("swarm", 200, SOFT, "overlap")]),
     (
         "docs/saving.md",

@@ -253,6 +253,7 @@ class Simulator:
         self.repeats: dict[tuple[int, int], tuple[int, int]] = {}
         self.calm: set[tuple[int, int]] = set()
         self.crushed: set[tuple[int, int]] = set()
+        self.lost: set[frozenset[int | None]] = set()
         self.changed: set[int] = set()
         self.turned_now: set[tuple[int, int]] = set()
         self.loss: Fraction | None = None
@@ -498,6 +499,7 @@ class Simulator:
                     del clusters[i]
             self.links[k].clear()
             self.unsettled[k].clear()
+        self.lost.clear()
         self.now = time
         self.n_instants += 1
 
@@ -896,6 +898,9 @@ class Simulator:
         ):
             self.crushed.add(pair)
             return CRUSHED
+        if frozenset(pair) in self.lost:
+            self.crushed.add(pair)
+            return CRUSHED
         self.yielding = self.weigh(pair, k)
         self.impulse = Fraction(0)
         if not self.yielding:
@@ -1139,9 +1144,34 @@ class Simulator:
             members = self._linked_with(start, k)
             links = [link for link in self.links[k] if {*link.press[:2]} - {None} <= members]
             is_stuck = self._is_open(start, k) and self._velocities_after(members, k, links) is None
-            self.links[k].remove(link)
-            return None if is_stuck else False
-        self.impulse = max(self.bodies[n].mass * abs(self.final(n, k) - before[n]) for n in pair)
+            if not (is_stuck and self._lose_faster(link, links, members, k)):
+                self.links[k].remove(link)
+                return None if is_stuck else False
+        self.impulse = max(
+            self.bodies[n].mass * abs(self.final(n, k) - before[n]) for n in self.joining
+        )
+        return True
+
+    def _lose_faster(self, new: Link, links: list[Link], members: set[int], k: int) -> bool:
+        """Give up the fastest bodies that hold others, until the rest can be kept apart.
+
+        Returns False if it is the one of the new link, or all are equally fast.
+        """
+        kept = list(links)
+        while self._velocities_after(members, k, kept) is None:
+            speeds = {
+                link.anchor: abs(self.velocity[link.anchor][k])
+                for link in kept if link.anchor is not None
+            }  # fmt: skip
+            fastest = max(speeds.values())
+            lost = {anchor for anchor, speed in speeds.items() if speed == fastest}
+            if new.anchor in lost or len(lost) == len(speeds):
+                return False
+            kept = [link for link in kept if link.anchor not in lost]
+        lost = [link for link in links if link not in kept]
+        self.lost |= {frozenset({link.anchor, *link.press[:2]}) - {None} for link in lost}
+        self.links[k] = [link for link in self.links[k] if link not in lost]
+        self._project(members, k)
         return True
 
     def _leave_for(self, i: int, j: int, k: int) -> dict[int, Fraction]:
@@ -1176,7 +1206,15 @@ class Simulator:
         velocities = {self.velocity[n][k] for n in anchors}
         if len(velocities) > 1:
             self.loss = None
-            return self._settle((i, j), k, sign) is True
+            if self._settle((i, j), k, sign):
+                return True
+            slowest = min(abs(v) for v in velocities)
+            anchors = [n for n in anchors if abs(self.velocity[n][k]) == slowest]
+            velocities = {self.velocity[n][k] for n in anchors}
+            kept = {n for n in (i, j) if n not in self.joining}
+            if len(velocities) > 1 or not kept <= set(anchors):
+                return False
+            joining = list({id(c): c for c in (self.clusters[k][n] for n in self.joining)}.values())
         joined = Cluster(set().union(*(cluster.members for cluster in joining)))
         joined.merged_before = any(cluster.merged_before for cluster in joining)
         joined.is_broken = any(cluster.is_broken for cluster in joining)

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from math import cos, hypot, pi, sin
 from typing import Any, NamedTuple
 
+import esper
+
 import ecs_collide as ec
 from tests.controllers import loops, ours, worlds
 from tests.controllers.situations import riding
@@ -167,6 +169,8 @@ def crush(engine: Any) -> list[Frame]:
     engine.add("wall", Box(40, 120, 120, 20))
     lift = engine.add("lift", Box(40, 40, 120, 10), KINEMATIC, (0.0, 60.0))
     hero = engine.add("player", Box(94, 50, 12, 20), DYNAMIC)
+    if isinstance(engine, Ours):
+        esper.add_component(hero, ec.PushOut(60))
 
     def turn(_: int) -> None:
         if isinstance(engine, Ours):

@@ -6,7 +6,7 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import box, gaps, mover, position, velocity
+from tests.scenes import SLOP, box, gaps, mover, position, velocity
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -122,3 +122,45 @@ def test_a_body_that_leaves_in_time_is_not_crushed():
 
     assert space.stats.crushed == 0
     assert position(runner)[1] == pytest.approx(12.5)
+
+
+@pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Push, ec.Deflect])
+@pytest.mark.parametrize("n", [1, 3])
+@pytest.mark.parametrize("axis", [0, 1])
+@pytest.mark.parametrize("side", [-1, 1])
+def test_a_piston_presses_no_crate_into_a_wall_although_it_passes_through_them(
+    side, axis, n, response
+):
+    #
+    #   |wall|[ ][ ][ ]   <- |piston|
+    #
+    def at(x):
+        return (side * x, 0) if axis == 0 else (0, side * x)
+
+    wall = box(at(-10), (10, 10))
+    crates = [mover(at(4 + 9 * k), (4, 4), (0, 0), response()) for k in range(n)]
+    piston = mover(at(9 * n + 4), (4, 4), at(-120))
+    space = ec.install()
+    crushed = []
+
+    for _ in range(9 * n):
+        esper.process(1 / 60)
+        assert all(gaps(crate, wall)[axis] >= -SLOP * 64 for crate in crates)
+        crushed += [hit for hit in space.collisions if hit.outcome is ec.Outcome.CRUSHED]
+
+    assert crushed
+    assert {piston} == {hit.first if hit.first not in crates else hit.second for hit in crushed}
+    assert {hit.solids for hit in crushed} == {(wall, piston)}
+
+
+def test_of_two_lifts_that_squeeze_a_crate_the_slower_one_keeps_it():
+    slow = mover((0, -2), (5, 1), (0, 3))
+    fast = mover((0, 2), (5, 1), (0, -6))
+    crate = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+
+    for _ in range(5):
+        esper.process(1 / 60)
+        assert gaps(crate, slow)[1] == pytest.approx(0, abs=1e-12)
+        assert [hit.other(crate) for hit in space.collisions_of(crate)
+                if hit.outcome is ec.Outcome.CRUSHED] == [fast]  # fmt: skip
