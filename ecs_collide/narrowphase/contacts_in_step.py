@@ -203,10 +203,10 @@ class ContactsInStep:
             self.opened[n].sign = self.rows.at[n].sign
 
     @may_raise
-    def _make_room(self, n: cython.Py_ssize_t) -> cython.int:
+    def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for `n` contacts within a step."""
         if n <= self.room:
-            return 0
+            return
         if cython.compiled:
             memory: cython.schar[::1] = grown(self.memory, 2 * n * cython.sizeof(OpenContact))
             self.memory = memory
@@ -214,15 +214,14 @@ class ContactsInStep:
         else:
             self.opened += structs(OpenContact, 2 * n - len(self.opened))
         self.room = 2 * n  # last, so that an interrupted call is repeated
-        return 0
 
     # -- within a step --
 
     @may_raise
-    def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
+    def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Begin the contact of a solid pair that has an impact, unless it is in contact already."""
         if self.pairs.at[p].contact >= BEGUN:
-            return 0
+            return
         n: cython.Py_ssize_t = self.pairs.contact_of(p)
         if n < 0:
             n = self.n_open
@@ -240,10 +239,9 @@ class ContactsInStep:
         if self.bodies.rare.any_carrier:  # carriers need the time at once
             self._find_latest()
         self.log(p, BEGAN, WITHIN, now, self.opened[n].axis, self.opened[n].sign, SOLID, -1)
-        return 0
 
     @may_raise
-    def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
+    def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Find when a solid pair in contact parts after a change of path; end it if it has."""
         n: cython.Py_ssize_t = self.pairs.at[p].number
         rest: cython.double = self._time_to_parting(p, now)
@@ -253,16 +251,14 @@ class ContactsInStep:
         else:
             self.n_unknown -= self.opened[n].parts == NOT_FOUND
             self.opened[n].parts = now + rest
-        return 0
 
     @may_raise
-    def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.int:
+    def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair at `now`, or earlier if its bodies parted earlier."""
         n: cython.Py_ssize_t = self.pairs.at[p].number
 
         self.pairs.part(p)
         self._log_end(p, n, WITHIN, min(self.opened[n].parts, now))
-        return 0
 
     @may_raise
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
@@ -363,7 +359,7 @@ class ContactsInStep:
         sign: cython.int,
         kind: cython.int,
         reason: cython.int,
-    ) -> cython.int:
+    ) -> cython.void:
         """Log that the contact of a pair began, or ended for `reason`."""
         b: Bodies = self.bodies
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -375,7 +371,6 @@ class ContactsInStep:
         self.event_buffer.add_contact(
             event, phase, time, b.ids[i], b.ids[j], axis, sign, kind, reason
         )
-        return 0
 
     @may_raise
     def _log_end(
@@ -384,7 +379,7 @@ class ContactsInStep:
         n: cython.Py_ssize_t,
         phase: cython.int,
         time: cython.double,
-    ) -> cython.int:
+    ) -> cython.void:
         """Log that the bodies of a solid pair have parted.
 
         Neither body counts as at rest in this step, because it may have lost its support.
@@ -400,7 +395,6 @@ class ContactsInStep:
             b.rest_count[i] = b.interrupted[i] = 0
         if not b.asleep[j]:
             b.rest_count[j] = b.interrupted[j] = 0
-        return 0
 
     # -- at the end of a step --
 
@@ -529,7 +523,7 @@ class ContactsInStep:
         return n
 
     @may_raise
-    def _compare_solid(self, p: cython.Py_ssize_t) -> cython.int:
+    def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of a solid pair at the end of the step."""
         b: Bodies = self.bodies
         s: PositionCorrection = self.correction
@@ -539,7 +533,7 @@ class ContactsInStep:
         if self.pairs.at[p].state == FALL_THROUGH:
             if self.pairs.at[p].is_withdrawn or s.relative_placement(p) != APART:
                 self._keep_as(n, PASSING)
-            return 0
+            return
         since: cython.double = self.contacts.clock + b.dt
         if is_open:
             n = self.pairs.at[p].number
@@ -559,7 +553,6 @@ class ContactsInStep:
                 self._log_end(p, n, WITHIN, self.opened[n].parts)
             else:
                 self._log_end(p, n, AT_END, 1.0)
-        return 0
 
     @may_raise
     def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:

@@ -134,7 +134,7 @@ class EventBuffer:
         sign: cython.int,
         kind: cython.int,
         reason: cython.int,
-    ) -> cython.int:
+    ) -> cython.void:
         """Add the begin or the end of a contact."""
         n: cython.Py_ssize_t = self.n_contacts
 
@@ -156,7 +156,6 @@ class EventBuffer:
         self.contact_codes[n, EVENT_SIGN] = sign
         self.contact_codes[n, CONTACT_KIND] = kind
         self.contact_codes[n, REASON] = reason
-        return 0
 
     def packed_collisions(self) -> bytes:
         """Return the collisions as rows of `events.collision_dtype`."""

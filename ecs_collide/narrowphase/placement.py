@@ -271,14 +271,13 @@ class PositionCorrection:
         self.level = level
 
     @may_raise
-    def make_room(self) -> cython.int:
+    def make_room(self) -> cython.void:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:
             self.relations = zeros(LONG, 2 * self.pairs.n)
             self.signs = zeros(BYTE, 2 * self.pairs.n)
             self.near_counts = zeros(BYTE, 2 * self.pairs.n)
             self.near = zeros(LONG, 2 * self.pairs.n)  # last, because its length is the room
-        return 0
 
     def solid_placement(self, p: cython.Py_ssize_t) -> cython.int:
         """Return the relative placement of a pair; APART if one passes through the other."""

@@ -55,11 +55,10 @@ def note_normal(
     i: cython.Py_ssize_t,
     j: cython.Py_ssize_t,
     sign: cython.int,
-) -> cython.int:
+) -> cython.void:
     """Note the normal of two bodies for the next contact event, if the sign is that of a slope."""
     if is_slanted(sign):
         event_buffer.normals[event_buffer.n_contacts] = Slopes(b).normal(i, j)
-    return 0
 
 
 @cython.final

@@ -39,7 +39,7 @@ class ClosingContacts:
             self.roots = [0] * 3
 
     @may_raise
-    def find(self) -> cython.int:
+    def find(self) -> cython.void:
         """Queue the impacts of all bodies that have turned since the last search."""
         c: Clusters = self.clusters
         n: cython.Py_ssize_t
@@ -48,7 +48,6 @@ class ClosingContacts:
             self._find_of(c.to_examine[n], c.axes_to_examine[c.to_examine[n]])
             c.axes_to_examine[c.to_examine[n]] = 0
         c.n_to_examine = 0
-        return 0
 
     def _find_of(self, i: cython.Py_ssize_t, axes: cython.int) -> cython.void:
         """Queue the closing contacts of a body on some axes, as in `Clusters.axes_to_examine`."""

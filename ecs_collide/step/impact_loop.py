@@ -210,14 +210,13 @@ class ImpactLoop:
     @cython.cfunc
     @cython.inline
     @may_raise
-    def _begin_instant(self, time: cython.double) -> cython.int:
+    def _begin_instant(self, time: cython.double) -> cython.void:
         """Advance the time within the step."""
         self.contacts.find_partings()
         self.clusters.end_instant()
         self.projection.end_instant()
         self.step.now = time
         self.step.instant_tick = self.bodies.tick
-        return 0
 
     @may_raise
     def _place_and_resolve(self, p: cython.Py_ssize_t) -> cython.bint:
@@ -308,7 +307,7 @@ class ImpactLoop:
         return any_held
 
     @may_raise
-    def _sweep_turned(self) -> cython.int:
+    def _sweep_turned(self) -> cython.void:
         """Sweep all pairs of the bodies that have turned from now on, each pair once."""
         b: Bodies = self.bodies
         n: cython.Py_ssize_t
@@ -332,10 +331,9 @@ class ImpactLoop:
             self.holding.n_pairs[i] = n_visits
             b.is_turned[i] = 0
         b.n_turned = 0
-        return 0
 
     @may_raise
-    def _sweep_pairs_of(self, i: cython.Py_ssize_t, clear: cython.double) -> cython.int:
+    def _sweep_pairs_of(self, i: cython.Py_ssize_t, clear: cython.double) -> cython.void:
         """Sweep the pairs of a body that has turned, except with bodies that are done."""
         p: cython.Py_ssize_t
         at: cython.Py_ssize_t = self.pairs.head_of(i)
@@ -345,12 +343,11 @@ class ImpactLoop:
             at = self.pairs.next_of(p, i)
             if self.bodies.is_turned[self.pairs.partner(p, i)] != DONE:
                 self._sweep_turned_pair(p, clear)
-        return 0
 
     @cython.cfunc
     @cython.inline
     @may_raise
-    def _sweep_turned_pair(self, p: cython.Py_ssize_t, clear: cython.double) -> cython.int:
+    def _sweep_turned_pair(self, p: cython.Py_ssize_t, clear: cython.double) -> cython.void:
         """Sweep a pair of which at least one body has turned."""
         b: Bodies = self.bodies
         gap: cython.double = self._gap_of_paths(p, clear)
@@ -363,7 +360,7 @@ class ImpactLoop:
             )
         if gap > clear and self._is_idle(p):
             self.pairs.mark_clear(p)
-            return 0
+            return
         if self.pairs.at[p].contact >= BEGUN and self.pairs.at[p].state < CROSS:
             self.contacts.follow(p, self.step.now)
         # Most pairs are not queued, and the queue would be another cache miss.
@@ -371,7 +368,6 @@ class ImpactLoop:
             self.pairs.mark_stale(p)
         else:
             self.narrowphase.sweep_again(p)
-        return 0
 
     @cython.cfunc
     @cython.inline
@@ -875,7 +871,7 @@ class ImpactLoop:
     @may_raise
     def _resolve(
         self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
-    ) -> cython.int:
+    ) -> cython.void:
         """Resolve the impact just logged by the responses of its bodies."""
         b: Bodies = self.bodies
         m: ImpactState = self.solver.impact
@@ -893,14 +889,14 @@ class ImpactLoop:
             self.pairs.impact[p].repeats >= REPEAT_LIMIT and m.resizes
         ):
             self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
-            return 0
+            return
         if self.projection.any_lost and self.projection.has_lost(i, j):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
-            return 0
+            return
         is_slope: cython.bint = is_slanted(self.pairs.impact[p].sign)
         if not (m.is_dynamic[0] or m.is_dynamic[1] or is_slope):
             self._crush(p, i, j)  # neither is dynamic on this axis: one is locked on it
-            return 0
+            return
         self.pairs.impact[p].resolved_at = self.step.now
         if not (
             inelastic
@@ -927,14 +923,13 @@ class ImpactLoop:
         if is_slope:
             if not self.slopes.resolve(p, restitution, normal_only):
                 self._crush(p, self.slopes.slopes.slope, self.slopes.solid)
-                return 0
+                return
         elif not self.solver.resolve(restitution, normal_only):
             self._crush(p, self.solver.solid_first, self.solver.solid_second)
-            return 0
+            return
         self.event_buffer.impulse[self.event] += m.impulse
         if b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carriers.land()
-        return 0
 
     def _crush(
         self, p: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t
@@ -956,14 +951,13 @@ class ImpactLoop:
         self.n_crushed += 1
 
     @may_raise
-    def _resume(self, p: cython.Py_ssize_t) -> cython.int:
+    def _resume(self, p: cython.Py_ssize_t) -> cython.void:
         """Continue the displacement of a pair's members of soft crowds on their free axes."""
         if self.bodies.rare.any_separator:
             self.clusters.write_body(self.pairs.at[p].first)
             self.clusters.write_body(self.pairs.at[p].second)
             self.separating.resume(self.pairs.at[p].first, self.solver)
             self.separating.resume(self.pairs.at[p].second, self.solver)
-        return 0
 
     # -- log --
 
