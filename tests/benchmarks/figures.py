@@ -60,6 +60,8 @@ AT_REST = "a step, 10,000 bodies at rest and 100 that move, sleep on, mean"
 OPEN_SCENES = {
     "800 that walk to a moving point": "chase",
     "800 that walk against each other in a row": "rows",
+    "800 that walk against each other in a corridor": "flows",
+    "800 of mixed sizes, masses and responses": "mixed",
     "800 in a corridor that narrows": "jam",
     "800 that fall into a pit": "heap",
     "one that 800 walk to": "one against many",
