@@ -388,21 +388,19 @@ class Solver:
             second_leaves = not first_leaves and self._leave_for(j, i, k, self.first_joins)
         one: cython.Py_ssize_t = c.ensure(i, k) if self.first_joins else 0
         other: cython.Py_ssize_t = c.ensure(j, k) if self.second_joins else one
-        if one == 0:
-            one = other
-        anchor: cython.Py_ssize_t = self._find_anchor(one, other)
+        anchor: cython.Py_ssize_t = self._find_anchor(one or other, other)
         if anchor == CONFLICT:
+            m.loss = INF
             if self._settle(i, j, k) == 1:
-                m.loss = INF
                 return True
-            anchor = self._slower_anchor(k)
-            if anchor == CONFLICT:
-                m.loss = INF
-                return False
             one = c.root(c.node_of[i, k]) if self.first_joins else 0
             other = c.root(c.node_of[j, k]) if self.second_joins else one
-            if one == 0:
-                one = other
+            anchor = self._find_anchor(one or other, other)
+            if anchor == CONFLICT:
+                anchor = self._slower_anchor(k)
+            if anchor == CONFLICT:
+                return False
+        one = one or other
         v1: cython.double = c.leaving_velocity(one)
         v2: cython.double = c.leaving_velocity(other)
         if (

@@ -1186,9 +1186,8 @@ class Simulator:
                 return left
         return {}
 
-    def _merge(self, i: int, j: int, k: int, sign: int) -> bool:
-        """Let two bodies and all they have joined move as one; return whether they can."""
-        left = self._leave_for(i, j, k)  # with their share of the momentum
+    def _joining(self, i: int, j: int, k: int) -> tuple[list[Cluster], list[int]]:
+        """Return the groups that two bodies bring together, and the bodies that hold these."""
         joining: list[Cluster] = []
         anchors: list[int] = []
         for n in (i, j):
@@ -1202,19 +1201,24 @@ class Simulator:
                 anchors.append(cluster.anchor)
             elif n in self.saved:
                 anchors.append(n)
-        anchors = self._strongest(anchors, k)
-        velocities = {self.velocity[n][k] for n in anchors}
-        if len(velocities) > 1:
+        return joining, self._strongest(anchors, k)
+
+    def _merge(self, i: int, j: int, k: int, sign: int) -> bool:
+        """Let two bodies and all they have joined move as one; return whether they can."""
+        left = self._leave_for(i, j, k)  # with their share of the momentum
+        joining, anchors = self._joining(i, j, k)
+        if len({self.velocity[n][k] for n in anchors}) > 1:
             self.loss = None
             if self._settle((i, j), k, sign):
                 return True
-            slowest = min(abs(v) for v in velocities)
-            anchors = [n for n in anchors if abs(self.velocity[n][k]) == slowest]
-            velocities = {self.velocity[n][k] for n in anchors}
-            kept = {n for n in (i, j) if n not in self.joining}
-            if len(velocities) > 1 or not kept <= set(anchors):
-                return False
-            joining = list({id(c): c for c in (self.clusters[k][n] for n in self.joining)}.values())
+            joining, anchors = self._joining(i, j, k)
+            speeds = {n: abs(self.velocity[n][k]) for n in anchors}
+            slower = [n for n in anchors if speeds[n] == min(speeds.values())]
+            if len(slower) < len(anchors) and {i, j}.isdisjoint(set(anchors) - set(slower)):
+                anchors = slower
+        velocities = {self.velocity[n][k] for n in anchors}
+        if len(velocities) > 1:
+            return False
         joined = Cluster(set().union(*(cluster.members for cluster in joining)))
         joined.merged_before = any(cluster.merged_before for cluster in joining)
         joined.is_broken = any(cluster.is_broken for cluster in joining)
