@@ -16,8 +16,7 @@ from demos.app.menu import LIT, WORLD, Gallery, Menu
 from demos.app.scene import Scene
 from demos.app.window import NoScreenError
 from tests.demos.conftest import need
-from tests.demos.screens import give_up, need_screen
-from tests.demos.test_window import pixels
+from tests.demos.screens import give_up, need_screen, pixels
 
 LINES = {"one": "Shows one thing.", "two": "Shows two.", "three": "Cannot be shown."}
 
@@ -156,7 +155,7 @@ def test_escape_leaves_the_window_open_and_forgets_the_world(gallery: Gallery) -
 def test_menu_is_seen_and_a_click_opens(gallery: Gallery) -> None:
     screen, menu = gallery.screen, gallery.menu
     screen.draw()
-    seen = pixels(screen.window)
+    seen = pixels()
     (x0, y0), (x1, y1) = menu.space.bounds(menu.cards[0])
     assert tuple(seen[int(y0) + 3, int(x1) - 3, :3]) == LIT
     letters = seen[int(y0) : int(y1), int(x0) : int(x1), :3]

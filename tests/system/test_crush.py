@@ -164,3 +164,21 @@ def test_of_two_lifts_that_squeeze_a_crate_the_slower_one_keeps_it():
         assert gaps(crate, slow)[1] == pytest.approx(0, abs=1e-12)
         assert [hit.other(crate) for hit in space.collisions_of(crate)
                 if hit.outcome is ec.Outcome.CRUSHED] == [fast]  # fmt: skip
+
+
+@pytest.mark.parametrize("response", [ec.Slide, ec.Stop, ec.Deflect])
+@pytest.mark.parametrize("n", [1, 3])
+def test_a_lift_presses_no_stack_of_crates_into_a_ceiling(n, response):
+    lift = mover((0, -4), (12, 4), (0, 60))
+    crates = [mover((0, 4 + 8 * k), (4, 4), (0, 0), response()) for k in range(n)]
+    ceiling = box((0, 8 * n + 16), (20, 10))
+    space = ec.install(gravity=(0, -900))
+    crushed = []
+
+    for _ in range(8 * n + 6):
+        esper.process(1 / 60)
+        assert all(gaps(crate, ceiling)[1] >= -SLOP * 64 for crate in crates)
+        crushed += [hit for hit in space.collisions if hit.outcome is ec.Outcome.CRUSHED]
+
+    assert {hit.solids for hit in crushed} == {(lift, ceiling)}
+    assert all(lift in (hit.first, hit.second) for hit in crushed)
