@@ -79,7 +79,7 @@ class Link:
     next_of_high: cython.int
     presses: cython.schar
     waits: cython.schar
-    is_lost: cython.schar  # whether the anchor is given up for the rest of the instant
+    rival: cython.int  # the slower anchor for which this one is given up in this instant, or -1
     force: cython.double
     goal: cython.double
     noise: cython.double
@@ -157,7 +157,7 @@ class Projection:
     member_of: cython.int[::1]  # of each node
     n_pivots: cython.longlong  # links that may still be added
     is_stuck: cython.bint  # whether the last `settle` has left faces closing between two anchors
-    any_lost: cython.bint  # whether a link of the instant `is_lost`
+    any_lost: cython.bint  # whether an anchor is given up in this instant
     n_changes: cython.longlong  # links that press now and did not, or the other way round
     # the tree walked last: its members, each after its parent; its velocity, anchor link and pulls
     order: cython.int[::1]
@@ -250,7 +250,8 @@ class Projection:
         self.links[self.n].high = high
         self.links[self.n].anchor = anchor
         self.links[self.n].presses = 1
-        self.links[self.n].waits = self.links[self.n].is_lost = 0
+        self.links[self.n].waits = 0
+        self.links[self.n].rival = -1
         self.links[self.n].force = 0.0
         if low:
             self.links[self.n].next_of_low = self.clusters.nodes[low].links
@@ -716,7 +717,7 @@ class Projection:
         if self.bodies.any_resize:
             closing = (one + self.links[e].apart) - other
             closing -= CLUSTER_ROUNDING * (abs(one) + abs(self.links[e].apart) + abs(other))
-        return closing > 0.0 and not (self.links[e].presses or self.links[e].is_lost)
+        return closing > 0.0 and not self.links[e].presses and self.links[e].rival < 0
 
     def _speed_of_side(self, node: cython.Py_ssize_t, e: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the node on one side of a link, or of its anchor for 0."""
@@ -780,6 +781,7 @@ class Projection:
         speed: cython.double = abs(self.bodies.velocity[self.links[one].anchor, self.axis])
         speed -= abs(self.bodies.velocity[self.links[other].anchor, self.axis])
         faster: cython.Py_ssize_t = self.links[one if speed > 0.0 else other].anchor
+        slower: cython.Py_ssize_t = self.links[other if speed > 0.0 else one].anchor
 
         if speed == 0.0 or faster == self.links[e].anchor:
             return False
@@ -787,23 +789,21 @@ class Projection:
         for e in range(1, self.n + 1):
             node: cython.Py_ssize_t = self.links[e].low or self.links[e].high
             if self.links[e].anchor == faster and self.component_of[node] == self.component:
-                self.links[e].is_lost = 1
+                self.links[e].rival = slower
                 self.links[e].presses = 0
                 self._solve_later(self.member_of[node])
         return True
 
-    def has_lost(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
-        """Return whether one of two bodies was an anchor of the other that is given up."""
+    def rival_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the anchor for which one of two bodies was given up as that of the other, or -1."""
         e: cython.Py_ssize_t
 
         for e in range(1, self.n + 1 if self.any_lost else 1):
-            if self.links[e].is_lost and self.links[e].anchor in (i, j):
-                body: cython.Py_ssize_t = self.clusters.nodes[
-                    self.links[e].low or self.links[e].high
-                ].body
-                if body in (i, j):
-                    return True
-        return False
+            if self.links[e].rival >= 0 and self.links[e].anchor in (i, j):
+                node: cython.Py_ssize_t = self.links[e].low or self.links[e].high
+                if self.clusters.nodes[node].body in (i, j):
+                    return self.links[e].rival
+        return -1
 
     @cython.cfunc
     @cython.inline

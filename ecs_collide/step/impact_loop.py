@@ -890,8 +890,9 @@ class ImpactLoop:
         ):
             self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
             return
-        if self.projection.any_lost and self.projection.has_lost(i, j):
-            self._crush(p, self.solver.solid_first, self.solver.solid_second)
+        rival: cython.Py_ssize_t = self.projection.rival_between(i, j)
+        if rival >= 0:
+            self._crush(p, j if b.dynamic[i] else i, rival)
             return
         is_slope: cython.bint = is_slanted(self.pairs.impact[p].sign)
         if not (m.is_dynamic[0] or m.is_dynamic[1] or is_slope):
