@@ -608,7 +608,7 @@ class Declarations:
 
 
 def _return_zero(node: ast.FunctionDef, lines: list[str]) -> None:
-    """Let a function that returns nothing return a C int; Cython adds the 0 at its end."""
+    """Let a function return a C int instead of nothing.  Cython adds the 0 at its end."""
     if node.returns is not None:
         at = node.returns.lineno - 1
         lines[at] = lines[at].replace("-> cython.void:", "-> cython.int:")

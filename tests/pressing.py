@@ -192,7 +192,7 @@ SCENES = {
 
 
 class Crowd:
-    """A scene in the current esper world, if told so with one response for all boxes."""
+    """A scene in the current esper world.  A `response` replaces those of all boxes."""
 
     def __init__(self, scene: Pressing, response: Callable[[], object] | None = None) -> None:
         self.scene = scene

@@ -780,8 +780,9 @@ class Projection:
         other: cython.Py_ssize_t = self.members[self.member_of[high]].wall if high else e
         speed: cython.double = abs(self.bodies.velocity[self.links[one].anchor, self.axis])
         speed -= abs(self.bodies.velocity[self.links[other].anchor, self.axis])
-        faster: cython.Py_ssize_t = self.links[one if speed > 0.0 else other].anchor
-        slower: cython.Py_ssize_t = self.links[other if speed > 0.0 else one].anchor
+        if speed < 0.0:
+            one, other = other, one
+        faster: cython.Py_ssize_t = self.links[one].anchor
 
         if speed == 0.0 or faster == self.links[e].anchor:
             return False
@@ -789,16 +790,16 @@ class Projection:
         for e in range(1, self.n + 1):
             node: cython.Py_ssize_t = self.links[e].low or self.links[e].high
             if self.links[e].anchor == faster and self.component_of[node] == self.component:
-                self.links[e].rival = slower
+                self.links[e].rival = self.links[other].anchor
                 self.links[e].presses = 0
                 self._solve_later(self.member_of[node])
         return True
 
     def rival_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the anchor for which one of two bodies was given up as that of the other, or -1."""
+        """Return the `Link.rival` of a link between a body and an anchor, or -1."""
         e: cython.Py_ssize_t
 
-        for e in range(1, self.n + 1 if self.any_lost else 1):
+        for e in range(1, self.n + 1):
             if self.links[e].rival >= 0 and self.links[e].anchor in (i, j):
                 node: cython.Py_ssize_t = self.links[e].low or self.links[e].high
                 if self.clusters.nodes[node].body in (i, j):

@@ -890,7 +890,9 @@ class ImpactLoop:
         ):
             self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
             return
-        rival: cython.Py_ssize_t = self.projection.rival_between(i, j)
+        rival: cython.Py_ssize_t = -1
+        if self.projection.any_lost:
+            rival = self.projection.rival_between(i, j)
         if rival >= 0:
             self._crush(p, j if b.dynamic[i] else i, rival)
             return
