@@ -342,7 +342,7 @@ def test_threads_that_race_take_whole_steps_or_none(implementation):
                 others.append(error)
 
     interval = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
+    sys.setswitchinterval(1e-5)  # with 1e-6 a thread may starve for minutes
     try:
         threads = [threading.Thread(target=work) for _ in range(3)]
         for thread in threads:
