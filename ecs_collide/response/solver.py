@@ -25,6 +25,7 @@ from ecs_collide._kernel.constants import INF, ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
+from ecs_collide.response.contact_graph import ContactGraph
 from ecs_collide.response.friction import CoulombFriction
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.product_sum import ProductSum, error_of_sum
@@ -54,6 +55,7 @@ class Solver:
     bodies: Bodies
     clusters: Public[Clusters]  # the bodies that inelastic resolutions have merged
     projection: Public[Projection]
+    graph: ContactGraph  # of the projection
     impact: ImpactState  # the current or last impact
     faces: ResizingFaces
     tangential: TangentialResponse
@@ -76,6 +78,7 @@ class Solver:
         self.bodies = step.bodies
         self.clusters = Clusters(step)
         self.projection = Projection(step, self.clusters)
+        self.graph = self.projection.graph
         self.impact = ImpactState(step, self.clusters)
         self.faces = ResizingFaces(self.impact)
         self.tangential = TangentialResponse(self.impact)
@@ -426,7 +429,7 @@ class Solver:
         if anchor >= 0:
             c.anchor_velocity = self.bodies.velocity[anchor, k]
         if one != other or not (self.first_joins and self.second_joins):
-            self._link(i, j, k)
+            self._link(i, j, k, True)
         self._unite(one, other, anchor, v1, v2)
         return True
 
@@ -436,8 +439,7 @@ class Solver:
         c: Clusters = self.clusters
         m: ImpactState = self.impact
 
-        self._link(i, j, k)
-        self.projection.links[self.projection.n].presses = 0
+        self._link(i, j, k, False)
         self.projection.settle()
         c.write_axis(i, k)
         c.write_axis(j, k)
@@ -468,16 +470,18 @@ class Solver:
         return CONFLICT
 
     @may_raise
-    def _link(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.void:
-        """Note by which contact the clusters of two bodies merge."""
+    def _link(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, presses: cython.bint
+    ) -> cython.void:
+        """Note by which contact the clusters of two bodies merge, or may press."""
         one: cython.Py_ssize_t = self.clusters.node_of[i, k] if self.first_joins else 0
         other: cython.Py_ssize_t = self.clusters.node_of[j, k] if self.second_joins else 0
         anchor: cython.Py_ssize_t = -1 if one and other else (j if one else i)
 
         if self.impact.sign < 0:
-            self.projection.add(one, other, anchor)
+            self.graph.add(one, other, anchor, presses)
         else:
-            self.projection.add(other, one, anchor)
+            self.graph.add(other, one, anchor, presses)
 
     def _leave_for(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, joins: cython.bint
@@ -609,7 +613,7 @@ class Solver:
             if not ended:
                 return self._settle(i, j, k)
             f.align(self.first_joins, self.second_joins)
-        self._link(i, j, k)
+        self._link(i, j, k, True)
         v1: cython.double = c.leaving_velocity(f.one)
         self._unite(f.one, f.other, f.anchor, v1, c.leaving_velocity(f.other))
         return True

@@ -1,0 +1,396 @@
+"""The graph of the contacts by which clusters have merged in an instant.
+
+A *link* is a contact by which two clusters have merged in this instant, or one and its anchor.  The
+bodies that links connect on an axis are a *component*, and its bodies are *members*.  `Projection`
+solves one component at a time; the trees that its links form then are the new clusters.
+
+These clusters stay as they are: clusters that last, that a body has left by a rebound, or that a
+held body anchors.  So do clusters of more than `MEMBER_LIMIT` bodies, because the forces of a crowd
+take more time than its sweeps.
+"""
+
+from __future__ import annotations
+
+from ecs_collide._kernel import cython, may_raise, struct
+from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
+from ecs_collide._kernel.constants import Custom
+from ecs_collide.broadphase.pair_table import OVERLAPS, PARTS, PairTable
+from ecs_collide.motion.bodies import Bodies
+from ecs_collide.narrowphase.step import Step
+from ecs_collide.response.clusters import Clusters
+
+MEMBER_LIMIT = 160  # bodies in a component that may part
+FACE_ROUNDING = 2.0**-20  # of the widths of two boxes: faces that share less may pass
+OPEN = -1
+
+
+@cython.inline
+@struct
+class Link:
+    """A contact on an axis.
+
+    `low` and `high` are the nodes on its two sides, 0 for the anchor.  `force` is what it carries,
+    `goal` what it would carry if the velocity of its tree were final, and `noise` how much of that
+    may be rounding.  A force has the rank of the bodies whose momentum it passes on.
+    """
+
+    low: cython.int
+    high: cython.int
+    anchor: cython.int
+    next_of_low: cython.int
+    next_of_high: cython.int
+    presses: cython.schar
+    waits: cython.schar
+    rival: cython.int  # the slower anchor for which this one is given up in this instant, or -1
+    force: cython.double
+    goal: cython.double
+    noise: cython.double
+    force_rank: cython.longlong
+    goal_rank: cython.longlong
+    apart: cython.double  # by how much the faces that touch part faster than their bodies
+
+
+@cython.inline
+@struct
+class Member:
+    """A node of the component that is settled."""
+
+    node: cython.int
+    # its places in `ContactGraph.neighbours`
+    first: cython.int
+    end: cython.int
+    # in the walk of its tree: the member before it, and the link to that one or to the anchor
+    parent: cython.int
+    via: cython.int
+    # of its tree, once it is solved: its number, the velocity, and the link to the anchor, or 0
+    tree: cython.int  # `OPEN` before that
+    velocity: cython.double
+    wall: cython.int
+    rank: cython.longlong
+    mass: cython.double
+    shift: cython.double  # its velocity less that of its tree
+    momentum: cython.double  # before the instant
+    # of the members of the highest rank among it and those behind it in the walk: that rank, the
+    # momentum that they must pass on, and its noise
+    excess_rank: cython.longlong
+    excess: cython.double
+    noise: cython.double
+    reached: cython.longlong  # the last search that has reached it
+    distance: cython.int  # links to the nearest member that lacks momentum
+
+
+@cython.inline
+@struct
+class Neighbour:
+    """A member at the other end of a link, -1 for an anchor."""
+
+    member: cython.int
+    link: cython.int
+
+
+@cython.final
+class ContactGraph:
+    """The links of an instant, and the component that is solved."""
+
+    step: Step
+    bodies: Bodies
+    pairs: PairTable
+    clusters: Clusters
+    n_links: cython.Py_ssize_t  # the number of the last link; 0 stands for none
+    link_room: cython.Py_ssize_t
+    link_bytes: cython.schar[::1]
+    links: cython.pointer[Link]
+    # the component, on one axis
+    axis: cython.int
+    n_members: cython.Py_ssize_t
+    member_bytes: cython.schar[::1]
+    members: cython.pointer[Member]
+    neighbour_bytes: cython.schar[::1]
+    neighbours: cython.pointer[Neighbour]
+    n_ends: cython.int  # ends of links at members: one if a single body has met a single anchor
+    component: cython.longlong  # its number
+    component_of: cython.longlong[::1]  # of each node
+    member_of: cython.int[::1]  # of each node
+    found: cython.int[::1]  # pairs of a member
+    waiting: cython.int[::1]  # a ring of links that close
+    first_waiting: cython.Py_ssize_t
+    n_waiting: cython.Py_ssize_t
+
+    def __init__(self, step: Step, clusters: Clusters):
+        self.step = step
+        self.bodies = step.bodies
+        self.pairs = step.pairs
+        self.clusters = clusters
+        self.n_links = self.link_room = 0
+        self.first_waiting = self.n_waiting = 0
+        self.axis = self.n_ends = 0
+        self.n_members = self.component = 0
+        self.waiting = zeros(INT, 0)
+        self.component_of = zeros(LONG, 0)
+        self.member_of = zeros(INT, 0)
+        self.found = zeros(INT, 2 * MEMBER_LIMIT)
+        if cython.compiled:
+            self.link_bytes = self.neighbour_bytes = zeros(BYTE, 0)
+            self.member_bytes = zeros(BYTE, MEMBER_LIMIT * cython.sizeof(Member))
+            self.members = cython.cast(cython.pointer(Member), cython.address(self.member_bytes[0]))
+        else:
+            self.links = []
+            self.neighbours = []
+            self.members = structs(Member, MEMBER_LIMIT)
+        self._make_room(16)
+
+    @may_raise
+    def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
+        """Make room for links up to number `n` - 1, each with two ends."""
+        self.waiting = grown(self.waiting, n)
+        if cython.compiled:
+            ends: cython.schar[::1] = grown(self.neighbour_bytes, 2 * n * cython.sizeof(Neighbour))
+            links: cython.schar[::1] = grown(self.link_bytes, n * cython.sizeof(Link))
+            self.neighbour_bytes = ends
+            self.neighbours = cython.cast(cython.pointer(Neighbour), cython.address(ends[0]))
+            self.link_bytes = links
+            self.links = cython.cast(cython.pointer(Link), cython.address(links[0]))
+        else:
+            self.neighbours += structs(Neighbour, 2 * (n - self.link_room))
+            self.links += structs(Link, n - self.link_room)
+        self.link_room = n  # last, because an array may fail to grow
+
+    @may_raise
+    def make_room_for_nodes(self) -> cython.void:
+        """Make room for all nodes of the clusters."""
+        if self.component_of.shape[0] < self.clusters.capacity:
+            self.component_of = grown(self.component_of, self.clusters.capacity)
+            self.member_of = grown(self.member_of, self.clusters.capacity)
+
+    @cython.cfunc
+    @cython.inline
+    def end_instant(self) -> cython.void:
+        """Forget all links."""
+        self.n_links = self.n_waiting = 0
+
+    @may_raise
+    def add(
+        self,
+        low: cython.Py_ssize_t,
+        high: cython.Py_ssize_t,
+        anchor: cython.Py_ssize_t,
+        presses: cython.bint,
+    ) -> cython.void:
+        """Add a link between two nodes, or 0 for the body in row `anchor` that keeps its velocity."""
+        if self.n_links + 1 == self.link_room:
+            self._make_room(2 * self.link_room)
+        one: cython.Py_ssize_t = self.clusters.nodes[low].body if low else anchor
+        other: cython.Py_ssize_t = self.clusters.nodes[high].body if high else anchor
+        k: cython.int = self.clusters.nodes[low or high].axis
+
+        self.n_links += 1
+        self.links[self.n_links].apart = self.bodies.growth[one, k] + self.bodies.growth[other, k]
+        self.links[self.n_links].low = low
+        self.links[self.n_links].high = high
+        self.links[self.n_links].anchor = anchor
+        self.links[self.n_links].presses = presses
+        self.links[self.n_links].waits = 0
+        self.links[self.n_links].rival = -1
+        self.links[self.n_links].force = 0.0
+        if low:
+            self.links[self.n_links].next_of_low = self.clusters.nodes[low].links
+            self.clusters.nodes[low].links = self.n_links
+        if high:
+            self.links[self.n_links].next_of_high = self.clusters.nodes[high].links
+            self.clusters.nodes[high].links = self.n_links
+
+    def is_open(self, node: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a node has a body and is in a cluster that may be parted."""
+        c: Clusters = self.clusters
+        root: cython.Py_ssize_t = c.root(node)
+        anchor: cython.Py_ssize_t = c.nodes[root].anchor
+
+        return (
+            c.node_of[c.nodes[node].body, c.nodes[node].axis] == node
+            and not c.nodes[root].lasts
+            and not c.nodes[root].is_broken
+            and c.nodes[root].size <= MEMBER_LIMIT
+            and (anchor < 0 or not self.bodies.on_hold[anchor])
+        )
+
+    def collect(self, start: cython.Py_ssize_t) -> cython.void:
+        """Collect the members that are connected with a node by links; none if they are too many."""
+        self.axis = self.clusters.nodes[start].axis
+        self.component += 1
+        self.n_members = 0
+        self._enter(start)
+        self.list_neighbours()
+
+    def list_neighbours(self) -> cython.void:
+        """List the neighbours of all members with their links, which get no force.
+
+        Neighbours that are not members yet become members.
+        """
+        n: cython.Py_ssize_t = 0
+        n_ends: cython.int = 0
+
+        while n < self.n_members:
+            node: cython.Py_ssize_t = self.members[n].node
+            self.members[n].first = n_ends
+            e: cython.Py_ssize_t = self.clusters.nodes[node].links
+            while e:
+                other: cython.Py_ssize_t = self.links[e].low + self.links[e].high - node
+                if other and self.component_of[other] != self.component and self.is_open(other):
+                    if self.n_members == MEMBER_LIMIT:
+                        self.n_members = self.n_ends = 0
+                        return
+                    self._enter(other)
+                if other == 0 or self.component_of[other] == self.component:
+                    self.neighbours[n_ends].member = self.member_of[other] if other else -1
+                    self.neighbours[n_ends].link = e
+                    self.links[e].force = 0.0
+                    n_ends += 1
+                is_low: cython.bint = self.links[e].low == node
+                e = self.links[e].next_of_low if is_low else self.links[e].next_of_high
+            self.members[n].end = n_ends
+            n += 1
+        self.n_ends = n_ends
+
+    def _enter(self, node: cython.Py_ssize_t) -> cython.void:
+        """Add a node to the component."""
+        n: cython.Py_ssize_t = self.n_members
+        mass: cython.double = self.bodies.mass[self.clusters.nodes[node].body]
+
+        self.component_of[node] = self.component
+        self.member_of[node] = n
+        self.members[n].node = node
+        self.members[n].tree = OPEN
+        self.members[n].rank = self.bodies.controls.rank_of(self.clusters.nodes[node].body)
+        self.members[n].mass = mass
+        self.members[n].momentum = mass * self.clusters.nodes[node].before
+        self.n_members += 1
+
+    @may_raise
+    def add_contacts(self) -> cython.void:
+        """Add the touching faces between members that are not links yet.
+
+        If members part, these faces may close.  They press only if they do.
+        """
+        n: cython.Py_ssize_t
+        at: cython.Py_ssize_t
+
+        for n in range(self.n_members):
+            for at in range(self._find_contacts(n)):
+                p: cython.Py_ssize_t = self.found[at]
+                i: cython.Py_ssize_t = self.pairs.at[p].first
+                j: cython.Py_ssize_t = self.pairs.at[p].second
+                if self.pairs.at[p].face > 0:
+                    i, j = j, i
+                low: cython.Py_ssize_t = self.clusters.node_of[i, self.axis]
+                self.add(low, self.clusters.node_of[j, self.axis], -1, False)
+
+    def _find_contacts(self, n: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Write the pairs of a member that can be added to `found`, in the order of its partners.
+
+        Returns their number.
+        """
+        i: cython.Py_ssize_t = self.clusters.nodes[self.members[n].node].body
+        p: cython.Py_ssize_t = self.pairs.head_of(i)
+        n_found: cython.Py_ssize_t = 0
+        side: cython.int = self.axis + 1
+
+        if not self._is_plain(i):
+            return 0
+        while p >= 0:
+            face: cython.int = self.pairs.at[p].face
+            j: cython.Py_ssize_t = self.pairs.partner(p, i)
+            is_beside: cython.bint = face == side or face == -side
+            if is_beside and self._can_add(p, n, j) and n_found < 2 * MEMBER_LIMIT:
+                at: cython.Py_ssize_t = n_found
+                while at and self.bodies.precedes(j, self.pairs.partner(self.found[at - 1], i)):
+                    self.found[at] = self.found[at - 1]
+                    at -= 1
+                self.found[at] = p
+                n_found += 1
+            p = self.pairs.next_of(p, i)
+        return n_found
+
+    def _can_add(
+        self, p: cython.Py_ssize_t, n: cython.Py_ssize_t, j: cython.Py_ssize_t
+    ) -> cython.bint:
+        """Return whether member n and body j, whose faces touch, are to be joined by a new link."""
+        node: cython.Py_ssize_t = self.clusters.node_of[j, self.axis]
+        touch: cython.int = self.pairs.at[p].touch
+        at: cython.Py_ssize_t
+
+        if touch == OVERLAPS or (
+            touch == PARTS and self.pairs.impact[p].tick < self.step.instant_tick
+        ):
+            return False
+        if node == 0 or self.component_of[node] != self.component:
+            return False
+        other: cython.int = self.member_of[node]
+        if other < n:  # it has found this pair
+            return False
+        for at in range(self.members[n].first, self.members[n].end):
+            if self.neighbours[at].member == other:
+                return False
+        return (
+            self.pairs.is_solid(p)
+            and not self.pairs.at[p].is_withdrawn
+            and self._is_plain(j)
+            and self._overlaps_beside(p)
+        )
+
+    def _overlaps_beside(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the boxes of a pair share an area, so that their faces cannot pass."""
+        b: Bodies = self.bodies
+        i: cython.Py_ssize_t = self.pairs.at[p].first
+        j: cython.Py_ssize_t = self.pairs.at[p].second
+        now: cython.double = self.step.now
+        k: cython.int
+
+        for k in range(b.dim):
+            if k == self.axis:
+                continue
+            apart: cython.double = b.centre_at(j, k, now) + self.pairs.offset_of(p, k)
+            apart -= b.centre_at(i, k, now)
+            width: cython.double = b.half_at(i, k, now) + b.half_at(j, k, now)
+            if abs(apart) >= width * (1.0 - FACE_ROUNDING):
+                return False
+        return True
+
+    @cython.cfunc
+    @cython.inline
+    def _is_plain(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body neither rebounds nor is offered to a response of the game."""
+        return (
+            self.bodies.restitution[i] == 0.0
+            and not self.bodies.controls.has_restitution(i)
+            and not self.bodies.custom[i] & Custom.OFFERED
+        )
+
+    @cython.cfunc
+    @cython.inline
+    def pulls(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a link would have to pull."""
+        return self.links[e].goal < -self.links[e].noise
+
+    def speed_of_anchor(self, e: cython.Py_ssize_t) -> cython.double:
+        """Return the velocity of the anchor of a link."""
+        return self.bodies.velocity[self.links[e].anchor, self.axis]
+
+    @cython.cfunc
+    @cython.inline
+    def wait(self, e: cython.Py_ssize_t) -> cython.void:
+        """Put a link on the ring, if it is not there."""
+        if not self.links[e].waits:
+            self.links[e].waits = 1
+            self.waiting[(self.first_waiting + self.n_waiting) % self.link_room] = e
+            self.n_waiting += 1
+
+    @cython.cfunc
+    @cython.inline
+    def next_waiting(self) -> cython.Py_ssize_t:
+        """Take the first link off the ring."""
+        e: cython.Py_ssize_t = self.waiting[self.first_waiting]
+
+        self.first_waiting = (self.first_waiting + 1) % self.link_room
+        self.n_waiting -= 1
+        self.links[e].waits = 0
+        return e
