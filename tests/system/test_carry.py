@@ -212,6 +212,18 @@ def test_between_two_carriers_it_goes_with_the_one_that_rises_faster(side):
     assert space.carried(rider) == ((7, 10) if side < 0 else (-7, 10))  # as fast: the left one
 
 
+@pytest.mark.parametrize("down", [-1, 1])
+@pytest.mark.parametrize("speeds", [(10, 20), (20, 10)])
+def test_between_two_carriers_it_goes_with_the_one_that_moves_faster_towards_it(down, speeds):
+    for x, speed in zip((-5, 5), speeds, strict=True):
+        mover((x, 0), (5, 1), (0, -down * speed), ec.Carry(normal=(0, -down)))
+    rider = mover((0, -2 * down), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(0.0)
+
+    assert space.carried(rider) == (0, -20 * down)
+
+
 def test_a_carrier_that_is_carried_itself():
     lift = mover((0, 0), (50, 1), (5, 10), ec.Carry())
     belt = mover((0, 2), (20, 1), (0, 0), ec.Slide(), ec.Carry(surface=(3, 0)))
@@ -474,6 +486,20 @@ def test_who_was_held_back_by_a_wall_is_not_thrown_at_it_when_the_lift_is_gone()
 
     assert len(space.collisions) == 0
     assert (position(rider), velocity(rider)) == ((6, 2), (0, 0))
+
+
+def test_who_loses_its_lift_is_no_faster_than_its_maximum_within_that_step():
+    lift = mover((0, 0), (50, 1), (10, 0), ec.Carry())
+    walker = mover((0, 2), (1, 1), (0, 0), ec.Slide(), ec.MaxSpeed(12.0))
+    ec.install()
+    for _ in range(2):
+        set_velocity(walker, 3, 0)
+        esper.process(0.125)
+    x, y = position(walker)
+    esper.delete_entity(lift)
+    esper.process(0.125)
+
+    assert position(walker) == (x + 12 * 0.125, y)
 
 
 def test_who_loses_one_of_two_lifts_rides_on_the_other():

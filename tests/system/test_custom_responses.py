@@ -193,6 +193,24 @@ def test_a_response_deletes_the_target_and_the_bullet_flies_on(immediate):
     assert not esper.entity_exists(glass)
 
 
+def test_a_target_that_a_response_deletes_is_not_met_by_a_ball_that_turns_towards_it_later():
+    #
+    #                                      bullet, which falls
+    #   wall <---- ball                    target
+    #     '-------------------------------------------------> ball
+    #
+    box((-1, 0), (1, 10))
+    ball = mover((11, 0), (1, 1), (-100, 0), ec.Deflect())
+    target = box((50, 0), (1, 10))
+    mover((50, 11), (1, 1), (0, -1), ec.Slide(), Fragile())
+    space = ec.install()
+    space.respond_with(Fragile, lambda impact: esper.delete_entity(target))
+
+    esper.process(1.0)
+
+    assert position(ball) == (1 + 90, 0)
+
+
 @pytest.mark.parametrize("immediate", [True, False])
 def test_a_response_deletes_the_bullet(immediate):
     def vanish(impact):

@@ -201,6 +201,20 @@ def test_two_that_bounce_in_the_air_pass_on_what_they_would_without_gravity(worl
     assert [event.impulse for event in space.collisions] == pytest.approx([2 * 20.0 * 2 * 3 / 5])
 
 
+def test_two_of_one_mass_exchange_their_velocities_even_if_gravity_pulls_only_one(
+    world, implementation
+):
+    space = ec.install(gravity=(0.0, -8.0))
+    balloon = mover((0.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Deflect(), ec.GravityScale(0.0))
+    ball = mover((0.0, 2.0), (1.0, 1.0), (0.0, -4.0), ec.Deflect())
+
+    esper.process(0.125)
+
+    assert velocity(balloon).y == -4.0
+    assert velocity(ball).y == -8.0 * 0.125
+    assert [event.impulse for event in space.collisions] == [4.0]
+
+
 @pytest.mark.parametrize("more", [[], [ec.Growth(0.5, 0.0)], [ec.Growth(0.0, 1e-9)]])
 def test_who_lies_on_something_passes_its_weight_on_in_each_step(more, world, implementation):
     space = ec.install(gravity=(0.0, -G), sleep=False)
@@ -332,6 +346,26 @@ def test_a_response_of_the_game_sees_and_sets_the_velocity_of_the_instant(world,
     assert position(ball).y == 1.0 + 5.0 * 0.125 - 4.0 * 0.125**2
     assert velocity(ball).y == 4.0
     assert not space.stats.forced
+
+
+def test_a_response_that_resolves_sees_and_sets_the_velocity_after_it(world, implementation):
+    space = ec.install(gravity=(0.0, -8.0))
+    seen = []
+
+    def respond(impact):
+        impact.resolve(ec.Deflect(0.5))
+        seen.append(velocity(impact.second).y)
+        velocity(impact.second).y *= 2.0
+
+    space.respond_with(ec.Slide, respond)
+    box((0.0, -1.0), (9.0, 1.0))
+    ball = mover((0.0, 2.5), (1.0, 1.0), (0.0, -2.0), ec.Slide())
+
+    esper.process(0.5)  # it meets at 0.75, with 5 units a second
+
+    assert seen == [2.5]
+    assert position(ball).y == 1.0 + 5.0 * 0.125 - 4.0 * 0.125**2
+    assert velocity(ball).y == 4.0
 
 
 def test_a_response_that_only_stops_a_body_on_its_floor_is_not_forced(world, implementation):
