@@ -161,14 +161,7 @@ class ImpactQueue:
         self.order = grown(self.order, n_rows)
 
     def clear(self) -> cython.void:
-        """Remove all pairs."""
-        n: cython.Py_ssize_t
-
-        for n in range(self.n_heap):
-            self.pairs.note_place(self.heap[n].pair, Where.NOWHERE)
-        for n in range(self.front, self.n_due):
-            if self.due[n].pair >= 0:
-                self.pairs.note_place(self.due[n].pair, Where.NOWHERE)
+        """Begin anew, with pairs that are not queued."""
         self.size = self.n_heap = self.n_due = self.front = 0
         self.is_sorted = False
 
@@ -196,7 +189,7 @@ class ImpactQueue:
         return self.due[self.front].pair
 
     def put(self, pair: cython.Py_ssize_t, time: cython.double, rank: cython.int) -> cython.void:
-        """Queue a pair, or give a queued one a new time.  O(log n)."""
+        """Queue a pair that is not queued yet.  O(log n)."""
         leader: cython.Py_ssize_t = self.pairs.leader(pair, self.bodies)
 
         self.put_at(pair, leader, time, rank, self.bodies.centre[leader, 0])
@@ -212,8 +205,6 @@ class ImpactQueue:
         """Queue a pair by its leader; `at` orders the pairs of one time whose rank is 0."""
         if self.bodies.wraps:
             at = 0.0
-        if self.pairs.at[pair].where != Where.NOWHERE:
-            self.drop(pair)
         self.at[pair].time = time
         self.pairs.note_rank(pair, rank)
         self.at[pair].leader = leader
@@ -229,7 +220,7 @@ class ImpactQueue:
             self._rise(self.n_heap - 1, pair, time, INF if rank else at)
 
     def drop(self, pair: cython.Py_ssize_t) -> cython.void:
-        """Remove a pair if it is queued.  O(log n)."""
+        """Remove a pair if it is queued, after the first `top`.  O(log n)."""
         where: cython.int = self.pairs.at[pair].where
 
         if where == Where.NOWHERE:
@@ -238,7 +229,9 @@ class ImpactQueue:
         self.pairs.note_place(pair, Where.NOWHERE)
         self.size -= 1
         if where == Where.DUE:
-            self._drop_due(place)
+            self.due[place].pair = -1
+            while self.front < self.n_due and self.due[self.front].pair < 0:
+                self.front += 1
             return
         self.n_heap -= 1
         last: cython.Py_ssize_t = self.n_heap
@@ -249,18 +242,6 @@ class ImpactQueue:
                 self.heap[last].time,
                 self.heap[last].place,
             )
-
-    def _drop_due(self, n: cython.Py_ssize_t) -> cython.void:
-        """Remove an entry of `due`."""
-        if self.is_sorted:
-            self.due[n].pair = -1
-            while self.front < self.n_due and self.due[self.front].pair < 0:
-                self.front += 1
-            return
-        self.n_due -= 1
-        if n != self.n_due:
-            copy_due(self.due, n, self.due, self.n_due)
-            self.at[self.due[n].pair].place = n
 
     def _sort(self) -> cython.void:
         """Sort `due`, which gets no more entries from now on.
