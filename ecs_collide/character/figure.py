@@ -142,7 +142,17 @@ class Figure:
                 self.walls.append((three(list(normal)), other))
         if zones:
             self._enter(zones)
-        return [other for _, other in sorted(found) if esper.entity_exists(other)]
+        self.walls.sort(key=lambda wall: self._order(wall[1]))
+        found.sort(key=lambda ground: (ground[0], self._order(ground[1])))
+        return [other for _, other in found if esper.entity_exists(other)]
+
+    def _order(self, other: int) -> tuple[object, ...]:
+        """Return the key of a body in the order of bodies in space, as `Bodies.precedes` has it."""
+        if self.space.wrap is not None:
+            return (other,)
+        low, high = self.space.bounds(other)
+        sizes = tuple(top - bottom for bottom, top in zip(low, high, strict=True))
+        return self.space.position_of(other), sizes, other
 
     def _enter(self, zones: list[int]) -> None:
         """Find the effect of the zones in which it is."""
@@ -186,7 +196,7 @@ class Figure:
     def _carriers_among(self, grounds: list[int]) -> Vector | None:
         """Return the velocity with which the space will carry it, or None."""
         carriers = [
-            (-moved[self.up] * self.sign, ground, moved)
+            (-moved[self.up] * self.sign, self._order(ground), moved)
             for ground in grounds
             if (moved := self.velocity_on(ground)) is not None
         ]

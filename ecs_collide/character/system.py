@@ -23,8 +23,9 @@ class CharacterSystem(VelocitySystem):
     """The system that turns the wishes of all characters into velocities, before each step.
 
     It must run after the game's processors that set the wishes and the velocities of lifts, and
-    before `BroadphaseSystem`: `install_characters` puts it there.  Characters are moved in the
-    order of their ids, and each sees the others where they were at the end of the last step.
+    before `BroadphaseSystem`: `install_characters` puts it there.  Each character sees the others
+    where they were at the end of the last step.  Those that stand on others, jump or meet
+    something are moved from below to above, so their ids make no difference.
     """
 
     reads = ("position", "extents", "velocity", "whole_sizes", "anchor")
@@ -62,13 +63,22 @@ class CharacterSystem(VelocitySystem):
 
     def _take_strides(self, found: list[tuple[int, Any]], dt: float) -> None:
         """Write the velocities of characters, found with their components."""
+        others = []
         n = self.take_plain(found, 0, dt)
         while n < len(found):
-            entity, components = found[n]
+            others.append(found[n])
+            n = self.take_plain(found, n + 1, dt)
+        # A stride reads the velocities of other characters, which their strides may have written.
+        for entity, components in sorted(others, key=self._place):
             components[0].require_sense(entity, self.space.dim)
             if not esper.has_component(entity, ec.Disabled):  # a disabled character is paused
                 take_stride(self.space, entity, components, dt)
-            n = self.take_plain(found, n + 1, dt)
+
+    def _place(self, found: tuple[int, Any]) -> tuple[float, Any, Any]:
+        """Return the key by which characters take their strides: from below to above."""
+        _, place, extents, _ = found[1]
+        height = sum(part * up for part, up in zip(place.xyz, self.space.up, strict=False))
+        return height, place.xyz, extents.xyz
 
 
 def install_characters(space: ec.Space) -> CharacterSystem:

@@ -85,9 +85,9 @@ class PlainStrides:
     flies: cython.bint  # whether it is in the air
     jumping: cython.bint  # whether it goes on rising by a jump that may be cut
     ground: cython.Py_ssize_t  # its row
-    wall: cython.longlong  # the wall with the least id that it touches, or -1
+    wall: cython.Py_ssize_t  # the row of the wall that it touches, the first in space, or -1
     wall_face: cython.int  # (axis + 1) * sign of its normal
-    riding: Any  # of the carrier below it: -speed along up, entity, velocity; or None
+    riding: Any  # of the carrier below it: -speed along up, row, velocity; or None
     centre: cython.double[3]
     half: cython.double[3]
     own: cython.double[3]  # the velocity along the ground
@@ -381,18 +381,20 @@ class PlainStrides:
             elif abs(self.contacts.at[n].sign) != 1:
                 return False  # a slope
             elif self.contacts.at[n].axis != self.axis:
-                if self.wall < 0 or entity < self.wall:
-                    self.wall = entity
+                if self.wall < 0 or self.bodies.precedes(other, self.wall):
+                    self.wall = other
                     self.wall_face = self.contacts.face(n) * (-1 if end & 1 else 1)
             elif (end & 1) != (self.contacts.at[n].sign * self.sign > 0):
                 # Ground: the normal points away from the second body.  A ceiling does nothing.
                 if self.carry in its:
-                    self._ride(entity)
+                    if self.bodies.dynamic[other]:
+                        return False  # such as a character, whose stride changes its velocity
+                    self._ride(other)
                 since: cython.double = self.contacts.at[n].since
                 if (
                     self.ground < 0
                     or since < best
-                    or (since == best and entity < self.bodies.ids[self.ground])
+                    or (since == best and self.bodies.precedes(other, self.ground))
                 ):
                     self.ground, best = other, since
             end = self.contacts.next_end[end]
@@ -401,13 +403,20 @@ class PlainStrides:
         return self.flies or self.ground >= 0
 
     @may_raise
-    def _ride(self, ground: cython.longlong) -> cython.void:
-        """Ride on a body below, if it carries and rises the fastest."""
-        velocity: Any = self.velocity_on(ground, self.axis, self.sign)
+    def _ride(self, ground: cython.Py_ssize_t) -> cython.void:
+        """Ride on a body below, if it carries, and of several rises the fastest or is the first."""
+        velocity: Any = self.velocity_on(self.bodies.ids[ground], self.axis, self.sign)
 
-        if velocity is not None:
-            found: tuple = (-velocity[self.axis] * self.sign, ground, velocity)
-            self.riding = found if self.riding is None else min(self.riding, found)
+        if velocity is None:
+            return
+        falls: cython.double = -velocity[self.axis] * self.sign
+        if self.riding is not None:
+            least: cython.double = self.riding[0]
+            if falls > least or (
+                falls == least and not self.bodies.precedes(ground, self.riding[1])
+            ):
+                return
+        self.riding = (falls, ground, velocity)
 
     @may_raise
     def _meets_anything(

@@ -111,22 +111,22 @@ def medium_of(
     box : two vectors
         Its min and max corners.
     zones : iterable of (Zone, (min, max))
-        The sum has rounding, so give them in one order, such as that of their ids.
+        In any order, as their sum is rounded once.
     wrap : sequence of float or None, optional
         As `Space.wrap`.
     """
-    gravity, drag, walk, afloat = 1.0, 0.0, 1.0, 0.0
-    flow = [0.0, 0.0, 0.0]
+    effects = [(1.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0)]
     for zone, bounds in zones:
         part = _part_inside(box, bounds, wrap)
-        gravity += part * (zone.gravity - 1.0 - zone.buoyancy)
-        drag += part * zone.drag
-        walk += part * (zone.walk - 1.0)
-        for k, speed in enumerate((zone.flow_x, zone.flow_y, zone.flow_z)):
-            flow[k] += part * speed
-        if zone.buoyancy > 0.0:
-            afloat += part
-    return Medium(gravity, drag, (flow[0], flow[1], flow[2]), max(walk, 0.0), min(afloat, 1.0))
+        effects.append(
+            (
+                part * (zone.gravity - 1.0 - zone.buoyancy),
+                *(part * zone.drag, part * (zone.walk - 1.0), part * (zone.buoyancy > 0.0)),
+                *(part * zone.flow_x, part * zone.flow_y, part * zone.flow_z),
+            )
+        )
+    gravity, drag, walk, afloat, x, y, z = map(math.fsum, zip(*effects, strict=True))
+    return Medium(gravity, drag, (x, y, z), max(walk, 0.0), min(afloat, 1.0))
 
 
 def _part_inside(

@@ -9,6 +9,9 @@ import esper
 import pytest
 
 import ecs_collide as ec
+from ecs_collide.character import Character, install_characters
+from ecs_collide.character.memory import LIFT_SPEEDS
+from ecs_collide.zone import Zone, install_zones
 from tests.pressing import DT, GRAVITY, RESPONSES, SCENES, Pressing
 from tests.scenes import another_world
 
@@ -19,6 +22,11 @@ MIXED = [ec.Slide, lambda: ec.Deflect(0.3), ec.Stop, ec.Push, ec.Deflect]
 
 def mixed(i: int) -> tuple[object, ...]:
     return (MIXED[i % len(MIXED)](),)
+
+
+def box(centre, half, *parts, velocity=None) -> int:
+    motion = () if velocity is None else (velocity,)
+    return esper.create_entity(ec.Position(*centre), ec.Extents(*half), *motion, *parts)
 
 
 def slide(_: int) -> tuple[object, ...]:
@@ -191,3 +199,76 @@ def test_a_box_flush_between_two_others_is_parted_from_the_same_one_in_any_order
         return [(place.xy, velocity.xy) for _, (place, velocity) in sorted(bodies.items())]
 
     assert end([4, 2, 1, 0, 5, 3, 6]) == end(list(range(7)))
+
+
+def test_characters_on_each_other_do_the_same_in_any_order():
+    def play(order: list[int], seed: int) -> list:
+        with another_world("characters on each other"):
+            dice = random.Random(seed)
+            xs = [dice.uniform(-30, 30) for _ in order]
+            box((0, -10), (500, 10))
+            heroes = {i: Character(air_jumps=1, lift_speed=LIFT_SPEEDS[i % 3]) for i in order}
+            carriers = [(ec.Carry(),), ()]
+            bodies = {
+                i: box(
+                    *((xs[i], 16 + 40 * i), (10, 16), hero, ec.Slide(), *carriers[i % 2]),
+                    velocity=ec.Velocity(0, 0),
+                )
+                for i, hero in heroes.items()
+            }
+            space = ec.install()
+            install_characters(space)
+            states = []
+            for step in range(90):
+                for _, hero in sorted(heroes.items()):
+                    if step % 9 == 0:
+                        hero.walk, hero.jump = dice.choice([-0.3, 0, 0.3]), dice.random() < 0.5
+                esper.process(1 / 60)
+                states.append([space.position_of(bodies[i]) for i in sorted(order)])
+        return states
+
+    for seed in range(4):
+        assert play([2, 0, 3, 1], seed) == play([0, 1, 2, 3], seed)
+
+
+def test_a_character_between_two_walls_and_on_two_tiles_takes_the_left_ones_in_any_order():
+    for left in (-20, 20):
+        with another_world("two walls"):
+            box((left, 100), (10, 100))
+            box((-left, 100), (10, 100))
+            tiles = {x: box((x, -5), (5, 5)) for x in (left / 4, -left / 4)}
+            hero = Character(wall_jump_speed=100, wall_slide_speed=10)
+            velocity = ec.Velocity(0, 0)
+            box((0, 40), (10, 16), hero, ec.Slide(), velocity=velocity)
+            install_characters(ec.install())
+            hero.walk = 0.25  # towards the right wall, so that it slides down
+            for _ in range(20):
+                esper.process(1 / 60)
+            hero.jump = True
+            esper.process(1 / 60)
+            assert hero.facing == 1.0
+            hero.walk = 0.0
+            for _ in range(180):
+                esper.process(1 / 60)
+            assert hero.ground == tiles[-5]
+
+
+def test_a_pool_of_tiles_floats_a_crate_alike_in_any_order():
+    def floats(order: list[int]) -> tuple[float, ...]:
+        with another_world("pool"):
+            for i in order:
+                x, y = 10 * (i % 5) - 20, -10 * (i // 5) - 5
+                water = Zone(buoyancy=1.37 + 0.01 * i, drag=2.3 + 0.1 * i, flow_x=0.7 * i)
+                box((x, y), (5, 5), water, ec.Sensor())
+            crate = box((0.3, 10), (7, 7.3), ec.Slide(), velocity=ec.Velocity(0, 0))
+            space = ec.install(gravity=(0, -900))
+            install_zones(space)
+            for _ in range(60):
+                esper.process(1 / 60)
+            return space.position_of(crate)
+
+    tiles = list(range(25))
+    expected = floats(tiles)
+    for seed in range(3):
+        random.Random(seed).shuffle(tiles)
+        assert floats(tiles) == expected
