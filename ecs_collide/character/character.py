@@ -27,6 +27,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, Self
 
+from ecs_collide._checks import is_finite
 from ecs_collide.character.memory import (
     ABILITIES,
     FLAGS,
@@ -333,7 +334,10 @@ class Character:
         if value is None:
             self._up = 0
             return
-        numbers = [float(part) for part in value]
+        try:
+            numbers = [float(part) for part in value]
+        except (TypeError, ValueError):
+            numbers = []
         if sorted(map(abs, numbers)) not in ([0.0, 1.0], [0.0, 0.0, 1.0]):
             raise ValueError(
                 f"Character(up={value!r}) must point along one axis and have length 1: "
@@ -424,11 +428,7 @@ class Character:
         """Raise ValueError if a setting of the game is invalid; one comparison each."""
         wishes = ("walk", self.walk), ("across", self.across), ("climb", self.climb)
         for name, wish in wishes:
-            try:
-                makes_sense = -math.inf < wish < math.inf
-            except TypeError:
-                makes_sense = False
-            if not makes_sense:
+            if not is_finite(wish):
                 raise ValueError(
                     f"entity {entity}: Character.{name} is {wish!r}; "
                     "it must be a number from -1 to 1 (in 3D, walk and across are a number each)"

@@ -139,10 +139,14 @@ def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
             "no_slide",
             f"has Character and {has} Slide: it cannot stand on a floor or walk along a wall",
         )
+    character = e.of(entity)[Character]
+    try:
+        character.require_abilities(entity)
+    except ValueError as error:
+        yield Finding("bad_ability", (entity,), str(error))
     if e.is_sound(entity):
         half = e.box(entity).half
         height = 2.0 * sum(abs(up) * size for up, size in zip(e.up, half, strict=False))
-        character = e.of(entity)[Character]
         large = [name for name in _LENGTHS if getattr(character, name) > height]
         if large:
             said = " and ".join(f"{name}={getattr(character, name)!r}" for name in large)

@@ -27,6 +27,8 @@ from collections.abc import Iterable, Sequence
 from copy import copy
 from typing import Literal, Self
 
+from ecs_collide._checks import is_finite
+
 Vector3 = tuple[float, float, float]
 
 MODES = ("back", "loop", "once")
@@ -135,8 +137,8 @@ class Path:
         """
         if tuple(sorted(axes)) not in ((0, 1), (0, 2), (1, 2)):
             raise ValueError(f"Path.circle(axes={axes!r}) must be two different ones of 0, 1 and 2")
-        if not 0.0 <= radius < math.inf:
-            raise ValueError(f"Path.circle(radius={radius!r}) must be finite, and 0 or more")
+        if not is_finite(radius, 0.0):
+            raise ValueError(f"Path.circle(radius={radius!r}) must be a finite number, 0 or more")
         path = cls([centre], speed, "loop")
         path._set(path._points, (float(radius), *axes))
         return path
@@ -205,7 +207,15 @@ class Path:
         self._heading = -self._heading
 
     def advance(self, seconds: float) -> None:
-        """Go on for some seconds; `PathSystem` does this in each step."""
+        """Go on for some seconds; `PathSystem` does this in each step.
+
+        Raises
+        ------
+        ValueError
+            `seconds` is not finite or below 0.
+        """
+        if not is_finite(seconds, 0.0):
+            raise ValueError(f"seconds={seconds!r} must be a finite number, 0 or more")
         if not self.running or not self.speed > 0.0:
             return
         left = seconds
@@ -242,8 +252,10 @@ class Path:
     def require_sense(self, who: str) -> None:
         """Raise ValueError, about `who`, if a number that the game may set makes no sense."""
         for name, value in (("speed", self.speed), ("pause", self.pause)):
-            if isinstance(value, str) or not 0.0 <= value < math.inf:
-                raise ValueError(f"{who}: {name} is {value!r}; it must be finite, and 0 or more")
+            if not is_finite(value, 0.0):
+                raise ValueError(
+                    f"{who}: {name} is {value!r}; it must be a finite number, 0 or more"
+                )
 
     def __repr__(self) -> str:
         what = f"{len(self._points)} points" if self._circle is None else "a circle"
@@ -299,7 +311,10 @@ class Path:
 
 def _point(point: Sequence[float]) -> Vector3:
     """Return a point of 2 or 3 numbers as one of 3."""
-    numbers = [float(number) for number in point]
+    try:
+        numbers = [float(number) for number in point]
+    except (TypeError, ValueError):
+        numbers = []
     if len(numbers) not in (2, 3) or not all(map(math.isfinite, numbers)):
         raise ValueError(f"Path(points=...): {point!r} must be 2 or 3 finite numbers")
     return numbers[0], numbers[1], (numbers[2] if len(numbers) == 3 else 0.0)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from ecs_collide._checks import is_finite
 from ecs_collide.events import Vector
 
 
@@ -66,8 +67,8 @@ class Zone:
         for name in self.__slots__:
             least = 0.0 if name in ("drag", "walk") else -math.inf
             value = getattr(self, name)
-            if not (least <= value < math.inf and value > -math.inf):
-                rule = "finite" if least else "finite, and 0 or more"
+            if not is_finite(value, least):
+                rule = "a finite number" if least else "a finite number, 0 or more"
                 raise ValueError(f"{who}({name}={value!r}) must be {rule}")
 
 

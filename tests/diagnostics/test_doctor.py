@@ -829,6 +829,20 @@ def test_a_character_with_lengths_above_its_height_is_found(up):
     assert "step_height=6.0 and corner=6.0, more" in str(space.doctor())
 
 
+@pytest.mark.parametrize("value", [math.nan, -1.0, "9", None])
+def test_an_ability_of_a_character_that_the_game_has_set_wrongly_is_found(value):
+    space = ec.install(up=(0, 1))
+    install_characters(space)
+    hero = Character()
+    esper.create_entity(ec.Position(0, 0), ec.Extents(5, 8), ec.Velocity(0, 0), ec.Slide(), hero)
+    hero.fall_speed = value
+
+    (found,) = space.doctor()
+
+    assert found.cause == "bad_ability"
+    assert f"entity 1: Character(fall_speed={value!r}) must be" in found.message
+
+
 def test_a_character_that_the_game_resolves_itself_needs_no_slide():
     class Bouncy:
         pass

@@ -932,6 +932,7 @@ def test_what_makes_no_sense_is_refused(world: str) -> None:
         ({"time_to_top": 0}, "time_to_top=0"),
         ({"jump_height": 0}, "jump_height=0, .* must be above 0"),
         ({"up": (1, 1)}, "one axis"),
+        ({"up": 5}, r"Character\(up=5\) must point along one axis"),
         ({"fall_speed": math.nan}, "fall_speed=nan"),
     ):
         with pytest.raises((ValueError, TypeError), match=message):

@@ -177,8 +177,11 @@ def test_world_with_zones_is_restored_and_goes_on_with_the_same_bits(space):
 
 
 def test_zone_refuses_what_makes_no_sense(space):
-    for settings in ({"drag": -1}, {"walk": -0.5}, {"gravity": math.nan}, {"flow_y": math.inf}):
-        with pytest.raises(ValueError, match=next(iter(settings))):
+    for settings in (
+        *({"drag": -1}, {"walk": -0.5}, {"gravity": math.nan}, {"flow_y": math.inf}),
+        *({"buoyancy": "x"}, {"drag": None}, {"flow_x": (1, 2)}),
+    ):
+        with pytest.raises(ValueError, match=rf"Zone\({next(iter(settings))}=.* a finite number"):
             Zone(**settings)
     entity = zone((0, 0), (1, 1))
     esper.component_for_entity(entity, Zone).drag = -1.0
