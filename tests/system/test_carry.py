@@ -517,6 +517,26 @@ def test_who_loses_one_of_two_lifts_rides_on_the_other():
     assert space.is_on(rider).other(rider) == fast
 
 
+def test_who_loses_a_lift_that_has_just_reached_it_goes_on_as_fast_as_before():
+    #
+    #               +-+
+    #        10 ==> |6|=>         The lift enters the floor, and its end gets below the crate,
+    #   +------------+----+       which is slower than the lift and so rides on it at rest.
+    #   | lift       :    |
+    #
+    lift = mover((-4, -1), (4, 1), (10, 0), ec.Carry())
+    box((4, -1), (6, 1))
+    crate = mover((1.125, 1), (1, 1), (6, 0), ec.Slide())
+    space = ec.install()
+    esper.process(0.0625)
+    assert (velocity(crate), space.carried(crate)) == ((0, 0), (10, 0))
+    esper.delete_entity(lift)
+    esper.process(0.0625)
+
+    assert velocity(crate) == (6, 0)
+    assert position(crate) == (1.125 + 6 * 0.125, 1)
+
+
 def test_who_loses_its_velocity_with_its_lift_stays_where_it_is():
     lift = mover((0, 0), (50, 1), (10, 20), ec.Carry())
     rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())

@@ -215,6 +215,18 @@ def test_two_of_one_mass_exchange_their_velocities_even_if_gravity_pulls_only_on
     assert [event.impulse for event in space.collisions] == [4.0]
 
 
+def test_a_body_that_lies_on_something_is_hit_at_rest(world, implementation):
+    space = ec.install(gravity=(-8.0, 0.0))
+    wall = box((-1.0, 0.0), (1.0, 9.0))
+    crate = mover((1.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
+    ball = mover((1.0, 2.0), (1.0, 1.0), (0.0, -4.0), ec.Slide(), ec.GravityScale(0.0))
+
+    esper.process(DT)
+
+    met = [(hit.first, hit.second, hit.velocity_first) for hit in space.collisions]
+    assert met == [(wall, crate, (0, 0)), (crate, ball, (0, 0))]
+
+
 @pytest.mark.parametrize("more", [[], [ec.Growth(0.5, 0.0)], [ec.Growth(0.0, 1e-9)]])
 def test_who_lies_on_something_passes_its_weight_on_in_each_step(more, world, implementation):
     space = ec.install(gravity=(0.0, -G), sleep=False)
