@@ -239,6 +239,25 @@ def test_a_body_that_a_response_deletes_stays_where_it_hit(response, immediate):
     assert hit.position_of(bullet) == place.xy
 
 
+def test_a_slower_body_enters_a_box_whose_owner_a_response_has_disabled():
+    #
+    #   chaser ==>      feeler ====>
+    #                   bullet ====> wall
+    #
+    box((10, 0), (1, 1))
+    bullet = mover((0, 0), (1, 1), (6000, 0), Bullet())
+    feeler = esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), ec.Attached(bullet, (0, 3)))
+    chaser = mover((-20, 3), (1, 1), (5000, 0))
+    space = ec.install()
+    space.respond_with(Bullet, lambda impact: switch_off(bullet))
+
+    esper.process(1 / 60)
+
+    (hit,) = space.collisions_of(feeler)
+    assert (hit.other(feeler), hit.outcome) == (chaser, ec.Outcome.CROSSED)
+    assert hit.time / 60 == pytest.approx(26 / 5000)
+
+
 def test_what_a_response_sets_in_a_body_that_it_disables_stays():
     box((10, 0), (1, 5))
     bullet = mover((0, 0), (1, 1), (6000, 0), Bullet())
