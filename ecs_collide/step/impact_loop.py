@@ -692,8 +692,8 @@ class ImpactLoop:
                 self._close(p)
             return
         self._log(p, CROSSED)
-        # Not for a contact that was about to begin before.
-        if not self.pairs.had_contact(p):  # pragma: no branch
+        # Otherwise a contact of the last step goes on: the game has made one of the two smaller.
+        if not self.pairs.had_contact(p):
             self._log_crossing(p, BEGAN, self.step.now, -1)
         self._enter(p)
 

@@ -284,6 +284,52 @@ def test_a_sensor_that_the_game_resizes_keeps_its_contacts_with_what_it_still_ov
     ]
 
 
+@pytest.mark.parametrize(
+    ("speed", "ended", "entered"),
+    [((-3, 30), 1.0, []), ((-20, 0), 0.0, [0.15])],
+    ids=["passes by", "enters again"],
+)
+def test_a_sensor_that_shrinks_away_from_a_body_ends_their_contact(speed, ended, entered):
+    size = ec.Extents(1, 1)
+    esper.create_entity(ec.Position(0, 0), size, ec.Sensor())
+    body = mover((1.5, 0), (1, 1), (0, 0), ec.Slide())
+    space = ec.install()
+    esper.process(0.1)
+
+    size.set(0.2, 0.2)
+    set_velocity(body, *speed)
+    esper.process(0.1)
+
+    assert [(contact.time, contact.reason) for contact in space.contacts_ended] == [
+        (ended, ec.EndReason.SEPARATED)
+    ]
+    assert [hit.time for hit in space.collisions] == pytest.approx(entered)
+    assert [contact.time for contact in space.contacts_began] == pytest.approx(entered)
+
+
+def test_a_contact_with_a_sensor_that_shrinks_goes_on_if_the_body_rebounds_into_it_in_that_step():
+    #
+    #     ########## ceiling        The body leaves the sensor as this shrinks, and enters it again
+    #       /  ^                    from above, after it has hit the ceiling.
+    #      v   | body
+    #    zone
+    #
+    size = ec.Extents(1, 1)
+    zone = esper.create_entity(ec.Position(0, 0), size, ec.Sensor())
+    body = mover((1.5, 0), (1, 1), (0, 0), ec.Deflect())
+    ceiling = box((1.5, 3), (3, 1))
+    space = ec.install()
+    esper.process(0.1)
+
+    size.set(0.2, 0.2)
+    set_velocity(body, -6, 30)
+    esper.process(0.1)
+
+    assert [hit.other(body) for hit in space.collisions] == [ceiling, zone]
+    assert [event for event in reported(space) if zone in event] == []
+    assert [contact.other(body) for contact in space.contacts(body)] == [zone]
+
+
 def test_a_sensor_that_the_game_moves_and_resizes_at_once_is_another_place():
     place, size = ec.Position(0, 0), ec.Extents(5, 5)
     zone = esper.create_entity(place, size, ec.Sensor())
