@@ -406,19 +406,10 @@ class Solver:
         one = one or other
         v1: cython.double = c.leaving_velocity(one)
         v2: cython.double = c.leaving_velocity(other)
-        if (
-            anchor >= 0
-            or self.parting > 0.0
-            or not self.counts_loss
-            or m.is_dynamic[0] != m.is_dynamic[1]
-            or c.nodes[one].rank != c.nodes[other].rank
-        ):
-            m.loss = INF
+        if anchor < 0:
+            self._find_loss(one, other, v1 - v2)
         else:
-            if m.loss == INF:  # otherwise `_rebound_from` has set it
-                m.loss = 0.0
-            if c.keeps_losses(one) and c.keeps_losses(other):
-                m.loss += c.loss_with(one, c.nodes[other].mass, v1 - v2)
+            m.loss = INF
         # A body that has left a lasting cluster counts with its share of the momentum.
         if first_leaves:
             v1 = m.before[0][k]
@@ -432,6 +423,28 @@ class Solver:
             self._link(i, j, k, True)
         self._unite(one, other, anchor, v1, v2)
         return True
+
+    @cython.cfunc
+    @cython.inline
+    def _find_loss(
+        self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, apart: cython.double
+    ) -> cython.void:
+        """Find `ImpactState.loss` of two clusters without an anchor, `apart` in velocity."""
+        c: Clusters = self.clusters
+        m: ImpactState = self.impact
+
+        if (
+            self.parting > 0.0
+            or not self.counts_loss
+            or m.is_dynamic[0] != m.is_dynamic[1]
+            or c.nodes[one].rank != c.nodes[other].rank
+        ):
+            m.loss = INF
+            return
+        if m.loss == INF:  # otherwise `_rebound_from` has set it
+            m.loss = 0.0
+        if c.keeps_losses(one) and c.keeps_losses(other):
+            m.loss += c.loss_with(one, c.nodes[other].mass, apart)
 
     @may_raise
     def _settle(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
