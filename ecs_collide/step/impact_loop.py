@@ -885,37 +885,16 @@ class ImpactLoop:
             self.pairs.impact[p].repeats += 1
         else:
             self.pairs.impact[p].repeats = 0
-        if self.pairs.impact[p].resolutions > self.step.pair_limit + REPEAT_LIMIT or (
-            self.pairs.impact[p].repeats >= REPEAT_LIMIT and m.resizes
-        ):
-            self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
-            return
-        rival: cython.Py_ssize_t = -1
-        if self.projection.any_lost:
-            rival = self.projection.rival_between(i, j)
-        if rival >= 0:
-            self._crush(p, j if b.dynamic[i] else i, rival)
-            return
-        is_slope: cython.bint = is_slanted(self.pairs.impact[p].sign)
-        if not (m.is_dynamic[0] or m.is_dynamic[1] or is_slope):
-            self._crush(p, i, j)  # neither is dynamic on this axis: one is locked on it
+        if self._crush_if_stuck(p):
             return
         self.pairs.impact[p].resolved_at = self.step.now
-        if not (
-            inelastic
-            or gives_way
-            or self.pairs.impact[p].kind == OVERLAP
-            or self.pairs.impact[p].speed < self.step.rest_speed
-        ):
-            restitution = self.solver.restitution()
-        if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
-            # A bouncing pile, or a body with Stop between two others, would reach the limits.
-            normal_only = True
-            if restitution < 1.0:
-                restitution = 0.0
-        if self.clusters.is_calm(i) or self.clusters.is_calm(j):
-            restitution = 0.0
-        normal_only |= gives_way
+        # Otherwise a bouncing pile, or a body with Stop between two others, would reach the limits.
+        repeats: cython.bint = self.pairs.impact[p].repeats >= (
+            RESIZING_LIMIT if m.resizes else INSTANT_LIMIT
+        )
+        if not (inelastic or gives_way):
+            restitution = self._restitution_of(p, repeats)
+        normal_only |= repeats or gives_way
         self.solver.may_part = (
             self.gravity.is_on
             and self.pairs.impact[p].repeats == 0
@@ -923,7 +902,7 @@ class ImpactLoop:
         )
         if b.rare.any_pusher:  # the velocity along the surface may be a displacement
             normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
-        if is_slope:
+        if is_slanted(self.pairs.impact[p].sign):
             if not self.slopes.resolve(p, restitution, normal_only):
                 self._crush(p, self.slopes.slopes.slope, self.slopes.solid)
                 return
@@ -933,6 +912,47 @@ class ImpactLoop:
         self.event_buffer.impulse[self.event] += m.impulse
         if b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carriers.land()
+
+    @cython.cfunc
+    @cython.inline
+    def _restitution_of(self, p: cython.Py_ssize_t, repeats: cython.bint) -> cython.double:
+        """Return the restitution of an impact; `repeats`: of a pair resolved in this instant."""
+        m: ImpactState = self.solver.impact
+
+        if (
+            self.pairs.impact[p].kind == OVERLAP
+            or self.pairs.impact[p].speed < self.step.rest_speed
+            or self.clusters.is_calm(m.rows[0])
+            or self.clusters.is_calm(m.rows[1])
+        ):
+            return 0.0
+        restitution: cython.double = self.solver.restitution()
+        return 0.0 if repeats and restitution < 1.0 else restitution
+
+    @cython.cfunc
+    @cython.inline
+    def _crush_if_stuck(self, p: cython.Py_ssize_t) -> cython.bint:
+        """Crush a pair that no change of velocity keeps apart; return whether it is one."""
+        b: Bodies = self.bodies
+        m: ImpactState = self.solver.impact
+        i: cython.Py_ssize_t = m.rows[0]
+        j: cython.Py_ssize_t = m.rows[1]
+        rival: cython.Py_ssize_t = -1
+
+        if self.pairs.impact[p].resolutions > self.step.pair_limit + REPEAT_LIMIT or (
+            self.pairs.impact[p].repeats >= REPEAT_LIMIT and m.resizes
+        ):
+            self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
+            return True
+        if self.projection.any_lost:
+            rival = self.projection.rival_between(i, j)
+        if rival >= 0:
+            self._crush(p, j if b.dynamic[i] else i, rival)
+            return True
+        if m.is_dynamic[0] or m.is_dynamic[1] or is_slanted(self.pairs.impact[p].sign):
+            return False
+        self._crush(p, i, j)  # one of them is locked on this axis
+        return True
 
     def _crush(
         self, p: cython.Py_ssize_t, one: cython.Py_ssize_t, other: cython.Py_ssize_t
