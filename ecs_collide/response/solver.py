@@ -406,7 +406,7 @@ class Solver:
         one = one or other
         v1: cython.double = c.leaving_velocity(one)
         v2: cython.double = c.leaving_velocity(other)
-        if anchor < 0:
+        if anchor < 0 and self.counts_loss:
             self._find_loss(one, other, v1 - v2)
         else:
             m.loss = INF
@@ -424,8 +424,6 @@ class Solver:
         self._unite(one, other, anchor, v1, v2)
         return True
 
-    @cython.cfunc
-    @cython.inline
     def _find_loss(
         self, one: cython.Py_ssize_t, other: cython.Py_ssize_t, apart: cython.double
     ) -> cython.void:
@@ -435,7 +433,6 @@ class Solver:
 
         if (
             self.parting > 0.0
-            or not self.counts_loss
             or m.is_dynamic[0] != m.is_dynamic[1]
             or c.nodes[one].rank != c.nodes[other].rank
         ):
