@@ -521,6 +521,25 @@ def test_a_lift_with_a_slope_carries_what_stands_on_it():
     assert space.contacts(body)
 
 
+# Landing takes the velocity across the line.  The lower speed along it is the rider's own: that
+# relative to the lift in the first case, and that in the world in the second.
+@pytest.mark.parametrize(("lift_speed", "own"), [((-4, 0, 1), -2), ((0, 3, 1), -4)])
+def test_who_lands_on_a_slope_that_carries_slides_along_it_and_is_never_faster_for_it(
+    lift_speed, own
+):
+    lift = mover((8, 8, 0), (8, 8, 20), lift_speed, ec.Slope("right"), ec.Carry())
+    rider = mover((6, 13, 0), (2, 2, 2), (0, -8, 2.5), ec.Slide())
+    space = ec.install(dim=3)
+
+    for _ in range(4):
+        esper.process(0.1)
+
+    assert velocity(rider, 3) == pytest.approx((own, own, 1.5), rel=1e-12)
+    assert space.carried(rider) == lift_speed
+    x, y, _ = (b - a for a, b in zip(position(lift, 3), position(rider, 3), strict=True))
+    assert y - 2 == pytest.approx(x + 2, abs=1e-12)  # its corner is on the line
+
+
 @pytest.mark.parametrize("way", [(0, 2), (1, 2)])
 def test_a_wall_pushes_a_body_up_a_slope_that_moves(way):
     mover((8, 8), (8, 8), way, ec.Slope("right"))
