@@ -313,3 +313,20 @@ def test_a_speed_out_of_bounds_is_quarantined():
     of(body, ec.PushOut).speed = math.nan
     with pytest.warns(RuntimeWarning, match=r"PushOut\.speed is nan, it must be above 0"):
         esper.process(1.0)
+
+
+def test_a_body_is_pushed_out_of_a_wall_while_others_cross_until_they_separate():
+    box((0, 0), (5, 5))
+    body = mover((0, 20), (1, 1), (0, 0), ec.Slide(), ec.PushOut())
+    ghost = mover((22, 0), (1, 1), (-10, 0), ec.Slide(), ec.PushOut())
+    box((18, 0), (2, 2))
+    space = ec.install()
+    space.respond_with(ec.Slide, lambda impact: impact.cross(until_separate=True))
+    for _ in range(20):
+        esper.process(1 / 60)
+
+    of(body, ec.Position).y = 4.0
+    esper.process(1 / 60)
+
+    assert position(body) == (0, 6)
+    assert position(ghost) == pytest.approx((22 - 10 * 21 / 60, 0))

@@ -678,17 +678,21 @@ def test_push_out_leaves_a_body_that_is_in_a_slope_by_rounding_to_its_response()
     assert velocity(body) == (0, 0)
 
 
-def test_push_out_moves_a_body_out_of_a_slope():
-    ramp()
-    body = mover((6, 9), (2, 2), (0, 0), ec.Slide(), ec.PushOut(100))
+@pytest.mark.parametrize(
+    ("ceiling", "start", "end", "normal"),
+    [(False, (6, 9), (6, 10), (-HALF, HALF)), (True, (10, 7), (10, 6), (HALF, -HALF))],
+)
+def test_push_out_moves_a_body_out_of_a_slope(ceiling, start, end, normal):
+    ramp(ceiling=ceiling)
+    body = mover(start, (2, 2), (0, 0), ec.Slide(), ec.PushOut(100))
     space = ec.install()
 
     for _ in range(20):
         esper.process(DT)
 
-    assert position(body) == pytest.approx((6, 10), abs=1e-12)
+    assert position(body) == pytest.approx(end, abs=1e-12)
     assert [contact.normal_for(body) for contact in space.contacts(body)] == [
-        pytest.approx((-HALF, HALF), abs=1e-15)
+        pytest.approx(normal, abs=1e-15)
     ]
 
 

@@ -181,6 +181,39 @@ def test_hundreds_of_members_in_one_point_part_without_a_report(implementation):
         assert max(width, height) < 60  # close together: they need 40
 
 
+@pytest.mark.parametrize("wrap", [None, (64, 64)])
+def test_members_at_mirrored_places_move_mirrored_if_some_pairs_have_no_room(wrap):
+    rng = random.Random(4)
+    crowd = []
+    for _ in range(115):
+        x, y = (rng.randint(-1100, 1100) / 1024 for _ in range(2))
+        crowd += [(x, y, len(crowd)), (-x, -y, len(crowd) + 1)]
+    of = {n: member((x, y), (1, 1), 240) for x, y, n in rng.sample(crowd, len(crowd))}
+    space = ec.install(wrap=wrap)
+    take(1)
+
+    assert space.stats.skipped > 0
+    for n in range(0, len(crowd), 2):
+        for a, b in zip(position(of[n]), position(of[n + 1]), strict=True):
+            assert (a + b + 32) % 64 == pytest.approx(32, abs=EXACT if wrap else 0.0)
+
+
+@pytest.mark.parametrize("ranks", [(0, 1), (1, 0)])
+def test_of_two_members_the_one_of_the_lower_dominance_moves(ranks):
+    places = [(0, 0), (1, 0)]
+    crowd = [
+        member(place, (1, 1), 60, None, ec.Dominance(rank))
+        for place, rank in zip(places, ranks, strict=True)
+    ]
+    ec.install()
+    take(30)
+
+    higher, lower = ranks.index(1), ranks.index(0)
+    assert position(crowd[higher]) == places[higher]
+    assert gaps(*crowd)[0] == pytest.approx(0, abs=1e-3)
+    assert position(crowd[lower])[1] == 0
+
+
 @pytest.mark.parametrize("walk", [0.0, 90.0])
 @pytest.mark.parametrize("speed", [30.0, 240.0, math.inf])
 def test_no_displacement_exceeds_its_speed_and_no_velocity_changes(walk, speed):
