@@ -168,13 +168,14 @@ def test_events_tell_the_velocity_that_a_held_body_keeps():
     assert velocity(ball) == (100, 0)
 
 
-def test_a_response_sees_and_sets_the_velocity_that_a_held_body_keeps():
+@pytest.mark.parametrize("gravity", [0, -8])
+def test_a_response_sees_and_sets_the_velocity_that_a_held_body_keeps(gravity):
     class Shot:
         pass
 
     ball, _, _ = between_walls()
-    shot = mover((1, -11), (1, 1), (0, 10), ec.Deflect(), Shot())
-    space = ec.install(ec.Space(pair_limit=2))
+    shot = mover((1, -11), (1, 1), (0, 10), ec.Deflect(), Shot(), ec.GravityScale(0))
+    space = ec.install(ec.Space(pair_limit=2, gravity=(0, gravity)))
     seen = []
 
     def hit(impact):
@@ -186,9 +187,10 @@ def test_a_response_sees_and_sets_the_velocity_that_a_held_body_keeps():
     space.respond_with(Shot, hit)
     esper.process(1.0)
 
-    assert seen == [(100.0, 0.0)]
+    assert seen == [(100.0, pytest.approx(gravity * 0.09))]  # it was held at that time
     assert velocity(ball) == (100.0, 7.0)
-    assert position(ball) == (1, 0)
+    assert position(ball) == (1, pytest.approx(gravity / 2 * 0.09))
+    assert space.collisions[-1].impulse == pytest.approx(7 - gravity * 0.09)
 
 
 # Held bodies and those that move -------------------------------------------------------

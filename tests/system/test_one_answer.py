@@ -189,6 +189,32 @@ def test_a_wall_of_boxes_that_grow_loses_as_little_energy_as_its_faces_allow(kin
                 assert after[n] == pytest.approx(turn(float(exact), 0.0), abs=1e-12), (number, n)
 
 
+@pytest.mark.parametrize(
+    ("kind", "number", "most"),
+    [
+        ("ranks and static boxes", 229, 7),
+        ("moving walls", 257, 7),
+        ("ranks and static boxes", 3, 12),
+        ("ranks", 55, 12),
+        ("moving walls", 679, 12),
+        ("ranks", 749, 12),
+    ],
+)
+def test_a_wall_that_needs_a_rule_for_rare_cases_has_its_answer(kind, number, most):
+    # Found by leaving out parts of the solver: no other of 80,000 walls showed that they lacked.
+    space = ec.install()
+    rng = random.Random(f"growing {kind} {number}")
+    boxes = make_wall(rng, kind, rng.randint(1, most), rng.randint(2, most), GROWTHS)
+    expected = least_change(boxes)
+
+    after = velocities_after(boxes, range(len(boxes)), TURNS["as it is"])
+
+    assert space.stats.held == 0
+    assert (space.stats.crushed > 0) == (expected is None)
+    for n, exact in (expected or {}).items():
+        assert after[n][0] == pytest.approx(float(exact), abs=1e-12), n
+
+
 @pytest.mark.parametrize("kind", ["masses", "tied speeds", "ranks"])
 def test_gravity_along_a_wall_of_boxes_that_grow_changes_nothing_across_it(kind, volume):
     space = ec.install(gravity=(0, -10))
