@@ -196,7 +196,10 @@ def _odd_systems(e: Examination) -> Iterator[tuple[str, str]]:
                 "ResponseSystem is missing: impacts are reported and not resolved",
             )
         elif number not in stages:
-            yield "system_missing", f"{name} is not in {e.world}: each step raises a RuntimeError"
+            effect = (
+                "nothing moves" if name == "MotionSystem" else "each step raises a RuntimeError"
+            )
+            yield "system_missing", f"{name} is not in {e.world}: {effect}"
     placed = [
         n
         for n, stage in enumerate(stages)

@@ -89,6 +89,12 @@ def register(space: ec.Space) -> None:
 def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:
     """Yield the findings about an entity with a `Zone`, for `Space.doctor`."""
     found = partial(finding_about, entity)
+    if not {name for _, name in e.world.systems(e.space)} & {"ZoneSystem", "CharacterSystem"}:
+        yield found(
+            "no_zone_system",
+            f"has Zone, and no ZoneSystem is in {e.world}: it acts on nothing; call "
+            "install_zones(space) after install(), or for characters install_characters(space)",
+        )
     needed = (ec.Position, ec.Extents, ec.Sensor)
     missing = [kind.__name__ for kind in needed if kind not in e.of(entity)]
     if missing:

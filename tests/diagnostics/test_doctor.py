@@ -405,7 +405,7 @@ def test_a_step_with_many_sweeps_for_each_pair(space):
 @pytest.mark.parametrize(
     ("change", "cause", "text"),
     [
-        (lambda: esper.remove_processor(ec.MotionSystem), "system_missing", "MotionSystem is not"),
+        (lambda: esper.remove_processor(ec.MotionSystem), "system_missing", ": nothing moves"),
         (
             lambda: esper.remove_processor(ec.ResponseSystem),
             "no_response_system",

@@ -189,6 +189,16 @@ def test_zone_refuses_what_makes_no_sense(space):
         run(1)
 
 
+@pytest.mark.parametrize("install", [install_zones, install_characters])
+def test_zone_without_a_system_is_found_by_the_doctor(world, install):
+    space = ec.install()
+    zone((0, 0), (1, 1))
+
+    assert "has Zone, and no ZoneSystem is in" in str(space.doctor())
+    install(space)
+    assert not space.doctor()
+
+
 def test_zone_that_is_no_sensor_is_found_by_the_doctor(space):
     esper.create_entity(ec.Position(0, 0), ec.Extents(1, 1), Zone())
 
