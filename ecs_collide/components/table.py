@@ -104,8 +104,10 @@ _MASS = Bounds(
 )  # fmt: skip
 _SHARE = Bounds(0.0, 1.0, "must be within 0 ... 1")
 _OWNER = Bounds(1, MOST_ID, "must be the id of an entity", is_whole=True)
-_CATEGORIES = Bounds(0, ALL, "must be whole, within 0 ... 2**32 - 1", is_whole=True)
-_MASK = Bounds(~ALL, ALL, "must be whole, within 0 ... 2**32 - 1, or ~bits", is_whole=True)
+_BITS = "must be whole, within 0 ... 2**32 - 1"
+_NAMES = "; Filter.set() takes names"
+_CATEGORIES = Bounds(0, ALL, _BITS + _NAMES, is_whole=True)
+_MASK = Bounds(~ALL, ALL, f"{_BITS}, or ~bits{_NAMES}", is_whole=True)
 _GROUP = Bounds(
     -MAX_GROUP, MAX_GROUP, "must be whole, within -(2**31 - 1) ... 2**31 - 1", is_whole=True
 )

@@ -130,3 +130,16 @@ def test_a_complement_set_on_a_filter_keeps_its_body_in_the_collisions():
     its.mask = -(2**32) - 1
     with pytest.warns(RuntimeWarning, match="or ~bits"):
         esper.process(1.0)
+
+
+@pytest.mark.usefixtures("world")
+def test_a_name_set_on_an_attribute_of_a_filter_is_refused_with_a_hint_at_set():
+    its = ec.Filter()
+    guard = box((5, 0), (1, 1), its)
+    ec.install()
+    its.mask = "shot"
+
+    with pytest.raises(
+        TypeError, match=rf"entity {guard}: Filter.mask .* Filter.set\(\) takes names"
+    ):
+        esper.process(1.0)
