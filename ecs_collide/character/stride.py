@@ -354,7 +354,7 @@ class Stride(Figure):
         """Return the ground below a place, and its distance, 0 if it is within rounding."""
         if far == 0.0:
             return None
-        hit = self.cast(centre, self.upwards(-far))
+        hit = self.cast_in_order(centre, self.upwards(-far))
         if hit is None or hit.depth > 0.0:
             return None
         self.below[hit.id] = hit.normal
@@ -423,7 +423,7 @@ class Stride(Figure):
         if self.rides:
             rise = added(rise, self.upwards(self.frame[self.up] * self.sign * self.dt))
         move = self.way(1.0)
-        hit = self.cast(self.centre, times(added(move, rise), STEPS_AHEAD))
+        hit = self.cast_in_order(self.centre, times(added(move, rise), STEPS_AHEAD))
         if hit is None or hit.depth > 0.0 or hit.normal[self.up] != -self.sign:
             return
         share = min(hit.time * STEPS_AHEAD, 1.0)

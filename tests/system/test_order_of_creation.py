@@ -253,6 +253,24 @@ def test_a_character_between_two_walls_and_on_two_tiles_takes_the_left_ones_in_a
             assert hero.ground == tiles[-5]
 
 
+def test_a_character_that_walks_down_onto_two_tiles_is_on_the_left_one_in_any_order():
+    for order in ((3, 9), (9, 3)):
+        with another_world("two tiles"):
+            box((-20, 2), (20, 2))
+            tiles = {x: box((x, -2), (3, 2)) for x in order}
+            hero = Character(walk_speed=60)
+            player = box((-20, 20), (5, 16), hero, ec.Slide(), velocity=ec.Velocity(0, 0))
+            space = ec.install()
+            install_characters(space)
+            hero.walk = 1.0
+            while space.position_of(player)[0] < 5:
+                esper.process(1 / 60)
+
+            esper.process(1 / 60)
+
+            assert hero.ground == tiles[3]
+
+
 def test_a_pool_of_tiles_floats_a_crate_alike_in_any_order():
     def floats(order: list[int]) -> tuple[float, ...]:
         with another_world("pool"):
