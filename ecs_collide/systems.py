@@ -287,6 +287,8 @@ def install(
                 f"install() got an unexpected argument {name!r}; it takes "
                 + ", ".join(["space", "priority", "spacing", "dt", *_Settings.__annotations__])
             )
+    if isinstance(priority, bool) or not isinstance(priority, (int, float)):
+        raise TypeError(f"install(priority={priority!r}) must be a number")
     if isinstance(spacing, bool) or not isinstance(spacing, int) or spacing < 1:
         raise ValueError(f"install(spacing={spacing!r}) must be a whole number, 1 or more")
     source = checked_source(dt)

@@ -67,6 +67,12 @@ def test_install_refuses_priorities_that_are_not_apart(spacing):
     assert esper.get_processor(ec.BroadphaseSystem) is None
 
 
+@pytest.mark.parametrize("priority", ["high", None, True])
+def test_install_refuses_a_priority_that_is_no_number(priority):
+    with pytest.raises(TypeError, match=r"install\(priority=.*\) must be a number"):
+        ec.install(priority=priority)
+
+
 def test_install_takes_a_space_or_makes_one():
     space = ec.Space(dim=3)
 

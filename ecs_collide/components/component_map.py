@@ -98,7 +98,10 @@ class Components:
         if len(self.mass.names) != 1:
             raise ValueError(f"mass={mass!r} must name one attribute")
         self.whole_sizes = bool(whole_sizes)
-        self.anchor = None if anchor is None else tuple(float(part) for part in anchor)
+        try:
+            self.anchor = None if anchor is None else tuple(float(part) for part in anchor)
+        except (TypeError, ValueError):
+            self.anchor = (-1.0,)  # refused below
         if self.anchor is not None and not all(0.0 <= part <= 1.0 for part in self.anchor):
             raise ValueError(
                 f"anchor={anchor!r} must be from 0, the lesser side of a box, to 1 on each axis"
@@ -171,7 +174,8 @@ class Components:
 
 def _role(name: str, given: Given) -> Role:
     """Return the type and names given for a role, checked."""
-    kind, names = (given, AXES) if isinstance(given, type) else (given[0], tuple(given[1:]))
+    parts = given if given and isinstance(given, (tuple, list)) else (given, *AXES)
+    kind, names = parts[0], tuple(parts[1:])
     if not isinstance(kind, type):
         raise TypeError(
             f"{name}={given!r} must be a type of component, or a tuple that begins with one"

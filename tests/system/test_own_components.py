@@ -362,6 +362,10 @@ def test_install_again_says_when_they_differ():
         ({"mass": (Weight, "kg", "g")}, "must name one attribute"),
         ({"anchor": (0, 2)}, "from 0, the lesser side of a box, to 1"),
         ({"position": (Rect, "left", "top"), "velocity": (Rect, "left", "vy")}, "Rect.left plays"),
+        ({"position": object()}, "position=<object .* must be a type of component"),
+        ({"position": ()}, r"position=\(\) must be a type of component"),
+        ({"anchor": "centre"}, "anchor='centre' must be from 0"),
+        ({"anchor": 0}, "anchor=0 must be from 0"),
     ],
 )
 def test_what_cannot_be_is_refused(given, message):
