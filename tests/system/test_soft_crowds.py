@@ -198,6 +198,26 @@ def test_members_at_mirrored_places_move_mirrored_if_some_pairs_have_no_room(wra
             assert (a + b + 32) % 64 == pytest.approx(32, abs=EXACT if wrap else 0.0)
 
 
+@pytest.mark.parametrize("speed", [3, 0])
+@pytest.mark.parametrize("wall_first", [True, False])
+def test_an_impact_of_a_displaced_member_has_the_closing_speed_of_its_own_velocity(
+    wall_first, speed
+):
+    if wall_first:
+        box((2.0625, 0), (1, 4))
+    walker = member((0, 0), (1, 1), 60, (speed, 0))
+    if not wall_first:
+        box((2.0625, 0), (1, 4))
+    member((-1, 0), (1, 1), 60)
+    space = ec.install()
+
+    esper.process(1 / 64)
+
+    (hit,) = space.collisions
+    assert hit.closing_speed == speed
+    assert position(walker) == (0.0625, 0)
+
+
 @pytest.mark.parametrize("ranks", [(0, 1), (1, 0)])
 def test_of_two_members_the_one_of_the_lower_dominance_moves(ranks):
     places = [(0, 0), (1, 0)]
