@@ -599,6 +599,7 @@ def test_a_response_of_the_game_cannot_move_a_body_along_a_locked_axis():
     space.respond_with(Jumpy, jump)
     esper.process(1.0)
 
+    assert position(body) == (-4, 0)
     assert velocity(body) == (-8, 0)
 
 
