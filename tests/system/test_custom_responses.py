@@ -172,6 +172,23 @@ def test_a_response_that_makes_it_worse_is_slid_too():
     assert [hit.outcome for hit in space.collisions] == [ec.Outcome.FORCED]
 
 
+def test_a_response_that_resolves_and_then_turns_the_body_back_is_slid_too():
+    def respond(impact):
+        impact.resolve()
+        impact.set_velocity(body, (8, 3))
+
+    body = mover((0, 0), (1, 1), (8, 0), ec.Deflect(), Rubber())
+    box((4, 0), (1, 9))
+    space = ec.install()
+    space.respond_with(Rubber, respond)
+
+    esper.process(1.0)
+
+    assert velocity(body) == (0, 3)
+    assert position(body) == (2, 3 * 0.75)
+    assert [hit.outcome for hit in space.collisions] == [ec.Outcome.FORCED]
+
+
 @pytest.mark.parametrize("immediate", [True, False])
 def test_a_response_deletes_the_target_and_the_bullet_flies_on(immediate):
     def shatter(impact):

@@ -53,6 +53,22 @@ def test_a_body_that_turns_back_at_the_very_edge_of_a_sensor_stays_inside():
     assert [event for event in space.contacts_ended if event.second == zone] == []
 
 
+def test_a_body_that_turns_back_at_the_very_edge_of_a_sensor_leaves_it_on_the_other_side():
+    zone = box((0, 0), (5, 5), ec.Sensor())
+    body = mover((0, 0), (1, 1), (10, 0), ec.Deflect())
+    wall = box((8, 0), (1, 9))
+    space = ec.install()
+
+    esper.process(2.0)  # it meets the wall at x = 6, as it leaves the sensor, and is at -6 at 0.9
+
+    assert position(body) == (-8, 0)
+    ended = [(c.other(body), c.time, c.reason) for c in space.contacts_ended]
+    assert ended == [
+        (wall, 0.3, ec.EndReason.SEPARATED),
+        (zone, pytest.approx(0.9), ec.EndReason.SEPARATED),
+    ]
+
+
 def test_entry_in_one_step_and_exit_in_another():
     runner = mover((0, 0), (1, 1), (8, 0))
     coin = box((5, 0), (1, 1), ec.Sensor())
