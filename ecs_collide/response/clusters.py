@@ -259,11 +259,7 @@ class Clusters(SharedMotion):
 
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
-            if (
-                self.node_of[i, k] == node
-                and self.gravity.acts_on(i)
-                and (not self.gravity.is_split(i, k, self.step.now))
-            ):
+            if self.node_of[i, k] == node and not self.gravity.is_split(i, k, self.step.now):
                 change: cython.double = self.gravity.split(i, k, shared, self.step.now) - shared
                 if self.bodies.controls.rank_of(i) == self.nodes[root].rank:
                     self.push(root, self.bodies.mass[i], change)
@@ -650,8 +646,7 @@ class Clusters(SharedMotion):
     def split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Start the chord of a body at this instant; return whether that bends its path."""
         if (
-            not self.gravity.acts_on(i)
-            or self.gravity.is_split(i, k, self.step.now)
+            self.gravity.is_split(i, k, self.step.now)
             or self.bodies.on_hold[i]
             or self.lasting_root(i, k)
         ):

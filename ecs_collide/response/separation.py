@@ -243,7 +243,7 @@ class Separating:
                 found = True
         for n in range(self.n if found else 0):
             i = self.rows[n]
-            if self.count[i] == 0 or self.reach[i] == 0.0:
+            if self.count[i] == 0:
                 continue
             weight: cython.double = self.size[i] * min(1.0, RELAXATION / self.count[i])
             length: cython.double = 0.0
