@@ -217,13 +217,25 @@ def test_two_of_one_mass_exchange_their_velocities_even_if_gravity_pulls_only_on
 
 def test_a_body_that_lies_on_something_is_hit_at_rest(world, implementation):
     space = ec.install(gravity=(-8.0, 0.0))
+    seen = []
+
+    class Ball:
+        pass
+
+    def respond(impact):
+        seen.append((velocity(crate).x, velocity(crate).y))
+        return ec.DEFAULT
+
+    space.respond_with(Ball, respond)
     wall = box((-1.0, 0.0), (1.0, 9.0))
     crate = mover((1.0, 0.0), (1.0, 1.0), (0.0, 0.0), ec.Slide())
-    ball = mover((1.0, 2.0), (1.0, 1.0), (0.0, -4.0), ec.Slide(), ec.GravityScale(0.0))
+    how = (ec.Slide(), ec.GravityScale(0.0), Ball())
+    ball = mover((1.0, 2.0), (1.0, 1.0), (0.0, -4.0), *how)
 
     esper.process(DT)
 
     met = [(hit.first, hit.second, hit.velocity_first) for hit in space.collisions]
+    assert seen == [(0, 0)]
     assert met == [(wall, crate, (0, 0)), (crate, ball, (0, 0))]
 
 
