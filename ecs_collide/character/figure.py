@@ -143,8 +143,10 @@ class Figure:
                 self.walls.append((three(list(normal)), other))
         if zones:
             self._enter(zones)
-        self.walls.sort(key=lambda wall: self._order(wall[1]))
-        found.sort(key=lambda ground: (ground[0], self._order(ground[1])))
+        if len(self.walls) > 1:
+            self.walls.sort(key=lambda wall: self._order(wall[1]))
+        if len(found) > 1:
+            found.sort(key=lambda ground: (ground[0], self._order(ground[1])))
         return [other for _, other in found if esper.entity_exists(other)]
 
     def _order(self, other: int) -> tuple[object, ...]:
@@ -197,12 +199,14 @@ class Figure:
     def _carriers_among(self, grounds: list[int]) -> Vector | None:
         """Return the velocity with which the space will carry it, or None."""
         carriers = [
-            (-moved[self.up] * self.sign, self._order(ground), moved)
+            (-moved[self.up] * self.sign, ground, moved)
             for ground in grounds
             if (moved := self.velocity_on(ground)) is not None
         ]
+        if len(carriers) > 1:
+            carriers.sort(key=lambda carrier: (carrier[0], self._order(carrier[1])))
         if carriers:
-            return min(carriers)[2]
+            return carriers[0][2]
         if self.entity not in self.space:  # made since the last step
             return None
         # Even if the carrier is gone: the next step adds its velocity for the last time.
