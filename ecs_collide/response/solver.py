@@ -502,12 +502,7 @@ class Solver:
 
         if root == 0:
             return False
-        if (
-            not joins
-            or self.bodies.on_hold[j]
-            or c.is_anchored(j, k)
-            or c.rank_with(j, k) > c.nodes[root].rank
-        ):
+        if not joins or c.is_anchored(j, k) or c.rank_with(j, k) > c.nodes[root].rank:
             c.leave(i, k)
             return True
         return False
@@ -526,8 +521,6 @@ class Solver:
         if self._gives_way_to(second, first, k):
             return first
         if second >= 0 and b.velocity[first, k] != b.velocity[second, k]:
-            self.solid_first = first
-            self.solid_second = second
             return CONFLICT
         return first
 
