@@ -122,7 +122,7 @@ def flows(n: int) -> Pressing:
     boxes = []
     for i in range(n):
         rank, file = divmod(i // 2, side)
-        x, y = rank * 19.0 + 12.0, (file - (side - 1) / 2) * 19.0
+        x, y = rank * 19.0 + 60.0, (file - (side - 1) / 2) * 19.0
         boxes.append(((x if i % 2 else -x) + rng.uniform(-3, 3), y + rng.uniform(-3, 3)))
     walls = [(0.0, sign * (side * 9.5 + 30.0), 4000.0, 20.0) for sign in (-1, 1)]
     return Pressing(boxes, lambda _, i, __: (-SPEED if i % 2 else SPEED, 0.0), walls)

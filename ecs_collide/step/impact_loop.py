@@ -888,13 +888,21 @@ class ImpactLoop:
         if self._crush_if_stuck(p):
             return
         self.pairs.impact[p].resolved_at = self.step.now
-        # Otherwise a bouncing pile, or a body with Stop between two others, would reach the limits.
-        repeats: cython.bint = self.pairs.impact[p].repeats >= (
-            RESIZING_LIMIT if m.resizes else INSTANT_LIMIT
-        )
-        if not (inelastic or gives_way):
-            restitution = self._restitution_of(p, repeats)
-        normal_only |= repeats or gives_way
+        if not (
+            inelastic
+            or gives_way
+            or self.pairs.impact[p].kind == OVERLAP
+            or self.pairs.impact[p].speed < self.step.rest_speed
+            or self.clusters.is_calm(i)
+            or self.clusters.is_calm(j)
+        ):
+            restitution = self.solver.restitution()
+        if self.pairs.impact[p].repeats >= (RESIZING_LIMIT if m.resizes else INSTANT_LIMIT):
+            # A bouncing pile, or a body with Stop between two others, would reach the limits.
+            normal_only = True
+            if restitution < 1.0:
+                restitution = 0.0
+        normal_only |= gives_way
         self.solver.may_part = (
             self.gravity.is_on
             and self.pairs.impact[p].repeats == 0
@@ -912,22 +920,6 @@ class ImpactLoop:
         self.event_buffer.impulse[self.event] += m.impulse
         if b.rare.any_carrier and not (b.on_hold[i] or b.on_hold[j]):
             self.carriers.land()
-
-    @cython.cfunc
-    @cython.inline
-    def _restitution_of(self, p: cython.Py_ssize_t, repeats: cython.bint) -> cython.double:
-        """Return the restitution of an impact; `repeats`: of a pair resolved in this instant."""
-        m: ImpactState = self.solver.impact
-
-        if (
-            self.pairs.impact[p].kind == OVERLAP
-            or self.pairs.impact[p].speed < self.step.rest_speed
-            or self.clusters.is_calm(m.rows[0])
-            or self.clusters.is_calm(m.rows[1])
-        ):
-            return 0.0
-        restitution: cython.double = self.solver.restitution()
-        return 0.0 if repeats and restitution < 1.0 else restitution
 
     @cython.cfunc
     @cython.inline

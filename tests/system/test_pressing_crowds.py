@@ -41,7 +41,7 @@ def kinetic_energy(crowd):
 def test_sweeps_of_a_crowd_are_a_small_multiple_of_its_pairs(name, implementation):
     crowd = Crowd(SCENES[name](200 if implementation == "compiled" else 36))
     space = ec.install(sleep=False)
-    count(crowd, space, 80 if implementation == "compiled" else 40)
+    count(crowd, space, 80 if implementation == "compiled" else 60)
 
     n_pairs, n_sweeps = count(crowd, space, 40 if implementation == "compiled" else 10)
 
