@@ -192,7 +192,7 @@ SCENES = {
 
 
 class Crowd:
-    """A scene in the current esper world.  A `response` replaces those of all boxes."""
+    """A scene in the current esper world.  A `response` replaces that of each box."""
 
     def __init__(self, scene: Pressing, response: Callable[[], object] | None = None) -> None:
         self.scene = scene

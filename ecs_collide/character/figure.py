@@ -298,6 +298,7 @@ class Figure:
         return min(hits, key=lambda hit: (hit.time, self._order(hit.id)))
 
     def _stops(self, centre: Vector, half: Vector, motion: Vector) -> Callable[[int], bool]:
+        """Return whether a body stops it on such a way, as a filter of queries."""
         return lambda other: self._is_stopped_by(other, centre, half, motion)
 
     def _is_stopped_by(self, other: int, centre: Vector, half: Vector, motion: Vector) -> bool:

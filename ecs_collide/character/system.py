@@ -24,8 +24,8 @@ class CharacterSystem(VelocitySystem):
 
     It must run after the game's processors that set the wishes and the velocities of lifts, and
     before `BroadphaseSystem`: `install_characters` puts it there.  Each character sees the others
-    where they were at the end of the last step.  Those that stand on others, jump or meet
-    something are moved from below to above, so their ids make no difference.
+    where they were at the end of the last step.  Those whose
+    strides are not plain are moved from the lowest to the highest, so ids make no difference.
     """
 
     reads = ("position", "extents", "velocity", "whole_sizes", "anchor")

@@ -161,7 +161,7 @@ class ImpactQueue:
         self.order = grown(self.order, n_rows)
 
     def clear(self) -> cython.void:
-        """Begin anew, with pairs that are not queued."""
+        """Begin with an empty queue; no pair may say that it is queued."""
         self.size = self.n_heap = self.n_due = self.front = 0
         self.is_sorted = False
 

@@ -1,7 +1,7 @@
 """The walk of a tree of links: its velocity, and the force that each link would carry.
 
-All members of a tree get one velocity.  So each member passes on the momentum that it has too much,
-and what it gets from the members behind it, through the link by which the walk has reached it.
+All members of a tree get one velocity.  A member that has too much momentum for it passes the rest
+on, through the link by which the walk has reached it.  So do the members behind it, through it.
 """
 
 from __future__ import annotations

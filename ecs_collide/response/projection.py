@@ -76,7 +76,7 @@ class Projection:
     way_rank: cython.longlong
     pieces: cython.int[::1]  # members whose trees must be solved
     n_pieces: cython.Py_ssize_t
-    cycle: cython.int[::1]  # the links of a cycle; those that lose force are negative
+    cycle: cython.int[::1]  # numbers of the links of a cycle, negative if they lose force
     n_searches: cython.longlong
 
     def __init__(self, step: Step, clusters: Clusters):
@@ -158,7 +158,7 @@ class Projection:
         self.n_changes = 0
         if self._stays():
             return False
-        while g.n_waiting:
+        while g.n_waiting:  # more links need another ring
             g.next_waiting()
         g.add_contacts()
         g.collect(start)

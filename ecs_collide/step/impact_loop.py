@@ -929,15 +929,15 @@ class ImpactLoop:
         m: ImpactState = self.solver.impact
         i: cython.Py_ssize_t = m.rows[0]
         j: cython.Py_ssize_t = m.rows[1]
-        rival: cython.Py_ssize_t = -1
 
         if self.pairs.impact[p].resolutions > self.step.pair_limit + REPEAT_LIMIT or (
             self.pairs.impact[p].repeats >= REPEAT_LIMIT and m.resizes
         ):
             self._crush(p, -1 if b.dynamic[i] else i, -1 if b.dynamic[j] else j)
             return True
-        if self.projection.any_lost:
-            rival = self.projection.rival_between(i, j)
+        rival: cython.Py_ssize_t = (
+            self.projection.rival_between(i, j) if self.projection.any_lost else -1
+        )
         if rival >= 0:
             self._crush(p, j if b.dynamic[i] else i, rival)
             return True

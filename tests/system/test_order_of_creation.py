@@ -13,7 +13,7 @@ from ecs_collide.character import Character, install_characters
 from ecs_collide.character.memory import LIFT_SPEEDS
 from ecs_collide.zone import Zone, install_zones
 from tests.pressing import DT, GRAVITY, RESPONSES, SCENES, Pressing
-from tests.scenes import another_world
+from tests.scenes import another_world, box, mover
 
 Parts = Callable[[int], tuple[object, ...]]
 
@@ -22,11 +22,6 @@ MIXED = [ec.Slide, lambda: ec.Deflect(0.3), ec.Stop, ec.Push, ec.Deflect]
 
 def mixed(i: int) -> tuple[object, ...]:
     return (MIXED[i % len(MIXED)](),)
-
-
-def box(centre, half, *parts, velocity=None) -> int:
-    motion = () if velocity is None else (velocity,)
-    return esper.create_entity(ec.Position(*centre), ec.Extents(*half), *motion, *parts)
 
 
 def slide(_: int) -> tuple[object, ...]:
@@ -211,10 +206,7 @@ def test_characters_on_each_other_do_the_same_in_any_order():
             heroes = {i: Character(air_jumps=1, lift_speed=LIFT_SPEEDS[i % 3]) for i in order}
             carriers = [(ec.Carry(),), ()]
             bodies = {
-                i: box(
-                    *((xs[i], 16 + 40 * i), (10, 16), hero, ec.Slide(), *carriers[i % 2]),
-                    velocity=ec.Velocity(0, 0),
-                )
+                i: mover((xs[i], 16 + 40 * i), (10, 16), (0, 0), hero, ec.Slide(), *carriers[i % 2])
                 for i, hero in heroes.items()
             }
             space = ec.install()
@@ -239,8 +231,7 @@ def test_a_character_between_two_walls_and_on_two_tiles_takes_the_left_ones_in_a
             box((-left, 100), (10, 100))
             tiles = {x: box((x, -5), (5, 5)) for x in (left / 4, -left / 4)}
             hero = Character(wall_jump_speed=100, wall_slide_speed=10)
-            velocity = ec.Velocity(0, 0)
-            box((0, 40), (10, 16), hero, ec.Slide(), velocity=velocity)
+            mover((0, 40), (10, 16), (0, 0), hero, ec.Slide())
             install_characters(ec.install())
             hero.walk = 0.25  # towards the right wall, so that it slides down
             for _ in range(20):
@@ -260,7 +251,7 @@ def test_a_character_that_walks_down_onto_two_tiles_is_on_the_left_one_in_any_or
             box((-20, 2), (20, 2))
             tiles = {x: box((x, -2), (3, 2)) for x in order}
             hero = Character(walk_speed=60)
-            player = box((-20, 20), (5, 16), hero, ec.Slide(), velocity=ec.Velocity(0, 0))
+            player = mover((-20, 20), (5, 16), (0, 0), hero, ec.Slide())
             space = ec.install()
             install_characters(space)
             hero.walk = 1.0
@@ -279,7 +270,7 @@ def test_a_pool_of_tiles_floats_a_crate_alike_in_any_order():
                 x, y = 10 * (i % 5) - 20, -10 * (i // 5) - 5
                 water = Zone(buoyancy=1.37 + 0.01 * i, drag=2.3 + 0.1 * i, flow_x=0.7 * i)
                 box((x, y), (5, 5), water, ec.Sensor())
-            crate = box((0.3, 10), (7, 7.3), ec.Slide(), velocity=ec.Velocity(0, 0))
+            crate = mover((0.3, 10), (7, 7.3), (0, 0), ec.Slide())
             space = ec.install(gravity=(0, -900))
             install_zones(space)
             for _ in range(60):
