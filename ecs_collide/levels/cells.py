@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.outlines import Ramp
 from ecs_collide.levels.properties import Factory
 from ecs_collide.levels.reading import check_place
@@ -140,13 +141,13 @@ class TileLayer:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """The tile layers of a level, the lowest first, and the height of its map in pixels.
+    """The tile layers of a level, the lowest first, and where its map lies in the world.
 
     Tiles may be put outside of the layers of a map that is infinite.
     """
 
     layers: tuple[TileLayer, ...] = ()
-    height: float = 0.0
+    frame: Frame = field(default_factory=Frame)
     merge: bool = True
     is_infinite: bool = False
 
@@ -165,7 +166,8 @@ class Grid:
         top = row * high + shape[1]
         bottom = (row + n_rows - 1) * high + shape[3]
         half = ((right - left) / 2, (bottom - top) / 2)
-        centre = (layer.corner[0] + left + half[0], self.height - (layer.corner[1] + top + half[1]))
+        x, y = layer.corner
+        centre = self.frame.to_world(x + left + half[0], y + top + half[1])
         box = SolidBox(centre, half, *layer.kind(number).traits[part])
         check_place(box)
         return box

@@ -373,11 +373,9 @@ class Changes:
         wanted: dict[Chunk, float] = {}
         groups = self.grid.groups
         for layer in self.grid.layers:
-            wide, high_ = (side * size for size in layer.cell)
-            left = (float(low[0]) - layer.corner[0]) / wide
-            right = (float(high[0]) - layer.corner[0]) / wide
-            top = (self.grid.height - float(high[1]) - layer.corner[1]) / high_
-            bottom = (self.grid.height - float(low[1]) - layer.corner[1]) / high_
+            corners = [corner_of(self.grid, layer, float(x), float(y)) for x, y in (low, high)]
+            left, right = (column / side for column, _ in corners)
+            top, bottom = sorted(row / side for _, row in corners)
             for x in range(int(left // 1), int(right // 1) + 1):
                 for y in range(int(top // 1), int(bottom // 1) + 1):
                     away = max(abs(x + 0.5 - (left + right) / 2), abs(y + 0.5 - (top + bottom) / 2))
@@ -480,4 +478,5 @@ def layer_named(grid: Grid, name: str | None) -> int:
 def corner_of(grid: Grid, layer: TileLayer, x: float, y: float) -> tuple[float, float]:
     """Return how many columns and rows of a layer a point lies from cell (0, 0)."""
     wide, high = layer.cell
-    return (x - layer.corner[0]) / wide, (grid.height - y - layer.corner[1]) / high
+    x, y = grid.frame.to_map(x, y)
+    return (x - layer.corner[0]) / wide, (y - layer.corner[1]) / high

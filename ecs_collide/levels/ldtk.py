@@ -19,6 +19,7 @@ from typing import Any
 
 from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
 from ecs_collide.levels.files import LevelFiles
+from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.properties import (
     check_names,
@@ -191,7 +192,7 @@ def _read(
             check_place(found)
             objects.append(found)
     stated = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
-    field_of_tiles = Grid(tuple(layers), float(height), merge)
+    field_of_tiles = Grid(tuple(layers), Frame(float(height)), merge)
     n_cells = sum(len(row) for layer in layers for block in layer.blocks for row in block.rows)
     solids, places = field_of_tiles.solids(n_cells)
     return Level(

@@ -145,7 +145,7 @@ class Level:
 
     def to_world(self, x: float, y: float) -> tuple[float, float]:
         """Return the world point of a point given in the map's pixels, downwards."""
-        return x, self.size[1] - y
+        return self._grid.frame.to_world(x, y)
 
     def to_cell(self, x: float, y: float, layer: str | None = None) -> tuple[int, int]:
         """Return the column and the row of the cell at a point of the world.

@@ -22,6 +22,7 @@ from typing import Any, Literal
 from ecs_collide.components.slope import Slope
 from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
 from ecs_collide.levels.files import LevelFiles
+from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.outlines import Ramp, is_rectangle, ramp_of
 from ecs_collide.levels.properties import (
@@ -236,7 +237,7 @@ class _Reader:
                     found = self.object(thing, layer.name, offset, stated)
                     if found is not None:
                         objects.append(found)
-        grid = Grid(tuple(layers), self.height, self.merge, bool(self.parsed.infinite))
+        grid = Grid(tuple(layers), Frame(self.height), self.merge, bool(self.parsed.infinite))
         solids, places = grid.solids(max_tiles)
         size = (self.parsed.map_size.width * self.cell[0], self.height)
         return Level(
