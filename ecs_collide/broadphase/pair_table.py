@@ -256,7 +256,11 @@ class PairTable:
 
     @cython.inline
     def next_of(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the pair after `pair` in the list of a body, or -1."""
+        """Return the pair after `pair` in the list of a body, or -1.
+
+        The order of the list depends on the trees, so nothing may depend on it: a loop looks for an
+        extreme, queues by a key, or does things of which none changes what another one asks.
+        """
         if not cython.compiled:
             at = self.at[pair]
             return (at.next_of_first if at.first == row else at.next_of_second) - 1

@@ -225,18 +225,16 @@ class Gravity:
             return True
         return self.since[i, k] == t
 
-    def is_shared(self, i: cython.Py_ssize_t, t: cython.double) -> cython.bint:
-        """Return whether contacts have changed the pull of a started body before time `t`."""
-        k: cython.int
+    def is_shared(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
+        """Return whether contacts have changed the pull of a started body before time `t`.
 
-        for k in range(self.bodies.dim):
-            if (
-                not self.held[i, k] & HELD
-                and self.since[i, k] < t
-                and self.pull[i, k] != self.own_pull(i, k)
-            ):
-                return True
-        return False
+        The pull of a damped path, whose chord begins before the step, is not its own either.
+        """
+        return (
+            not self.held[i, k] & HELD
+            and 0.0 <= self.since[i, k] < t
+            and self.pull[i, k] != self.own_pull(i, k)
+        )
 
     def split(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double

@@ -148,13 +148,21 @@ class SlopeGroups:
 
     @may_raise
     def expect(self, i: cython.Py_ssize_t) -> cython.void:
-        """List the contact of a body that has turned for the next `settle`."""
+        """List the contact of a body that has turned for the next `settle`.
+
+        The list is in the order of the contacts, because the one with which a solution begins
+        decides its last bits.  Bodies may turn in the order of a list of pairs.
+        """
         c: cython.Py_ssize_t = self._first_of(i)
+        n: cython.Py_ssize_t = self.n_due
 
         if c >= 0:
-            if self.n_due == self.due.shape[0]:
-                self.due = grown(self.due, 2 * self.n_due)
-            self.due[self.n_due] = c
+            if n == self.due.shape[0]:
+                self.due = grown(self.due, 2 * n)
+            while n > 0 and self.due[n - 1] > c:
+                self.due[n] = self.due[n - 1]
+                n -= 1
+            self.due[n] = c
             self.n_due += 1
 
     @may_raise

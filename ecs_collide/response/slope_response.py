@@ -18,7 +18,8 @@ from __future__ import annotations
 from math import sqrt
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
-from ecs_collide._kernel.constants import FACE_ROUNDING, ResponseCode
+from ecs_collide._kernel.arrays import DOUBLE, zeros
+from ecs_collide._kernel.constants import FACE_ROUNDING, INF, ResponseCode
 from ecs_collide.broadphase.pair_table import NOT_MET, SOLID, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
@@ -31,6 +32,12 @@ from ecs_collide.response.slope_groups import SlopeGroups
 
 PARALLEL = 2.0**-20  # one less the squared cosine of two normals: below, they cannot be told apart
 SERIES: cython.longlong = 2  # repetitions after which all slopes of the instant resolve as one
+MAX_FACES = 32  # searches for a face that a body between slopes and walls closes with
+
+# Rows of `faces`: rows 0 and 1 are followed.  Columns: the normal out of the face, and its velocity.
+PRESSING: cython.int = 2
+TRIED: cython.int = 3
+SPEED: cython.int = 3
 
 
 @cython.final
@@ -46,7 +53,7 @@ class SlopeResponse:
     slopes: Slopes  # finds the line of the impact
     impact: ImpactState
     groups: ReadOnly[SlopeGroups]
-    rests: cython.bint  # whether two contacts leave the last body no velocity but the slope's
+    rests: cython.bint  # whether contacts leave the last body no velocity but the slope's
     solid: cython.Py_ssize_t  # the body that keeps the last body from leaving the slope, or -1
     # the part along the normal of the corner's velocity that no response changes: on locked axes,
     # and by growth; relative to the slope
@@ -56,9 +63,15 @@ class SlopeResponse:
     before: cython.double[3]
     after: cython.double[3]
     pull: cython.double[3]
-    # (3,): the unit normals, out of the slope and out of the other body; how fast the latter moves
-    normal: cython.double[3]
-    second: cython.double[3]
+    normal: cython.double[3]  # the unit normal out of the slope, 0 on locked axes
+    # (4, 6): faces that the body touches beside the slope, relative to the slope
+    faces: cython.double[:, ::1]
+    n_followed: cython.int  # how many of them its velocity follows
+    # (3,): `after` and `pull` before the faces, and one or two faces with the velocity of the first
+    free_after: cython.double[3]
+    free_pull: cython.double[3]
+    face: cython.double[3]
+    other_face: cython.double[3]
     speed: cython.double[3]
 
     def __init__(self, step: Step, impact: ImpactState, correction: PositionCorrection):
@@ -74,8 +87,12 @@ class SlopeResponse:
         self.solid = -1
         self.fixed_speed = 0.0
         self.rests = False
+        self.faces = zeros(DOUBLE, 4, 6)
+        self.n_followed = 0
         if not cython.compiled:
-            for name in ("before", "after", "pull", "normal", "second", "speed"):
+            for name in ("before", "after", "pull", "normal", "free_after", "free_pull"):
+                setattr(self, name, [0.0] * 3)
+            for name in ("face", "other_face", "speed"):
                 setattr(self, name, [0.0] * 3)
 
     def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
@@ -194,11 +211,17 @@ class SlopeResponse:
 
     @may_raise
     def _release(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let gravity alone pull at a body, and at the lasting clusters that it is in."""
+        """Let gravity alone pull at a body, and at its lasting clusters, on axes with a shared pull.
+
+        On other axes its clusters keep their paths.  So a release changes no other answer of
+        `is_shared` than those of the released cluster, and the order of releases decides nothing.
+        """
         k: cython.int
 
-        if self.gravity.acts_on(i) and self.gravity.is_shared(i, self.step.now):
-            for k in range(self.bodies.dim):
+        if not self.gravity.acts_on(i):
+            return
+        for k in range(self.bodies.dim):
+            if self.gravity.is_shared(i, k, self.step.now):
                 self.clusters.even_out(i, k)
                 self.clusters.split_path(i, k)
 
@@ -261,29 +284,61 @@ class SlopeResponse:
             total += along * along
         return sqrt(total)
 
-    @may_raise
     def _fit_between(self, p: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
-        """Satisfy also the other contacts of the body with bodies that give no way.
+        """Find the nearest velocity on the slope that closes with no other face that the body touches.
 
-        Returns False if there is no velocity that satisfies them.
+        Only faces of bodies that give no way count.  Returns False if there is no such velocity.
+        """
+        k: cython.int
+        _n: cython.int
+
+        self.n_followed = 0
+        for k in range(self.bodies.dim):
+            self.free_after[k] = self.after[k]
+            self.free_pull[k] = self.pull[k]
+        for _n in range(MAX_FACES):
+            if not self._find_pressing(p, i):
+                return True
+            if not self._follow_pressing():
+                return False
+        return False
+
+    def _find_pressing(self, p: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
+        """Find the face with which the body closes fastest, as row PRESSING of `faces`.
+
+        Of equally fast ones the first partner in space counts, because the order of a body's pairs
+        depends on the tree.  Returns False if the body closes with none.
         """
         q: cython.Py_ssize_t = self.pairs.head_of(i)
+        found: cython.Py_ssize_t = -1
+        fastest: cython.double = 0.0
+        k: cython.int
 
         while q >= 0:
-            if q != p and self._presses(q, i) and not self._satisfy_both(q, i):
-                return False
+            speed: cython.double = self._closing(TRIED) if q != p and self._find_face(q, i) else 0.0
+            if speed > fastest or (
+                speed == fastest
+                and found >= 0
+                and self.pairs.precedes(q, i, found, i, self.bodies, False)
+            ):
+                found = q
+                fastest = speed
+                for k in range(SPEED + 3):
+                    self.faces[PRESSING, k] = self.faces[TRIED, k]
             q = self.pairs.next_of(q, i)
-        return True
+        if found >= 0:
+            self.solid = self.pairs.partner(found, i)
+        return found >= 0
 
-    @may_raise
-    def _presses(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
-        """Return whether the body closes in a touching pair with a body that gives no way."""
+    def _find_face(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
+        """Find the face that body i touches in a pair, as row TRIED of `faces`.
+
+        Returns False if it touches none, or if the partner gives way.
+        """
         b: Bodies = self.bodies
         c: PositionCorrection = self.correction
         j: cython.Py_ssize_t = self.pairs.partner(q, i)
         k: cython.int
-        towards: cython.double = 0.0
-        sizes: cython.double = 0.0
 
         if self.pairs.at[q].state != SOLID or self.pairs.at[q].is_withdrawn:
             return False
@@ -291,65 +346,165 @@ class SlopeResponse:
         b.advance(j, self.step.now)
         if not c.is_touching(q) or b.dynamic_along(j, c.axis):
             return False
-        sign: cython.int = 1 if self.pairs.at[q].first == i else -1
+        sign: cython.double = 1.0 if (self.pairs.at[q].first == i) == (c.sign > 0) else -1.0
         for k in range(b.dim):
-            self.second[k] = 0.0
-            self.speed[k] = b.velocity[j, k] - b.velocity[self.slopes.slope, k]
-        if is_slanted(c.sign):
-            for k in range(b.dim):
-                self.second[k] = c.slopes.normal_on(k)
-        else:
-            self.second[c.axis] = sign * (1.0 if c.sign > 0 else -1.0)
-        for k in range(b.dim):
-            if b.growth[i, k] != 0.0 and self.second[k] != 0.0:
-                self.speed[k] += b.growth[i, k] if self.second[k] > 0.0 else -b.growth[i, k]
-            part: cython.double = (
-                self.after[k] + 0.5 * self.pull[k] - self.speed[k]
-            ) * self.second[k]
-            towards += part
-            sizes += abs(part)
-            # Over the high end of a line it leaves the slope, unless it moves down.
-            if is_slanted(c.sign) and k == c.axis and part >= 0.0 and c.slopes.is_at_high_end():
-                return False
-        return towards < -FACE_ROUNDING * sizes
-
-    def _satisfy_both(self, q: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
-        """Find the velocity that follows the slope and the body of pair `q`, nearest to the one before."""
-        b: Bodies = self.bodies
-        k: cython.int
-        across: cython.double = self._dot(self.normal, self.second)
-        one: cython.double = self._dot(self.normal, self.normal)
-        other: cython.double = self._dot(self.second, self.second)
-        det: cython.double = one * other - across * across
-        is_still: cython.bint = True
-
-        self.solid = self.pairs.partner(q, i)
-        if det <= PARALLEL and across < 0.0:
-            return False
-        for k in range(b.dim):
-            is_still &= self.speed[k] == 0.0
-        first: cython.double = -(self._dot(self.after, self.normal) + self.fixed_speed)
-        second: cython.double = self._dot(self.speed, self.second) - self._dot(
-            self.after, self.second
-        )
-        pull: cython.double = min(0.0, self._dot(self.pull, self.second))
-        if det <= PARALLEL:  # two parts of one slope, one of which moves faster
-            for k in range(b.dim):
-                self.after[k] += self.second[k] * (second / other)
+            normal: cython.double = sign if k == c.axis else 0.0
+            if is_slanted(c.sign):
+                normal = c.slopes.normal_on(k)
+            speed: cython.double = b.velocity[j, k] - b.velocity[self.slopes.slope, k]
+            if b.growth[i, k] != 0.0 and normal != 0.0:
+                speed += b.growth[i, k] if normal > 0.0 else -b.growth[i, k]
+            self.faces[TRIED, k] = normal
+            self.faces[TRIED, SPEED + k] = speed
+        if not is_slanted(c.sign) or not c.slopes.is_at_high_end():
             return True
-        for k in range(b.dim):
-            self.after[k] += self.normal[k] * ((first * other - second * across) / det)
-            self.after[k] += self.second[k] * ((second * one - first * across) / det)
-            self.pull[k] += self.normal[k] * (pull * across / det)
-            self.pull[k] -= self.second[k] * (pull * one / det)
-        if b.dim == 2:
-            for k in range(b.dim):
-                self.pull[k] = 0.0
-                if is_still:
-                    self.after[k] = 0.0
-            self.rests = is_still
+        # Over the high end of a line it leaves the slope, unless it moves down.
+        path: cython.double = self.after[c.axis] + 0.5 * self.pull[c.axis]
+        return (path - self.faces[TRIED, SPEED + c.axis]) * self.faces[TRIED, c.axis] < 0.0
+
+    def _closing(self, n: cython.int) -> cython.double:
+        """Return how fast the path closes with a face, or 0 if by no more than rounding."""
+        k: cython.int
+        away: cython.double = 0.0
+        sizes: cython.double = 0.0
+
+        for k in range(self.bodies.dim):
+            speed: cython.double = self.faces[n, SPEED + k]
+            away += (self.after[k] + 0.5 * self.pull[k] - speed) * self.faces[n, k]
+            sizes += abs(self.free_after[k]) + abs(self.free_pull[k]) + abs(speed)
+        return -away if away < -FACE_ROUNDING * sizes else 0.0
+
+    def _follow_pressing(self) -> cython.bint:
+        """Follow the pressing face too, by the least change; return False if that is impossible.
+
+        The velocity before was the nearest one for the followed faces.  So the nearest one now
+        follows the pressing face, and in 3D maybe another one.
+        """
+        n: cython.int
+        k: cython.int
+        best: cython.int = -1
+        least: cython.double = INF
+
+        if self._follow(PRESSING) and self._fits():
+            self.n_followed = 0
+        else:
+            for n in range(self.n_followed):
+                if self._follow_both(PRESSING, n) and self._fits():
+                    change: cython.double = 0.0
+                    for k in range(3):
+                        more: cython.double = self.after[k] - self.free_after[k]
+                        change += more * more
+                    if change < least:
+                        least = change
+                        best = n
+            if best < 0:
+                return False
+            self._follow_both(PRESSING, best)
+            self.n_followed = 1
+            for k in range(SPEED + 3):
+                self.faces[0, k] = self.faces[best, k]
+        for k in range(SPEED + 3):
+            self.faces[self.n_followed, k] = self.faces[PRESSING, k]
+        self.n_followed += 1
         return True
 
+    def _fits(self) -> cython.bint:
+        """Return whether the path closes with none of the followed faces."""
+        n: cython.int
+        fits: cython.bint = True
+
+        for n in range(self.n_followed):
+            fits &= self._closing(n) == 0.0
+        return fits
+
+    def _follow(self, n: cython.int) -> cython.bint:
+        """Find the nearest velocity that follows the slope and a face; return False if none does."""
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            self.face[k] = self.faces[n, k]
+            self.speed[k] = self.faces[n, SPEED + k]
+            self.after[k] = self.free_after[k]
+            self.pull[k] = self.free_pull[k]
+        across: cython.double = self._dot(self.normal, self.face)
+        one: cython.double = self._dot(self.normal, self.normal)
+        other: cython.double = self._dot(self.face, self.face)
+        det: cython.double = one * other - across * across
+        if det <= PARALLEL and across < 0.0:
+            return False
+        first: cython.double = -(self._dot(self.after, self.normal) + self.fixed_speed)
+        second: cython.double = self._dot(self.speed, self.face) - self._dot(self.after, self.face)
+        pull: cython.double = min(0.0, self._dot(self.pull, self.face))
+        if det <= PARALLEL:  # two parts of one slope, one of which moves faster
+            for k in range(self.bodies.dim):
+                self.after[k] += self.face[k] * (second / other)
+            return True
+        for k in range(self.bodies.dim):
+            self.after[k] += self.normal[k] * ((first * other - second * across) / det)
+            self.after[k] += self.face[k] * ((second * one - first * across) / det)
+            self.pull[k] += self.normal[k] * (pull * across / det)
+            self.pull[k] -= self.face[k] * (pull * one / det)
+        if self.bodies.dim == 2:
+            self._rest(self._is_still(n))
+        return True
+
+    def _follow_both(self, n: cython.int, m: cython.int) -> cython.bint:
+        """Find the velocity that follows the slope and two faces; return False if none does."""
+        k: cython.int
+        one: cython.double = -self.fixed_speed
+        two: cython.double = 0.0
+        three: cython.double = 0.0
+
+        if self.bodies.dim == 2:
+            return False
+        for k in range(3):
+            self.face[k] = self.faces[n, k]
+            self.other_face[k] = self.faces[m, k]
+            self.after[k] = self.free_after[k]
+            one -= self.after[k] * self.normal[k]
+            two += (self.faces[n, SPEED + k] - self.after[k]) * self.face[k]
+            three += (self.faces[m, SPEED + k] - self.after[k]) * self.other_face[k]
+        det: cython.double = 0.0
+        for k in range(3):
+            det += self.normal[k] * self._cross(self.face, self.other_face, k)
+        if abs(det) <= PARALLEL:
+            return False
+        for k in range(3):
+            self.after[k] += (
+                one * self._cross(self.face, self.other_face, k)
+                + two * self._cross(self.other_face, self.normal, k)
+                + three * self._cross(self.normal, self.face, k)
+            ) / det
+        self._rest(self._is_still(n) and self._is_still(m))
+        return True
+
+    def _cross(self, one: cython.p_double, other: cython.p_double, k: cython.int) -> cython.double:
+        """Return a component of the cross product of two vectors."""
+        i: cython.int = (k + 1) % 3
+        j: cython.int = (k + 2) % 3
+
+        return one[i] * other[j] - one[j] * other[i]
+
+    def _is_still(self, n: cython.int) -> cython.bint:
+        """Return whether a face moves with the slope."""
+        k: cython.int
+        is_still: cython.bint = True
+
+        for k in range(self.bodies.dim):
+            is_still &= self.faces[n, SPEED + k] == 0.0
+        return is_still
+
+    def _rest(self, is_still: cython.bint) -> cython.void:
+        """Note that contacts leave the body one velocity; `is_still` if that is the slope's."""
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            self.pull[k] = 0.0
+            if is_still:
+                self.after[k] = 0.0
+        self.rests = is_still
+
+    @may_raise
     def _write(self, i: cython.Py_ssize_t) -> cython.void:
         """Give the body its new path and its new pull."""
         b: Bodies = self.bodies

@@ -1076,6 +1076,84 @@ def test_gravity_pulls_a_body_along_the_edge_between_a_slope_and_a_wall():
         assert len(space.collisions) <= 4
 
 
+#   The crate touches the line of a slope, which rises by 1 in 1, and two walls of a corner.
+@pytest.mark.parametrize("mirror", [(1, 1), (-1, 1), (1, -1)])
+def test_a_crate_that_walls_of_a_corner_push_up_a_slope_follows_all_three(mirror):
+    x, z = mirror
+    box((x, -1, 0), (2, 2, 2), ec.Slope("right" if x > 0 else "left"))
+    box((-2 * x, 0, 0), (1, 3, 3), ec.Velocity(2 * x, 0, 0))
+    box((0, 0, -2 * z), (3, 3, 1), ec.Velocity(0, 0, 3 * z))
+    crate = mover((0, 0, 0), (1, 1, 1), (0, -1, 0), ec.Slide())
+    ec.install(dim=3)
+
+    esper.process(1 / 64)
+
+    assert velocity(crate, 3) == (2 * x, 2, 3 * z)
+
+
+def test_a_crate_in_a_pit_of_slopes_and_walls_gets_into_none_of_them(volume):
+    rng = random.Random(2)
+    parts = {  # by the normal of a face, out of it: the centre, the half sizes, and a slope
+        (-1, 1, 0): ((1, -1, 0), (2, 2, 2), (1, 0, 0)),
+        (1, 1, 0): ((-1, -1, 0), (2, 2, 2), (-1, 0, 0)),
+        (0, 1, -1): ((0, -1, 1), (2, 2, 2), (0, 0, 1)),
+        (0, 1, 1): ((0, -1, -1), (2, 2, 2), (0, 0, -1)),
+        (-1, 0, 0): ((2, 0, 0), (1, 3, 3), None),
+        (1, 0, 0): ((-2, 0, 0), (1, 3, 3), None),
+        (0, 0, -1): ((0, 0, 2), (3, 3, 1), None),
+    }
+    for n in range(volume(40, 1000)):
+        normals = rng.sample([*parts], 4)
+        speed = [rng.choice([0, 1, -2, rng.uniform(-3, 3)]) for _ in range(3)]
+        with another_world(f"{esper.current_world} {n}"):
+            space = ec.install(dim=3, gravity=(0, rng.choice([0, -10]), 0))
+            for normal in normals:
+                centre, half, rise = parts[normal]
+                box(centre, half, *(() if rise is None else (ec.Slope(rise),)))
+            crate = mover((0, 0, 0), (1, 1, 1), speed, ec.Slide())
+            for _ in range(3):
+                esper.process(1 / 64)
+                place = position(crate, 3)
+                for normal in normals:
+                    assert sum(a * b for a, b in zip(normal, place, strict=True)) >= -SLOP, (
+                        n,
+                        normals,
+                        speed,
+                        place,
+                    )
+                assert all(hit.outcome != ec.Outcome.CRUSHED for hit in space.collisions)
+
+
+def play_corner(walls, speed, order, side):
+    """Return the path of a crate on a slope between walls, mirrored and mirrored back for -1."""
+    parts = [((side, -1, 0), (2, 2, 2), ec.Slope((side, 0, 0)))]
+    for (x, y, z), pace in walls:
+        half = [1 if number else 3 for number in (x, y, z)]
+        parts.append(((x * side, y, z), half, ec.Velocity(-x * side * pace, -y * pace, -z * pace)))
+    with another_world(f"{esper.current_world} {order} {side}"):
+        ec.install(dim=3, gravity=(0, -10, 0))
+        for n in order:
+            box(*parts[n])
+        crate = mover((0, 0, 0), (1, 1, 1), (speed[0] * side, *speed[1:]), ec.Slide())
+        path = []
+        for _ in range(3):
+            esper.process(1 / 64)
+            x, y, z = position(crate, 3)
+            path.append((x * side, y, z))
+    return path
+
+
+def test_a_crate_on_a_slope_between_walls_goes_on_alike_mirrored_and_in_any_order(volume):
+    rng = random.Random(1)
+    sides = [(2, 0, 0), (-2, 0, 0), (0, 0, 2), (0, 0, -2), (0, -2, 0)]
+    for n in range(volume(12, 1000)):
+        walls = [(side, rng.choice([0, 0, 0.5, -0.25])) for side in rng.sample(sides, 2)]
+        speed = [rng.choice([0, 1, -2, rng.uniform(-3, 3)]) for _ in range(3)]
+        usual = play_corner(walls, speed, (0, 1, 2), 1)
+        for order, side in (((2, 1, 0), 1), ((0, 1, 2), -1)):
+            assert play_corner(walls, speed, order, side) == usual, (n, walls, speed)
+
+
 def test_a_character_that_meets_a_sliding_enemy_takes_few_impacts():
     ramp(centre=(0, 80), half=(160, 80))
     character = Character(walk_speed=120)

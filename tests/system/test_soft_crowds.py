@@ -423,6 +423,24 @@ def test_members_beside_a_carrier_part_in_a_first_step_before_which_was_a_restor
     assert space.positions()[:2, 0].tolist() == pytest.approx([-0.5, 1.5])
 
 
+@pytest.mark.parametrize("damping", [None, 1.0])
+def test_no_displacement_is_left_in_new_members_far_from_a_slope_and_a_carrier(damping):
+    box((300, 0), (5, 0.5), ec.Carry())
+    box((600, 0), (5, 5), ec.Slope("right"))
+    ec.install(gravity=(0, -10))
+    take(3)
+    drag = () if damping is None else (ec.Damping(damping),)
+    both = [
+        member((0.5 * n, 0), (0.6, 0.6), 30.0, (1, 0), ec.GravityScale(0.0), *drag)
+        for n in range(2)
+    ]
+
+    take(1)
+
+    for one in both:
+        assert velocity(one) == pytest.approx((math.exp(-(damping or 0) * DT), 0), rel=1e-12)
+
+
 def test_a_step_that_fails_leaves_no_displacement_in_a_velocity():
     class Angry:
         pass
