@@ -489,7 +489,8 @@ class Tree:
             return
         if greatest >= MAX_ITEMS:
             raise IndexError(f"item {greatest} must be less than 2**27")
-        room: cython.Py_ssize_t = max(greatest + 1, 2 * self.nodes.item_room)
+        # Some room is left, or the first item after a large build would copy everything.
+        room: cython.Py_ssize_t = max((greatest + 1) * 5 // 4, 2 * self.nodes.item_room)
         self.found = grown(self.found, room)
         self.fat_bounds.make_room(room)
         self.nodes.make_room_for_items(room)  # last, because it sets the room

@@ -53,7 +53,7 @@ class IdMap:
 
         if self.n + n_more <= room:
             return False
-        room = max(self.n + n_more, 2 * room)
+        room = max((self.n + n_more) * 5 // 4, 2 * room)  # or the next id would copy all
         bits: cython.int = 4
         while 1 << bits < 2 * room:
             bits += 1

@@ -153,7 +153,7 @@ class Nodes:
 
         if room <= old:
             return
-        room = max(room, 2 * old)
+        room = max(room * 5 // 4, 2 * old)
         self.box = _grown_doubles(self.box, 16 * dim * room)
         self.build_box = _grown_doubles(self.build_box, 2 * dim * room)
         self.lanes = _grown_floats(self.lanes, 16 * dim * room)

@@ -110,7 +110,8 @@ class BodyTable:
         wanted = self.capacity - len(self._free) + n_more
         if wanted <= self.capacity:
             return False
-        self.bodies.reserve(max(wanted, self.capacity + self.capacity // 2))
+        # Some rows are left, or the first body after a level would copy the whole table.
+        self.bodies.reserve(max(wanted + wanted // 4, self.capacity + self.capacity // 2))
         self.bind()
         return True
 

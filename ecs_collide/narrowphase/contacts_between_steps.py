@@ -286,6 +286,8 @@ class Contacts:
     parted: cython.longlong[::1]
     pressed_in: cython.longlong[::1]  # by row: `n_calls` of the last call that found it pressed
     n_calls: cython.longlong  # of `find_pressed`
+    n_forgotten: cython.longlong  # bodies, in all calls of `forget`
+    places: cython.longlong[::1]  # by row: the number of a body among these; a later one is less
 
     def __init__(self, bodies: Bodies, event_buffer: EventBuffer):
         self.bodies = bodies
@@ -299,6 +301,8 @@ class Contacts:
         self.parted = zeros(LONG, 1)
         self.pressed_in = zeros(LONG, 1)
         self.n_calls = 0
+        self.n_forgotten = 0
+        self.places = zeros(LONG, 1)
 
     # -- before a step, and rollback --
 
@@ -373,22 +377,26 @@ class Contacts:
         """End all contacts of some bodies, each body's for its reason, in one pass.
 
         If both bodies of a contact are among them, the one that comes first gives the reason.
+        O(bodies given + contacts).
         """
         n: cython.Py_ssize_t
         n_left: cython.Py_ssize_t = 0
-        # by row: the place of a body in `rows` from the end, from 1 on; 0 for all others
-        places: cython.longlong[::1] = zeros(LONG, self.bodies.centre.shape[0])
 
+        if self.places.shape[0] < self.bodies.centre.shape[0]:
+            self.places = zeros(LONG, self.bodies.centre.shape[0])
+        last: cython.longlong = self.n_forgotten  # the largest place of earlier calls
+        places: cython.longlong[::1] = self.places
+        self.n_forgotten += rows.shape[0]
         for n in range(rows.shape[0]):
             self.forgotten.append(rows[n])
-            places[rows[n]] = rows.shape[0] - n
+            places[rows[n]] = self.n_forgotten - n
         for n in range(self.rows.n):
             place: cython.longlong = max(
                 places[self.rows.at[n].first], places[self.rows.at[n].second]
             )
-            if place:
-                self.report_end(n, AT_START, 0.0, reasons[rows.shape[0] - place])
-                self._wake_partner(n, rows[rows.shape[0] - place])
+            if place > last:
+                self.report_end(n, AT_START, 0.0, reasons[self.n_forgotten - place])
+                self._wake_partner(n, rows[self.n_forgotten - place])
             else:
                 self.rows.move(n, n_left)
                 n_left += 1

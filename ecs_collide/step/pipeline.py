@@ -249,10 +249,9 @@ class Pipeline:
         # 1. Place still bodies that changed; wake sleepers near them and on deleted bodies.
         if lists.touched_still.shape[0]:
             timeline.place_still(lists.touched_still)
-        if timeline.sleeping.n:
+        if timeline.sleeping.n and (lists.touched_still.shape[0] or lists.altered):
             self.registry.wake_near()
-        elif lists.altered:
-            lists.altered.clear()
+        lists.altered.clear()
         # 2. Apply locks and limits before riders get their carriers' velocities; wake these riders.
         timeline.restrain(lists.moving)
         riders: list = timeline.carriers.carry_riders()
@@ -267,8 +266,9 @@ class Pipeline:
         timeline.place_moving(lists.moving, dt)
         timeline.push_out(lists.moving)
         # 5. Wake the islands that these paths, now with the ways out, reach.
-        if timeline.sleeping.n_leaning or self.reader.pressed or len(lists.pressed):
-            self.registry.wake_reached()
+        reached: list = timeline.sleeping.reached_by(lists.moving)
+        if reached or self.reader.pressed or len(lists.pressed):
+            self.registry.wake_reached(reached)
 
     @may_raise
     def _compare(self, timeline: Timeline) -> cython.bint:

@@ -476,14 +476,16 @@ class BodyRegistry:
             self._part()
             self._list_moving()
 
-    def wake_reached(self) -> None:
-        """Wake the islands that the paths of this step may reach, from the present positions."""
-        rows, sleeping = self.moving, self._timeline.sleeping
-        while sleeping.n_leaning and len(rows):
-            rows = self.sleep.wake_with_islands(sleeping.reached_by(rows.data))
-            if len(rows):
-                self._list_woken(has_woken=True)
-                self._timeline.place_woken(rows.data)
+    def wake_reached(self, reached: list[int]) -> None:
+        """Wake the islands that the paths of this step may reach, from the present positions.
+
+        `reached` are the rows of sleeping bodies that the paths of the moving bodies may reach.
+        """
+        while reached:
+            rows = self.sleep.wake_with_islands(reached)
+            self._list_woken(has_woken=True)
+            self._timeline.place_woken(rows.data)
+            reached = self._timeline.sleeping.reached_by(rows.data)
         pressed = np.array(self.reader.pressed, np.int64)
         self.lists.pressed = pressed[self.table.asleep[pressed] != 0]
         self.table.velocity[self.lists.pressed] = 0.0

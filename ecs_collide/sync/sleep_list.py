@@ -112,11 +112,7 @@ class Sleep:
 
     def wake_near(self, placed: RowArray) -> bool:
         """Wake bodies beside a still body that is new or has changed."""
-        if self.n == 0:
-            self.altered.clear()
-            return False
         rows = np.array(self.altered, np.int64)
-        self.altered.clear()
         rows = union(placed, rows[self._table.moves[rows] == 0])
         return self.wake(self._timeline.sleeping.near(rows.data))
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import esper
 import pytest
 
@@ -37,3 +39,24 @@ def test_a_listener_is_paid_for_by_events_and_not_by_bodies(world):
     assert n_events > 5.0
     assert few[0] < 2000
     assert many[0] < few[0] + 500 * n_events
+
+
+def test_a_body_that_sleeps_costs_a_quiet_step_no_call(world):
+    def calls(*more: object) -> int:
+        esper.clear_database()
+        esper.create_entity(ec.Position(0, -10), ec.Extents(500, 10))
+        esper.create_entity(ec.Position(200, 100), ec.Extents(1, 1), ec.Velocity(10, 0))
+        esper.create_entity(ec.Position(0, 1), ec.Extents(1, 1), *more)
+        space = ec.install()
+        for _ in range(40):
+            esper.process(1 / 60)
+        assert space.stats.asleep == len(more) // 2
+        found = []
+        sys.setprofile(lambda _, event, __: found.append(event))
+        try:
+            esper.process(1 / 60)
+        finally:
+            sys.setprofile(None)
+        return len(found)
+
+    assert calls(ec.Velocity(0, 0), ec.Slide()) == calls()
