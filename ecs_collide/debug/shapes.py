@@ -9,6 +9,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide._kernel.arrays import take_rows
 from ecs_collide.events import ContactKind, PrintsItsName
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.inspection import BodyKind, ContactPoints
@@ -188,7 +189,7 @@ def collect(space: Space, show: Show, camera: Camera) -> tuple[Shapes, Shapes]:
     if Show.BOXES in show:
         on = kinds & BodyKind.DISABLED == 0
         low, high = space.boxes()
-        boxes.add(*_visible(low[on], high[on], camera), PALETTE.take(kinds[on], axis=0))
+        boxes.add(*_visible(low[on], high[on], camera), take_rows(PALETTE, kinds[on]))
     if Show.GHOSTS in show:
         ghosts, dim = space.impact_boxes(), space.dim
         corners = ghosts.mins.reshape(-1, dim), ghosts.maxs.reshape(-1, dim)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ecs_collide._kernel.arrays import take_rows
 from ecs_collide._kernel.constants import Exclusion, SleepState, Trait
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
@@ -159,7 +160,7 @@ class Inspection:
     def _of_bodies(self, entities: ArrayLike | None, column: str, name: str) -> Doubles:
         """Return a column of the table for bodies; for new bodies, their attribute `name`."""
         rows, new = self._lookup.rows(entities)
-        values: Doubles = getattr(self._registry.table, column).take(rows, axis=0)
+        values: Doubles = take_rows(getattr(self._registry.table, column), rows)
         for place, entity in new:
             values[place] = getattr(self._lookup.new_body(entity), name)
         return values
@@ -200,15 +201,15 @@ class Inspection:
             raise ValueError(f"fraction={fraction!r} must be from 0 to 1")
         (rows, new), c = self._lookup.rows(entities), self._registry.table
         refuse_within_step("interpolated", self._state.is_stepping)
-        now = c.seen_centre.take(rows, axis=0)
+        now = take_rows(c.seen_centre, rows)
         if fraction < 1.0:
-            before = self._registry.start.centres().take(rows, axis=0)
+            before = take_rows(self._registry.start.centres(), rows)
             with np.errstate(invalid="ignore"):  # quarantined bodies
                 displacements = now - before
                 if self._domain is not None:
-                    moves = c.moves.take(rows)[:, None] != 0
+                    moves = take_rows(c.moves, rows)[:, None] != 0
                     displacements = self._domain.whole_displacement(
-                        displacements, c.motion.take(rows, axis=0) * moves
+                        displacements, take_rows(c.motion, rows) * moves
                     )
                 shown = before + displacements * fraction
             if self._domain is not None:
@@ -226,7 +227,7 @@ class Inspection:
     def boxes(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return the min and the max corners of bodies, two float64 (n, dim)."""
         (rows, new), c = self._lookup.rows(entities), self._registry.table
-        mins, maxs = c.tight_min.take(rows, axis=0), c.tight_max.take(rows, axis=0)
+        mins, maxs = take_rows(c.tight_min, rows), take_rows(c.tight_max, rows)
         for place, entity in new:
             mins[place], maxs[place] = self._lookup.new_body(entity).corners
         if (present := self._queried.present) is not None:
@@ -249,7 +250,7 @@ class Inspection:
     def swept_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return bounds around the paths of bodies in the last step, two float64 (n, dim)."""
         (rows, new), c = self._lookup.rows(entities), self._registry.table
-        mins, maxs = c.swept_min.take(rows, axis=0), c.swept_max.take(rows, axis=0)
+        mins, maxs = take_rows(c.swept_min, rows), take_rows(c.swept_max, rows)
         out = c.quarantined[rows] != 0
         out[[place for place, _ in new]] = True
         mins[out] = maxs[out] = np.nan
