@@ -99,6 +99,22 @@ class ImpactBoxes(NamedTuple):
     normals: Doubles
 
 
+class SlopeOutlines(NamedTuple):
+    """The solid parts of slopes, to draw them.
+
+    Attributes
+    ----------
+    places : int64 (n,)
+        The index of each slope in the list of entities.
+    corners : float64 (n, 4, 2)
+        The corners of each solid part on the first two axes, in order around it.  The first two
+        are on its solid side; where the line begins at that side, two corners coincide.
+    """
+
+    places: Longs
+    corners: Doubles
+
+
 class Inspection:
     """Returns bodies, trees, pairs and contacts as arrays, and a fingerprint of them.
 
@@ -235,6 +251,17 @@ class Inspection:
             mins[places], maxs[places] = present.mins[here], present.maxs[here]
         return mins, maxs
 
+    def slope_outlines(self, entities: ArrayLike | None = None) -> SlopeOutlines:
+        """Return the solid parts of those bodies that are slopes, on the first two axes."""
+        (rows, new), c = self._lookup.rows(entities), self._registry.table
+        is_slope = c.slope[rows] != 0
+        is_slope[[place for place, _ in new]] = False  # no step has read it
+        shape_of = self._state.timeline.step.slopes.shape_of
+        shapes = {n: shape_of(rows[n]) for n in np.flatnonzero(is_slope).tolist()}
+        places = np.array([n for n, shape in shapes.items() if shape], np.int64)
+        lines = np.array([shape for shape in shapes.values() if shape]).reshape(-1, 6)
+        return SlopeOutlines(places, _outlines(lines, *self.boxes(self._ids(entities)[places])))
+
     def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return the fat bounds of bodies, two float64 (n, dim); NaN without fat bounds."""
         rows, new = self._lookup.rows(entities)
@@ -343,3 +370,27 @@ def _add(digest: hashlib.blake2b, numbers: NDArray[np.generic]) -> None:
         array[np.isnan(array)] = np.nan
     if array.size:
         digest.update(array.view(np.uint8).data)
+
+
+def _outlines(lines: Doubles, mins: Doubles, maxs: Doubles) -> Doubles:
+    """Return the solid parts of boxes on the first two axes, float64 (n, 4, 2).
+
+    `lines` has the six numbers of `Slopes.shape_of` for each box.
+    """
+    axis, forth, up_axis, out, low, high = lines.T.copy()
+    run, up = axis.astype(np.int64), up_axis.astype(np.int64)
+    from_front, from_above = run == 2, up == 2  # in 3D, along the rise or along the heights
+    low[from_front] = high[from_front]
+    low[from_above] = high[from_above] = 1.0
+    run[from_front] = 1 - up[from_front]
+    up[from_above] = 1 - run[from_above]
+    each = np.arange(len(lines))
+    along = np.stack([mins[each, run], maxs[each, run]])
+    height = np.stack([mins[each, up], maxs[each, up]])
+    start, end = np.where(forth > 0.0, along, along[::-1])
+    base, top = np.where(out > 0.0, height, height[::-1])
+    corners = np.empty((len(lines), 4, 2))
+    corners[each, :, run] = np.stack([start, end, end, start], axis=1)
+    rise = top - base
+    corners[each, :, up] = np.stack([base, base, base + high * rise, base + low * rise], axis=1)
+    return corners
