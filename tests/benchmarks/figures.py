@@ -69,7 +69,7 @@ OPEN_SCENES = {
 
 # The page, its words with {} for each figure, and the figures.
 FIGURES = [
-    ("README.md", "1,000 bodies are saved in {} ms and taken back in {} ms", KEPT),
+    ("README.md", "The state of 1,000 bodies is saved in {} ms and restored in {} ms", KEPT),
     (
         "docs/platformers.md",
         "walk with nothing ahead takes {} ms. That is {} times as long as with 300 plain `Slide` "
