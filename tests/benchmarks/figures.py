@@ -62,8 +62,10 @@ OPEN_SCENES = {
     "800 that walk against each other in a row": "rows",
     "800 that walk against each other in a corridor": "flows",
     "800 of mixed sizes, masses and responses": "mixed",
-    "800 in a corridor that narrows": "jam",
-    "800 that fall into a pit": "heap",
+    "800 in a narrowing corridor": "jam",
+    "800 in a narrowing corridor, with sleep": "jam with sleep",
+    "800 falling into a pit": "heap",
+    "800 falling into a pit, with sleep": "heap with sleep",
     "one that 800 walk to": "one against many",
 }
 
