@@ -5,8 +5,8 @@ Each is drawn in light colours, and says which it has where a reader prefers dar
 Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
 takes the pictures of windows, which differ from machine to machine.  Those of
 the demos, ``python docs/make_pictures.py demos``, need Pillow and pytiled-parser, and so does the
-animation of the README, ``python docs/make_pictures.py animation``.  Those of published bugs,
-``python docs/make_pictures.py published``, need Pillow, pymunk and pyb2d3.
+animation of the README, ``python docs/make_pictures.py animation``.  Those of scenes from
+bug reports, ``python docs/make_pictures.py published``, need Pillow, pymunk and pyb2d3.
 """
 
 from __future__ import annotations
@@ -805,11 +805,11 @@ def record_all() -> None:
 
 STILLS = FOLDER.with_name("stills")  # for readers who ask for less motion
 LAST = 700  # milliseconds for which the end of a film stays
-FEW = 24  # colours of a film of published bugs, chosen in each of two ways
+FEW = 24  # colours of a film of the eight scenes, chosen in each of two ways
 
 
 def draw_published() -> None:
-    """Write the films of published bugs, a still of each, and the strip that has all of them."""
+    """Write the films of the eight scenes, a still of each, and the strip that has all of them."""
     from PIL import Image, ImageDraw, ImageFont
 
     sys.path.insert(0, str(FOLDER.parents[1]))
@@ -819,32 +819,32 @@ def draw_published() -> None:
 
     STILLS.mkdir(exist_ok=True)
     films = []
-    for bug in EIGHT:
-        esper.switch_world(f"film of {bug.name}")
-        scene = SideBySide(bug, bug.theirs(), bug.ours())
+    for case in EIGHT:
+        esper.switch_world(f"film of {case.name}")
+        scene = SideBySide(case, case.theirs(), case.ours())
         painter, frames = Painter(scene), []
-        for _ in range(0, len(scene.sides[0]), bug.stride):
+        for _ in range(0, len(scene.sides[0]), case.stride):
             frames.append(painter.paint())
             scene.step()
         esper.switch_world("default")
-        esper.delete_world(f"film of {bug.name}")
-        write_film(FOLDER / f"bug_{bug.name}.gif", frames)
-        frames[(min(scene.n_seen) - 1) // bug.stride].quantize(
+        esper.delete_world(f"film of {case.name}")
+        write_film(FOLDER / f"scene_{case.name}.gif", frames)
+        frames[(min(scene.n_seen) - 1) // case.stride].quantize(
             4 * FEW, dither=Image.Dither.NONE
-        ).save(STILLS / f"bug_{bug.name}.png", optimize=True)
-        films.append((bug, frames))
+        ).save(STILLS / f"scene_{case.name}.png", optimize=True)
+        films.append((case, frames))
 
     head = 62
     width, height = frames[0].width, head + frames[0].height
     strip, font, small = [], ImageFont.load_default(20), ImageFont.load_default(18)
-    for n, (bug, frames) in enumerate(films, 1):
+    for n, (case, frames) in enumerate(films, 1):
         whole = []
         for frame in frames:
             page = Image.new("RGB", (width, height), (14, 15, 24))
             page.paste(frame, (0, head))
             pen = ImageDraw.Draw(page)
-            pen.text((width / 2, 25), f"{n} of {len(films)}: {bug.title}", "white", font, "ms")
-            pen.text((width / 2, 51), f"thread: {bug.reference}", (190, 196, 216), small, "ms")
+            pen.text((width / 2, 25), f"{n} of {len(films)}: {case.title}", "white", font, "ms")
+            pen.text((width / 2, 51), case.caption, (190, 196, 216), small, "ms")
             whole.append(page)
         step = -(-len(whole) // 24)  # two seconds each
         strip.append([*whole[:-1:step], whole[-1]])

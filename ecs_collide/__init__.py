@@ -71,7 +71,7 @@ from ecs_collide.events import (
     collision_dtype,
     contact_dtype,
 )
-from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes
+from ecs_collide.queries.inspection import BodyKind, ContactPoints, ImpactBoxes, SlopeOutlines
 from ecs_collide.queries.moves import Moved, MoveHit
 from ecs_collide.queries.results import Branches
 from ecs_collide.random_numbers import Random
@@ -192,6 +192,7 @@ __all__ = [
     "Separate",
     "Slide",
     "Slope",
+    "SlopeOutlines",
     "Space",
     "StageTimes",
     "Stats",

@@ -34,7 +34,7 @@ from ecs_collide.events import (
 from ecs_collide.motion.wrapping import PeriodicDomain, Wrap
 from ecs_collide.queries.boxes import BoxQueries
 from ecs_collide.queries.contact_queries import ContactQueries
-from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection
+from ecs_collide.queries.inspection import ContactPoints, ImpactBoxes, Inspection, SlopeOutlines
 from ecs_collide.queries.moves import Moved, Moves
 from ecs_collide.queries.occupancy import Cells
 from ecs_collide.queries.queried_bodies import QueriedBodies, TakeStrides
@@ -1091,6 +1091,14 @@ class Space(BoxQueries[Filter]):
         holds = np.array([entity in here for entity in found], np.bool_)
         ids = np.array(found, np.int64)
         return visible_region(eye, reach, ids, self.boxes(found), holds, ends, cast)
+
+    def slope_outlines(self, entities: ArrayLike | None = None) -> SlopeOutlines:
+        """Return the solid parts of the bodies that are slopes: places (n,), corners (n, 4, 2).
+
+        For drawing.  The places are indices in `entities`, or if it is None in `Space.entities`.
+        A `Slope` that has no effect, or that no step has read yet, is not among them.
+        """
+        return self._inspection.slope_outlines(entities)
 
     def fat_bounds(
         self, entities: ArrayLike | None = None

@@ -61,6 +61,8 @@ class Pressing:
         So many of the boxes, the first ones, ignore each other.
     kinds : list of Kind
         What each box is; empty if all are `Kind()`.
+    sleeps : bool
+        Whether a benchmark lets boxes sleep, in all engines.
     """
 
     boxes: list[Point]
@@ -68,6 +70,7 @@ class Pressing:
     walls: list[tuple[float, float, float, float]] = field(default_factory=list)
     aloof: int = 0
     kinds: list[Kind] = field(default_factory=list)
+    sleeps: bool = False
 
     def kind(self, i: int) -> Kind:
         """Return what a box is."""

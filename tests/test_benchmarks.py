@@ -12,12 +12,13 @@ from tests.benchmarks import scenes as scenes_
 from tests.benchmarks.__main__ import main, parsed, planned
 from tests.benchmarks.child import digest
 from tests.benchmarks.competitors import ENGINES, FINDERS, OURS, PRESSERS
-from tests.benchmarks.crowds import depths
+from tests.benchmarks.crowds import CROWDS, depths
 from tests.benchmarks.engines import arena
 from tests.benchmarks.measure import Race, Result
 from tests.benchmarks.scenes import DT, SCENES, Boxes, scene
-from tests.pressing import SCENES as CROWDS
 from tests.pressing import Pressing
+
+PEERS = ("pymunk batch", "Box2D 3 batch (pyb2d3)")
 
 EVERY_SCENE = pytest.mark.parametrize(
     ("name", "dim"), [(name, dim) for name in SCENES for dim in (2, 3)]
@@ -276,11 +277,33 @@ class TestReport:
         assert "- **ecs_collide, soft**: The same, with Separate: a soft crowd." in text
         assert "## Whole engines" not in text
 
+    def test_renewed_tables_take_the_place_of_those_with_their_headings(self):
+        crowds = [described("crowd", sweeps=1.0, depth=0.0, deepest=0.0) for _ in range(2)]
+        crowds[1].scene = "jam"
+        trees, figures = described(), [("import", 12.5, "ms")]
+        trees.results[1].name = "numpy"
+        for crowd in crowds:
+            crowd.results[1].name = "ecs_collide, soft"
+        before = report.tables([trees, *crowds], figures, "")
+        crowds[0].results[1].runs = [[40.0]]
+        other = described("crowd", sweeps=1.0, depth=0.0, deepest=0.0)
+        other.scene = "heap"
+
+        after = report.renewed(before, [crowds[0], other])
+
+        old, new = report.read(before), report.read(after)
+        changed = {key for key in old if old[key] != new[key]}
+        assert {key[:2] for key in changed} == {("Crowd, gas, 1,000 bodies", "ecs_collide, soft")}
+        assert {key[0] for key in new.keys() - old.keys()} == {"Crowd, heap, 1,000 bodies"}
+        assert after.index("Crowd, jam") < after.index("Crowd, heap") < after.index("Other costs")
+        assert after.count("Measured on ") == before.count("Measured on ") + 2
+
     def test_page_is_not_written_from_a_part_of_the_figures(self, capsys):
         with pytest.raises(SystemExit):
             parsed(["engine", "--write"])
 
         assert "the page needs all figures" in capsys.readouterr().err
+        assert parsed(["crowd", "--crowd", "heap", "--write"]).crowd == ["heap"]
 
     def test_scene_of_one_size_is_drawn_as_dots_and_one_of_several_as_lines(self):
         gas = described()
@@ -327,6 +350,29 @@ class TestCrowds:
         assert name == "rows" or (places != np.array(played.boxes)).any()
         if who == OURS:
             assert len(depths(played, places)) == 0
+
+    @pytest.mark.parametrize("name", CROWDS)
+    @pytest.mark.usefixtures("world")
+    def test_boxes_of_a_crowd_sleep_in_all_engines_or_in_none(self, name):
+        pytest.importorskip("pymunk")
+        pytest.importorskip("pyb2d3")
+        played = CROWDS[name](8)
+
+        ours, pymunk, box2d = (PRESSERS[who](played) for who in (OURS, *PEERS))
+
+        assert played.sleeps is name.endswith("with sleep")
+        assert ours.space.sleep is played.sleeps
+        assert (pymunk.space.sleep_time_threshold < 1.0) is played.sleeps
+        assert box2d.world.sleeping_enabled is played.sleeps
+
+    @pytest.mark.parametrize(("name", "n_asleep"), [("heap", 0), ("heap with sleep", 12)])
+    @pytest.mark.usefixtures("world")
+    def test_a_heap_with_sleep_falls_asleep_and_one_without_does_not(self, name, n_asleep):
+        presser = PRESSERS[OURS](CROWDS[name](12))
+        for _ in range(120):
+            presser.step()
+
+        assert presser.space.stats.asleep == n_asleep
 
     def test_soft_crowds_run_in_two_scenes_only(self):
         names = {name: [e.name for e in measure.entrants("crowd", 2, name, [])] for name in CROWDS}

@@ -58,6 +58,12 @@ def test_box2d_is_faster_in_most_crowds():
     assert sum(TABLES[key] < 1 for key in crowds) > len(crowds) / 2
 
 
+@pytest.mark.parametrize("n", [50, 200])
+def test_pymunk_is_faster_in_heaps_that_sleep(n):
+    """The README and the page say so; this fails when it is no longer true."""
+    assert crowd("heap with sleep", n, PYMUNK) < crowd("heap with sleep", n, OURS)
+
+
 def test_page_of_the_benchmarks_and_its_pictures_are_made_from_the_tables():
     expected = {"benchmarks.md": report.page(TEXT)}
     expected |= {

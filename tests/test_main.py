@@ -55,7 +55,7 @@ def test_versions_and_kernels_are_shown_and_everything_holds(fast, capsys):
     assert f"numpy    {np.__version__}" in shown
     assert re.search(r"esper    3\.\d", shown)
     assert ("kernels  compiled" in shown) is ec.COMPILED
-    assert shown.count("  ok  ") == (4 if ec.COMPILED else 3)
+    assert shown.count("  ok  ") == (6 if ec.COMPILED else 4)
     assert "a step of 20 moving bodies takes" in shown
     assert " ms" not in shown
     assert shown.endswith("everything holds\n")

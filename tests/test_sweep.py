@@ -595,7 +595,10 @@ def test_batch_does_not_follow_later_changes_of_the_arrays():
         ({"pairs": np.array([(2**63, 0)], np.uint64)}, "pairs[0]=(9223372036854775808, 0)"),
         ({"pairs": [(0.0, 1.0)]}, "pairs must be integers of shape (m, 2); got float64"),
         ({"pairs": [(True, False)]}, "pairs must be integers"),
-        ({"pairs": (0, 1)}, "pairs must be integers of shape (m, 2); got int64 of shape (2,)"),
+        (
+            {"pairs": np.array([0, 1], np.int64)},
+            "pairs must be integers of shape (m, 2); got int64 of shape (2,)",
+        ),
         ({"pairs": [(0, 1, 2)]}, "of shape (1, 3)"),
         ({"pairs": [(0, 1), (2,)]}, "must be rows of two integers"),
         ({"centres": [(0, 0)] * 3}, "halves must have shape (n, dim), the same for all"),

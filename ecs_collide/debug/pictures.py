@@ -42,16 +42,17 @@ def draw_text(space: Space, around: Sequence[int] = ()) -> str:
     grid = [[" "] * n_columns for _ in range(n_rows)]
     mins, maxs = space.boxes()
     entities, kinds = space.entities, space.body_kinds()
+    outlines = _outlines(space, mins, maxs)
     order = sorted(range(len(entities)), key=lambda n: (entities[n] in named, kinds[n], n))
     for n in order:
-        if not np.isfinite([mins[n], maxs[n]]).all():
+        if not np.isfinite(outlines[n]).all():
             continue
-        first, last = (mins[n][:2] - low) * scale, (maxs[n][:2] - low) * scale
-        left, right = int(np.floor(first[0])), int(np.floor(last[0]))
-        bottom, top = int(np.floor(first[1] / 2)), int(np.floor(last[1] / 2))
+        corners = (outlines[n] - low) * scale / (1.0, 2.0)
+        left, right = (int(np.floor(end)) for end in (corners[:, 0].min(), corners[:, 0].max()))
         entity = entities[n]
         mark = _NAMED[named.index(entity)] if entity in named else _mark(int(kinds[n]))
         for x in range(max(left, 0), min(right, n_columns - 1) + 1):
+            bottom, top = _span(corners, x)
             for y in range(max(bottom, 0), min(top, n_rows - 1) + 1):
                 if x in (left, right) or y in (bottom, top) or entity in named:
                     grid[y][x] = mark
@@ -62,6 +63,27 @@ def draw_text(space: Space, around: Sequence[int] = ()) -> str:
     corner, other = (", ".join(f"{part:.6g}" for part in point) for point in (low, high))
     words = [f"{_NAMED[n]} entity {entity}" for n, entity in enumerate(named)]
     return "\n".join([*lines, "; ".join([*words, f"from ({corner}) to ({other})"])])
+
+
+def _outlines(space: Space, mins: Doubles, maxs: Doubles) -> Doubles:
+    """Return the corners of all bodies on the first two axes, float64 (n, 4, 2)."""
+    left, bottom, right, top = *mins.T[:2], *maxs.T[:2]
+    corners = np.stack([left, bottom, right, bottom, right, top, left, top], axis=1)
+    corners = corners.reshape(-1, 4, 2)
+    places, solid = space.slope_outlines()
+    corners[places] = solid
+    return corners
+
+
+def _span(corners: Doubles, column: int) -> tuple[int, int]:
+    """Return the lowest and the highest row of a column of characters in a convex polygon."""
+    heights: list[float] = []
+    for first, second in zip(corners, np.roll(corners, -1, axis=0), strict=True):
+        (x, y), (to_x, to_y) = sorted([first.tolist(), second.tolist()])
+        for edge in (max(column, x), min(column + 1, to_x)):
+            if x <= edge <= to_x:
+                heights.append(y + (to_y - y) * ((edge - x) / (to_x - x) if to_x > x else 0.0))
+    return int(np.floor(min(heights))), int(np.floor(max(heights)))
 
 
 def _mark(kind: int) -> str:
@@ -102,22 +124,22 @@ def draw_svg(space: Space, path: Path | str, around: Sequence[int] = ()) -> Path
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{_PICTURE_WIDTH}" height="{height:.0f}">',
         '<rect width="100%" height="100%" fill="#12141e"/>',
     ]
-    mins, maxs = space.boxes()
-    for entity, kind, first, last in zip(
-        space.entities, space.body_kinds().tolist(), mins, maxs, strict=True
+    outlines = _outlines(space, *space.boxes())
+    for entity, kind, corners in zip(
+        space.entities, space.body_kinds().tolist(), outlines, strict=True
     ):
-        if not np.isfinite([first, last]).all():
+        if not np.isfinite(corners).all():
             continue
-        x, y = (first[:2] - low) * scale
-        wide, high_ = (last - first)[:2] * scale
-        top = height - y - high_ if space.up[1] >= 0 else y
+        x, y = (corners - low).T * scale
+        down = height - y if space.up[1] >= 0 else y
+        points = " ".join(f"{x:.2f},{y:.2f}" for x, y in zip(x, down, strict=True))
         name = "sensor" if kind & BodyKind.SENSOR else "static"
         name = "moving" if kind & BodyKind.MOVES else name
         colour = "#{:02x}{:02x}{:02x}".format(*COLOURS[name])
         parts.append(
-            f'<rect x="{x:.2f}" y="{top:.2f}" width="{wide:.2f}" height="{high_:.2f}" '
+            f'<polygon points="{points}" '
             f'fill="{colour}" fill-opacity="{0.7 if entity in around else 0.25}" '
-            f'stroke="{colour}"><title>entity {entity}</title></rect>'
+            f'stroke="{colour}"><title>entity {entity}</title></polygon>'
         )
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("\n".join([*parts, "</svg>\n"]), "utf-8")

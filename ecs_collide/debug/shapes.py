@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import IntFlag
+from itertools import pairwise
 from typing import NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from ecs_collide._kernel.arrays import take_rows
 from ecs_collide.events import ContactKind, PrintsItsName
 from ecs_collide.motion.wrapping import PeriodicDomain
 from ecs_collide.queries.inspection import BodyKind, ContactPoints
@@ -26,7 +28,7 @@ class Show(PrintsItsName, IntFlag):
     """The parts of an overlay, as bits."""
 
     BOXES = 1
-    """The boxes of all bodies, in a colour for each kind."""
+    """The boxes of all bodies and the solid parts of slopes, in a colour for each kind."""
     FAT = 2
     """Fat bounds: a body is reinserted into the tree when its path leaves them."""
     TREE = 4
@@ -186,18 +188,38 @@ def collect(space: Space, show: Show, camera: Camera) -> tuple[Shapes, Shapes]:
         low, high = space.swept_bounds()
         boxes.add(low[moving], high[moving], COLOURS["swept"])
     if Show.BOXES in show:
-        on = kinds & BodyKind.DISABLED == 0
+        is_box = kinds & BodyKind.DISABLED == 0
+        places, corners = space.slope_outlines()
+        seen = is_box[places]
+        _add_outlines(lines, corners[seen], PALETTE[kinds[places[seen]]])
+        is_box[places] = False
         low, high = space.boxes()
-        boxes.add(*_visible(low[on], high[on], camera), PALETTE.take(kinds[on], axis=0))
+        boxes.add(*_visible(low[is_box], high[is_box], camera), take_rows(PALETTE, kinds[is_box]))
     if Show.GHOSTS in show:
-        ghosts, dim = space.impact_boxes(), space.dim
-        corners = ghosts.mins.reshape(-1, dim), ghosts.maxs.reshape(-1, dim)
-        boxes.add(*_visible(*corners, camera), COLOURS["ghost"])
+        _add_ghosts(space, camera, boxes, lines)
     if Show.PAIRS in show:
         _add_pairs(space, domain, lines)
     if Show.CONTACTS in show:
         _add_contacts(space, camera, lines)
     return boxes.joined(), lines.joined()
+
+
+def _add_outlines(lines: _List, corners: Doubles, colours: Colours) -> None:
+    """Add polygons (n, m, 2) as lines."""
+    for first, second in pairwise([*range(corners.shape[1]), 0]):
+        lines.add(corners[:, first], corners[:, second], colours)
+
+
+def _add_ghosts(space: Space, camera: Camera, boxes: _List, lines: _List) -> None:
+    ghosts, dim = space.impact_boxes(), space.dim
+    low, high = ghosts.mins.reshape(-1, dim), ghosts.maxs.reshape(-1, dim)
+    entities = ghosts.pairs.ravel()
+    places, corners = space.slope_outlines(entities)
+    moved = low[places] - space.boxes(entities[places])[0]
+    _add_outlines(lines, corners + moved[:, None, :2], COLOURS["ghost"])
+    is_box = np.ones(len(low), np.bool_)
+    is_box[places] = False
+    boxes.add(*_visible(low[is_box], high[is_box], camera), COLOURS["ghost"])
 
 
 def _add_pairs(space: Space, domain: PeriodicDomain | None, lines: _List) -> None:

@@ -449,6 +449,18 @@ class Slopes:
         )
         return min(-self.above, -self.over())
 
+    def shape_of(self, i: cython.Py_ssize_t) -> tuple:
+        """Return the line of the body in row i: two axes with directions, then low and high.
+
+        The first axis is that of the rise, the second that of the heights, which count from the
+        solid side.  The tuple is empty for a box.
+        """
+        if not self._shape_of(i):
+            return ()
+        b: Bodies = self.bodies
+        line: tuple = (self.run, self.forth, self.up, self.out)
+        return (*line, b.rare.slope_low[i], b.rare.slope_high[i])
+
     # -- for queries: rows of two boxes, from `p` in the arrays of their lower and upper corners --
 
     def _shape_of(self, i: cython.Py_ssize_t) -> cython.bint:

@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from ecs_collide._kernel.arrays import take_rows
 from ecs_collide._kernel.constants import Exclusion, SleepState, Trait
 from ecs_collide.events import ContactKind, PrintsItsName, Vector
 from ecs_collide.queries.queried_bodies import QueriedBodies, refuse_within_step
@@ -98,6 +99,22 @@ class ImpactBoxes(NamedTuple):
     normals: Doubles
 
 
+class SlopeOutlines(NamedTuple):
+    """The solid parts of slopes, to draw them.
+
+    Attributes
+    ----------
+    places : int64 (n,)
+        The index of each slope in the list of entities.
+    corners : float64 (n, 4, 2)
+        The corners of each solid part on the first two axes, in order around it.  The first two
+        are on its solid side; where the line begins at that side, two corners coincide.
+    """
+
+    places: Longs
+    corners: Doubles
+
+
 class Inspection:
     """Returns bodies, trees, pairs and contacts as arrays, and a fingerprint of them.
 
@@ -159,7 +176,7 @@ class Inspection:
     def _of_bodies(self, entities: ArrayLike | None, column: str, name: str) -> Doubles:
         """Return a column of the table for bodies; for new bodies, their attribute `name`."""
         rows, new = self._lookup.rows(entities)
-        values: Doubles = getattr(self._registry.table, column).take(rows, axis=0)
+        values: Doubles = take_rows(getattr(self._registry.table, column), rows)
         for place, entity in new:
             values[place] = getattr(self._lookup.new_body(entity), name)
         return values
@@ -200,15 +217,15 @@ class Inspection:
             raise ValueError(f"fraction={fraction!r} must be from 0 to 1")
         (rows, new), c = self._lookup.rows(entities), self._registry.table
         refuse_within_step("interpolated", self._state.is_stepping)
-        now = c.seen_centre.take(rows, axis=0)
+        now = take_rows(c.seen_centre, rows)
         if fraction < 1.0:
-            before = self._registry.start.centres().take(rows, axis=0)
+            before = take_rows(self._registry.start.centres(), rows)
             with np.errstate(invalid="ignore"):  # quarantined bodies
                 displacements = now - before
                 if self._domain is not None:
-                    moves = c.moves.take(rows)[:, None] != 0
+                    moves = take_rows(c.moves, rows)[:, None] != 0
                     displacements = self._domain.whole_displacement(
-                        displacements, c.motion.take(rows, axis=0) * moves
+                        displacements, take_rows(c.motion, rows) * moves
                     )
                 shown = before + displacements * fraction
             if self._domain is not None:
@@ -226,13 +243,24 @@ class Inspection:
     def boxes(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return the min and the max corners of bodies, two float64 (n, dim)."""
         (rows, new), c = self._lookup.rows(entities), self._registry.table
-        mins, maxs = c.tight_min.take(rows, axis=0), c.tight_max.take(rows, axis=0)
+        mins, maxs = take_rows(c.tight_min, rows), take_rows(c.tight_max, rows)
         for place, entity in new:
             mins[place], maxs[place] = self._lookup.new_body(entity).corners
         if (present := self._queried.present) is not None:
             places, here = present.rows_of(self._ids(entities))
             mins[places], maxs[places] = present.mins[here], present.maxs[here]
         return mins, maxs
+
+    def slope_outlines(self, entities: ArrayLike | None = None) -> SlopeOutlines:
+        """Return the solid parts of those bodies that are slopes, on the first two axes."""
+        (rows, new), c = self._lookup.rows(entities), self._registry.table
+        is_slope = c.slope[rows] != 0
+        is_slope[[place for place, _ in new]] = False  # no step has read it
+        shape_of = self._state.timeline.step.slopes.shape_of
+        shapes = {n: shape_of(rows[n]) for n in np.flatnonzero(is_slope).tolist()}
+        places = np.array([n for n, shape in shapes.items() if shape], np.int64)
+        lines = np.array([shape for shape in shapes.values() if shape]).reshape(-1, 6)
+        return SlopeOutlines(places, _outlines(lines, *self.boxes(self._ids(entities)[places])))
 
     def fat_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return the fat bounds of bodies, two float64 (n, dim); NaN without fat bounds."""
@@ -249,7 +277,7 @@ class Inspection:
     def swept_bounds(self, entities: ArrayLike | None = None) -> tuple[Doubles, Doubles]:
         """Return bounds around the paths of bodies in the last step, two float64 (n, dim)."""
         (rows, new), c = self._lookup.rows(entities), self._registry.table
-        mins, maxs = c.swept_min.take(rows, axis=0), c.swept_max.take(rows, axis=0)
+        mins, maxs = take_rows(c.swept_min, rows), take_rows(c.swept_max, rows)
         out = c.quarantined[rows] != 0
         out[[place for place, _ in new]] = True
         mins[out] = maxs[out] = np.nan
@@ -342,3 +370,27 @@ def _add(digest: hashlib.blake2b, numbers: NDArray[np.generic]) -> None:
         array[np.isnan(array)] = np.nan
     if array.size:
         digest.update(array.view(np.uint8).data)
+
+
+def _outlines(lines: Doubles, mins: Doubles, maxs: Doubles) -> Doubles:
+    """Return the solid parts of boxes on the first two axes, float64 (n, 4, 2).
+
+    `lines` has the six numbers of `Slopes.shape_of` for each box.
+    """
+    axis, forth, up_axis, out, low, high = lines.T.copy()
+    run, up = axis.astype(np.int64), up_axis.astype(np.int64)
+    from_front, from_above = run == 2, up == 2  # in 3D, along the rise or along the heights
+    low[from_front] = high[from_front]
+    low[from_above] = high[from_above] = 1.0
+    run[from_front] = 1 - up[from_front]
+    up[from_above] = 1 - run[from_above]
+    each = np.arange(len(lines))
+    along = np.stack([mins[each, run], maxs[each, run]])
+    height = np.stack([mins[each, up], maxs[each, up]])
+    start, end = np.where(forth > 0.0, along, along[::-1])
+    base, top = np.where(out > 0.0, height, height[::-1])
+    corners = np.empty((len(lines), 4, 2))
+    corners[each, :, run] = np.stack([start, end, end, start], axis=1)
+    rise = top - base
+    corners[each, :, up] = np.stack([base, base, base + high * rise, base + low * rise], axis=1)
+    return corners

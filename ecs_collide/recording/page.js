@@ -5,8 +5,8 @@
 // -- the frames --
 
 const PAGE_FORMAT = "ecs_collide page 1";
-// The numbers of a body, in their order in the file.
-const [NAME, KIND, LEFT, LOW, RIGHT, HIGH, SPEED_X, SPEED_Y] = [0, 1, 2, 3, 4, 5, 6, 7];
+// The numbers of a body, in their order in the file; a slope has the corners of its solid part too.
+const [NAME, KIND, LEFT, LOW, RIGHT, HIGH, SPEED_X, SPEED_Y, CORNERS] = [0, 1, 2, 3, 4, 5, 6, 7, 8];
 
 /** Unpack base64 of gzip of JSON. */
 async function unpackRecording(text) {
@@ -109,13 +109,23 @@ function drawFatBounds(brush, view, frame, look) {
 
 function drawBoxes(brush, view, frame, look) {
   for (const body of frame.bodies.values()) {
-    const box = toPixels(view, ...body.slice(LEFT, HIGH + 1));
     brush.strokeStyle = brush.fillStyle = look.bodies[body[KIND]];
+    brush.beginPath();
+    if (body.length > CORNERS) tracePolygon(brush, view, body.slice(CORNERS));
+    else brush.rect(...toPixels(view, ...body.slice(LEFT, HIGH + 1)));
     brush.globalAlpha = 0.22;
-    brush.fillRect(...box);
+    brush.fill();
     brush.globalAlpha = 1;
-    brush.strokeRect(...box);
+    brush.stroke();
   }
+}
+
+/** Trace the outline of a polygon: x and y of each corner, in world units. */
+function tracePolygon(brush, view, corners) {
+  for (let n = 0; n < corners.length; n += 2) {
+    brush.lineTo(toPixel(view.x(corners[n])), toPixel(view.y(corners[n + 1])));
+  }
+  brush.closePath();
 }
 
 /** The corner, the width and the height of a box in pixels, each at least one. */

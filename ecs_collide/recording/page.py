@@ -133,12 +133,18 @@ def _names_of_colours(colours: Iterable[Sequence[int]]) -> list[str]:
 
 
 def _bodies(player: Player) -> dict[int, list[Any]]:
-    """Return name, kind, min corner, max corner and velocity of each enabled body."""
+    """Return name, kind, min corner, max corner and velocity of each enabled body.
+
+    A slope also has the four corners of its solid part.
+    """
     space, frame = player.space, player.frame
     kinds = space.body_kinds()
     numbers = np.hstack([part[:, :2] for part in (*space.boxes(), space.velocities())])
+    places, corners = space.slope_outlines()
+    ids = np.array(space.entities)[places].tolist()
+    solid = dict(zip(ids, corners.reshape(-1, 8).tolist(), strict=True))
     return {
-        entity: [frame.label(entity), kind, *row]
+        entity: [frame.label(entity), kind, *row, *solid.get(entity, ())]
         for entity, kind, row in zip(space.entities, kinds.tolist(), numbers.tolist(), strict=True)
         if not kind & BodyKind.DISABLED and np.isfinite(row).all()
     }

@@ -11,9 +11,9 @@ from typing import Any
 from tests.benchmarks import measure, report
 from tests.benchmarks.competitors import OURS
 from tests.benchmarks.costs import COSTS
+from tests.benchmarks.crowds import CROWDS
 from tests.benchmarks.measure import Effort, Race
 from tests.benchmarks.scenes import SCENES
-from tests.pressing import SCENES as CROWDS
 
 ENGINE_SIZES = [10, 50, 200, 800, 2_000, 10_000]
 NAMES = ("tree", "growth", "engine", "crowd", *COSTS)
@@ -30,6 +30,7 @@ def parsed(words: list[str]) -> argparse.Namespace:
         "names", nargs="*", metavar="name", help=f"what to measure, default all: {', '.join(NAMES)}"
     )
     parser.add_argument("--scene", nargs="+", choices=SCENES, default=list(SCENES))
+    parser.add_argument("--crowd", nargs="+", choices=CROWDS, default=list(CROWDS))
     parser.add_argument(
         "--n",
         nargs="+",
@@ -54,7 +55,9 @@ def parsed(words: list[str]) -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, help="runs of each competitor")
     parser.add_argument("--quick", action="store_true", help="few bodies and frames: does it run?")
     parser.add_argument(
-        "--write", action="store_true", help=f"write {report.MEASURED.name}, then as --draw does"
+        "--write",
+        action="store_true",
+        help=f"write {report.MEASURED.name}, or of it the named crowds, then as --draw does",
     )
     parser.add_argument(
         "--draw",
@@ -66,8 +69,10 @@ def parsed(words: list[str]) -> argparse.Namespace:
     unknown = set(arguments.names) - set(NAMES)
     if unknown:
         parser.error(f"{', '.join(sorted(unknown))}: choose from {', '.join(NAMES)}")
-    if arguments.write and (arguments.names or arguments.quick or arguments.only):
-        parser.error("--write: the page needs all figures, so measure everything")
+    if arguments.write and (
+        arguments.quick or arguments.only or arguments.names not in ([], ["crowd"])
+    ):
+        parser.error("--write: the page needs all figures, so measure everything, or crowds")
     return arguments
 
 
@@ -107,7 +112,9 @@ def planned(arguments: argparse.Namespace) -> list[tuple[str, str, int, int, lis
         races += [("engine", "arena", n, 2, arguments.only) for n in sizes]
     if "crowd" in wanted:
         sizes = arguments.n or ([20] if arguments.quick else [50, 200, 800])
-        races += [("crowd", scene, n, 2, arguments.only) for scene in CROWDS for n in sizes]
+        races += [
+            ("crowd", scene, n, 2, arguments.only) for scene in arguments.crowd for n in sizes
+        ]
     return races
 
 
@@ -161,7 +168,11 @@ def main(words: list[str]) -> int:
     races, figures = run(arguments)
     if arguments.write:
         command = " ".join(["python -m tests.benchmarks", *words])
-        report.MEASURED.write_text(report.tables(races, figures, command), "utf-8")
+        if arguments.names:
+            text = report.renewed(report.MEASURED.read_text("utf-8"), races)
+        else:
+            text = report.tables(races, figures, command)
+        report.MEASURED.write_text(text, "utf-8")
         report.write()
         print(f"written: {report.MEASURED.relative_to(measure.ROOT)} and {report.PAGE.name}")
     return 1 if any(race.wrong for race in races) else 0

@@ -16,11 +16,10 @@ import numpy as np
 
 from tests.benchmarks import costs
 from tests.benchmarks.competitors import ENGINES, FINDERS, PRESSERS
-from tests.benchmarks.crowds import Presser, depths
+from tests.benchmarks.crowds import CROWDS, Presser, depths
 from tests.benchmarks.engines import SPEED, Engine, arena
 from tests.benchmarks.scenes import Integers, scene
 from tests.benchmarks.trees import Finder
-from tests.pressing import SCENES as CROWDS
 
 
 def main() -> None:

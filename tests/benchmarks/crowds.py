@@ -1,21 +1,42 @@
 """Crowds: boxes that press on each other, in whole engines.
 
 The scenes are those of `tests.pressing`: boxes that walk at 60 units a second, and crates that
-fall.  Who steers them reads the positions and sets the velocities, which the clock does not see.
+fall by the gravity of their engine.  Who steers them reads the positions and sets the velocities,
+which the clock does not see.
 A step ends with the positions where a game has them.  Nothing turns, and nothing rubs.  Boxes
 with `Deflect` bounce in all engines; `Stop` and `Push` are plain boxes in the others.
+
+Sleep is off in all engines.  The scenes in which boxes of ecs_collide come to rest are also run
+with sleep on in all.
 
 Engines differ in what a crowd is: how deep its boxes are in each other is measured too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
+from functools import partial
 from typing import ClassVar, Protocol
 
 import numpy as np
 
 from tests.benchmarks.scenes import DT, Floats
-from tests.pressing import BOUNCE, GRAVITY, SPEED, Kind, Pressing
+from tests.pressing import BOUNCE, GRAVITY, SCENES, SPEED, Kind, Pressing
+
+SLEEP_AFTER = 0.5  # seconds at rest, as in Box2D
+
+
+def with_sleep(scene: Callable[[int], Pressing], n: int) -> Pressing:
+    """Return a scene of `n` boxes that may sleep."""
+    return replace(scene(n), sleeps=True)
+
+
+CROWDS: dict[str, Callable[[int], Pressing]] = {
+    **SCENES,
+    "jam with sleep": partial(with_sleep, SCENES["jam"]),
+    "heap with sleep": partial(with_sleep, SCENES["heap"]),
+}
 
 
 class Presser(Protocol):
@@ -70,11 +91,15 @@ class Ours:
 
         self.process = esper.process
         self.crowd = Crowd(scene)
-        self.steer = self.crowd.steer
         for entity, _ in list(esper.get_component(ec.Slide)):
             for name in self.parts:
                 esper.add_component(entity, getattr(ec, name)(SPEED))
-        self.space = ec.install()
+        gravity = (0.0, -GRAVITY) if scene.steer is None else None
+        self.space = ec.install(gravity=gravity, sleep=scene.sleeps)
+
+    def steer(self) -> None:
+        if self.crowd.scene.steer is not None:
+            self.crowd.steer()
 
     def step(self) -> None:
         self.process(DT)
@@ -107,6 +132,8 @@ class Pymunk:
 
         self.batch, self.scene, self.time = pymunk.batch, scene, 0.0
         self.space = pymunk.Space()
+        if scene.sleeps:
+            self.space.sleep_time_threshold = SLEEP_AFTER
         if scene.steer is None:
             self.space.gravity = (0, -GRAVITY)
         for x, y, w, h in scene.walls:
@@ -160,7 +187,7 @@ class Box2D:
 
         self.scene, self.time = scene, 0.0
         self.world = b2.World(gravity=(0, -GRAVITY if scene.steer is None else 0.0))
-        self.world.sleeping_enabled = False
+        self.world.sleeping_enabled = scene.sleeps
         plain = b2.surface_material(restitution=0.0, friction=0.0)
         wall = b2.shape_def(material=plain)
         for x, y, w, h in scene.walls:

@@ -62,14 +62,16 @@ OPEN_SCENES = {
     "800 that walk against each other in a row": "rows",
     "800 that walk against each other in a corridor": "flows",
     "800 of mixed sizes, masses and responses": "mixed",
-    "800 in a corridor that narrows": "jam",
-    "800 that fall into a pit": "heap",
+    "800 in a narrowing corridor": "jam",
+    "800 in a narrowing corridor, with sleep": "jam with sleep",
+    "800 falling into a pit": "heap",
+    "800 falling into a pit, with sleep": "heap with sleep",
     "one that 800 walk to": "one against many",
 }
 
 # The page, its words with {} for each figure, and the figures.
 FIGURES = [
-    ("README.md", "1,000 bodies are saved in {} ms and taken back in {} ms", KEPT),
+    ("README.md", "The state of 1,000 bodies is saved in {} ms and restored in {} ms", KEPT),
     (
         "docs/platformers.md",
         "walk with nothing ahead takes {} ms. That is {} times as long as with 300 plain `Slide` "

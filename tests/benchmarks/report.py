@@ -44,11 +44,12 @@ For ecs_collide that is `esper.process`, with the components written, and `space
 CROWD = """\
 Boxes of 12 units press on each other: they walk at 60 units a second to one point (*swarm*), to a
 moving one (*chase*), against each other in one row (*rows*), down a corridor that narrows (*jam*),
-fall into a pit (*heap*), or all but one ignore each other and walk to that one (*one against
-many*). Two seconds in which the crowd forms are not counted, two more are. Velocities are set from
-outside, which the clock does not see, and positions are read back. *Sweeps a pair*: swept tests for
-each candidate pair. *Overlap*: how deep boxes are in each other that are, mean and most, at the
-end, in units. *Soft* is `Separate(60)`.
+fall into a pit by the gravity of their engine (*heap*), or all but one ignore each other and walk
+to that one (*one against many*). Sleep is off in all engines, or on in all (*with sleep*). Two
+seconds in which the crowd forms are not counted, two more are. Velocities are set from outside,
+which the clock does not see, and positions are read back. *Sweeps a pair*: swept tests for each
+candidate pair. *Overlap*: how deep boxes are in each other that are, mean and most, at the end, in
+units. *Soft* is `Separate(60)`.
 """
 
 
@@ -168,6 +169,21 @@ def tables(races: list[Race], figures: list[tuple[str, float, str]], command: st
     if figures:
         parts += ["## What else is promised\n", costs(figures)]
     return "\n".join(part for part in parts if part)
+
+
+def renewed(text: str, races: list[Race]) -> str:
+    """Return the tables with those of some races replaced, or added behind those of their kind.
+
+    Each says when it was measured.
+    """
+    for race in races:
+        block = f"{table(race)}\nMeasured on {date.today().isoformat()}.\n\n"
+        kind = re.escape(heading(race).partition(",")[0])
+        blocks = list(re.finditer(rf"^### {kind}, .*?(?=^#|\Z)", text, re.M | re.S))
+        same = [found for found in blocks if found[0].startswith(f"### {heading(race)}\n")]
+        start, end = same[0].span() if same else (blocks[-1].end(), blocks[-1].end())
+        text = text[:start] + block + text[end:]
+    return text
 
 
 def surroundings(command: str) -> str:

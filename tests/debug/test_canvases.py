@@ -99,6 +99,47 @@ def test_pygame_draws_the_outline_of_a_box_through_its_camera(
     assert ((seen == COLOURS["static"]).all(axis=2) == outline).all()
 
 
+def test_pygame_draws_the_solid_part_of_a_slope_not_its_box(world: str) -> None:
+    esper.create_entity(ec.Position(30, 40), ec.Extents(10, 10), ec.Slope("right"))
+    space = ec.install(up=(0, -1))
+    esper.process(1 / 60)
+    triangle = np.zeros((100, 80), bool)
+    triangle[40, 30:51] = triangle[20:41, 50] = True
+    triangle[np.arange(20, 41), 70 - np.arange(20, 41)] = True
+
+    seen = drawn(space, Show.BOXES)
+
+    assert ((seen == COLOURS["static"]).all(axis=2) == triangle).all()
+
+
+def test_box_that_hit_a_slope_has_a_ghost_and_so_has_the_solid_part(world: str) -> None:
+    esper.create_entity(
+        ec.Position(30, 40), ec.Extents(10, 10), ec.Slope("right"), ec.Velocity(0, -1)
+    )
+    esper.create_entity(ec.Position(30, 20), ec.Extents(4, 4), ec.Velocity(0, 12), ec.Slide())
+    space = ec.install(up=(0, -1))
+    esper.process(1.0)
+    assert space.impact_boxes().mins[0, :, 1].astype(int).tolist() == [29, 27]
+
+    seen = (drawn(space, Show.GHOSTS) == COLOURS["ghost"]).all(axis=2)
+
+    assert seen[20:41, 49].all()
+    assert seen[40, 29:50].all()
+    assert not seen[20:25, 29:40].any()
+    assert seen[26:35, 27].all()  # the box
+
+
+def test_slope_across_the_edge_of_a_world_that_wraps_is_seen_on_both_sides(world: str) -> None:
+    esper.create_entity(ec.Position(95, 40), ec.Extents(10, 10), ec.Slope("right"))
+    space = ec.install(up=(0, -1), wrap=(100, None))
+    esper.process(1 / 60)
+
+    seen = (drawn(space, Show.BOXES) == COLOURS["static"]).all(axis=2)
+
+    assert seen[5, 30:51].all()  # its high side
+    assert seen[[85, 99, 0, 5], [50, 36, 35, 30]].all()
+
+
 def test_pygame_draws_only_the_parts_in_sight_of_boxes_and_lines_of_any_size(world: str) -> None:
     esper.create_entity(ec.Position(0, 0), ec.Extents(2.0**70, 20))
     esper.create_entity(ec.Position(2.0**40, 30), ec.Extents(2.0**40, 11), ec.Velocity(0, 1))

@@ -75,6 +75,22 @@ def test_each_kind_of_body_is_seen_in_its_colour(world: str, window: Any) -> Non
         assert not is_seen(seen, far, COLOURS[name]), name
 
 
+def test_solid_part_of_a_slope_is_seen_and_not_its_box(world: str, window: Any) -> None:
+    body(100, 50, ec.Slope("right"), half=(40, 20))
+    body(300, 50, ec.Slope("left", ceiling=True), ec.Sensor(), half=(40, 20))
+    space = ec.install()
+    esper.process(1 / 60)
+
+    seen = drawn(window, DebugDraw(space, Show.BOXES))
+
+    for x, y in ((80, 40), (120, 60), (100, 30), (140, 50)):
+        assert is_seen(seen, (x, y), COLOURS["static"]), (x, y)
+    for x, y in ((280, 60), (320, 40), (300, 70), (340, 50)):
+        assert is_seen(seen, (x, y), COLOURS["sensor"]), (x, y)
+    for corner in ((62, 70), (60, 68), (262, 30), (260, 32)):
+        assert not seen[int(corner[1]), int(corner[0]), :3].any(), corner
+
+
 @pytest.mark.parametrize("camera", ["zoomed", "y down", "y down and zoomed"])
 def test_boxes_are_seen_through_the_camera(world: str, window: Any, camera: str) -> None:
     from pyglet.math import Mat4, Vec3

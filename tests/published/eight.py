@@ -1,6 +1,8 @@
-"""Eight published bugs: each is a scene, the peer that shows it, and a number that is 0 without it.
+"""Eight scenes, each played by a peer in a named setting and by ecs_collide, and measured.
 
-The scenes are made from the descriptions in the threads.  Pictures and tests use the same frames.
+They are made from the descriptions of bugs in public threads, most of them of engines that are not
+shown.  What a peer does is often a limit that its manual names.  Pictures and tests use the same
+frames.
 """
 
 from __future__ import annotations
@@ -22,8 +24,8 @@ from tests.published.engines import DYNAMIC, KINEMATIC, Box2D, Frame, Ours, Pymu
 Play = Callable[[], list[Frame]]
 
 
-class Bug(NamedTuple):
-    """A published bug.
+class Comparison(NamedTuple):
+    """A scene that a peer and ecs_collide play.
 
     Attributes
     ----------
@@ -32,9 +34,11 @@ class Bug(NamedTuple):
     title : str
         What the picture shows.
     thread : str
-        The address of the public thread.
+        The address of the public thread that describes it.
     peer : str
         The name of what is shown at the left.
+    setting : str
+        How the peer is used, as far as another setting would change the number.
     needs : str
         The package that the peer needs.
     theirs, ours : callable
@@ -57,6 +61,7 @@ class Bug(NamedTuple):
     title: str
     thread: str
     peer: str
+    setting: str
     needs: str
     theirs: Play
     ours: Play
@@ -72,6 +77,13 @@ class Bug(NamedTuple):
         """The thread in a few words, such as ``Rapier 966``."""
         *_, project, _, number = self.thread.split("/")
         return f"{PROJECTS.get(project, project)} {number}"
+
+    @property
+    def caption(self) -> str:
+        """The peer and its setting, and the thread if it describes a bug of the peer."""
+        words = f"{self.peer}, {self.setting}"
+        is_of_peer = self.reference.split()[0] == self.peer.split()[0]
+        return f"{words}: bug {self.reference.split()[-1]}" if is_of_peer else words
 
 
 def part(x: float, y: float, wide: float) -> Box:
@@ -266,51 +278,59 @@ PROJECTS = {
 }
 GITHUB = "https://github.com/"
 EIGHT = [
-    Bug(
+    Comparison(
         "tunnelling", "Fast bullets meet a thin wall",
-        GITHUB + "liabru/matter-js/issues/5", "pymunk 7", "pymunk",
+        GITHUB + "liabru/matter-js/issues/5",
+        "pymunk 7", "one step a frame", "pymunk",
         lambda: shoot(Pymunk(0)), lambda: shoot(Ours(0)), through,
         "{:.0f} of 4 through", part(0, -105, 240), 1,
     ),
-    Bug(
+    Comparison(
         "seams", "A player falls along the seams of tiles",
-        GITHUB + "erincatto/box2d/issues/456", "Box2D 3", "pyb2d3",
+        GITHUB + "erincatto/box2d/issues/456",
+        "Box2D 3", "a box for each tile", "pyb2d3",
         lambda: slide_down(Box2D()), lambda: slide_down(Ours()), stops,
         "stops at seams: {:.0f}", part(10, 20, 224), 1,
     ),
-    Bug(
+    Comparison(
         "trembling", "A rider on a lift that sinks",
-        GITHUB + "Facepunch/sbox-issues/issues/1246", "move, then test", "",
+        GITHUB + "Facepunch/sbox-issues/issues/1246",
+        "move, then test", "in whole pixels", "",
         lambda: ride(loops.Usual), lambda: ride(ours.Ours), gap,
         "largest gap {:.0f} px", part(-32, -10, 64), 3, "lift",
     ),
-    Bug(
+    Comparison(
         "lift", "A player lands on a lift that rises",
-        GITHUB + "GDQuest/godot-demo-projects-remake/issues/8", "Box2D 3", "pyb2d3",
+        GITHUB + "GDQuest/godot-demo-projects-remake/issues/8",
+        "Box2D 3", "without the bullet flag", "pyb2d3",
         lambda: land(Box2D()), lambda: land(Ours()), below,
         "{:.0f} px below", part(-20, -50, 240), 1,
     ),
-    Bug(
+    Comparison(
         "one_way", "A walk over one-way platforms",
-        GITHUB + "4ian/GDevelop/issues/3667", "pymunk 7", "pymunk",
+        GITHUB + "4ian/GDevelop/issues/3667",
+        "pymunk 7", "its platformer's rule", "pymunk",
         lambda: walk(Pymunk()), lambda: walk(Ours()), below,
         "fell {:.0f} px", part(0, -40, 210),
     ),
-    Bug(
+    Comparison(
         "crushed", "A lift crushes a player",
-        GITHUB + "loiste-interactive/Obenseuer-Issues/issues/2058", "Box2D 3", "pyb2d3",
+        GITHUB + "loiste-interactive/Obenseuer-Issues/issues/2058",
+        "Box2D 3", "the lift goes on", "pyb2d3",
         lambda: crush(Box2D()), lambda: crush(Ours()), inside,
         "{:.1f} px inside a solid", part(15, 5, 170), fine=1.0,
     ),
-    Bug(
+    Comparison(
         "rollback", "The same steps, after a rollback",
-        GITHUB + "dimforge/rapier/issues/966", "pymunk 7", "pymunk",
+        GITHUB + "dimforge/rapier/issues/966",
+        "pymunk 7", "a copy by Space.copy", "pymunk",
         lambda: throw(Pymunk()), lambda: throw(Ours()), apart,
         "up to {:.0f} px apart", part(-6, -16, 252),
     ),
-    Bug(
+    Comparison(
         "crowd", "A crowd goes to one place",
-        GITHUB + "liabru/matter-js/issues/992", "pymunk 7", "pymunk",
+        GITHUB + "liabru/matter-js/issues/992",
+        "pymunk 7", "one step a frame", "pymunk",
         lambda: gather(Pymunk(0)), lambda: gather(Ours(0)), overlap,
         "{:.0f} of 14 px deep", part(-144, -126, 288),
     ),

@@ -1,8 +1,8 @@
 """One interface to ecs_collide, pymunk and Box2D, in which a scene is written once.
 
 Units are pixels and seconds, y grows upwards.  The peers have the settings of their own examples:
-pymunk takes steps of 1/60 s, Box2D too with the four sub-steps of its manual, and 30 pixels are a
-metre in Box2D.  Bodies never turn.
+pymunk takes `n_steps` of them in 1/60 s, by default one, Box2D one with the four sub-steps of its
+manual, and 30 pixels are a metre in Box2D.  Bodies never turn.
 """
 
 from __future__ import annotations
@@ -115,8 +115,9 @@ class Pymunk(_Boxes):
 
     name = "pymunk 7"
 
-    def __init__(self, gravity: float = -900.0) -> None:
+    def __init__(self, gravity: float = -900.0, n_steps: int = 1) -> None:
         super().__init__()
+        self.n_steps = n_steps
         self.pymunk = import_module("pymunk")
         self.space = self.pymunk.Space()
         self.space.gravity = (0.0, gravity)
@@ -146,7 +147,8 @@ class Pymunk(_Boxes):
         handle.velocity = (x, y)
 
     def step(self) -> None:
-        self.space.step(DT)
+        for _ in range(self.n_steps):
+            self.space.step(DT / self.n_steps)
 
     def centre(self, handle: Any) -> tuple[float, float]:
         return float(handle.position.x), float(handle.position.y)
@@ -156,7 +158,7 @@ class Pymunk(_Boxes):
 
     def restored(self, saved: Any) -> Pymunk:
         other = Pymunk.__new__(Pymunk)
-        other.pymunk, other.space = self.pymunk, saved
+        other.pymunk, other.space, other.n_steps = self.pymunk, saved, self.n_steps
         other.added = [
             (role, box, body) for (role, box, _), body in zip(self.added, saved.bodies, strict=True)
         ]
@@ -174,8 +176,9 @@ class Box2D(_Boxes):
     name = "Box2D 3"
     METRE = 30.0  # pixels
 
-    def __init__(self, gravity: float = -900.0) -> None:
+    def __init__(self, gravity: float = -900.0, are_bullets: bool = False) -> None:
         super().__init__()
+        self.are_bullets = are_bullets  # dynamic bodies, which are then swept against lifts
         self.b2 = import_module("pyb2d3")
         self.world = self.b2.World(gravity=(0.0, gravity / self.METRE))
         self.material = self.b2.surface_material(restitution=0.0, friction=0.0)
@@ -191,6 +194,7 @@ class Box2D(_Boxes):
         metre = self.METRE
         body = make(position=((box.x + box.wide / 2) / metre, (box.y + box.high / 2) / metre))
         body.fixed_rotation = True
+        body.bullet = self.are_bullets and kind == DYNAMIC
         looks = self.b2.shape_def(density=1.0, material=self.material)
         body.create_shape(looks, self.b2.box(box.wide / 2 / metre, box.high / 2 / metre))
         body.linear_velocity = (velocity[0] / metre, velocity[1] / metre)

@@ -11,7 +11,7 @@ import ecs_collide as ec
 from demos.app.boxes import Boxes, outlines, plain
 from demos.app.scene import Label, Palette, Scene
 from tests.controllers.worlds import Box
-from tests.published.eight import Bug, boxes
+from tests.published.eight import Comparison, boxes
 from tests.published.engines import Frame
 
 HALF, BETWEEN, HEAD, FOOT = 216.0, 8.0, 32.0, 38.0  # pixels
@@ -33,17 +33,17 @@ class SideBySide(Scene):
 
     palette = Palette((26, 29, 42), (26, 29, 42), bad=(255, 110, 110), good=(120, 236, 150))
 
-    def __init__(self, bug: Bug, theirs: list[Frame], ours: list[Frame]) -> None:
-        self.pixel = HALF / bug.view.wide
+    def __init__(self, case: Comparison, theirs: list[Frame], ours: list[Frame]) -> None:
+        self.pixel = HALF / case.view.wide
         self.floor = FOOT
-        size = (2 * HALF + BETWEEN, HEAD + FOOT + round(self.pixel * bug.view.high))
+        size = (2 * HALF + BETWEEN, HEAD + FOOT + round(self.pixel * case.view.high))
         super().__init__(ec.Space(), size, size)
-        self.bug, self.sides = bug, (theirs, ours)
+        self.case, self.sides = case, (theirs, ours)
         self.shown = 0
-        self.n_seen = [count_seen(bug, frames) for frames in self.sides]  # what is counted
+        self.n_seen = [count_seen(case, frames) for frames in self.sides]  # what is counted
 
     def step(self) -> None:
-        self.shown = min(self.shown + self.bug.stride, len(self.sides[1]) - 1)
+        self.shown = min(self.shown + self.case.stride, len(self.sides[1]) - 1)
         self.n_steps += 1
 
     def boxes(self) -> Boxes:
@@ -55,9 +55,9 @@ class SideBySide(Scene):
         return parts[0].joined(parts[1], covers)
 
     def side(self, frame: Frame, n: int) -> Boxes:
-        view = self.bug.view
-        if self.bug.follow:
-            view = view.moved(0, boxes(frame, self.bug.follow)[0].y)
+        view = self.case.view
+        if self.case.follow:
+            view = view.moved(0, boxes(frame, self.case.follow)[0].y)
 
         def rects(shown: list[Box]) -> NDArray[np.float64]:
             """Return boxes in pixels, cut off at the sides of this half."""
@@ -68,7 +68,7 @@ class SideBySide(Scene):
             return found[found[:, 2] > found[:, 0]]
 
         below = []
-        if self.bug.follow:  # a background, which moves up as the view sinks
+        if self.case.follow:  # a background, which moves up as the view sinks
             first = floor(view.y / STRIPE)
             below = [
                 Box(view.x, STRIPE * k, view.wide, STRIPE / 2) for k in range(first, first + 9)
@@ -90,21 +90,21 @@ class SideBySide(Scene):
     def labels(self) -> list[Label]:
         found = []
         for n, (name, frames) in enumerate(
-            zip((self.bug.peer, "ecs_collide"), self.sides, strict=True)
+            zip((self.case.peer, "ecs_collide"), self.sides, strict=True)
         ):
             middle = n * (HALF + BETWEEN) + HALF / 2
             n_seen = min(self.shown + 1, self.n_seen[n])
-            number = self.bug.measure(frames[:n_seen])
-            says = self.bug.says.format(number)
-            colour = self.palette.good if number < self.bug.fine + 0.5 else self.palette.bad
+            number = self.case.measure(frames[:n_seen])
+            says = self.case.says.format(number)
+            colour = self.palette.good if number < self.case.fine + 0.5 else self.palette.bad
             found.append(Label(name, middle, self.size[1] - 23, 20.0, anchor="center"))
             found.append(Label(says, middle, 12, 20.0, colour, "center"))
         return found
 
 
-def count_seen(bug: Bug, frames: list[Frame]) -> int:
+def count_seen(case: Comparison, frames: list[Frame]) -> int:
     """Return the number of frames until the player leaves the view for good, or of all."""
     for n, frame in enumerate(frames):
-        if not bug.follow and any(box.top < bug.view.y for box in boxes(frame, "player")):
+        if not case.follow and any(box.top < case.view.y for box in boxes(frame, "player")):
             return n
     return len(frames)

@@ -1,4 +1,4 @@
-"""The eight published bugs of the pictures, here and in the peers that show them."""
+"""The eight scenes of the pictures, here and in the peers that are shown."""
 
 from __future__ import annotations
 
@@ -10,23 +10,35 @@ import pytest
 
 import ecs_collide as ec
 from tests.controllers.worlds import Box
-from tests.published.eight import EIGHT, apart, boxes, gather, overlap, stops, through, throw
+from tests.published.eight import (
+    EIGHT,
+    apart,
+    below,
+    boxes,
+    gather,
+    land,
+    overlap,
+    shoot,
+    stops,
+    through,
+    throw,
+)
 from tests.published.engines import DYNAMIC, Box2D, Frame, Ours, Pymunk
 from tests.published.picture import BETWEEN, HALF, SideBySide
 from tests.volume import Volume
 
-BUGS = {bug.name: bug for bug in EIGHT}
+CASES = {case.name: case for case in EIGHT}
 
 
 @cache
 def frames_of_peer(name: str) -> list[Frame]:
-    """Return the frames of a bug's peer, or skip a test where it is not installed."""
-    needs = BUGS[name].needs
+    """Return the frames of a case's peer, or skip a test where it is not installed."""
+    needs = CASES[name].needs
     if needs:
         package = pytest.importorskip(needs)
         if needs == "pymunk" and int(package.version.split(".")[0]) < 7:
             pytest.skip("the page shows pymunk 7")
-    return BUGS[name].theirs()
+    return CASES[name].theirs()
 
 
 class Watched(Ours):
@@ -47,14 +59,14 @@ pytestmark = pytest.mark.usefixtures("world", "implementation")
 
 
 def test_bullets_of_up_to_6000_pixels_a_second_stop_at_a_wall_of_6() -> None:
-    frames = BUGS["tunnelling"].ours()
+    frames = CASES["tunnelling"].ours()
 
     assert through(frames) == 0
     assert [box.right for box in boxes(frames[-1], "bullet")] == [180.0] * 4
 
 
 def test_a_player_falls_along_the_seams_of_a_wall_as_fast_as_beside_it() -> None:
-    frames = BUGS["seams"].ours()
+    frames = CASES["seams"].ours()
     beside = Ours()
     hero = beside.add("player", frames[0][-1][1].moved(-500, 0), DYNAMIC, (0.0, -120.0))
     for _ in frames[1:]:
@@ -65,20 +77,20 @@ def test_a_player_falls_along_the_seams_of_a_wall_as_fast_as_beside_it() -> None
 
 
 def test_a_rider_does_not_tremble_on_a_lift_that_sinks() -> None:
-    bug = BUGS["trembling"]
+    case = CASES["trembling"]
 
-    assert bug.measure(bug.ours()) == 0.0
+    assert case.measure(case.ours()) == 0.0
 
 
 def test_a_player_who_falls_onto_a_rising_lift_lands_on_it() -> None:
-    frames = BUGS["lift"].ours()
+    frames = CASES["lift"].ours()
 
     hero, lift = boxes(frames[-1], "player")[0], boxes(frames[-1], "lift")[0]
     assert abs(hero.y - lift.top) < 1e-9
 
 
 def test_a_player_walks_from_one_one_way_platform_to_the_next() -> None:
-    frames = BUGS["one_way"].ours()
+    frames = CASES["one_way"].ours()
 
     feet = {boxes(frame, "player")[0].y for frame in frames[30:]}
     assert feet == {65.0}
@@ -86,10 +98,10 @@ def test_a_player_walks_from_one_one_way_platform_to_the_next() -> None:
 
 
 def test_a_lift_that_crushes_is_reported_within_a_step_and_can_turn_back() -> None:
-    frames = BUGS["crushed"].ours()
+    frames = CASES["crushed"].ours()
 
     # What the lift rises in a step, 60 / 60, and the player falls.
-    assert BUGS["crushed"].measure(frames) == pytest.approx(1.125)
+    assert CASES["crushed"].measure(frames) == pytest.approx(1.125)
     hero, lift = boxes(frames[-1], "player")[0], boxes(frames[-1], "lift")[0]
     assert hero.y == pytest.approx(lift.top)
     assert lift.top < 60
@@ -115,21 +127,21 @@ def test_a_crowd_that_goes_to_one_place_does_not_overlap(volume: Volume) -> None
     assert overlap(frames) == 0.0
 
 
-@pytest.mark.parametrize("bug", EIGHT, ids=lambda bug: bug.name)
-def test_peer_shows_the_bug_today(bug, kernels) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("case", EIGHT, ids=lambda case: case.name)
+def test_peer_does_today_what_its_picture_shows(case, kernels) -> None:  # type: ignore[no-untyped-def]
     if not kernels.compiled:
         pytest.skip("the peer has its own kernels")
 
-    assert bug.measure(frames_of_peer(bug.name)) > max(bug.fine + 1, FAR.get(bug.name, 0.0))
+    assert case.measure(frames_of_peer(case.name)) > max(case.fine + 1, FAR.get(case.name, 0.0))
 
 
-@pytest.mark.parametrize("bug", EIGHT, ids=lambda bug: bug.name)
-def test_words_of_a_picture_stay_in_their_halves(bug, kernels) -> None:  # type: ignore[no-untyped-def]
+@pytest.mark.parametrize("case", EIGHT, ids=lambda case: case.name)
+def test_words_of_a_picture_stay_in_their_halves(case, kernels) -> None:  # type: ignore[no-untyped-def]
     if not kernels.compiled:
         pytest.skip("words have no kernels")
     painter = pytest.importorskip("demos.app.painter")
-    frames = frames_of_peer(bug.name)
-    scene = SideBySide(bug, frames, frames)
+    frames = frames_of_peer(case.name)
+    scene = SideBySide(case, frames, frames)
     scene.shown = len(frames) - 1
 
     found = painter.Painter(scene).text_boxes()
@@ -145,17 +157,29 @@ def test_a_picture_counts_no_further_once_the_player_has_left_it(name, kernels) 
     if not kernels.compiled:
         pytest.skip("the peer has its own kernels")
     frames = frames_of_peer(name)
-    bug = BUGS[name]
-    scene = SideBySide(bug, frames, frames)
+    case = CASES[name]
+    scene = SideBySide(case, frames, frames)
     scene.shown = len(frames) - 1
 
     number = int(re.search(r"[0-9]+", scene.labels()[1].text)[0])
 
     shown = [boxes(frame, "player")[0] for frame in frames]
-    last = [box for box in shown if box.top > bug.view.y][-1]
+    last = [box for box in shown if box.top > case.view.y][-1]
     floor = boxes(frames[shown.index(last)], "lift") + boxes(frames[0], "one-way")
     assert number == round(floor[0].top - last.y)
-    assert number < bug.measure(frames) / 2
+    assert number < case.measure(frames) / 2
+
+
+def test_other_settings_of_the_peers_help_as_the_page_says(kernels) -> None:  # type: ignore[no-untyped-def]
+    if not kernels.compiled:
+        pytest.skip("the peers have their own kernels")
+    pytest.importorskip("pymunk")
+    pytest.importorskip("pyb2d3")
+
+    assert through(shoot(Pymunk(0, n_steps=8))) == 0
+    assert overlap(gather(Pymunk(0, n_steps=8))) < 1.1
+    assert overlap(gather(Box2D(0))) < 2
+    assert below(land(Box2D(are_bullets=True))) < 0.1
 
 
 def test_peers_hold_slow_bodies() -> None:

@@ -1,4 +1,4 @@
-"""More published bugs of other engines as scenes: docs/published.md names the thread of each."""
+"""More scenes from bug reports of other engines: docs/published.md names the thread of each."""
 
 from __future__ import annotations
 

@@ -10,7 +10,8 @@ from tests.published.eight import EIGHT
 
 PAGE = (Path(__file__).parents[2] / "docs" / "published.md").read_text("utf-8")
 PEERS = {
-    "test_peer_shows_the_bug_today",
+    "test_other_settings_of_the_peers_help_as_the_page_says",
+    "test_peer_does_today_what_its_picture_shows",
     "test_peers_hold_slow_bodies",
     "test_words_of_a_picture_stay_in_their_halves",
     "test_a_picture_counts_no_further_once_the_player_has_left_it",
@@ -38,7 +39,8 @@ def test_each_row_links_a_thread_and_says_what_happened() -> None:
     assert all(len(words) > 3 for row in rows for words in row[1:])
 
 
-def test_the_eight_bugs_have_pictures_and_threads_of_the_table() -> None:
-    for bug in EIGHT:
-        assert f"](pictures/bug_{bug.name}.gif)" in PAGE
-        assert f"]({bug.thread})" in PAGE
+def test_the_eight_scenes_have_pictures_settings_and_threads_on_the_page() -> None:
+    for case in EIGHT:
+        assert f"](pictures/scene_{case.name}.gif)" in PAGE
+        assert f"]({case.thread})" in PAGE
+        assert f"*{case.peer}, {case.setting}.*" in PAGE

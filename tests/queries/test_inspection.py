@@ -427,3 +427,87 @@ def test_normal_of_the_ground_is_drawn_upwards_whichever_has_the_lower_id(world,
     esper.process(1.0)
 
     assert shown_normals(space, space.contact_points()).tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("up", "slope", "corners"),
+    [
+        ((0, 1), ec.Slope("right"), [(0, 0), (8, 0), (8, 4), (0, 0)]),
+        ((0, 1), ec.Slope("left", 0.25, 0.5), [(8, 0), (0, 0), (0, 2), (8, 1)]),
+        ((0, 1), ec.Slope("right", ceiling=True), [(8, 4), (0, 4), (0, 0), (8, 4)]),
+        ((0, 1), ec.Slope("left", 0, 0.5, ceiling=True), [(0, 4), (8, 4), (8, 0), (0, 2)]),
+        ((0, -1), ec.Slope("right"), [(0, 4), (8, 4), (8, 0), (0, 4)]),
+        ((0, -1), ec.Slope("right", ceiling=True), [(8, 0), (0, 0), (0, 4), (8, 0)]),
+        ((1, 0), ec.Slope((0, 1)), [(0, 0), (0, 4), (8, 4), (0, 0)]),
+        ((-1, 0), ec.Slope((0, -1), 0, 0.5), [(8, 4), (8, 0), (4, 0), (8, 4)]),
+    ],
+)
+def test_outline_of_a_slope_has_its_solid_part_in_order_around_it(up, slope, corners):
+    esper.create_entity(ec.Position(-9, 2), ec.Extents(1, 1))
+    ramp = esper.create_entity(ec.Position(4, 2), ec.Extents(4, 2), slope)
+    space = ec.install(up=up)
+    esper.process(DT)
+
+    found = space.slope_outlines()
+
+    assert np.array(space.entities)[found.places].tolist() == [ramp]
+    assert [tuple(corner) for corner in found.corners[0]] == corners
+    on_line = found.corners[0, 2:].mean(axis=0)
+    inwards = (found.corners[0].mean(axis=0) - on_line) / 100
+    assert space.query_point(on_line + inwards) == [ramp]
+    assert space.query_point(on_line - inwards) == []
+
+
+def test_outlines_move_with_their_slopes_and_follow_the_order_of_the_entities():
+    first, second = (
+        esper.create_entity(
+            ec.Position(x, 1), ec.Extents(1, 1), ec.Slope("right"), ec.Velocity(60, 0)
+        )
+        for x in (0, 10)
+    )
+    block = esper.create_entity(ec.Position(20, 1), ec.Extents(1, 1))
+    space = ec.install()
+    esper.process(DT)
+
+    places, corners = space.slope_outlines([second, block, first])
+
+    assert places.tolist() == [0, 2]
+    assert corners[:, 0].tolist() == [[10, 0], [0, 0]]
+
+
+def test_bodies_that_meet_others_as_boxes_have_no_outline():
+    def ramp(*components):
+        return esper.create_entity(
+            ec.Position(10.0 * len(made), 1), ec.Extents(1, 1), ec.Slope("right"), *components
+        )
+
+    made: list[int] = []
+    made.append(ramp())
+    made.append(ramp(ec.Velocity(0, 0), ec.Slide()))
+    made.append(ramp(ec.Velocity(0, 0), ec.Growth(1, 0)))
+    made.append(ramp(ec.Attached(made[0], (3, 3))))
+    space = ec.install()
+    esper.process(DT)
+    new = ramp()
+
+    assert space.slope_outlines().places.tolist() == [0]
+    assert space.slope_outlines([new, made[0]]).places.tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("up", "rise", "corners"),
+    [
+        ((0, 1, 0), (1, 0, 0), [(0, 0), (8, 0), (8, 2), (0, 0)]),
+        ((0, 1, 0), (0, 0, 1), [(0, 0), (8, 0), (8, 2), (0, 2)]),  # seen along the rise
+        ((0, 0, 1), (1, 0, 0), [(0, 0), (8, 0), (8, 4), (0, 4)]),  # seen from above
+        ((0, 0, -1), (0, -1, 0), [(8, 4), (8, 0), (0, 0), (0, 4)]),
+    ],
+)
+def test_outline_of_a_ramp_in_3d_is_what_is_seen_along_the_third_axis(up, rise, corners):
+    esper.create_entity(ec.Position(4, 2, 7), ec.Extents(4, 2, 3), ec.Slope(rise, high=0.5))
+    space = ec.install(dim=3, up=up)
+    esper.process(DT)
+
+    (found,) = space.slope_outlines().corners
+
+    assert [tuple(corner) for corner in found] == corners

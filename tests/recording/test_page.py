@@ -36,7 +36,10 @@ class Crate: ...
 
 @pytest.fixture
 def recording(world: str) -> Recording:
-    """Let a box fall beside a sensor, and another bounce; it is deleted before step 21."""
+    """Let a box fall beside a sensor, and another bounce; it is deleted before step 21.
+
+    The last body is a ramp at some distance.
+    """
     esper.create_entity(ec.Position(0, -1), ec.Extents(20, 1))
     esper.create_entity(
         ec.Position(0, 1), ec.Extents(0.5, 0.5), ec.Velocity(1, 0), ec.Slide(), Crate()
@@ -45,6 +48,7 @@ def recording(world: str) -> Recording:
         ec.Position(-4, 0.7), ec.Extents(0.5, 0.5), ec.Velocity(5, 2), ec.Deflect()
     )
     esper.create_entity(ec.Position(-1.5, 2.2), ec.Extents(0.5, 0.2), ec.Sensor())
+    esper.create_entity(ec.Position(3, 0.5), ec.Extents(1, 0.5), ec.Slope("right", 0.5))
     space = ec.install(gravity=(0, -20))
     recorder = ec.record(space, {"jump": True}, trees=True)
     for step in range(24):
@@ -102,14 +106,16 @@ def test_every_number_of_every_frame_is_the_same_in_javascript(
                 low, high = space.bounds(entity)
                 assert name == player.frame.label(entity)
                 assert kind == space.body_kinds([entity])[0]
-                assert numbers == [*low, *high, *space.velocities([entity])[0]]
+                assert numbers[:6] == [*low, *high, *space.velocities([entity])[0]]
+                corners = [2, 0, 4, 0, 4, 1, 2, 0.5] if entity == 5 else []
+                assert numbers[6:] == corners
             points = space.contact_points()
             assert [row[0] for row in frame["contacts"]] == points.kinds.tolist()
             assert [row[1:3] for row in frame["contacts"]] == points.points.tolist()
             assert len(frame["events"]) == len(player.frame.events)
     finally:
         player.close()
-    assert [len(frame["bodies"]) for frame in frames[19:21]] == [4, 3]
+    assert [len(frame["bodies"]) for frame in frames[19:21]] == [5, 4]
     assert dict(frames[0]["bodies"])[2][0] == "2 (Crate)"
     collisions = [event for frame in frames for event in frame["events"] if len(event) > 1]
     assert collisions[0][2:] == [0.0, 0.0, -1.0]  # at the top of the floor
@@ -173,7 +179,10 @@ def test_each_layer_draws_its_numbers_in_pixels() -> None:
         const view = player.fitView([0, 0, 100, 100], true, 200, 200);
         Object.assign(view, { scale: 2, x: (x) => 2 * x, y: (y) => 200 - 2 * y });
         const frame = {
-            bodies: new Map([[7, ["7 (Crate)", 3, 10, 20, 30, 50, 100, -40]]]),
+            bodies: new Map([
+                [7, ["7 (Crate)", 3, 10, 20, 30, 50, 100, -40]],
+                [8, ["8", 0, 60, 10, 80, 20, 0, 0, 60, 10, 80, 10, 80, 20, 60, 10]],
+            ]),
             contacts: [[0, 20, 20, 0, 1], [1, 50, 60, 1, 0]],
             events: [["begun"], ["hit", 30, 40, -1, 0]],
             trees: {
@@ -190,10 +199,14 @@ def test_each_layer_draws_its_numbers_in_pixels() -> None:
     )
 
     assert drawn["boxes"] == [
-        ["fillRect", 20.5, 100.5, 40, 60],
-        ["strokeRect", 20.5, 100.5, 40, 60],
+        ["rect", 20.5, 100.5, 40, 60],
+        ["fill"],
+        *(["lineTo", *corner] for corner in [(120.5, 180.5), (160.5, 180.5)]),
+        *(["lineTo", *corner] for corner in [(160.5, 160.5), (120.5, 180.5)]),
+        ["closePath"],
+        ["fill"],
     ]
-    assert drawn["velocities"] == [["moveTo", 40, 130], ["lineTo", 60, 138]]  # in 0.1 s
+    assert drawn["velocities"][:2] == [["moveTo", 40, 130], ["lineTo", 60, 138]]  # in 0.1 s
     ends = [tuple(values) for _, *values in drawn["contacts"]]
     assert ends[:6] == [(37, 157), (43, 163), (37, 163), (43, 157), (40, 160), (40, 148)]
     assert ends[6:] == [(97, 77), (103, 83), (97, 83), (103, 77)]  # crossing: no normal
@@ -205,7 +218,7 @@ def test_each_layer_draws_its_numbers_in_pixels() -> None:
         ["strokeRect", 0.5, 80.5, 100, 120],
         ["strokeRect", 0.5, 40.5, 180, 160],
     ]
-    assert drawn["names"] == [["fillText", "7 (Crate)", 40, 130]]
+    assert drawn["names"][0] == ["fillText", "7 (Crate)", 40, 130]
 
 
 def test_layers_of_the_trees_are_offered_where_the_recording_has_trees() -> None:

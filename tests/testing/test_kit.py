@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import re
 from collections import defaultdict
 
 import esper
@@ -614,6 +615,24 @@ def test_picture_has_y_down_where_the_game_has(world, tmp_path):
 
     assert marks == sorted(marks)
     assert draw_svg(space, tmp_path / "x.svg").read_text().startswith("<svg")
+
+
+def test_picture_of_a_slope_is_its_solid_part(world, tmp_path):
+    #   AA
+    #   AAAAAA
+    #   AAAAAAAAAA
+    ramp = esper.create_entity(ec.Position(30, 10), ec.Extents(30, 10), ec.Slope("left"))
+    space = ec.install()
+    esper.process(DT)
+
+    rows = [line.strip("| ") for line in draw_text(space, [ramp]).splitlines()[1:-2]]
+    drawn = draw_svg(space, tmp_path / "x.svg").read_text()
+
+    lengths = [len(row) for row in rows if row]
+    assert lengths == sorted(lengths)
+    assert lengths[-1] > 2 * lengths[0]
+    (points,) = re.findall(r'points="([^"]*)"', drawn)
+    assert len(set(points.split())) == 3
 
 
 def test_picture_of_nothing_and_of_numbers_that_are_none_is_drawn(world):
