@@ -11,23 +11,18 @@ from __future__ import annotations
 import struct
 from collections.abc import Hashable, Iterable, Iterator, Mapping
 from typing import Any
-from weakref import WeakSet
 
 import esper
 
 from ecs_collide.components.basics import Extents, Fixed, Position
 from ecs_collide.levels.cells import Cell, Grid, Part, Place, Rectangle, TileLayer, cut, rectangles
 from ecs_collide.levels.things import Entry, SolidBox, made_for_tiles
-from ecs_collide.space import Space
-from ecs_collide.systems import BroadphaseSystem
 
 _HEAD = struct.Struct("<iiii")  # numbers of changes, boxes and chunks, and the side of a chunk
 _CHANGE = struct.Struct("<iiiI")  # layer, column, row, number
 _BOX = struct.Struct("<qiIiiiii")  # entity, and a `Place`
 _CHUNK = struct.Struct("<iii")
 _SQUARE = 8  # cells: boxes are found by squares of this size, or by chunks
-
-_REGISTERED: WeakSet[Space] = WeakSet()  # the spaces that know `Cells`
 
 Chunk = tuple[int, int, int]
 """The number of its group, and its column and row, in chunks."""
@@ -179,21 +174,6 @@ def sheet_of(grid: Grid, place: Place) -> Sheet:
     return layer.group, layer.kind(place.number).parts[place.part]
 
 
-def register(space: Space) -> None:
-    """Add the changed tiles of levels to the snapshots of a space; `Level` calls this."""
-    space.snapshot_with(
-        Cells, save=Cells.to_bytes, load=Cells.from_bytes, update=Cells.set_bytes, name="Cells"
-    )
-
-
-def register_here() -> None:
-    """Add the changed tiles of levels to the snapshots of the space in the current world."""
-    system: Any = esper.get_processor(BroadphaseSystem)
-    if system is not None and system.space not in _REGISTERED:
-        _REGISTERED.add(system.space)
-        register(system.space)
-
-
 def find_cells(key: str) -> Cells | None:
     """Return the cells of a level in the current world, if any has changed."""
     for entity, cells in esper.get_component(Cells):
@@ -216,7 +196,6 @@ class Changes:
         self, key: str, grid: Grid, places: Iterable[tuple[SolidBox, Place]], table: Tables
     ) -> None:
         self.grid, self.table = grid, table
-        register_here()
         found = find_cells(key)
         if found is None:
             found = Cells(key)

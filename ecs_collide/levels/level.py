@@ -19,7 +19,6 @@ from ecs_collide.levels.changes import (
     find_cells,
     forget_cells,
     layer_named,
-    register_here,
 )
 from ecs_collide.levels.things import (
     Entry,
@@ -289,7 +288,6 @@ class Level:
         """Prepare to create the tiles as the file has them."""
         self._tables[esper.current_world] = table
         forget_cells(self.key)
-        register_here()
 
     def create(
         self,
