@@ -25,7 +25,8 @@ EXTRAS = {
 
 The names differ from the bare names of classes, because a game may have a `Zone` too.  A module is
 imported when a snapshot names its type.  Each type is a dataclass of numbers, an empty class, or has
-`to_bytes`, `from_bytes` and `set_bytes`.
+`to_bytes`, `from_bytes` and `set_bytes`.  Where it has `restored` and `restore` too, snapshots use
+these, which take also numbers that a game may have set and a step reports.
 """
 
 Save = Callable[[Any], bytes]
@@ -115,7 +116,7 @@ class OwnTypes:
         names = {how.kind: how.name for how in (*self.own, *self.found)}
         self._forget(kind, None)
         self.hashed.pop(kind, None)
-        self.skipped[kind] = names.get(kind, kind.__name__)
+        self.skipped[kind] = names.get(kind) or _name_of_extra(kind) or kind.__name__
         self.n_changes += 1
 
     def _forget(self, kind: type, name: str | None) -> None:
@@ -197,4 +198,8 @@ def _extra(kind: Any, name: str) -> Own | Plain:
     """Return how a type of `EXTRAS` is saved."""
     if is_plain(kind):
         return Plain(kind, name)
-    return Own(name, kind, kind.to_bytes, kind.from_bytes, kind.set_bytes)
+    load, update = (
+        getattr(kind, "restored", kind.from_bytes),
+        getattr(kind, "restore", kind.set_bytes),
+    )
+    return Own(name, kind, kind.to_bytes, load, update)

@@ -2,12 +2,15 @@
 
 Only their declarations decide which classes these are, so that a type is saved in every step or
 in none.  All components of a type are read at once, a column for each field.
+
+A saved game may be older than its classes.  A field that is new takes its default, and one that is
+gone is dropped.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import InitVar, dataclass, fields, is_dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import MISSING, InitVar, dataclass, fields, is_dataclass
 from operator import attrgetter, index
 from struct import pack
 from types import NoneType, UnionType
@@ -31,8 +34,11 @@ class Plain:
         self.fields = tuple(field.name for field in declared)
         # Whether components cannot be set, so that new ones replace them.
         self.is_frozen = parameters is not None and bool(parameters.frozen)
-        self._given = [field.name for field in declared if field.init]
-        self._calls = parameters is not None and parameters.init and hasattr(kind, "__post_init__")
+        self._declared = {field.name: field for field in declared}
+        # The library's types are not called: a game may set any number, which the next step reports.
+        self._is_of_library = kind.__module__.startswith("ecs_collide.")
+        calls = parameters is not None and parameters.init and hasattr(kind, "__post_init__")
+        self._calls = calls and not self._is_of_library
         # `attrgetter` is five times as fast as a search for missing attributes.
         self._get = attrgetter(*self.fields) if len(self.fields) > 1 else self._values
 
@@ -65,15 +71,59 @@ class Plain:
         return tuple(getattr(component, name, _NOT_THERE) for name in self.fields)
 
     def as_declared(self, table: Table) -> Table:
-        """Return a table with its columns in the order of the fields."""
+        """Return a table with the columns of the fields, without those of fields that are gone."""
+        fields = tuple(name for name in self.fields if name in table.fields)
+        columns = [table.columns[table.fields.index(name)] for name in fields]
+        if self._is_of_library:
+            self._require_own(table)
+        for name in self._declared.keys() - table.fields:
+            if not self._makes(name):
+                raise ValueError(
+                    f"the snapshot holds {self.name} without {name}, a field that {self.name} has "
+                    f"here: give it a default, as in {name}: ... = 0, or tell snapshot_with how to "
+                    f"load {self.name}"
+                )
+        return Table(fields, columns)
+
+    def _require_own(self, table: Table) -> None:
+        """Raise ValueError for a table that no component of the library's type gives."""
         if sorted(table.fields) != sorted(self.fields):
             raise ValueError(
                 f"the snapshot holds {self.name} with the fields {', '.join(table.fields)}, and "
-                f"{self.name} has {', '.join(self.fields)} here: tell snapshot_with how to save "
-                "and load it"
+                f"the {self.name} of ecs_collide has {', '.join(self.fields)}: tell snapshot_with "
+                "how to load it, if it is a component of the game"
             )
-        places = map(table.fields.index, self.fields)
-        return Table(self.fields, [table.columns[place] for place in places])
+        for name, column in zip(table.fields, table.columns, strict=True):
+            if self._declared[name].type in (int, "int") and not {*map(type, column)} <= {
+                int,
+                bool,
+            }:
+                raise ValueError(f"the snapshot holds {self.name}.{name} that is no whole number")
+
+    def _makes(self, name: str) -> bool:
+        """Return whether a new component has a field that it is not given."""
+        field = self._declared[name]
+        has_default = field.default is not MISSING or field.default_factory is not MISSING
+        return has_default or (self._calls and not field.init)
+
+    def complete(self, fields: Sequence[str], values: Sequence[Any]) -> list[Any]:
+        """Return values of all fields, of which some are given, with `fields` as their names.
+
+        Exceptions of the class pass through.
+        """
+        given = dict(zip(fields, values, strict=True))
+        made = self._values(self._call(given)) if self._calls else map(self._default, self.fields)
+        return [given.get(name, value) for name, value in zip(self.fields, made, strict=True)]
+
+    def _default(self, name: str) -> Any:
+        field = self._declared[name]
+        if field.default_factory is not MISSING:
+            return field.default_factory()
+        return field.default
+
+    def _call(self, given: Mapping[str, Any]) -> Any:
+        """Return what the class makes of the given fields that it takes."""
+        return self.kind(**{name: given[name] for name in given if self._declared[name].init})
 
     def holds(self, component: Any, values: Sequence[Any]) -> bool:
         """Return whether a component is frozen and holds exactly these numbers."""
@@ -97,8 +147,7 @@ class Plain:
         The class is called only if it has a `__post_init__`.
         """
         if self._calls:
-            given = dict(zip(self.fields, values, strict=True))
-            component = self.kind(**{name: given[name] for name in self._given})
+            component = self._call(dict(zip(self.fields, values, strict=True)))
         else:
             component = object.__new__(self.kind)
         self.write(component, values)
