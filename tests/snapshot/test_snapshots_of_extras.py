@@ -98,8 +98,8 @@ import ecs_collide as ec
 space = ec.install()
 before = set(sys.modules)
 space.restore(open(sys.argv[1], "rb").read())
-kinds = {type(part).__name__ for e in esper.get_entities() for part in esper.components_for_entity(e)}
-print(*sorted(kinds))
+entities = map(esper.components_for_entity, esper.get_entities())
+print(*sorted({type(part).__name__ for parts in entities for part in parts}))
 assert "ecs_collide.levels.tiled" not in sys.modules
 assert "pyglet" not in sys.modules
 """
