@@ -130,7 +130,7 @@ class TileLayer:
     cell: tuple[float, float]
     blocks: list[Block]
     kind: Callable[[int], Kind]
-    symbols: Mapping[str, int] = field(default_factory=dict)
+    symbols: Mapping[Hashable, int] = field(default_factory=dict)
 
     @property
     def size(self) -> tuple[int, int]:

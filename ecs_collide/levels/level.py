@@ -6,10 +6,11 @@ corner if it was loaded with `y_down`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import isfinite, nan
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import esper
@@ -637,12 +638,13 @@ def _checked_offset(offset: Sequence[float]) -> Point:
     return x, y
 
 
-def _number_of(symbols: Mapping[str, int], number: int | str) -> int:
+def _number_of(symbols: Mapping[Hashable, int], number: Hashable) -> int:
     """Return the number of a tile that is given by it or by its symbol."""
-    if isinstance(number, str):
-        if number not in symbols:
-            raise ValueError(f"no tile has the symbol {number!r}; there are {sorted(symbols)}")
+    if number in symbols:
         return symbols[number]
+    if not isinstance(number, Integral):
+        known = sorted(map(repr, symbols)) or "none, only numbers"
+        raise ValueError(f"no tile has the symbol {number!r}; there are {known}")
     if not 0 <= number < 2**32:
         raise ValueError(f"number={number!r} must be that of a tile, or 0 to clear the cell")
     return int(number)

@@ -166,7 +166,7 @@ def made_for_tiles(table: Mapping[str, Entry], box: SolidBox) -> list[object] | 
 
 def moved(thing: LevelObject, offset: Point) -> LevelObject:
     """Return an object elsewhere, with its points and those among its properties."""
-    places = ("centre", "points", "outline")
+    places = ("centre", "points")
     return replace(
         thing,
         **{
