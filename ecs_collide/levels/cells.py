@@ -6,21 +6,31 @@ corner of their layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.outlines import Ramp
 from ecs_collide.levels.properties import Factory
 from ecs_collide.levels.reading import check_place
-from ecs_collide.levels.things import SolidBox
+from ecs_collide.levels.things import SolidBox, turned
+
+FURTHEST = 2**40
+"""Columns and rows lie within -FURTHEST ... FURTHEST, where cells next to each other differ."""
+
+SQUARE = 8
+"""Boxes are found by squares of this many cells on a side."""
 
 Cell = tuple[int, int]
 """Column and row."""
 
 Rectangle = tuple[int, int, int, int]
 """Column and row of its top left cell, number of columns and rows."""
+
+Chunk = tuple[int, int, int]
+"""The number of its group, and its column and row, in chunks."""
 
 
 class Part(NamedTuple):
@@ -67,6 +77,22 @@ class Place(NamedTuple):
         """The cells of the box."""
         return self[3:]
 
+    def squares(self, size: int) -> Iterator[Cell]:
+        """Yield the squares of `size` cells in which the box lies."""
+        left, top, n_columns, n_rows = self.where
+        for x in range(left // size, (left + n_columns - 1) // size + 1):
+            for y in range(top // size, (top + n_rows - 1) // size + 1):
+                yield x, y
+
+    def covers(self, column: int, row: int) -> bool:
+        """Return whether a cell is one of the box."""
+        _, _, _, left, top, n_columns, n_rows = self
+        return left <= column < left + n_columns and top <= row < top + n_rows
+
+
+Sheet = tuple[Hashable, Part]
+"""The group and the part that boxes must share to merge."""
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -94,6 +120,8 @@ class TileLayer:
         Its tiles, by the numbers that the file gives them; 0 for none.
     kind : callable
         Return the `Kind` of a tile by its number, or raise a ValueError.
+    symbols : mapping
+        The numbers of tiles that have a symbol too.
     """
 
     name: str
@@ -102,6 +130,7 @@ class TileLayer:
     cell: tuple[float, float]
     blocks: list[Block]
     kind: Callable[[int], Kind]
+    symbols: Mapping[Hashable, int] = field(default_factory=dict)
 
     @property
     def size(self) -> tuple[int, int]:
@@ -156,6 +185,26 @@ class Grid:
         """The groups of the layers, the lowest first."""
         return list(dict.fromkeys(layer.group for layer in self.layers))
 
+    def sheet(self, place: Place) -> Sheet:
+        """Return the sheet of a box."""
+        layer = self.layers[place.layer]
+        return layer.group, layer.kind(place.number).parts[place.part]
+
+    def to_cells(self, layer: TileLayer, x: float, y: float) -> tuple[float, float]:
+        """Return how many columns and rows of a layer a point lies from its cell (0, 0)."""
+        wide, high = layer.cell
+        x, y = self.frame.to_map(x, y)
+        return (x - layer.corner[0]) / wide, (y - layer.corner[1]) / high
+
+    def moved(self, offset: tuple[float, float]) -> Grid:
+        """Return the same tiles elsewhere in the world."""
+        return replace(self, frame=self.frame.moved(offset)) if any(offset) else self
+
+    def box_at(self, place: Place) -> SolidBox:
+        """Return the box of a place."""
+        part = self.sheet(place)[1]
+        return self.box(self.layers[place.layer], place.number, part, place.where)
+
     def box(self, layer: TileLayer, number: int, part: Part, where: Rectangle) -> SolidBox:
         """Return the box of some equal cells, one of which has a tile of this number."""
         column, row, n_columns, n_rows = where
@@ -168,7 +217,9 @@ class Grid:
         half = ((right - left) / 2, (bottom - top) / 2)
         x, y = layer.corner
         centre = self.frame.to_world(x + left + half[0], y + top + half[1])
-        box = SolidBox(centre, half, *layer.kind(number).traits[part])
+        type_, properties, traits = layer.kind(number).traits[part]
+        traits = turned(traits) if self.frame.y_down else traits
+        box = SolidBox(centre, half, type_, properties, traits)
         check_place(box)
         return box
 
@@ -178,7 +229,7 @@ class Grid:
         Raises
         ------
         ValueError
-            The tiles have more than `at_most` bodies before they merge.
+            The tiles have more than `at_most` bodies before they merge, or lie too far out.
         """
         n_parts = 0
         sheets: dict[tuple[Hashable, Part], tuple[int, int, set[Cell]]] = {}
@@ -204,6 +255,9 @@ class Grid:
             for place in self.places(n, number, part, cells):
                 boxes.append(self.box(self.layers[n], number, part, place.where))
                 places.append(place)
+        for layer in self.layers:
+            for block in layer.blocks:
+                require_near((block.column, block.row), f"layer {layer.name!r} has a tile in")
         return tuple(boxes), tuple(places)
 
     def places(self, layer: int, number: int, part: Part, cells: set[Cell]) -> Iterator[Place]:
@@ -221,6 +275,87 @@ class Grid:
             return True, True
         left, top, right, bottom = part.shape
         return left == 0 and right == size[0], top == 0 and bottom == size[1]
+
+
+class Tiling:
+    """The boxes of a level as its file has them, found by their cells.
+
+    Parameters
+    ----------
+    grid : Grid
+    places : sequence of Place
+        As from `Grid.solids`, sorted by the same rule for the same file.
+    """
+
+    def __init__(self, grid: Grid, places: Sequence[Place]) -> None:
+        self.grid, self.places = grid, places
+        self._squares: dict[Sheet, dict[Cell, list[int]]] | None = None
+        self._digest = ""
+        self._chunks: dict[int, frozenset[Chunk]] = {}
+
+    def near(self, sheet: Sheet, column: int, row: int) -> Sequence[int]:
+        """Return the numbers of the boxes of a sheet that may cover a cell."""
+        return self.squares.get(sheet, {}).get((column // SQUARE, row // SQUARE), ())
+
+    @property
+    def squares(self) -> dict[Sheet, dict[Cell, list[int]]]:
+        """The numbers of the boxes in each square of each sheet."""
+        if self._squares is None:
+            self._squares = {}
+            known: dict[tuple[int, int, int], dict[Cell, list[int]]] = {}
+            for n, place in enumerate(self.places):
+                layer, number, part, column, row, n_columns, n_rows = place
+                squares = known.get((layer, number, part))
+                if squares is None:
+                    squares = self._squares.setdefault(self.grid.sheet(place), {})
+                    known[layer, number, part] = squares
+                if n_columns == n_rows == 1:
+                    squares.setdefault((column // SQUARE, row // SQUARE), []).append(n)
+                else:
+                    for square in place.squares(SQUARE):
+                        squares.setdefault(square, []).append(n)
+        return self._squares
+
+    @property
+    def digest(self) -> str:
+        """A text that differs for maps whose boxes may differ in number, order, place or kind."""
+        if not self._digest:
+            digest = hashlib.blake2b(digest_size=12)
+            digest.update(repr((self.grid.frame, self.grid.merge)).encode())
+            for layer in self.grid.layers:
+                used: set[int] = set()
+                digest.update(repr((layer.name, layer.corner, layer.cell)).encode())
+                for block in layer.blocks:
+                    digest.update(repr(block).encode())
+                    used.update(*block.rows)
+                for number in sorted(used - {0}):
+                    digest.update(repr((number, layer.kind(number).parts)).encode())
+            self._digest = digest.hexdigest()
+        return self._digest
+
+    def chunks(self, side: int) -> frozenset[Chunk]:
+        """Return the chunks of `side` cells that have tiles."""
+        if side not in self._chunks:
+            found: set[Chunk] = set()
+            groups = self.grid.groups
+            for layer in self.grid.layers:
+                group = groups.index(layer.group)
+                for block in layer.blocks:
+                    for row, numbers in enumerate(block.rows, block.row):
+                        for x in range(
+                            block.column // side, (block.column + len(numbers) - 1) // side + 1
+                        ):
+                            first = max(x * side - block.column, 0)
+                            if any(numbers[first : (x + 1) * side - block.column]):
+                                found.add((group, x, row // side))
+            self._chunks[side] = frozenset(found)
+        return self._chunks[side]
+
+
+def require_near(cell: Cell, owner: str) -> None:
+    """Raise ValueError for a cell that lies too far out."""
+    if not all(abs(n) <= FURTHEST for n in cell):
+        raise ValueError(f"{owner} cell {cell}; columns and rows must lie within -2**40 ... 2**40")
 
 
 def rectangles(cells: Iterable[Cell], right: bool = True, down: bool = True) -> Iterator[Rectangle]:

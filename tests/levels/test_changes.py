@@ -15,7 +15,6 @@ from tests.volume import Volume
 
 need("pytiled_parser")
 
-from ecs_collide.levels import tiled  # noqa: E402
 from ecs_collide.levels.changes import Cells  # noqa: E402
 from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles  # noqa: E402
 from tests.scenes import another_world  # noqa: E402
@@ -402,6 +401,19 @@ def test_chunks_are_in_snapshots(load: Load, space: Any) -> None:
 # -- the fuzz --
 
 
+class Earth: ...
+
+
+class Stone: ...
+
+
+class Slab: ...
+
+
+KINDS = (Earth, Stone, Slab)
+TABLE = {kind.__name__.lower(): kind for kind in KINDS}
+
+
 @pytest.mark.parametrize("chunk", [0, 3])
 @pytest.mark.parametrize("merge", [True, False])
 def test_boxes_are_those_of_the_cells_after_any_changes(
@@ -422,9 +434,9 @@ def test_boxes_are_those_of_the_cells_after_any_changes(
     kept: list[tuple[bytes, dict[Any, int]]] = []
     stream = {"chunk": chunk or 16, "at_most": 99}
     if chunk:
-        level.stream((-10, -10), (50, 40), **stream)
+        level.stream((-10, -10), (50, 40), TABLE, **stream)
     else:
-        level.create()
+        level.create(TABLE)
 
     for _ in range(volume(60, 300)):
         if rng.random() < 0.1:
@@ -448,7 +460,7 @@ def test_boxes_are_those_of_the_cells_after_any_changes(
             for x, y in cells
             for type_ in {kinds[now.get((name, x, y), 0)] for name in ("tiles", "front")} - {None}
         )
-        assert tiles_of_bodies(level) == expected
+        assert tiles_of_bodies() == expected
         for x, y in rng.sample(cells, 3):
             tile = level.tile_at((10 * x + 5, 25 - 10 * y), "front")
             assert (tile.number if tile else 0) == now.get(("front", x, y), 0)
@@ -456,25 +468,14 @@ def test_boxes_are_those_of_the_cells_after_any_changes(
         assert all(right - left == 10 for left, _, right, _ in boxes().values())
 
 
-def tiles_of_bodies(level: tiled.Level) -> list[tuple[str, int, int]]:
-    """Return type and lower left corner of the cells of all boxes that the component has."""
+def tiles_of_bodies() -> list[tuple[str, int, int]]:
+    """Return type and lower left corner of the cells of all boxes."""
     found = []
-    (cells,) = [cells for _, cells in esper.get_component(Cells)] or [None]
-    places = boxes()
-    if cells is None:
-        pairs = list(zip(level.solids, places.values(), strict=True))
-        types = [(box.type, place) for box, place in pairs]
-    else:
-        assert cells.boxes.keys() == places.keys()
-        kinds = [
-            level._grid.layers[place.layer].kind(place.number).parts[place.part].key[0]
-            for place in cells.boxes.values()
-        ]
-        types = [(kind, places[entity]) for kind, entity in zip(kinds, cells.boxes, strict=True)]
-    for kind, (left, bottom, right, top) in types:
-        high = 4 if kind == "slab" else 10
+    for entity, (left, bottom, right, top) in boxes().items():
+        (kind,) = [each for each in KINDS if esper.has_component(entity, each)]
+        high = 4 if kind is Slab else 10
         assert (top - bottom) % 10 == high % 10
         for x in range(round(left), round(right), 10):
             for y in range(round(bottom), round(top), 10):
-                found.append((kind, x, y))
+                found.append((kind.__name__.lower(), x, y))
     return sorted(found)
