@@ -153,21 +153,22 @@ def unpack(character: Any, data: bytes) -> int:
     if lift_speed >= len(LIFT_SPEEDS):
         raise ValueError(f"a Character has no lift_speed of number {lift_speed}")
     ledge, let_through, *numbers = values
-    _require_possible(
-        [up, ground, categories, ledge, let_through, *numbers[len(NUMBERS) : -_N_FLAGS]]
-    )
+    n = len(NUMBERS)
+    kept, flags = numbers[n:-_N_FLAGS], numbers[-_N_FLAGS:]
+    _require_possible([up, ground, categories, ledge, let_through, *kept])
+    memory, parts = character.memory, kept[len(_KEPT_NUMBERS) :]
+    vectors = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    for names, of, some in (
+        *((NUMBERS, character, numbers), (_KEPT_NUMBERS, memory, kept)),
+        *((_KEPT_VECTORS, memory, vectors), (FLAGS, character, flags)),
+        (_KEPT_FLAGS, memory, flags[len(FLAGS) :]),
+    ):
+        for name, value in zip(names, some, strict=False):
+            setattr(of, name, value)
+    memory.ledge, memory.let_through, memory.plain = ledge, let_through, 0
     character.state, character.lift_speed = _STATES[state], LIFT_SPEEDS[lift_speed]
     character.ground = None if ground == NOTHING else ground
     character.dash_through = categories
-    left, memory = iter(values), character.memory
-    memory.plain = 0
-    for names, of in (
-        *((_KEPT_INTS, memory), (NUMBERS, character), (_KEPT_NUMBERS, memory)),
-        *((_KEPT_VECTORS, memory), (FLAGS, character), (_KEPT_FLAGS, memory)),
-    ):
-        for name in names:
-            is_vector = names is _KEPT_VECTORS
-            setattr(of, name, (next(left), next(left), next(left)) if is_vector else next(left))
     return int(up)
 
 

@@ -43,8 +43,8 @@ KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 
 
-Change: TypeAlias = "tuple[Own | Plain, int, Any, Any]"
-"""A custom component to set: its setter, its entity, itself and its new value."""
+Change: TypeAlias = "tuple[Own | Plain, int, Any, Any, Any]"
+"""A custom component to set: its setter, its entity, itself, its value now and its new value."""
 
 
 @dataclass(slots=True)
@@ -399,9 +399,9 @@ class SnapshotSchema:
 
     def update(self, changes: list[Change], before: Before) -> None:
         """Set custom components to their new values."""
-        for how, entity, component, value in changes:
+        for how, entity, component, now, value in changes:
+            before.overwritten.append((how, component, now))
             try:
-                before.overwritten.append((how, component, how.now(component)))
                 how.write(component, value)
             except Exception as error:
                 _add_note(error, how, entity)
@@ -517,11 +517,12 @@ def _load(how: Own | Plain, entity: int, there: Any, value: Any, loaded: Loaded)
     """Prepare the change of a component; return False if it must be a new one."""
     if there is None:
         return False
-    if how.holds(there, value):
+    now: Any = how.now(there)
+    if how.keeps(now, value):
         return True
     if how.is_frozen:
         return False
-    loaded.updates.append((how, entity, there, value))
+    loaded.updates.append((how, entity, there, now, value))
     return True
 
 

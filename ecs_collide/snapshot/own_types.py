@@ -52,9 +52,9 @@ class Own:
         """Whether components cannot be set, so that new ones replace them."""
         return self.update is None
 
-    def holds(self, component: Any, blob: bytes) -> bool:
-        """Return whether a component is kept unchanged."""
-        return self.save(component) == blob
+    def keeps(self, now: bytes, blob: bytes) -> bool:
+        """Return whether a component with these bytes is left alone."""
+        return now == blob
 
     def make(self, blob: bytes) -> Any:
         """Return a new component."""

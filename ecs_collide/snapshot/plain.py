@@ -125,9 +125,9 @@ class Plain:
         """Return what the class makes of the given fields that it takes."""
         return self.kind(**{name: given[name] for name in given if self._declared[name].init})
 
-    def holds(self, component: Any, values: Sequence[Any]) -> bool:
-        """Return whether a component is frozen and holds exactly these numbers."""
-        return self.is_frozen and all(map(_is_same, self._values(component), values))
+    def keeps(self, now: Sequence[Any], values: Sequence[Any]) -> bool:
+        """Return whether a component is left alone: it is frozen and has exactly these numbers."""
+        return self.is_frozen and all(map(_is_same, now, values))
 
     def now(self, component: Any) -> tuple[Any, ...]:
         """Return all fields of a component, for `put_back`."""
