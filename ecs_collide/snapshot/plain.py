@@ -10,7 +10,7 @@ gone is dropped.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import MISSING, InitVar, dataclass, fields, is_dataclass
+from dataclasses import MISSING, Field, InitVar, dataclass, fields, is_dataclass
 from operator import attrgetter, index
 from struct import pack
 from types import NoneType, UnionType
@@ -72,21 +72,13 @@ class Plain:
 
     def as_declared(self, table: Table) -> Table:
         """Return a table with the columns of the fields, without those of fields that are gone."""
-        fields = tuple(name for name in self.fields if name in table.fields)
-        columns = [table.columns[table.fields.index(name)] for name in fields]
         if self._is_of_library:
             self._require_own(table)
-        for name in self._declared.keys() - table.fields:
-            if not self._makes(name):
-                raise ValueError(
-                    f"the snapshot holds {self.name} without {name}, a field that {self.name} has "
-                    f"here: give it a default, as in {name}: ... = 0, or tell snapshot_with how to "
-                    f"load {self.name}"
-                )
-        return Table(fields, columns)
+        fields = tuple(name for name in self.fields if name in table.fields)
+        return Table(fields, [table.columns[table.fields.index(name)] for name in fields])
 
     def _require_own(self, table: Table) -> None:
-        """Raise ValueError for a table that no component of the library's type gives."""
+        """Raise ValueError for a table that no components of the library's type give."""
         if sorted(table.fields) != sorted(self.fields):
             raise ValueError(
                 f"the snapshot holds {self.name} with the fields {', '.join(table.fields)}, and "
@@ -94,17 +86,9 @@ class Plain:
                 "how to load it, if it is a component of the game"
             )
         for name, column in zip(table.fields, table.columns, strict=True):
-            if self._declared[name].type in (int, "int") and not {*map(type, column)} <= {
-                int,
-                bool,
-            }:
+            are_whole = {*map(type, column)} <= {int, bool}
+            if self._declared[name].type in (int, "int") and not are_whole:
                 raise ValueError(f"the snapshot holds {self.name}.{name} that is no whole number")
-
-    def _makes(self, name: str) -> bool:
-        """Return whether a new component has a field that it is not given."""
-        field = self._declared[name]
-        has_default = field.default is not MISSING or field.default_factory is not MISSING
-        return has_default or (self._calls and not field.init)
 
     def complete(self, fields: Sequence[str], values: Sequence[Any]) -> list[Any]:
         """Return values of all fields, of which some are given, with `fields` as their names.
@@ -112,8 +96,24 @@ class Plain:
         Exceptions of the class pass through.
         """
         given = dict(zip(fields, values, strict=True))
-        made = self._values(self._call(given)) if self._calls else map(self._default, self.fields)
-        return [given.get(name, value) for name, value in zip(self.fields, made, strict=True)]
+        missing = [name for name in self.fields if name not in given]
+        for name in missing:
+            field = self._declared[name]
+            if not (_has_default(field) or (self._calls and not field.init)):
+                raise self._no_default(name)
+        made = self._call(given) if self._calls else None
+        for name in missing:
+            given[name] = self._default(name) if made is None else getattr(made, name, _NOT_THERE)
+            if given[name] is _NOT_THERE:  # `__post_init__` has not set it
+                raise self._no_default(name)
+        return [given[name] for name in self.fields]
+
+    def _no_default(self, name: str) -> ValueError:
+        return ValueError(
+            f"the snapshot holds {self.name} without {name}, a field that {self.name} has here: "
+            f"give it a default, as in {name}: ... = 0, or tell snapshot_with how to load "
+            f"{self.name}"
+        )
 
     def _default(self, name: str) -> Any:
         field = self._declared[name]
@@ -157,6 +157,10 @@ class Plain:
         """Set all fields of a component."""
         for name, value in zip(self.fields, values, strict=True):
             _set(component, name, value)
+
+
+def _has_default(field: Field[Any]) -> bool:
+    return field.default is not MISSING or field.default_factory is not MISSING
 
 
 _NOT_THERE: Any = object()

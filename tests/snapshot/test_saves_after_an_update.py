@@ -193,16 +193,33 @@ def test_each_component_gets_a_default_of_its_factory(elsewhere: Elsewhere) -> N
     assert numbers == [1, 2]
 
 
-def test_new_field_without_a_default_is_refused_by_class_and_field(elsewhere: Elsewhere) -> None:
-    @dataclass
-    class Gun:
-        shots: int
-        wait: float
-        range: float
+@dataclass
+class Needed:
+    """A class with a new field that must be given."""
 
+    shots: int
+    wait: float
+    range: float
+
+
+@dataclass
+class NotSet:
+    """A class that does not compute its new field."""
+
+    shots: int
+    range: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        pass
+
+
+@pytest.mark.parametrize("kind", [Needed, NotSet])
+def test_new_field_without_a_default_is_refused_by_class_and_field(
+    kind: type, elsewhere: Elsewhere
+) -> None:
     _, data = saved_by(OldGun())
     other = elsewhere()
-    other.snapshot_with(Gun)
+    other.snapshot_with(kind, name="Gun")
 
     with pytest.raises(ValueError, match=r"holds Gun without range, .* give it a default, as in"):
         other.restore(data)
