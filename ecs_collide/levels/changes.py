@@ -28,6 +28,7 @@ from ecs_collide.levels.cells import (
     Place,
     Rectangle,
     Sheet,
+    Squares,
     TileLayer,
     Tiling,
     cut,
@@ -92,8 +93,8 @@ class Cells:
         self.__runs: list[tuple[int, int, int]] = []
         self.__gone: set[int] = set()  # the numbers of those that are no more
         self.__boxes: dict[int, Place] = {}  # the other boxes, by entity
-        # These in each square, by sheet, column and row of the square; None after a restore.
-        self.__near: dict[Sheet, dict[Cell, set[int]]] | None = {}
+        # These in their squares, by sheet; None after a restore.
+        self.__near: dict[Sheet, Squares] | None = {}
         # The changed cells in each chunk of each layer; None until they are needed.
         self.__changed: dict[Chunk, set[Cell]] | None = None
         self.change()
@@ -150,26 +151,27 @@ class Cells:
             return
         place = self.__boxes.pop(entity)
         if self.__near is not None:
-            for square in place.squares(self._size):
-                self.__near[sheet].get(square, set()).discard(entity)
+            self.__near[sheet].remove(entity, place)
 
-    def near(self, grid: Grid) -> dict[Sheet, dict[Cell, set[int]]]:
-        """Return the boxes that are not of the file, in each square of each sheet."""
+    def near(self, grid: Grid) -> dict[Sheet, Squares]:
+        """Return the boxes that are not of the file, in the squares of each sheet."""
         if self.__near is None:
             self.__near = {}
             for entity, place in self.boxes.items():
-                self._file(entity, place, grid.sheet(place))
+                try:
+                    sheet = grid.sheet(place)
+                except (LookupError, ValueError):
+                    raise ValueError(
+                        f"the tiles of {self.level!r} in the snapshot are of another level"
+                    ) from None
+                self._file(entity, place, sheet)
         return self.__near
-
-    @property
-    def _size(self) -> int:
-        return self.side if self.side > 0 else SQUARE
 
     def _file(self, entity: int, place: Place, sheet: Sheet) -> None:
         assert self.__near is not None
-        squares = self.__near.setdefault(sheet, {})
-        for square in place.squares(self._size):
-            squares.setdefault(square, set()).add(entity)
+        if sheet not in self.__near:
+            self.__near[sheet] = Squares(self.side if self.side > 0 else SQUARE)
+        self.__near[sheet].add(entity, place)
 
     # -- entities --
 
@@ -277,8 +279,8 @@ class Cells:
             tables.append([*struct.iter_unpack(f"<{width}q", data[start : start + size])])
             start += size
         changes, boxes, chunks, runs, gone, made, waiting = tables
-        if any(min(box[6:]) < 1 or box[6] * box[7] > _LARGEST_BOX for box in boxes) or any(
-            run[-1] < 1 or run[-1] > _LARGEST_BOX for run in (*runs, *made)
+        if any(min(box[6:]) < 1 for box in boxes) or not all(
+            1 <= run[-1] <= _LONGEST_RUN for run in (*runs, *made)
         ):
             raise ValueError("the tiles in the snapshot have boxes of an impossible size")
         self.level, self.offset, self.digest, self.side = level, offset, digest, side
@@ -299,7 +301,7 @@ class Cells:
         return cells
 
 
-_LARGEST_BOX = 2**24  # cells of a box, or entities of a run, in a snapshot
+_LONGEST_RUN = 2**24  # entities, in a snapshot: they are gone through
 
 
 def _checked_text(text: bytes) -> tuple[str, Point, str, int]:
@@ -438,8 +440,8 @@ class Changes:
         A box whose entity the game has deleted is forgotten.
         """
         cells = self.cells
-        size = cells.side if cells.side > 0 else SQUARE
-        near = cells.near(self.grid).get(sheet, {}).get((column // size, row // size), ())
+        squares = cells.near(self.grid).get(sheet)
+        near = () if squares is None else squares.near(column, row)
         entity = next((each for each in near if cells.boxes[each].covers(column, row)), None)
         if entity is None and cells.side == WHOLE:
             for number in self.tiling.near(sheet, column, row):

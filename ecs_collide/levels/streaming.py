@@ -137,7 +137,7 @@ class Streaming:
         group, x, y = chunk
         for sheet, squares in self.cells.near(self.changes.grid).items():
             if sheet[0] == self.layers[group].group:
-                for entity in list(squares.pop((x, y), ())):
+                for entity in squares.pop((x, y)):
                     self.changes.delete(entity, sheet)
         self.cells.chunks.discard(chunk)
         self.cells.change()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+import struct
 from typing import Any
 
 import esper
@@ -15,6 +16,7 @@ from tests.volume import Volume
 
 need("pytiled_parser")
 
+from ecs_collide.levels.cells import Place  # noqa: E402
 from ecs_collide.levels.changes import Cells  # noqa: E402
 from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles  # noqa: E402
 from tests.scenes import another_world  # noqa: E402
@@ -332,10 +334,49 @@ def space_hash(world: str, space: ec.Space) -> bytes:
         esper.switch_world(now)
 
 
-@pytest.mark.parametrize("data", [b"", b"\0" * 15, b"\1\0\0\0" * 4, b"\xff" * 16])
+@pytest.mark.parametrize("data", [b"", b"\0" * 15, b"\1\0\0\0" * 9, b"\xff" * 40])
 def test_tiles_of_a_damaged_snapshot_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="the tiles in the snapshot are cut short"):
         Cells.from_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"[]", b"[" * 2000, b'["a", 0.0, 0.0, "b", -2]', b'["a", 0.0, 0.0, "b", 0.5]',
+        b'["a", NaN, 0.0, "b", 0]', b'["a", 0.0, 1e999, "b", 0]', b'["a", "0", 0.0, "b", 0]',
+        b'[1, 0.0, 0.0, "b", 0]', b'["a", 0.0, 0.0, null, 0]', b"\xff",
+    ],
+)  # fmt: skip
+def test_level_of_a_damaged_snapshot_is_refused(text: bytes) -> None:
+    data = struct.pack("<8I", len(text), *[0] * 7) + text
+    with pytest.raises(ValueError, match="the tiles in the snapshot have"):
+        Cells.from_bytes(data)
+
+
+def test_impossible_boxes_of_a_snapshot_are_refused() -> None:
+    text = b'["a", 0.0, 0.0, "b", 0]'
+    for table, numbers in ((1, [5, 0, 1, 0, 0, 0, 0, 1]), (3, [0, 1, 2**40]), (5, [7, 0])):
+        counts = [int(n == table) for n in range(7)]
+        data = struct.pack(f"<8I{len(text)}s", len(text), *counts, text)
+        with pytest.raises(ValueError, match="have boxes of an impossible size"):
+            Cells.from_bytes(data + struct.pack(f"<{len(numbers)}q", *numbers))
+
+
+@pytest.mark.parametrize("wrong", [(5, 1, 0), (0, 99, 0), (0, 1, 7)])
+def test_boxes_of_another_level_in_a_snapshot_are_refused(
+    load: Load, space: Any, wrong: tuple[int, int, int]
+) -> None:
+    level = load(tiles("1111 .... 1111"), tile=EARTH)
+    level.create()
+    ((_, cells),) = esper.get_component(Cells)
+    forged = Cells(level.key, digest=cells.digest)
+    forged.side = 0
+    forged.add(5, Place(*wrong, 0, 0, 1, 1), ("group", None))
+    cells.set_bytes(forged.to_bytes())
+
+    with pytest.raises(ValueError, match=r"of 'map.tmj' in the snapshot are of another level"):
+        level.set_cell(2, 0)
 
 
 # -- chunks --
