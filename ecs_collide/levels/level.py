@@ -117,7 +117,7 @@ class Level:
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The lower and the upper corner of the map and all that is in it, as a camera needs it."""
-        corners = [(0.0, 0.0), self.size]
+        corners = [self.to_world(0.0, 0.0), self.to_world(*self.size)]
         for thing in self._things():
             (x, y), (wide, high) = thing.centre, thing.half
             corners += [(x - wide, y - high), (x + wide, y + high)]
