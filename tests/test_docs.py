@@ -19,6 +19,7 @@ import ecs_collide
 from ecs_collide.components.filters import NAMES
 from ecs_collide.components.table import TABLE
 from tests import windows
+from tests.levels.ldtk_projects import two_rooms
 
 ROOT = Path(__file__).parent.parent
 README = ROOT / "README.md"
@@ -85,8 +86,9 @@ MODULES = [
 
 @pytest.fixture
 def page_folder(tmp_path, monkeypatch):
-    """Work in a folder with the level of the tutorial."""
+    """Work in a folder with the level of the tutorial, and with a world of LDtk."""
     (tmp_path / "level.tmx").write_text(LEVEL, "utf-8")
+    (tmp_path / "world.ldtk").write_text(two_rooms(), "utf-8")
     monkeypatch.chdir(tmp_path)
 
 

@@ -196,7 +196,7 @@ def load(
             corner = saved.upper if y_down else saved.lower
         frame = Frame(float(height), corner, bool(y_down))
         try:
-            layers = list(_layers(raw, project, asked, categories, y_down))
+            layers = list(_layers(raw, project, asked, categories))
             objects = list(_objects(raw, project, categories, frame))
         except LookupError as error:
             if not project.version.startswith("0."):
@@ -397,7 +397,6 @@ def _layers(
     project: _Project,
     asked: Mapping[Value, Mapping[str, Any]],
     categories: Mapping[str, int],
-    y_down: bool,
 ) -> Iterator[TileLayer]:
     """Yield the IntGrid layers of a level, the lowest first."""
     n = 0
@@ -412,7 +411,7 @@ def _layers(
             raise ValueError(
                 f"{where} is made after a layer {uid}, which the project does not define"
             )
-        kind = _kinds(uid, project.layers, asked, categories, y_down, where)
+        kind = _kinds(uid, project.layers, asked, categories, where)
         block = Block(0, 0, rows)
         yield TileLayer(layer["__identifier"], n, corner, (grid, grid), [block], kind)
         n += 1
@@ -466,7 +465,6 @@ def _kinds(
     layers: Mapping[int, _LayerDef],
     asked: Mapping[Value, Mapping[str, Any]],
     categories: Mapping[str, int],
-    y_down: bool,
     where: str,
 ) -> Callable[[int], Kind]:
     """Return a function that returns what a value is in a layer."""
@@ -481,7 +479,7 @@ def _kinds(
             return Kind(name, properties)
         properties.pop("solid", None)
         part = Part((name, ""), None, ramp_in(properties, owner))
-        made = name, properties, traits_of(properties, owner, categories, y_down)
+        made = name, properties, traits_of(properties, owner, categories)
         return Kind(name, properties, (part,), {part: made})
 
     return kind
@@ -514,7 +512,7 @@ def _objects(
             centre = frame.to_world(
                 x + left + (0.5 - pivot_x) * wide, y + top + (0.5 - pivot_y) * high
             )
-            solid, traits = _body(fields, called, categories, frame.y_down)
+            solid, traits = _body(fields, called, categories)
             found = LevelObject(
                 n, thing["iid"], thing["__identifier"], layer["__identifier"],
                 centre, (wide / 2, high / 2), fields, 0, traits, solid,
@@ -524,7 +522,7 @@ def _objects(
 
 
 def _body(
-    fields: Mapping[str, Any], called: str, categories: Mapping[str, int], y_down: bool
+    fields: Mapping[str, Any], called: str, categories: Mapping[str, int]
 ) -> tuple[bool, tuple[Factory, ...]]:
     """Return whether its fields make an entity a body, and functions that make its components.
 
@@ -533,7 +531,7 @@ def _body(
     """
     asked = {name: value for name, value in fields.items() if value is not None}
     try:
-        return bool(is_solid(asked, called)), traits_of(asked, called, categories, y_down)
+        return bool(is_solid(asked, called)), traits_of(asked, called, categories)
     except ValueError as error:
         return False, (partial(_refuse, f"{error}; or give a field of the game another name"),)
 

@@ -96,12 +96,11 @@ def ramp_in(properties: Mapping[str, Any], owner: str) -> Ramp | None:
 
 
 def traits_of(
-    properties: Mapping[str, Any], owner: str, names: Mapping[str, int], y_down: bool = False
+    properties: Mapping[str, Any], owner: str, names: Mapping[str, int]
 ) -> tuple[Factory, ...]:
     """Return functions that create the components for properties, or raise a ValueError.
 
-    `owner` is for errors, and `names` has the bits of each category that may be named.  `y_down`
-    says whether y grows downwards in the world.
+    `owner` is for errors, and `names` has the bits of each category that may be named.
     """
     made: list[Factory] = []
     one_way = properties.get("one_way", False)
@@ -110,8 +109,7 @@ def traits_of(
         if not isinstance(side, str) or side not in _NORMALS:
             right = "bool, or one of up, down, left, right: the side that is solid"
             raise _wrong(owner, "one_way", one_way, f"give it the type {right}")
-        x, y = _NORMALS[side]
-        made.append(partial(OneWay, (x, -y if y_down else y)))
+        made.append(partial(OneWay, _NORMALS[side]))
     sensor = properties.get("sensor", False)
     if not isinstance(sensor, bool):
         raise _wrong(owner, "sensor", sensor, "give it the type bool")
