@@ -36,7 +36,7 @@ from ecs_collide.levels.properties import (
 from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
 from ecs_collide.levels.things import LevelObject, SolidBox
 
-__all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "load", "names"]
+__all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "level_names", "load"]
 
 _PROJECT = "project that LDtk"
 _LAYOUTS_WITH_PLACES = ("Free", "GridVania")  # in the others the levels are a row or a column
@@ -84,7 +84,7 @@ class _Project(NamedTuple):
     levels: list[_Saved]
 
 
-def names(path: str | Path, *, root: str | Path | None = None) -> list[str]:
+def level_names(path: str | Path, *, root: str | Path | None = None) -> list[str]:
     """Return the names of all levels of a project, in the order of the file.
 
     Parameters
@@ -335,7 +335,7 @@ def _level_named(levels: list[_Saved], name: str | None, file: Path) -> _Saved:
     """Return the level of a name or an iid, or the only one for None."""
     if name is None and len(levels) == 1:
         return levels[0]
-    found = [level for level in levels if name in (level.name, level.iid) and name]
+    found = [level for level in levels if name and name in (level.name, level.iid)]
     if len(found) != 1:
         count = "several levels" if found else "no level"
         known = sorted(level.name for level in levels)
@@ -543,9 +543,11 @@ def _refuse(words: str) -> None:
 def _value_of(field: dict[str, Any], point: Callable[[float, float], Point]) -> Any:
     """Return the value of a field; points, which LDtk counts in cells, as points of the world."""
     value, type = field["__value"], field.get("__type")
+    if value is None:
+        return None
     if type == "Array<Point>":
         return tuple(_value_of({**field, "__type": "Point", "__value": at}, point) for at in value)
-    if type == "Point" and value is not None:
+    if type == "Point":
         check_numbers(f"field {field['__identifier']!r}", cx=value["cx"], cy=value["cy"])
         return point(value["cx"], value["cy"])
     return value
