@@ -148,8 +148,9 @@ def load(
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path
-        The folder in or below which the level's own file lies, even after symbolic links.  By
-        default the folder of the project.  It must be a regular file.  Pictures are not opened.
+        The folder in or below which the level's own file lies, even after symbolic links.  The
+        default is that of `ecs_collide.levels.tiled.load`.  It must be a regular file.  Pictures
+        are not opened.
     place : sequence of 2 floats
         Where the lower left corner of the level lies, or its upper left one if `y_down`.  By
         default its place in its LDtk world, which has the origin at its own such corner.  A level
@@ -505,10 +506,10 @@ def _objects(
                 field["__identifier"]: _value_of(field, point)
                 for field in _list(thing, "fieldInstances")
             }
-            (left, top), (pivot_x, pivot_y) = thing["px"], thing["__pivot"]
+            left, top = _two_numbers(thing, "px", called)
+            pivot_x, pivot_y = _two_numbers(thing, "__pivot", called)
             wide, high = thing["width"], thing["height"]
-            check_numbers(called, x=left, y=top, width=wide, height=high)
-            check_numbers(called, pivot_x=pivot_x, pivot_y=pivot_y)
+            check_numbers(called, width=wide, height=high)
             centre = frame.to_world(
                 x + left + (0.5 - pivot_x) * wide, y + top + (0.5 - pivot_y) * high
             )
@@ -519,6 +520,14 @@ def _objects(
             )  # fmt: skip
             check_place(found)
             yield found
+
+
+def _two_numbers(raw: dict[str, Any], name: str, owner: str) -> Point:
+    found = raw[name]
+    if not (isinstance(found, (list, tuple)) and len(found) == 2):
+        raise ValueError(f"{owner} has {name}={found!r}; it must be two numbers")
+    check_numbers(owner, **{f"{name}[{n}]": number for n, number in enumerate(found)})
+    return found[0], found[1]
 
 
 def _body(

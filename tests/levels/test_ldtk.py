@@ -651,6 +651,7 @@ def test_key_that_names_nothing_is_refused_with_the_names_that_exist(
         ldtk.load(two_layers, cells={key: {}})
 
 
+@pytest.mark.parametrize("y_down", [False, True], ids=["y up", "y down"])
 @pytest.mark.parametrize(
     ("fields", "words"),
     [
@@ -663,11 +664,11 @@ def test_key_that_names_nothing_is_refused_with_the_names_that_exist(
     ids=lambda value: "" if isinstance(value, str) else "-".join(value),
 )
 def test_fields_of_an_entity_are_checked_only_where_it_becomes_a_body(
-    save: Save, world: str, fields: dict[str, Any], words: str
+    save: Save, world: str, fields: dict[str, Any], words: str, y_down: bool
 ) -> None:
     things = layer("Things", entityInstances=[entity("Bat", (0, 0), says=fields)])
 
-    level = ldtk.load(save(Cellar=[things]))
+    level = ldtk.load(save(Cellar=[things]), y_down=y_down)
 
     assert level.objects[0].properties == fields
     assert level.create({"Bat": None}) == []
@@ -781,14 +782,18 @@ def test_text_that_is_not_utf_8_is_refused_with_its_path(tmp_path: Path) -> None
         ),
         (
             layer("Things", entityInstances=[entity("Door", (1, 2)) | {"px": ["a", 2]}]),
-            r"entity Door \(Door \(1, 2\)\) has x='a'; it must be a finite number",
+            r"entity Door \(Door \(1, 2\)\) has px\[0\]='a'; it must be a finite number",
         ),
         (
             layer("Things", entityInstances=[entity("Door", (1, 2), __pivot=[0, float("inf")])]),
-            r"entity Door \(Door \(1, 2\)\) has pivot_y=inf; it must be a finite number",
+            r"entity Door \(Door \(1, 2\)\) has __pivot\[1\]=inf; it must be a finite number",
+        ),
+        (
+            layer("Things", entityInstances=[entity("Door", (1, 2)) | {"px": [3]}]),
+            r"entity Door \(Door \(1, 2\)\) has px=\[3\]; it must be two numbers",
         ),
     ],
-    ids=["width", "short", "empty", "layer", "grid", "size", "text", "pivot"],
+    ids=["width", "short", "empty", "layer", "grid", "size", "text", "pivot", "short px"],
 )
 def test_damaged_layer_is_refused_by_name(save: Save, layer: dict[str, Any], words: str) -> None:
     with pytest.raises(ValueError, match=rf"world\.ldtk: {words}"):
