@@ -52,7 +52,7 @@ Value = tuple[int, int | None]
 class _LayerDef(NamedTuple):
     """The definition of a layer, with the names and the groups of its values by their numbers.
 
-    `name` is empty for a layer that is no IntGrid.
+    A layer that is no IntGrid has no name here and no values: `cells` cannot name it.
     """
 
     name: str
@@ -269,14 +269,14 @@ def _other_kind(raw: Any, data: bytes) -> str:
 
 def _layer_def(raw: dict[str, Any]) -> _LayerDef:
     """Return the definition of a layer."""
-    values = _list(raw, "intGridValues")
+    is_grid = raw.get("__type", "IntGrid") == "IntGrid"  # old layers of other kinds have values too
+    values = _list(raw, "intGridValues") if is_grid else []
     # Before LDtk 0.8 the number of a value was its place in this list.
     numbers = [value.get("value", n) for n, value in enumerate(values, 1)]
     groups = {
         group["uid"]: str(group.get("identifier") or "")
         for group in _list(raw, "intGridValuesGroups")
     }
-    is_grid = raw.get("__type", "IntGrid") == "IntGrid"
     return _LayerDef(
         str(raw.get("identifier", "")) if is_grid else "",
         {n: str(value.get("identifier") or n) for n, value in zip(numbers, values, strict=True)},
@@ -352,7 +352,8 @@ def _by_value(
     found: dict[Value, tuple[int, Mapping[str, Any]]] = {}
     for key, properties in cells.items():
         if key not in meanings:
-            known = [f"{each.name}: {[*each.values.values()]}" for each in layers.values()]
+            grids = [layer for layer in layers.values() if layer.values]
+            known = [f"{layer.name}: {[*layer.values.values()]}" for layer in grids]
             raise ValueError(
                 f"cells names {key!r}; {file} has these layers, with these values: "
                 f"{', '.join(known)}"
@@ -360,8 +361,13 @@ def _by_value(
         by_rank = meanings[key]
         if any(values != by_rank[min(by_rank)] for values in by_rank.values()):
             kinds = " and ".join(_MEANINGS[rank] for rank in sorted(by_rank))
-            every = sorted({value for values in by_rank.values() for value in values})
-            exact = [f"{layers[uid].name}.{layers[uid].values[number]}" for uid, number in every]
+            every = set().union(*by_rank.values())
+            exact = [
+                f"{layer.name}.{name}"
+                for uid, layer in layers.items()
+                for number, name in layer.values.items()
+                if (uid, number) in every
+            ]
             raise ValueError(
                 f"cells names {key!r}, which is {kinds} in {file}; name one of {exact}"
             )

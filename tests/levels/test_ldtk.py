@@ -560,7 +560,9 @@ def two_layers(save: Save) -> Path:
     row = "1230 0000 0000"
     path = save(Cellar=[cells(row, layerDefUid=2), cells(row, layerDefUid=1)])
     project = json.loads(path.read_text())
-    project["defs"]["layers"] = TWO_LAYERS
+    # LDtk 0.6 gave a value to layers of all kinds.
+    things = {"uid": 3, "identifier": "Things", "__type": "Entities", "intGridValues": [{}]}
+    project["defs"]["layers"] = [*TWO_LAYERS, things]
     for raw, name in zip(project["levels"][0]["layerInstances"], ("Biomes", "Walls"), strict=True):
         raw["__identifier"] = name
     path.write_text(json.dumps(project))
@@ -623,7 +625,7 @@ def test_layer_key_holds_for_values_that_the_project_no_longer_defines(save: Sav
 
 def test_key_that_may_name_different_values_is_refused(two_layers: Path) -> None:
     project = json.loads(two_layers.read_text())
-    walls, _ = project["defs"]["layers"]
+    walls, *_ = project["defs"]["layers"]
     walls["intGridValues"][0]["identifier"] = "Walls"
     two_layers.write_text(json.dumps(project))
 
@@ -640,7 +642,7 @@ def test_key_that_may_name_different_values_is_refused(two_layers: Path) -> None
     assert frictions(two_layers, {"Walls": {"friction": 1}})[:1] == [1]
 
 
-@pytest.mark.parametrize("key", ["Wals", "Things", "Walls.lava", "Walls.", "2", ""])
+@pytest.mark.parametrize("key", ["Wals", "Things", "Walls.lava", "Walls.", "1", "2", ""])
 def test_key_that_names_nothing_is_refused_with_the_names_that_exist(
     two_layers: Path, key: str
 ) -> None:
