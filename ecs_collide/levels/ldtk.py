@@ -40,6 +40,7 @@ __all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "level_names",
 
 _PROJECT = "project that LDtk"
 _LAYOUTS_WITH_PLACES = ("Free", "GridVania")  # in the others the levels are a row or a column
+_PICTURES = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"BM")  # how their files begin
 _MOST_CELLS = 2**20  # of a layer whose file lists only the cells that have a value
 
 # What a key of `cells` may name, from the least to the most precise.
@@ -121,8 +122,8 @@ def load(
     in `Level.map`, for the game to draw.
 
     A project may come from a stranger.  It can open no file outside of `root`, and reading takes
-    time and memory in proportion to its files.  The project that was read last stays in memory,
-    so that its other levels need not parse it again.
+    time and memory in proportion to its files.  The two projects that were read last stay in
+    memory, so that their other levels need not parse them again.
 
     Parameters
     ----------
@@ -190,7 +191,7 @@ def load(
             own_file = files.find(name, files.folder, "the level's own file")
     with refuse_damage(own_file, _PROJECT, f" ({file} names it)" if name else ""):
         if name:
-            raw = {**raw, **json.loads(files.read(own_file))}
+            raw = {**raw, **_json(files.read(own_file))}
         width, height = raw["pxWid"], raw["pxHei"]
         check_numbers("the level", width=width, height=height)
         if corner is None:
@@ -224,13 +225,14 @@ def _project(files: LevelFiles) -> _Project:
         return _parsed(files.read_level())
 
 
-@lru_cache(maxsize=1)
+@lru_cache(maxsize=2)
 def _parsed(data: bytes) -> _Project:
     """Return a project by the content of its file.
 
     Its path and time would not do: a file can change twice within one tick of the file system.
     """
-    raw: Any = None if data.lstrip().startswith(b"<") else json.loads(data)
+    is_json = not data.startswith(_PICTURES) and not data.lstrip().startswith(b"<")
+    raw: Any = _json(data) if is_json else None
     if not (isinstance(raw, dict) and "levels" in raw and "defs" in raw):
         kind = _other_kind(raw, data)
         if kind:
@@ -243,12 +245,21 @@ def _parsed(data: bytes) -> _Project:
     )
 
 
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except UnicodeDecodeError as error:  # shown, it would show the whole file
+        raise ValueError(f"it is no text in UTF-8: {error.reason} at byte {error.start}") from None
+
+
 def _other_kind(raw: Any, data: bytes) -> str:
     """Return what a file is that is no project; empty if that is unknown.
 
-    `raw` is None for XML.
+    `raw` is None for a file that is no JSON.
     """
     kind: Any
+    if data.startswith(_PICTURES):
+        return "a picture"
     if raw is None:
         of_tiled = ("map", "tileset", "template")
         kind = next((name for name in of_tiled if f"<{name}".encode() in data), "")

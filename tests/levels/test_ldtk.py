@@ -389,20 +389,23 @@ def test_level_is_found_by_its_iid(save: Save) -> None:
 
 
 @pytest.mark.parametrize("apart", [False, True], ids=["one file", "a file for each level"])
-def test_project_is_parsed_once_for_all_of_its_levels(
+def test_two_projects_in_turn_are_parsed_once_for_all_of_their_levels(
     save: Save, apart: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = world_of(save, "GridVania", apart, **PLACES)
-    unlike_all_others = {**json.loads(path.read_text()), "iid": str(path)}
-    path.write_text(json.dumps(unlike_all_others))
+    other = path.with_name("other.ldtk")
+    for file in (other, path):
+        unlike_all_others = {**json.loads(path.read_text()), "iid": str(file)}
+        file.write_text(json.dumps(unlike_all_others))
     parsed: list[int] = []
     loads = json.loads
     monkeypatch.setattr(json, "loads", lambda data: parsed.append(len(data)) or loads(data))
 
     for name in ldtk.level_names(path):
         ldtk.load(path, name)
+        ldtk.level_names(other)
 
-    assert len(parsed) == (1 + len(PLACES) if apart else 1)
+    assert len(parsed) == (2 + len(PLACES) if apart else 2)
 
 
 def test_project_that_was_saved_again_is_read_again(save: Save) -> None:
@@ -687,6 +690,7 @@ OTHER_FILES: dict[str, tuple[str, str]] = {
     "b.tsj": ('{"type": "tileset", "tiles": []}', "a tileset of Tiled"),
     "b.tj": ('{"type": "template", "object": {}}', "a template of Tiled"),
     "page.html": ("<html></html>", "XML"),
+    "tiles.gif": ("GIF89a", "a picture"),
     "Cellar.ldtkl": ('{"identifier": "Cellar", "layerInstances": []}', "one level of a project"),
     "data.json": ('{"identifier": "A", "uniqueIdentifer": "b"}', "a level in LDtk's simplified"),
 }
@@ -728,12 +732,22 @@ def test_wrong_argument_is_not_blamed_on_the_file(
         ldtk.load(path, **options)
 
 
-@pytest.mark.parametrize("content", [b"{", b"\xe4", b"[]"], ids=["json", "latin", "list"])
-def test_broken_file_of_a_level_is_reported_under_its_own_name(save: Save, content: bytes) -> None:
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"{", "is no project that LDtk has saved"),
+        (b"\xe4", r"\(\S*world\.ldtk names it\): it is no text"),
+        (b"[]", "is no project that LDtk has saved"),
+    ],
+    ids=["json", "latin", "list"],
+)
+def test_broken_file_of_a_level_is_reported_under_its_own_name(
+    save: Save, content: bytes, words: str
+) -> None:
     path = save(True, Cellar=[])
     path.with_name("Cellar.ldtkl").write_bytes(content)
 
-    with pytest.raises(ValueError, match=r"^\S*Cellar\.ldtkl is no project that LDtk has saved"):
+    with pytest.raises(ValueError, match=rf"^\S*Cellar\.ldtkl {words}"):
         ldtk.load(path)
 
 
@@ -766,7 +780,7 @@ def test_text_that_is_not_utf_8_is_refused_with_its_path(tmp_path: Path) -> None
     path = tmp_path / "latin.ldtk"
     path.write_bytes('{"levels": ["Höhle"]}'.encode("latin-1"))
 
-    with pytest.raises(ValueError, match=r"latin\.ldtk is no project .*Unicode"):
+    with pytest.raises(ValueError, match=r"latin\.ldtk: it is no text in UTF-8: .* at byte 14$"):
         ldtk.load(path)
 
 
