@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache, partial
+from functools import partial
 from types import GeneratorType
 from typing import Any, ClassVar
 
@@ -188,17 +188,17 @@ def _moved(value: Any, offset: Point, is_place: bool) -> Any:
     return type(value)(_moved(each, offset, is_place) for each in value)
 
 
-@lru_cache(1024)  # tiles of a kind share theirs
 def turned(traits: tuple[Factory, ...]) -> tuple[Factory, ...]:
     """Return functions that make the same components for a world whose y grows downwards.
 
     A `Slope` is the same, because its heights count along `Space.up`.
     """
-    found: list[Factory] = []
-    for make in traits:
-        part = make()
-        if isinstance(part, OneWay) and part.normal is not None:
-            x, y, *_ = part.normal
-            make = partial(OneWay, (x, 0.0 - y))
-        found.append(make)
-    return tuple(found)
+    return tuple(partial(_turned, make) for make in traits)
+
+
+def _turned(make: Factory) -> object:
+    part = make()
+    if isinstance(part, OneWay) and part.normal is not None:
+        x, y, *_ = part.normal
+        part.normal = x, 0.0 - y
+    return part
