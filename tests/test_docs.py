@@ -49,8 +49,7 @@ def tutorial(step: int) -> str:
 
 
 LEVEL = re.search(r"```xml\n(.*?)```", (ROOT / "docs" / "tutorial.md").read_text("utf-8"), re.S)[1]
-OTHERS = {"ecs_collide.levels import tiled": "pytiled_parser", "import pymunk": "pymunk"}
-OTHERS |= {"from demos.platformer": "pytiled_parser", "from hypothesis": "hypothesis"}
+OTHERS = {"import pymunk": "pymunk", "from hypothesis": "hypothesis"}
 OTHERS |= {"many_worlds.vector_env": "gymnasium", "many_worlds.duel": "pettingzoo"}
 OTHERS |= {"many_worlds.sweep": "joblib", "from dask.distributed": "distributed"}
 OTHERS |= {f"import {name}\n": name for name in ("arcade", "pygame")}
@@ -347,7 +346,7 @@ def test_words_of_the_glossary_are_used_in_the_modules_that_it_names():
 
 
 def test_reference_for_code_hosts_is_made_from_the_docstrings():
-    for package in ("pytiled_parser", "hypothesis", "pyglet"):  # of the extras that it describes
+    for package in ("hypothesis", "pyglet"):  # of the extras that it describes
         pytest.importorskip(package)
     folder = ROOT / "docs" / "reference"
 

@@ -63,10 +63,10 @@ class Tile(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """An object, or a shape of a tile, that is no box: a sentence, and the points of its outline.
+    """A body that was left out because it is no box: a sentence, and the points of its outline.
 
-    The points are in world units.  Those of a tile's shape are in pixels from the top left corner
-    of the tile, downwards.  An ellipse has the corners of the rectangle around it.
+    The points of an object are in world units.  Those of a tile's shape are in pixels from the top
+    left corner of the tile, downwards.  An ellipse has the corners of the rectangle around it.
     """
 
     reason: str
@@ -94,7 +94,7 @@ class Level:
     map : object
         The parsed file: layers, pictures, colours.
     skipped : tuple of Skipped
-        The objects, and the shapes of tiles, that were skipped because they are not boxes.
+        The shapes of tiles, and the solid objects, that make no body because they are no boxes.
     key : str
         Its file, and its name in an LDtk project: tells levels of one world apart.
     """
@@ -363,9 +363,11 @@ class Level:
                 continue
             parts = [*thing.components(), *more]
             if not any(isinstance(part, Extents) for part in parts):
+                fault = getattr(thing, "fault", "") or "is a point"
                 raise ValueError(
-                    f"{thing} is a point, which is no body: draw a rectangle, or let the table "
-                    f"give {thing.type!r} Extents"
+                    f"{thing} {fault}, which is no body: draw an upright rectangle, or let the "
+                    f"table give {thing.type!r} Extents; load(..., no_box='skip') leaves out all "
+                    "that are `solid` and no boxes"
                 )
             plan.append((thing, parts))
         if tiles:
