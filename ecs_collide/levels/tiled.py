@@ -316,17 +316,17 @@ class _Reader:
     def find_named_tiles(self) -> None:
         """Refuse names of tiles that the game gives and no tileset has."""
         by_name, tilesets = self.tiles_by, self.parsed.tilesets
+        names = {text_of(tileset.raw, "name") for tileset in tilesets.values()}
+        by_name.of(names, {})
         for first, tileset in tilesets.items() if by_name.given else ():
             for number, tile in tileset.tiles.items():
                 self.own_properties(first + number, number, tileset, tile)
         for key in by_name.given:  # a tile may have no entry
-            if isinstance(key, int) and key >= min(tilesets, default=key + 1):
+            name, _, number_in_tileset = str(key).rpartition(":")
+            if (isinstance(key, int) and key >= min(tilesets, default=key + 1)) or (
+                name in names and number_in_tileset.isdecimal()
+            ):
                 by_name.of([key], {})
-            elif isinstance(key, str):
-                name, _, place = key.rpartition(":")
-                names = [text_of(tileset.raw, "name") for tileset in tilesets.values()]
-                if key in names or (name in names and place.isdecimal()):
-                    by_name.of([key], {})
         by_name.refuse_unknown()
 
     def own_properties(
@@ -406,7 +406,7 @@ class _Reader:
             ring = [(x, y + up) for x, y in drawing.place(shape.points)]
             box, ramp = box_around(ring), ramp_of(ring)
             is_full = box == (0, 0, wide, high) and ramp is None
-            yield None if is_full else box, self.drawn(ramp), shape.type, shape.properties
+            yield None if is_full else box, ramp, shape.type, shape.properties
 
     def shapes_of(self, tileset: Tileset, tile: Raw, owner: str) -> Iterator[_Shape]:
         """Yield the shapes that the tile collision editor gives a tile, if they may be bodies."""
@@ -426,13 +426,6 @@ class _Reader:
         check_numbers("the drawing offset of a tileset", x=offset[0], y=offset[1])
         keeps_aspect = text_of(tileset.raw, "fillmode") == "preserve-aspect-fit"
         return Drawing(size, drawn, keeps_aspect, offset, gid)
-
-    def drawn(self, ramp: Ramp | None) -> Ramp | None:
-        """Return a ramp of the map's pixels as a ramp of the world."""
-        if ramp is None or not self.frame.y_down:
-            return ramp
-        rise = "left" if ramp.rise == "right" else "right"
-        return Ramp(rise, 1 - ramp.high, 1 - ramp.low, not ramp.ceiling)
 
     def leave_out(self, called: str, fault: str, points: Iterable[Point]) -> None:
         """Report a shape that is no box in `skipped`, or raise a ValueError."""
@@ -468,7 +461,7 @@ class _Reader:
                 fault = f"has a tile with {len(shapes)} shapes, and a body is one box"
         own = {**of_tile, **own}
         own |= self.objects_by.of([type_, name or None], own)
-        ramp = self.drawn(ramp_of(body))
+        ramp = ramp_of(body)
         asked = {**stated, **own, **({} if ramp is None else {"slope": False})}
         solid, traits = self.traits(asked, ramp, called)
         by_shapes = solid is None and has_shapes and not type_

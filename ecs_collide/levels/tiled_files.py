@@ -291,20 +291,21 @@ def place_in_world(world: Path, map: Map, y_down: bool) -> tuple[float, float]:
                 continue
             x, y = number_of(raw, "x"), number_of(raw, "y")
             width, height = number_of(raw, "width"), number_of(raw, "height")
-            if path == own or not (width and height):
-                other = map.raw if path == own else parse(files.read(path), "map")
+            if not (width and height):
+                other = parse(files.read(path), "map")
                 width, height = (
                     whole_of(other, side) * whole_of(other, f"tile{side}")
                     for side in ("width", "height")
                 )
             check_numbers(f"its map {path.name}", x=x, y=y, width=width, height=height)
-            places[path] = x, y, x + width, y + height
+            places[path] = x, y, y + height
         if own not in places:
             names = sorted(path.name for path in places)
             raise ValueError(f"it has no map {own.name}; it has {names}")
-    lefts, tops, _, bottoms = zip(*places.values(), strict=True)
-    left, top, _, bottom = places[own]
-    return left - min(lefts), top - min(tops) if y_down else max(bottoms) - bottom
+    lefts, tops, bottoms = zip(*places.values(), strict=True)
+    left, top, _ = places[own]
+    down = top - min(tops) if y_down else max(bottoms) - top - map.size[1] * map.tile_size[1]
+    return left - min(lefts), down
 
 
 def _maps_of(world: Raw, files: LevelFiles) -> Iterator[tuple[Path, Raw]]:

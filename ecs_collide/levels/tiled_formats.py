@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
@@ -17,10 +18,6 @@ from ecs_collide.levels.reading import DamageError
 
 Raw = dict[str, Any]
 """A part of a file, as in Tiled's JSON."""
-
-# Most characters of the tag of an element, and most bytes before the first element.  Older
-# versions of expat that read in pieces, as the parser does, take time quadratic in it.
-_MAX_TAG = 2**20
 
 _NUMBERS = {
     "id", "gid", "firstgid", "tileid", "duration", "x", "y", "width", "height", "tilewidth",
@@ -180,23 +177,33 @@ def _value(kind: str | None, value: Any) -> Any:
 
 def _xml(content: bytes) -> Raw:
     """Return the parsed content of an XML file, with the name of its root as its type."""
+    prologue = expat.ParserCreate()
+    prologue.EntityDeclHandler = prologue.AttlistDeclHandler = _refuse_definitions
+    prologue.StartElementHandler = _stop
     try:
-        _require_no_definitions(content)
+        with suppress(_RootReachedError):
+            prologue.Parse(content, True)
         root = ElementTree.fromstring(content)
-    except (ElementTree.ParseError, expat.ExpatError) as error:
+    except (expat.ExpatError, ElementTree.ParseError) as error:
         raise DamageError(f"its XML is damaged: {error}") from error
-    for element in root.iter():
-        words = element.attrib
-        if len(element.tag) + sum(map(len, words)) + sum(map(len, words.values())) > _MAX_TAG:
-            raise DamageError(
-                f"an element {element.tag:.100} has more than {_MAX_TAG} characters of "
-                "attributes; longer texts are its content"
-            )
     raw = {**_part(root), "type": root.tag}
     if root.tag == "template":  # JSON has one of each
         raw["object"] = raw["objects"][0]
         raw["tileset"] = next(iter(raw.get("tilesets", ())), None)
     return raw
+
+
+class _RootReachedError(Exception):
+    """The end of the definitions of a document, which come before its first element."""
+
+
+def _stop(*element: object) -> None:
+    raise _RootReachedError
+
+
+def _refuse_definitions(*definition: object) -> None:
+    """Refuse XML that defines entities or default attributes, of which few bytes make many."""
+    raise DamageError("it defines entities or attributes, which Tiled never saves")
 
 
 def _part(element: ElementTree.Element) -> Raw:
@@ -280,31 +287,4 @@ def _data(element: ElementTree.Element) -> Raw:
 
 def _cells(block: ElementTree.Element) -> Any:
     tiles: Iterable[ElementTree.Element] = block.findall("tile")  # the oldest way
-    return [_number(tile.get("gid", "0")) for tile in tiles] or block.text or ""
-
-
-class _RootReachedError(Exception):
-    """The end of the definitions of a document, which come before its first element."""
-
-
-def _require_no_definitions(content: bytes) -> None:
-    """Raise ValueError for XML that defines entities or default attributes: few bytes make many.
-
-    Tiled writes none.  A document type without them, as in Tiled's first versions, is only a name.
-    """
-
-    def refuse(name: str, system: str | None, public: str | None, has_definitions: int) -> None:
-        if has_definitions:
-            raise DamageError("it defines entities or attributes, which Tiled never saves")
-
-    def stop(name: str, attributes: object) -> None:
-        raise _RootReachedError
-
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
-    parser.StartElementHandler = stop
-    try:
-        parser.Parse(content[:_MAX_TAG], len(content) <= _MAX_TAG)
-    except _RootReachedError:
-        return
-    raise DamageError(f"it has no element within its first {_MAX_TAG} bytes")
+    return [int(tile.get("gid", 0)) for tile in tiles] or block.text or ""
