@@ -46,8 +46,7 @@ class Drawing(NamedTuple):
     def place(self, points: Iterable[Point]) -> list[Point]:
         """Return where points of the picture lie, from the top left corner of the drawn size."""
         (wide, high), (width, height) = self.size, self.drawn
-        scale_x = width / wide if wide else 1.0
-        scale_y = height / high if high else 1.0
+        scale_x, scale_y = width / wide, height / high
         if self.keeps_aspect:
             scale_x = scale_y = min(scale_x, scale_y)
         x = width / 2 + self.offset[0] * scale_x

@@ -25,7 +25,6 @@ from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.outlines import (
-    Drawing,
     Point,
     Ramp,
     box_around,
@@ -58,20 +57,6 @@ from ecs_collide.levels.tiled_formats import Raw, number_of, parts, properties_o
 __all__ = [
     "Level", "LevelObject", "Skipped", "SolidBox", "Tile", "load", "properties_of", "tile_number",
 ]  # fmt: skip
-
-# Where a tile object's coordinates lie in its box, as shares of its width and height from the
-# top-left corner.
-_ANCHORS = {
-    "topleft": (0.0, 0.0),
-    "top": (0.5, 0.0),
-    "topright": (1.0, 0.0),
-    "left": (0.0, 0.5),
-    "center": (0.5, 0.5),
-    "right": (1.0, 0.5),
-    "bottomleft": (0.0, 1.0),
-    "bottom": (0.5, 1.0),
-    "bottomright": (1.0, 1.0),
-}
 
 MAX_TILES = 2**20
 """How many tiles the layers of a map may have together, unless a game says otherwise.
@@ -268,10 +253,9 @@ class _Reader:
                 is_solid(stated, f"layer {name!r}")
                 kind = partial(self.kind, stated, _written(stated), name)
                 # In the first versions of Tiled a layer can begin at another cell.
-                right, down = number_of(layer, "x"), number_of(layer, "y")
-                corner = offset[0] + right * self.cell[0], offset[1] + down * self.cell[1]
-                blocks = _blocks(layer)
-                layers.append(TileLayer(name, corner, corner, self.cell, blocks, kind))
+                (x, y), (wide, high) = offset, self.cell
+                corner = x + layer["x"] * wide, y + layer["y"] * high
+                layers.append(TileLayer(name, corner, corner, self.cell, _blocks(layer), kind))
             elif layer.get("type") == "objectgroup":
                 for thing in layer.get("objects") or ():
                     with refuse_part(f"{called_object(thing)} in layer {name!r}"):
@@ -281,32 +265,25 @@ class _Reader:
         grid = Grid(tuple(layers), self.frame, self.merge, self.parsed.is_infinite)
         solids, places = grid.solids(max_tiles)
         columns, _ = self.parsed.size
-        return Level(
-            (columns * self.cell[0], self.frame.height),
-            solids,
-            tuple(objects),
-            properties_of(self.parsed.raw),
-            self.parsed.raw,
-            tuple(self.skipped),
-            key,
-            grid,
-            places,
-        )
+        size, raw = (columns * self.cell[0], self.frame.height), self.parsed.raw
+        skipped, stated = tuple(self.skipped), properties_of(raw)
+        return Level(size, solids, tuple(objects), stated, raw, skipped, key, grid, places)
 
     def layers(
         self, parent: Raw, offset: Point = (0.0, 0.0), above: Properties | None = None
     ) -> Iterator[tuple[Raw, str, Point, dict[str, Any]]]:
         """Yield the layers inside all groups, with name, offset and inherited properties."""
         for layer in parts(parent, "layers"):
+            if layer.get("type") not in ("tilelayer", "objectgroup", "group"):
+                continue
             name = text_of(layer, "name")
             with refuse_part(f"layer {name!r}"):
                 own = properties_of(layer)
                 stated = handed_down(above or {}, {**own, **self.layers_by.of([name], own)})
                 right, down = number_of(layer, "offsetx"), number_of(layer, "offsety")
-                x, y = number_of(layer, "x"), number_of(layer, "y")
-                check_numbers(f"layer {name!r}", offsetx=right, offsety=down, x=x, y=y)
+                check_numbers(f"layer {name!r}", offsetx=right, offsety=down)
             place = (offset[0] + right, offset[1] + down)
-            if layer.get("type") == "group":
+            if layer["type"] == "group":
                 yield from self.layers(layer, place, stated)
             else:
                 yield layer, name, place, stated
@@ -397,7 +374,7 @@ class _Reader:
         wide, high = self.cell
         size = tileset.size_of(tile)
         is_scaled = text_of(tileset.raw, "tilerendersize") == "grid"
-        drawing = self.drawing(tileset, size, self.cell if is_scaled else size, gid)
+        drawing = tileset.drawing(tile, self.cell if is_scaled else size, gid)
         up = high - drawing.drawn[1]  # tiles stand on the lower side of their cell
         for shape in shapes:
             if shape.fault:
@@ -419,14 +396,6 @@ class _Reader:
                 fault = _fault(shape, points, thing)
                 yield _Shape(points, _type_of(thing), properties, called, fault)
 
-    def drawing(self, tileset: Tileset, size: Point, drawn: Point, gid: int) -> Drawing:
-        """Return how a tile is drawn with a size."""
-        stated = tileset.raw.get("tileoffset") or {}
-        offset = number_of(stated, "x"), number_of(stated, "y")
-        check_numbers("the drawing offset of a tileset", x=offset[0], y=offset[1])
-        keeps_aspect = text_of(tileset.raw, "fillmode") == "preserve-aspect-fit"
-        return Drawing(size, drawn, keeps_aspect, offset, gid)
-
     def leave_out(self, called: str, fault: str, points: Iterable[Point]) -> None:
         """Report a shape that is no box in `skipped`, or raise a ValueError."""
         if self.no_box == "refuse":
@@ -441,51 +410,39 @@ class _Reader:
         called = f"{called_object(thing)} in layer {layer!r}"
         name, type_, own = text_of(thing, "name"), _type_of(thing), properties_of(thing)
         shape, points = _outline(thing, called)
-        fault, number, has_shapes = _fault(shape, points, thing), 0, False
-        of_tile: dict[str, Any] = {}
+        fault, number, shapes = _fault(shape, points, thing), 0, list[_Shape]()
         body = points
         if shape == "tile":
             n, tileset, tile = self.parsed.tile(thing["gid"], called)
             number = tile_number(thing["gid"])
             type_ = type_ or _type_of(tile)
-            of_tile = self.own_properties(number, n, tileset, tile)
             shapes = list(self.shapes_of(tileset, tile, f"its tile {number}"))
-            points, *rings = self.tile_outlines(thing, tileset, tile, shapes, called)
-            body, has_shapes = [*chain(*rings)] or points, bool(shapes)
-            if len(shapes) == 1:
-                of_tile |= shapes[0].properties
-                fault = fault or (
-                    shapes[0].fault and f"has {shapes[0].called}, which {shapes[0].fault}"
-                )
-            elif shapes:
+            points, *rings = _tile_outlines(thing, tileset, tile, shapes, called)
+            body = [*chain(*rings)] or points
+            for one in shapes if len(shapes) == 1 else ():
+                own = {**one.properties, **own}
+                fault = fault or (one.fault and f"has {one.called}, which {one.fault}")
+            if len(shapes) > 1:
                 fault = f"has a tile with {len(shapes)} shapes, and a body is one box"
-        own = {**of_tile, **own}
+            own = {**self.own_properties(number, n, tileset, tile), **own}
         own |= self.objects_by.of([type_, name or None], own)
         ramp = ramp_of(body)
         asked = {**stated, **own, **({} if ramp is None else {"slope": False})}
         solid, traits = self.traits(asked, ramp, called)
-        by_shapes = solid is None and has_shapes and not type_
+        by_shapes = solid is None and bool(shapes) and not type_
         if fault and (by_shapes or (solid and self.no_box != "warn")):
             self.leave_out(called, fault, [self.at(offset, point) for point in points])
             solid = False
         left, top, right, bottom = box_around(body[:1] if shape == "polyline" else body)
         half = ((right - left) / 2, (bottom - top) / 2)
-        number_of_object = thing.get("id")
+        id_ = thing.get("id")
         found = LevelObject(
-            number_of_object if isinstance(number_of_object, int) else 0,
-            name,
-            type_,
-            layer,
-            self.at(offset, (left + half[0], top + half[1])),
-            half,
-            own,
-            number,
-            traits,
+            id_ if isinstance(id_, int) else 0, name, type_, layer,
+            self.at(offset, (left + half[0], top + half[1])), half, own, number, traits,
             bool(solid or (by_shapes and not fault)),
             () if shape == "point" else tuple(self.at(offset, point) for point in points),
-            shape,
-            fault,
-        )
+            shape, fault,
+        )  # fmt: skip
         check_place(found)
         return found
 
@@ -507,24 +464,6 @@ class _Reader:
             return solid, traits_of(asked, called, self.categories) + _slope(ramp)
         except ValueError as error:
             return solid, (partial(_refuse, str(error)),)
-
-    def tile_outlines(
-        self, thing: Raw, tileset: Tileset, tile: Raw, shapes: Iterable[_Shape], called: str
-    ) -> list[list[Point]]:
-        """Return the outlines of the picture of a tile object, and of the shapes of its tile."""
-        x, y, wide, high, degrees = _place(thing, called)
-        size = tileset.size_of(tile)
-        drawn = wide or size[0], high or size[1]  # one without a size is as large as its picture
-        alignment = text_of(tileset.raw, "objectalignment")
-        across, down = _ANCHORS.get(alignment, _ANCHORS["bottomleft"])
-        left, top = x - across * drawn[0], y - down * drawn[1]
-        size = size[0] or drawn[0], size[1] or drawn[1]
-        drawing = self.drawing(tileset, size, drawn, thing["gid"])
-        outlines = [corners_of(0.0, 0.0, *size), *(shape.points for shape in shapes)]
-        return [
-            turned([(left + dx, top + dy) for dx, dy in drawing.place(points)], (x, y), degrees)
-            for points in outlines
-        ]
 
 
 def _blocks(layer: Raw) -> list[Block]:
@@ -556,6 +495,25 @@ def _place(thing: Raw, called: str) -> tuple[float, float, float, float, float]:
     check_numbers(called, x=x, y=y, rotation=degrees)
     check_numbers(f"{called} with its size", wide=wide, high=high)  # which may be negative
     return found
+
+
+def _tile_outlines(
+    thing: Raw, tileset: Tileset, tile: Raw, shapes: Iterable[_Shape], called: str
+) -> list[list[Point]]:
+    """Return the outlines of the picture of a tile object, and of the shapes of its tile."""
+    x, y, wide, high, degrees = _place(thing, called)
+    size = tileset.size_of(tile)
+    wide, high = wide or size[0], high or size[1]  # without a size it is as large as its picture
+    held = text_of(tileset.raw, "objectalignment")
+    held = held if held not in ("", "unspecified") else "bottomleft"
+    left = x - wide * (0.0 if "left" in held else 1.0 if "right" in held else 0.5)
+    top = y - high * (0.0 if "top" in held else 1.0 if "bottom" in held else 0.5)
+    drawing = tileset.drawing(tile, (wide, high), thing["gid"])
+    outlines = [corners_of(0.0, 0.0, *size), *(shape.points for shape in shapes)]
+    return [
+        turned([(left + dx, top + dy) for dx, dy in drawing.place(points)], (x, y), degrees)
+        for points in outlines
+    ]
 
 
 def _outline(thing: Raw, called: str) -> tuple[str, list[Point]]:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from ecs_collide.levels.files import LevelFiles
+from ecs_collide.levels.outlines import Drawing, Point
 from ecs_collide.levels.reading import check_numbers, refuse_damage, refuse_part
 from ecs_collide.levels.tile_data import numbers_of
 from ecs_collide.levels.tiled_formats import (
@@ -75,9 +76,17 @@ class Tileset:
         sizes = []
         for name in ("width", "height"):
             sides = (tile.get(name), tile.get(f"image{name}"), self.raw.get(f"tile{name}"))
-            sizes.append(next((side for side in sides if side), 0))
+            sizes.append(next((side for side in sides if side), 1))
         check_numbers("the picture of a tile", width=sizes[0], height=sizes[1])
         return sizes[0], sizes[1]
+
+    def drawing(self, tile: Raw, drawn: Point, gid: int) -> Drawing:
+        """Return how a tile is drawn with a size."""
+        stated = self.raw.get("tileoffset") or {}
+        offset = number_of(stated, "x"), number_of(stated, "y")
+        check_numbers("the drawing offset of a tileset", x=offset[0], y=offset[1])
+        keeps_aspect = text_of(self.raw, "fillmode") == "preserve-aspect-fit"
+        return Drawing(self.size_of(tile), drawn, keeps_aspect, offset, gid)
 
 
 @dataclass(slots=True)
@@ -244,12 +253,14 @@ def _unpack(map: Map, layer: Raw, n_tiles: int, max_tiles: int) -> int:
             blocks = [layer]
             for name, side in zip(("width", "height"), map.size, strict=True):
                 layer[name] = whole_of(layer, name, side)
+        for part in (layer, *blocks):
+            x, y = number_of(part, "x"), number_of(part, "y")
+            check_numbers(called, x=x, y=y)
+            part |= {"x": int(x), "y": int(y)}
     for block in blocks:
         with refuse_part(called):
             width, height = whole_of(block, "width"), whole_of(block, "height")
-            x, y = number_of(block, "x"), number_of(block, "y")
-            check_numbers("it", x=x, y=y)
-            block |= {"x": int(x), "y": int(y), "width": width, "height": height}
+            block |= {"width": width, "height": height}
         n_tiles += width * height
         if n_tiles > max_tiles:
             raise ValueError(

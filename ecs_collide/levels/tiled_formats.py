@@ -24,12 +24,7 @@ _NUMBERS = {
     "tileheight", "tilecount", "columns", "margin", "spacing", "offsetx", "offsety", "parallaxx",
     "parallaxy", "opacity", "visible", "rotation", "infinite", "pixelsize",
 }  # fmt: skip
-_LAYERS = {
-    "layer": "tilelayer",
-    "objectgroup": "objectgroup",
-    "imagelayer": "imagelayer",
-    "group": "group",
-}
+_LAYERS = {"layer": "tilelayer"} | {tag: tag for tag in ("objectgroup", "imagelayer", "group")}
 _LISTS = {"tileset": "tilesets", "tile": "tiles", "object": "objects"}
 
 _MAPS = "; load a map that uses it"
