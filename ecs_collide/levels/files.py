@@ -78,6 +78,7 @@ class LevelFiles:
         known = self._found.get((folder, name))
         if known is not None:
             return known
+        name = name.replace("\\", "/")  # as on Windows
         # The path as written comes first: resolving it may mount a disk or call a server.
         written = Path(os.path.normpath(folder / name))
         if not any(written.is_relative_to(root) for root in self._roots):

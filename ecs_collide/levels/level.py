@@ -63,7 +63,7 @@ class Tile(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A body that was left out because it is no box: a sentence, and the points of its outline.
+    """A body that was left out, mostly as no box: a sentence, and the points of its outline.
 
     The points of an object are in world units.  Those of a tile's shape are in pixels from the top
     left corner of the tile, downwards.  An ellipse has the corners of the rectangle around it.

@@ -199,7 +199,7 @@ def load(
         level = reader.read(path.name, max_tiles)
     if level.skipped and no_box == "warn":
         warnings.warn(
-            f"{path}: shapes left out, because only upright rectangles and ramps are bodies: "
+            f"{path}: bodies left out, because only upright rectangles and ramps are boxes: "
             f"{len(level.skipped)}, the first: {level.skipped[0]}.  Level.skipped has them "
             "all; load(..., no_box='skip') leaves them out without a warning",
             stacklevel=2,
@@ -336,30 +336,39 @@ class _Reader:
         body = is_solid(own, owner)
         is_off = body is False or stated.get("solid") is False
         boxes = [] if is_off else list(self.boxes_of(tileset, tile, gid, owner))
+        nothing = Kind(type_, ChainMap(own, stated))
         if is_off or not (boxes or body or is_solid(stated, owner)):
-            return Kind(type_, ChainMap(own, stated))
-        whole = boxes or [(None, None, type_, {})]
+            return nothing
         made: dict[Part, tuple[str, dict[str, Any], Any]] = {}
-        for shape, ramp, own_type, more in whole:
-            properties = {**stated, **own, **more}
-            properties.pop("solid", None)
-            if ramp is not None:
-                properties.pop("slope", None)  # its outline says it
-            key = (own_type or type_, _written(properties))
-            self.n_written += len(key[1])
-            if self.n_written > _LARGEST_KINDS:
-                raise ValueError(
-                    f"with {owner} all combinations of tiles and layers have more than "
-                    f"{_LARGEST_KINDS} characters of properties; give fewer tiles such "
-                    "properties, or more layers the same"
-                )
-            traits = traits_of(properties, owner, self.categories)
-            made[Part(key, shape, ramp or ramp_in(properties, owner))] = (
-                key[0],
-                properties,
-                traits + _slope(ramp),
+        try:
+            for shape, ramp, own_type, more in boxes or [(None, None, type_, {})]:
+                properties = {**stated, **own, **more}
+                properties.pop("solid", None)
+                if ramp is not None:
+                    properties.pop("slope", None)  # its outline says it
+                key = own_type or type_, self.written(properties, owner)
+                part = Part(key, shape, ramp or ramp_in(properties, owner))
+                traits = traits_of(properties, owner, self.categories)
+                made[part] = key[0], properties, traits + _slope(ramp)
+        except ValueError as error:
+            if boxes or own.get("solid") or stated.get("solid"):
+                raise
+            # A word such as `slope` may mean something else in another game.
+            self.leave_out(f"{owner} is no body, because {error}", ())
+            return nothing
+        return Kind(type_, nothing.properties, tuple(made), made)
+
+    def written(self, properties: Properties, owner: str) -> str:
+        """Return a text that is the same for the same properties, and count its characters."""
+        text = _written(properties)
+        self.n_written += len(text)
+        if self.n_written > _LARGEST_KINDS:
+            raise ValueError(
+                f"with {owner} all combinations of tiles and layers have more than "
+                f"{_LARGEST_KINDS} characters of properties; give fewer tiles such properties, or "
+                "more layers the same"
             )
-        return Kind(type_, ChainMap(own, stated), tuple(made), made)
+        return text
 
     def boxes_of(
         self, tileset: Tileset, tile: Raw, gid: int, owner: str
@@ -378,7 +387,7 @@ class _Reader:
         up = high - drawing.drawn[1]  # tiles stand on the lower side of their cell
         for shape in shapes:
             if shape.fault:
-                self.leave_out(shape.called, shape.fault, shape.points)
+                self.leave_out(f"{shape.called} {shape.fault}", shape.points)
                 continue
             ring = [(x, y + up) for x, y in drawing.place(shape.points)]
             box, ramp = box_around(ring), ramp_of(ring)
@@ -396,12 +405,12 @@ class _Reader:
                 fault = _fault(shape, points, thing)
                 yield _Shape(points, _type_of(thing), properties, called, fault)
 
-    def leave_out(self, called: str, fault: str, points: Iterable[Point]) -> None:
-        """Report a shape that is no box in `skipped`, or raise a ValueError."""
+    def leave_out(self, reason: str, points: Iterable[Point]) -> None:
+        """Report a body that cannot be made in `skipped`, or raise a ValueError."""
         if self.no_box == "refuse":
-            raise ValueError(f"{called} {fault}, which is no body; no_box='skip' leaves it out")
+            raise ValueError(f"{reason}; load(..., no_box='skip') leaves it out")
         outline = tuple((float(x), float(y)) for x, y in points)
-        self.skipped[Skipped(f"{called} {fault}", outline)] = None
+        self.skipped[Skipped(reason, outline)] = None
 
     # -- objects --
 
@@ -431,7 +440,7 @@ class _Reader:
         solid, traits = self.traits(asked, ramp, called)
         by_shapes = solid is None and bool(shapes) and not type_
         if fault and (by_shapes or (solid and self.no_box != "warn")):
-            self.leave_out(called, fault, [self.at(offset, point) for point in points])
+            self.leave_out(f"{called} {fault}", [self.at(offset, point) for point in points])
             solid = False
         left, top, right, bottom = box_around(body[:1] if shape == "polyline" else body)
         half = ((right - left) / 2, (bottom - top) / 2)

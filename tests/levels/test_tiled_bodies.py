@@ -255,6 +255,24 @@ def test_words_of_ours_mean_nothing_in_an_object_that_is_no_body(
     assert level.create({"npc": None}) == []
 
 
+@pytest.mark.parametrize(
+    "properties", [{"slope": 45}, {"sensor": "door"}, {"carry": "rope"}, {"one_way": "north"}]
+)
+def test_words_of_ours_with_another_meaning_make_no_body_and_are_reported(
+    load: Load, properties: dict[str, Any]
+) -> None:
+    layer, tile = tiles("1.2."), {1: properties, 2: {"solid": True}}
+    (word,) = properties
+
+    with pytest.warns(UserWarning, match=rf"tile 1 in layer 'tiles' .* the property {word} of"):
+        level = load(layer, tile=tile)
+
+    assert [box.centre for box in level.solids] == [(25, 25)]
+    assert level.tile_at((5, 25)).properties == properties
+    with pytest.raises(ValueError, match=rf"map\.tmj: tile 1 in layer 'tiles' .*property {word}"):
+        load(layer, tile=tile, no_box="refuse")
+
+
 def test_named_category_without_names_says_how_to_give_them(load: Load) -> None:
     with pytest.raises(ValueError, match=r"load\(categories=\{name: bit"):
         load(tiles("1...", solid=True, mask="player"))

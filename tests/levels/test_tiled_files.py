@@ -441,6 +441,15 @@ def test_broken_tileset_is_reported_as_its_own_fault(tmx: Load, tmp_path: Path, 
         tmx(tilesets='<tileset firstgid="1" source="bad.tsx"/>')
 
 
+def test_names_of_files_may_have_backslashes(tmx: Load, tmp_path: Path) -> None:
+    (tmp_path / "sheets").mkdir()
+    (tmp_path / "sheets" / "a.tsx").write_text(TILESET.format("", "a", "brick", "solid"))
+
+    level = tmx(tilesets=r'<tileset firstgid="1" source="sheets\a.tsx"/>')
+
+    assert level.map["tilesets"][0]["name"] == "a"
+
+
 def test_empty_data_are_a_layer_without_tiles(tmx: Load, tmj: Load) -> None:
     assert tmx(tiles("", encoding="csv")).solids == ()
     assert tmx(tiles("", encoding="base64", compression="zlib")).solids == ()
