@@ -399,6 +399,8 @@ class Changes:
         grid, cells = self.grid, self.cells
         ours = grid.layers[layer]
         ours.kind(number)  # raises for a number that no tileset has
+        if not 0 <= number < 2**32:
+            raise ValueError(f"number={number!r} must be that of a tile, or 0 to clear the cell")
         places = list(dict.fromkeys(places))
         for cell in places:
             require_near(cell, "there is no")

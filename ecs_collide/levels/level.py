@@ -73,10 +73,10 @@ class Tile(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """An object, or a shape of a tile, that is no box: a sentence, and the points of its outline.
+    """A body that was left out, mostly as no box: a sentence, and the points of its outline.
 
-    The points are in world units.  Those of a tile's shape are in pixels from the top left corner
-    of the tile, downwards.  An ellipse has the corners of the rectangle around it.
+    The points of an object are in world units.  Those of a tile's shape are in pixels from the top
+    left corner of the tile, downwards.  An ellipse has the corners of the rectangle around it.
     """
 
     reason: str
@@ -127,7 +127,7 @@ class Level:
     map : object
         The parsed file: layers, pictures, colours.
     skipped : tuple of Skipped
-        The objects, and the shapes of tiles, that were skipped because they are not boxes.
+        The shapes of tiles, and the solid objects, that make no body because they are no boxes.
     key : str
         Its file, and its name in an LDtk project: tells levels of one world apart.
 
@@ -521,9 +521,11 @@ class Level:
                 )
             parts = [*thing.components(), *more]
             if not any(isinstance(part, Extents) for part in parts):
+                fault = getattr(thing, "fault", "") or "is a point"
                 raise ValueError(
-                    f"{thing} is a point, which is no body: draw a rectangle, or let the table "
-                    f"give {thing.type!r} Extents"
+                    f"{thing} {fault}, which is no body: draw an upright rectangle, or let the "
+                    f"table give {thing.type!r} Extents; load(..., no_box='skip') leaves out all "
+                    "that are `solid` and no boxes"
                 )
             plan.append((thing, parts))
         return self._create(copy, table, [*_planned(copy, table)] if tiles else None, plan)
@@ -645,6 +647,4 @@ def _number_of(symbols: Mapping[Hashable, int], number: Hashable) -> int:
     if not isinstance(number, Integral):
         known = sorted(map(repr, symbols)) or "none, only numbers"
         raise ValueError(f"no tile has the symbol {number!r}; there are {known}")
-    if not 0 <= number < 2**32:
-        raise ValueError(f"number={number!r} must be that of a tile, or 0 to clear the cell")
     return int(number)
