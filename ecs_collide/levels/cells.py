@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ecs_collide.levels.frame import Frame
@@ -333,8 +334,6 @@ class Tiling:
 
     def __init__(self, grid: Grid, places: Sequence[Place]) -> None:
         self.grid, self.places = grid, places
-        self._squares: dict[Sheet, Squares] | None = None
-        self._digest = ""
         self._chunks: dict[int, frozenset[Chunk]] = {}
 
     def near(self, sheet: Sheet, column: int, row: int) -> Iterator[int]:
@@ -342,37 +341,40 @@ class Tiling:
         if sheet in self.squares:
             yield from self.squares[sheet].near(column, row)
 
-    @property
+    @cached_property
     def squares(self) -> dict[Sheet, Squares]:
         """The numbers of the boxes in the squares of each sheet."""
-        if self._squares is None:
-            self._squares = {}
-            known: dict[tuple[int, int, int], Squares] = {}
-            for n, place in enumerate(self.places):
-                squares = known.get(place[:3])
-                if squares is None:
-                    sheet = self.grid.sheet(place)
-                    squares = self._squares.setdefault(sheet, Squares(SQUARE))
-                    known[place[:3]] = squares
-                squares.add(n, place)
-        return self._squares
+        found: dict[Sheet, Squares] = {}
+        known: dict[tuple[int, int, int], Squares] = {}
+        for n, place in enumerate(self.places):
+            squares = known.get(place[:3])
+            if squares is None:
+                squares = found.setdefault(self.grid.sheet(place), Squares(SQUARE))
+                known[place[:3]] = squares
+            squares.add(n, place)
+        return found
 
-    @property
+    @cached_property
+    def types(self) -> list[str]:
+        """The types of the boxes."""
+        kinds = dict.fromkeys(place[:3] for place in self.places)
+        sheets = (self.grid.sheet(Place(*kind, 0, 0, 1, 1)) for kind in kinds)
+        return sorted({part.key[0] for _, part in sheets})
+
+    @cached_property
     def digest(self) -> str:
         """A text that differs for maps whose boxes may differ in number, order, place or kind."""
-        if not self._digest:
-            digest = hashlib.blake2b(digest_size=12)
-            digest.update(repr((self.grid.frame, self.grid.merge)).encode())
-            for layer in self.grid.layers:
-                used: set[int] = set()
-                digest.update(repr((layer.name, layer.corner, layer.cell)).encode())
-                for block in layer.blocks:
-                    digest.update(repr(block).encode())
-                    used.update(*block.rows)
-                for number in sorted(used - {0}):
-                    digest.update(repr((number, layer.kind(number).parts)).encode())
-            self._digest = digest.hexdigest()
-        return self._digest
+        digest = hashlib.blake2b(digest_size=12)
+        digest.update(repr((self.grid.frame, self.grid.merge)).encode())
+        for layer in self.grid.layers:
+            used: set[int] = set()
+            digest.update(repr((layer.name, layer.corner, layer.cell)).encode())
+            for block in layer.blocks:
+                digest.update(repr(block).encode())
+                used.update(*block.rows)
+            for number in sorted(used - {0}):
+                digest.update(repr((number, layer.kind(number).parts)).encode())
+        return digest.hexdigest()
 
     def chunks(self, side: int) -> frozenset[Chunk]:
         """Return the chunks of `side` cells that have tiles."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import struct
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -45,6 +45,9 @@ NONE, WHOLE = -1, 0  # sides of chunks: the level has no tiles yet, or all of th
 
 Tables = Mapping[str, Entry]
 
+Facts = tuple[float, float, float, float, float, float]
+"""Position, half size and velocity of a body that may have to wait."""
+
 
 class Cells:
     """The state of a level in one world, as a component.
@@ -57,6 +60,8 @@ class Cells:
         How far it lies from the place that its file gives.
     digest : str
         Of the file with whose boxes it was created.
+    types : list of str
+        The types of tiles for which the table has components.
     side : int
         Of a chunk, in cells; `WHOLE` if all tiles were created, `NONE` if none were.
     changes : dict
@@ -72,14 +77,15 @@ class Cells:
     # Recordings and comparisons skip names with two underscores: what follows from the others, and
     # the boxes, which are entities.
     __slots__ = (
-        "__boxes", "__changed", "__data", "__gone", "__near", "__runs", "changes", "chunks",
-        "digest", "level", "made", "offset", "side", "waiting",
+        "__boxes", "__changed", "__data", "__gone", "__judged", "__near", "__runs", "changes",
+        "chunks", "digest", "level", "made", "offset", "side", "types", "waiting",
     )  # fmt: skip
 
     needs_no_body = True  # for `Space.doctor`
 
     def __init__(self, level: str, offset: Point = (0.0, 0.0), digest: str = "") -> None:
         self.level, self.offset, self.digest, self.side = level, offset, digest, NONE
+        self.types: list[str] = []
         self.changes: dict[tuple[int, int, int], int] = {}
         self.chunks: set[Chunk] = set()
         self.made: list[tuple[int, int]] = []
@@ -97,6 +103,7 @@ class Cells:
         self.__near: dict[Sheet, Squares] | None = {}
         # The changed cells in each chunk of each layer; None until they are needed.
         self.__changed: dict[Chunk, set[Cell]] | None = None
+        self.__judged: tuple[Set[Chunk], dict[int, tuple[Facts, bool]]] = set(), {}
         self.change()
 
     def change(self) -> None:
@@ -236,12 +243,22 @@ class Cells:
                 self.__changed.setdefault(chunk, set()).add((column, row))
         return self.__changed
 
+    def judged(self, missing: Set[Chunk]) -> dict[int, tuple[Facts, bool]]:
+        """Return which bodies had to wait for these chunks in the last call, to be updated.
+
+        It saves time for bodies that rest, and follows from the rest of the state.
+        """
+        if self.__judged[0] != missing:
+            self.__judged = missing, {}
+        return self.__judged[1]
+
     # -- bytes --
 
     def to_bytes(self) -> bytes:
         """Return the whole component as bytes, for `Space.snapshot_with`."""
         if self.__data is None:
-            text = json.dumps([self.level, *self.offset, self.digest, self.side]).encode()
+            head = self.level, *self.offset, self.digest, self.side, self.types
+            text = json.dumps(head).encode()
             tables: list[list[Any]] = [
                 sorted((*cell, number) for cell, number in self.changes.items()),
                 sorted((entity, *place) for entity, place in self.boxes.items()),
@@ -272,7 +289,7 @@ class Cells:
         sizes = [8 * count * width for count, width in zip(counts, _WIDTHS, strict=True)]
         if len(data) != _HEAD.size + length + sum(sizes):
             raise ValueError("the tiles in the snapshot are cut short")
-        level, offset, digest, side = _checked_text(data[_HEAD.size : _HEAD.size + length])
+        level, offset, digest, side, types = _checked_text(data[_HEAD.size : _HEAD.size + length])
         tables: list[list[tuple[int, ...]]] = []
         start = _HEAD.size + length
         for size, width in zip(sizes, _WIDTHS, strict=True):
@@ -284,6 +301,7 @@ class Cells:
         ):
             raise ValueError("the tiles in the snapshot have boxes of an impossible size")
         self.level, self.offset, self.digest, self.side = level, offset, digest, side
+        self.types = types
         self.changes = {(layer, x, y): number for layer, x, y, number in changes}
         self.__boxes = {entity: Place(*place) for entity, *place in boxes}
         self.chunks = {(group, x, y) for group, x, y in chunks}
@@ -304,17 +322,18 @@ class Cells:
 _LONGEST_RUN = 2**24  # entities, in a snapshot: they are gone through
 
 
-def _checked_text(text: bytes) -> tuple[str, Point, str, int]:
-    """Return the key, offset, digest and side of a snapshot, or raise a ValueError."""
+def _checked_text(text: bytes) -> tuple[str, Point, str, int, list[str]]:
+    """Return the key, offset, digest, side and types of a snapshot, or raise a ValueError."""
     try:
-        level, x, y, digest, side = json.loads(text)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError("the tiles in the snapshot have no readable level") from error
-    numbers = [type(value) is float and isfinite(value) for value in (x, y)]
-    kinds = [type(value) for value in (level, digest, side)]
-    if not (all(numbers) and kinds == [str, str, int] and side >= NONE):
-        raise ValueError(f"the tiles in the snapshot have {[level, x, y, digest, side]}")
-    return level, (x, y), digest, side
+        level, x, y, digest, side, types = json.loads(text)
+        is_good = all(type(value) is float and isfinite(value) for value in (x, y))
+        is_good &= all(type(value) is str for value in (level, digest, *types))
+        is_good &= type(side) is int and side >= NONE and type(types) is list
+    except (ValueError, TypeError, RecursionError):
+        is_good = False
+    if not is_good:
+        raise ValueError(f"the tiles in the snapshot have no readable level: {text[:200]!r}")
+    return level, (x, y), digest, side, types
 
 
 def find_cells(key: str) -> list[Cells]:

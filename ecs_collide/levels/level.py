@@ -423,9 +423,23 @@ class Level:
 
     def _changes_of(self, cells: Cells, table: Mapping[str, Entry] | None) -> Changes:
         tables = self._tables.setdefault(esper.current_world, {})
-        table = tables.setdefault(cells.offset, {}) if table is None else table
-        tables[cells.offset] = table
+        if table is None:
+            if cells.offset not in tables and cells.types:
+                raise ValueError(
+                    f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
+                    "components from a table: give level.resume(table) the table of create"
+                )
+            table = tables.get(cells.offset, {})
+        self._use(cells, table)
         return Changes(self._tiling, self._copy_at(cells.offset).grid, table, cells)
+
+    def _use(self, cells: Cells, table: Mapping[str, Entry]) -> None:
+        """Remember the table for the boxes of a copy."""
+        self._tables.setdefault(esper.current_world, {})[cells.offset] = table
+        types = [name for name in self._tiling.types if name in table]
+        if types != cells.types:
+            cells.types = types
+            cells.change()
 
     # -- its entities --
 
@@ -547,7 +561,7 @@ class Level:
             cells = Cells(self.key, copy.offset)
         tables = self._tables.setdefault(esper.current_world, {})
         tables.pop(copy.offset, None)  # the last one created is the last one in the dict
-        tables[copy.offset] = table
+        self._use(cells, table)
         cells.digest = self._tiling.digest
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:

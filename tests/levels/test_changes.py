@@ -339,9 +339,11 @@ def test_tiles_of_a_damaged_snapshot_are_refused(data: bytes) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        b"", b"[]", b"[" * 2000, b'["a", 0.0, 0.0, "b", -2]', b'["a", 0.0, 0.0, "b", 0.5]',
-        b'["a", NaN, 0.0, "b", 0]', b'["a", 0.0, 1e999, "b", 0]', b'["a", "0", 0.0, "b", 0]',
-        b'[1, 0.0, 0.0, "b", 0]', b'["a", 0.0, 0.0, null, 0]', b"\xff",
+        b"", b"[]", b"[" * 2000, b'["a", 0.0, 0.0, "b", -2, []]', b'["a", 0.0, 0.0, "b", 0.5, []]',
+        b'["a", NaN, 0.0, "b", 0, []]', b'["a", 0.0, 1e999, "b", 0, []]',
+        b'["a", "0", 0.0, "b", 0, []]',
+        b'[1, 0.0, 0.0, "b", 0, []]', b'["a", 0.0, 0.0, null, 0, []]', b"\xff",
+        b'["a", 0.0, 0.0, "b", 0, [1]]', b'["a", 0.0, 0.0, "b", 0, "c"]', b"3",
     ],
 )  # fmt: skip
 def test_level_of_a_damaged_snapshot_is_refused(text: bytes) -> None:
@@ -351,7 +353,7 @@ def test_level_of_a_damaged_snapshot_is_refused(text: bytes) -> None:
 
 
 def test_impossible_boxes_of_a_snapshot_are_refused() -> None:
-    text = b'["a", 0.0, 0.0, "b", 0]'
+    text = b'["a", 0.0, 0.0, "b", 0, []]'
     for table, numbers in ((1, [5, 0, 1, 0, 0, 0, 0, 1]), (3, [0, 1, 2**40]), (5, [7, 0])):
         counts = [int(n == table) for n in range(7)]
         data = struct.pack(f"<8I{len(text)}s", len(text), *counts, text)

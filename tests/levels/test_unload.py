@@ -138,6 +138,25 @@ def test_level_is_restored_in_a_world_that_never_created_it(space: ec.Space) -> 
         assert living() == set()
 
 
+def test_restored_level_asks_for_the_table_of_its_tiles(space: ec.Space) -> None:
+    room(key="cellar").create({**TABLE, "#": Hero})
+    esper.process(1 / 60)
+    saved = space.snapshot()
+
+    with another_world("other"):
+        again, other = room(key="cellar"), ec.install()
+        other.snapshot_with(Coin)
+        other.snapshot_with(Hero)
+        other.restore(saved)
+        for call in (lambda: again.set_cell(1, 0), again.resume):
+            with pytest.raises(ValueError, match=r"types \['#'\] have components from a table"):
+                call()
+        again.resume({"#": Hero})
+        again.set_cell(1, 0)
+        esper.process(1 / 60)
+        assert len(other.query((0, 31), (40, 39), filter=Hero)) == 2
+
+
 def test_unload_without_a_level_does_nothing(space: ec.Space) -> None:
     mine = hero(0, 0)
     level = room()
