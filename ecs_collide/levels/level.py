@@ -178,9 +178,14 @@ class Level:
         x, y = self._home or (0.0, 0.0)
         return x + offset[0], y + offset[1]
 
+    def _states(self) -> list[Cells]:
+        """Return the states in the current world, of this version of the file if there are any."""
+        found = find_cells(self.key)
+        return [cells for cells in found if cells.digest == self._tiling.digest] or found
+
     def _find(self) -> tuple[Point, Cells | None]:
         """Return the offset in the current world, and the state there, if any."""
-        there = {cells.offset: cells for cells in find_cells(self.key)}
+        there = {cells.offset: cells for cells in self._states()}
         known = self._tables.get(esper.current_world, {})
         home = self._from_home((0.0, 0.0))
         for offset in (*reversed(known), home):
@@ -552,7 +557,12 @@ class Level:
         objects: list[tuple[Thing, list[object]]],
     ) -> list[tuple[SolidBox | LevelObject, int]]:
         """Create what is planned: tiles by their numbers, and objects, with components."""
-        found = [cells for cells in find_cells(self.key) if cells.offset == copy.offset]
+        digest = self._tiling.digest
+        found = [
+            cells
+            for cells in find_cells(self.key)
+            if cells.offset == copy.offset and (cells.side == NONE or cells.digest == digest)
+        ]
         cells = found[-1] if found else Cells(self.key, copy.offset)
         is_new = not found or (tiles is not None and cells.side != NONE)
         if is_new:
@@ -562,7 +572,7 @@ class Level:
         tables = self._tables.setdefault(esper.current_world, {})
         tables.pop(copy.offset, None)  # the last one created is the last one in the dict
         self._use(cells, table)
-        cells.digest = self._tiling.digest
+        cells.digest = digest
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
             changes = Changes(self._tiling, copy.grid, table, cells)
@@ -592,7 +602,7 @@ class Level:
             not as in the file.
         """
         offset, last = self._find()
-        for cells in find_cells(self.key):
+        for cells in self._states():
             if cells.offset == offset:
                 for entity in filter(esper.entity_exists, cells):
                     esper.delete_entity(entity)
@@ -634,6 +644,8 @@ class Level:
                 streaming = Streaming(changes, side)
                 for chunk in chunks:
                     streaming.load(chunk)
+        elif cells.side == WHOLE:
+            self._tiling.squares  # noqa: B018 - built here, not in the frame of the first change
 
 
 def _planned(copy: _Copy, table: Mapping[str, Entry]) -> Iterator[tuple[int, list[object]]]:

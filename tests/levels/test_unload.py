@@ -266,6 +266,31 @@ def space_bodies() -> list[int]:
     return [entity for entity, _ in esper.get_component(ec.Position)]
 
 
+def test_files_of_one_name_are_different_levels(space: ec.Space) -> None:
+    cellar, attic = room(["#.#"], key="map.tmx"), room([".#."], key="map.tmx")
+    cellar.create()
+    attic.create()
+
+    cellar.set_cell(0, 0)
+    attic.set_cell(0, 0, "#")
+    cellar.unload()
+    esper.process(1 / 60)
+
+    assert [len(space.query_point((x, 5))) for x in (5, 15, 25)] == [1, 1, 0]
+
+
+def test_what_is_unloaded_is_found_by_no_query(space: ec.Space) -> None:
+    level = room()
+    level.create(TABLE)
+    esper.process(1 / 60)
+    assert space.query_point((5, 5))
+
+    level.unload()
+
+    assert not space.query_point((5, 5))
+    assert not space.query((0, 0), (90, 90))
+
+
 def test_level_whose_entities_the_game_has_deleted_is_created_as_in_its_file(
     space: ec.Space,
 ) -> None:
