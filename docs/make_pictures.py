@@ -4,8 +4,8 @@ Each is drawn in light colours, and says which it has where a reader prefers dar
 
 Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
 takes the pictures of windows, which differ from machine to machine.  Those of
-the demos, ``python docs/make_pictures.py demos``, need Pillow and pytiled-parser, and so does the
-animation of the README, ``python docs/make_pictures.py animation``.  Those of published bugs,
+the demos, ``python docs/make_pictures.py demos``, need Pillow, and so does the animation
+of the README, ``python docs/make_pictures.py animation``.  Those of published bugs,
 ``python docs/make_pictures.py published``, need Pillow, pymunk and pyb2d3.
 """
 

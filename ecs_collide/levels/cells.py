@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ecs_collide.levels.frame import Frame
@@ -77,13 +78,6 @@ class Place(NamedTuple):
         """The cells of the box."""
         return self[3:]
 
-    def squares(self, size: int) -> Iterator[Cell]:
-        """Yield the squares of `size` cells in which the box lies."""
-        left, top, n_columns, n_rows = self.where
-        for x in range(left // size, (left + n_columns - 1) // size + 1):
-            for y in range(top // size, (top + n_rows - 1) // size + 1):
-                yield x, y
-
     def covers(self, column: int, row: int) -> bool:
         """Return whether a cell is one of the box."""
         _, _, _, left, top, n_columns, n_rows = self
@@ -92,6 +86,55 @@ class Place(NamedTuple):
 
 Sheet = tuple[Hashable, Part]
 """The group and the part that boxes must share to merge."""
+
+
+class Squares:
+    """Boxes by the squares of cells in which they lie.
+
+    A box is in squares that are at least as large as it is, so in four at most.  Their sides are
+    `size`, and twice, four times, ... as much.  To find those near a cell takes one look for each
+    side that is used.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._by_side: dict[int, dict[Cell, list[int]]] = {}
+
+    def add(self, box: int, place: Place) -> None:
+        """Add a box."""
+        side = self._side(place)
+        squares = self._by_side.setdefault(side, {})
+        for square in self._of(place, side):
+            squares.setdefault(square, []).append(box)
+
+    def remove(self, box: int, place: Place) -> None:
+        """Remove a box, unless its square was popped."""
+        side = self._side(place)
+        for square in self._of(place, side):
+            if square in self._by_side[side]:
+                self._by_side[side][square].remove(box)
+
+    def near(self, column: int, row: int) -> Iterator[int]:
+        """Yield the boxes that may cover a cell."""
+        for side, squares in self._by_side.items():
+            yield from squares.get((column // side, row // side), ())
+
+    def pop(self, square: Cell) -> list[int]:
+        """Remove the boxes in a square of `size` cells, and return them."""
+        return self._by_side.get(self.size, {}).pop(square, [])
+
+    def _side(self, place: Place) -> int:
+        side = self.size
+        while side < max(place.n_columns, place.n_rows):
+            side *= 2
+        return side
+
+    @staticmethod
+    def _of(place: Place, side: int) -> Iterator[Cell]:
+        left, top, n_columns, n_rows = place.where
+        for x in range(left // side, (left + n_columns - 1) // side + 1):
+            for y in range(top // side, (top + n_rows - 1) // side + 1):
+                yield x, y
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,27 +275,29 @@ class Grid:
             The tiles have more than `at_most` bodies before they merge, or lie too far out.
         """
         n_parts = 0
-        sheets: dict[tuple[Hashable, Part], tuple[int, int, set[Cell]]] = {}
+        sheets: dict[Sheet, tuple[int, int, set[Cell]]] = {}
         for n, layer in enumerate(self.layers):
-            known: dict[int, tuple[Part, ...]] = {}
+            cells_of: dict[int, list[Cell]] = {}
             for cell, number in layer.tiles():
-                parts = known.get(number)
-                if parts is None:
-                    parts = known[number] = layer.kind(number).parts
-                n_parts += len(parts)
+                if number in cells_of:
+                    cells_of[number].append(cell)
+                else:
+                    cells_of[number] = [cell]
+            for number, cells in cells_of.items():
+                parts = layer.kind(number).parts
+                n_parts += len(parts) * len(cells)
                 if n_parts > at_most:
                     raise ValueError(
                         f"with layer {layer.name!r} its tiles have {n_parts} shapes, more than "
                         f"max_tiles={at_most}; load(..., max_tiles=) allows another number"
                     )
                 for part in parts:
-                    if (layer.group, part) not in sheets:
-                        sheets[layer.group, part] = n, number, set()
-                    sheets[layer.group, part][2].add(cell)
+                    sheet = layer.group, part
+                    sheets.setdefault(sheet, (n, number, set()))[2].update(cells)
         boxes: list[SolidBox] = []
         places: list[Place] = []
-        for (_, part), (n, number, cells) in sheets.items():
-            for place in self.places(n, number, part, cells):
+        for (_, part), (n, number, all_cells) in sheets.items():
+            for place in self.places(n, number, part, all_cells):
                 boxes.append(self.box(self.layers[n], number, part, place.where))
                 places.append(place)
         for layer in self.layers:
@@ -289,49 +334,47 @@ class Tiling:
 
     def __init__(self, grid: Grid, places: Sequence[Place]) -> None:
         self.grid, self.places = grid, places
-        self._squares: dict[Sheet, dict[Cell, list[int]]] | None = None
-        self._digest = ""
         self._chunks: dict[int, frozenset[Chunk]] = {}
 
-    def near(self, sheet: Sheet, column: int, row: int) -> Sequence[int]:
-        """Return the numbers of the boxes of a sheet that may cover a cell."""
-        return self.squares.get(sheet, {}).get((column // SQUARE, row // SQUARE), ())
+    def near(self, sheet: Sheet, column: int, row: int) -> Iterator[int]:
+        """Yield the numbers of the boxes of a sheet that may cover a cell."""
+        if sheet in self.squares:
+            yield from self.squares[sheet].near(column, row)
 
-    @property
-    def squares(self) -> dict[Sheet, dict[Cell, list[int]]]:
-        """The numbers of the boxes in each square of each sheet."""
-        if self._squares is None:
-            self._squares = {}
-            known: dict[tuple[int, int, int], dict[Cell, list[int]]] = {}
-            for n, place in enumerate(self.places):
-                layer, number, part, column, row, n_columns, n_rows = place
-                squares = known.get((layer, number, part))
-                if squares is None:
-                    squares = self._squares.setdefault(self.grid.sheet(place), {})
-                    known[layer, number, part] = squares
-                if n_columns == n_rows == 1:
-                    squares.setdefault((column // SQUARE, row // SQUARE), []).append(n)
-                else:
-                    for square in place.squares(SQUARE):
-                        squares.setdefault(square, []).append(n)
-        return self._squares
+    @cached_property
+    def squares(self) -> dict[Sheet, Squares]:
+        """The numbers of the boxes in the squares of each sheet."""
+        found: dict[Sheet, Squares] = {}
+        known: dict[tuple[int, int, int], Squares] = {}
+        for n, place in enumerate(self.places):
+            squares = known.get(place[:3])
+            if squares is None:
+                squares = found.setdefault(self.grid.sheet(place), Squares(SQUARE))
+                known[place[:3]] = squares
+            squares.add(n, place)
+        return found
 
-    @property
+    @cached_property
+    def types(self) -> list[str]:
+        """The types of the boxes."""
+        kinds = dict.fromkeys(place[:3] for place in self.places)
+        sheets = (self.grid.sheet(Place(*kind, 0, 0, 1, 1)) for kind in kinds)
+        return sorted({part.key[0] for _, part in sheets})
+
+    @cached_property
     def digest(self) -> str:
         """A text that differs for maps whose boxes may differ in number, order, place or kind."""
-        if not self._digest:
-            digest = hashlib.blake2b(digest_size=12)
-            digest.update(repr((self.grid.frame, self.grid.merge)).encode())
-            for layer in self.grid.layers:
-                used: set[int] = set()
-                digest.update(repr((layer.name, layer.corner, layer.cell)).encode())
-                for block in layer.blocks:
-                    digest.update(repr(block).encode())
-                    used.update(*block.rows)
-                for number in sorted(used - {0}):
-                    digest.update(repr((number, layer.kind(number).parts)).encode())
-            self._digest = digest.hexdigest()
-        return self._digest
+        digest = hashlib.blake2b(digest_size=12)
+        digest.update(repr((self.grid.frame, self.grid.merge)).encode())
+        for layer in self.grid.layers:
+            used: set[int] = set()
+            digest.update(repr((layer.name, layer.corner, layer.cell)).encode())
+            for block in layer.blocks:
+                digest.update(repr(block).encode())
+                used.update(*block.rows)
+            for number in sorted(used - {0}):
+                digest.update(repr((number, layer.kind(number).parts)).encode())
+        return digest.hexdigest()
 
     def chunks(self, side: int) -> frozenset[Chunk]:
         """Return the chunks of `side` cells that have tiles."""
@@ -366,7 +409,11 @@ def rectangles(cells: Iterable[Cell], right: bool = True, down: bool = True) -> 
     number of cells, except for sorting them.
     """
     left = set(cells)
-    for row, column in sorted((row, column) for column, row in left):
+    in_order = sorted(left, key=lambda cell: (cell[1], cell[0]))
+    if not (right or down):
+        yield from ((column, row, 1, 1) for column, row in in_order)
+        return
+    for column, row in in_order:
         if (column, row) not in left:
             continue
         n_columns = n_rows = 1

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import struct
 from bisect import bisect_right
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from itertools import chain
 from math import isfinite
 from typing import Any
@@ -28,6 +28,7 @@ from ecs_collide.levels.cells import (
     Place,
     Rectangle,
     Sheet,
+    Squares,
     TileLayer,
     Tiling,
     cut,
@@ -44,6 +45,9 @@ NONE, WHOLE = -1, 0  # sides of chunks: the level has no tiles yet, or all of th
 
 Tables = Mapping[str, Entry]
 
+Facts = tuple[float, float, float, float, float, float]
+"""Position, half size and velocity of a body that may have to wait."""
+
 
 class Cells:
     """The state of a level in one world, as a component.
@@ -56,6 +60,8 @@ class Cells:
         How far it lies from the place that its file gives.
     digest : str
         Of the file with whose boxes it was created.
+    types : list of str
+        The types of tiles for which the table has components.
     side : int
         Of a chunk, in cells; `WHOLE` if all tiles were created, `NONE` if none were.
     changes : dict
@@ -71,14 +77,15 @@ class Cells:
     # Recordings and comparisons skip names with two underscores: what follows from the others, and
     # the boxes, which are entities.
     __slots__ = (
-        "__boxes", "__changed", "__data", "__gone", "__near", "__runs", "changes", "chunks",
-        "digest", "level", "made", "offset", "side", "waiting",
+        "__boxes", "__changed", "__data", "__gone", "__judged", "__near", "__runs", "changes",
+        "chunks", "digest", "level", "made", "offset", "side", "types", "waiting",
     )  # fmt: skip
 
     needs_no_body = True  # for `Space.doctor`
 
     def __init__(self, level: str, offset: Point = (0.0, 0.0), digest: str = "") -> None:
         self.level, self.offset, self.digest, self.side = level, offset, digest, NONE
+        self.types: list[str] = []
         self.changes: dict[tuple[int, int, int], int] = {}
         self.chunks: set[Chunk] = set()
         self.made: list[tuple[int, int]] = []
@@ -92,10 +99,11 @@ class Cells:
         self.__runs: list[tuple[int, int, int]] = []
         self.__gone: set[int] = set()  # the numbers of those that are no more
         self.__boxes: dict[int, Place] = {}  # the other boxes, by entity
-        # These in each square, by sheet, column and row of the square; None after a restore.
-        self.__near: dict[Sheet, dict[Cell, set[int]]] | None = {}
+        # These in their squares, by sheet; None after a restore.
+        self.__near: dict[Sheet, Squares] | None = {}
         # The changed cells in each chunk of each layer; None until they are needed.
         self.__changed: dict[Chunk, set[Cell]] | None = None
+        self.__judged: tuple[Set[Chunk], dict[int, tuple[Facts, bool]]] = set(), {}
         self.change()
 
     def change(self) -> None:
@@ -150,26 +158,27 @@ class Cells:
             return
         place = self.__boxes.pop(entity)
         if self.__near is not None:
-            for square in place.squares(self._size):
-                self.__near[sheet].get(square, set()).discard(entity)
+            self.__near[sheet].remove(entity, place)
 
-    def near(self, grid: Grid) -> dict[Sheet, dict[Cell, set[int]]]:
-        """Return the boxes that are not of the file, in each square of each sheet."""
+    def near(self, grid: Grid) -> dict[Sheet, Squares]:
+        """Return the boxes that are not of the file, in the squares of each sheet."""
         if self.__near is None:
             self.__near = {}
             for entity, place in self.boxes.items():
-                self._file(entity, place, grid.sheet(place))
+                try:
+                    sheet = grid.sheet(place)
+                except (LookupError, ValueError):
+                    raise ValueError(
+                        f"the tiles of {self.level!r} in the snapshot are of another level"
+                    ) from None
+                self._file(entity, place, sheet)
         return self.__near
-
-    @property
-    def _size(self) -> int:
-        return self.side if self.side > 0 else SQUARE
 
     def _file(self, entity: int, place: Place, sheet: Sheet) -> None:
         assert self.__near is not None
-        squares = self.__near.setdefault(sheet, {})
-        for square in place.squares(self._size):
-            squares.setdefault(square, set()).add(entity)
+        if sheet not in self.__near:
+            self.__near[sheet] = Squares(self.side if self.side > 0 else SQUARE)
+        self.__near[sheet].add(entity, place)
 
     # -- entities --
 
@@ -234,12 +243,22 @@ class Cells:
                 self.__changed.setdefault(chunk, set()).add((column, row))
         return self.__changed
 
+    def judged(self, missing: Set[Chunk]) -> dict[int, tuple[Facts, bool]]:
+        """Return which bodies had to wait for these chunks in the last call, to be updated.
+
+        It saves time for bodies that rest, and follows from the rest of the state.
+        """
+        if self.__judged[0] != missing:
+            self.__judged = missing, {}
+        return self.__judged[1]
+
     # -- bytes --
 
     def to_bytes(self) -> bytes:
         """Return the whole component as bytes, for `Space.snapshot_with`."""
         if self.__data is None:
-            text = json.dumps([self.level, *self.offset, self.digest, self.side]).encode()
+            head = self.level, *self.offset, self.digest, self.side, self.types
+            text = json.dumps(head).encode()
             tables: list[list[Any]] = [
                 sorted((*cell, number) for cell, number in self.changes.items()),
                 sorted((entity, *place) for entity, place in self.boxes.items()),
@@ -270,18 +289,19 @@ class Cells:
         sizes = [8 * count * width for count, width in zip(counts, _WIDTHS, strict=True)]
         if len(data) != _HEAD.size + length + sum(sizes):
             raise ValueError("the tiles in the snapshot are cut short")
-        level, offset, digest, side = _checked_text(data[_HEAD.size : _HEAD.size + length])
+        level, offset, digest, side, types = _checked_text(data[_HEAD.size : _HEAD.size + length])
         tables: list[list[tuple[int, ...]]] = []
         start = _HEAD.size + length
         for size, width in zip(sizes, _WIDTHS, strict=True):
             tables.append([*struct.iter_unpack(f"<{width}q", data[start : start + size])])
             start += size
         changes, boxes, chunks, runs, gone, made, waiting = tables
-        if any(min(box[6:]) < 1 or box[6] * box[7] > _LARGEST_BOX for box in boxes) or any(
-            run[-1] < 1 or run[-1] > _LARGEST_BOX for run in (*runs, *made)
+        if any(min(box[6:]) < 1 for box in boxes) or not all(
+            1 <= run[-1] <= _LONGEST_RUN for run in (*runs, *made)
         ):
             raise ValueError("the tiles in the snapshot have boxes of an impossible size")
         self.level, self.offset, self.digest, self.side = level, offset, digest, side
+        self.types = types
         self.changes = {(layer, x, y): number for layer, x, y, number in changes}
         self.__boxes = {entity: Place(*place) for entity, *place in boxes}
         self.chunks = {(group, x, y) for group, x, y in chunks}
@@ -299,20 +319,21 @@ class Cells:
         return cells
 
 
-_LARGEST_BOX = 2**24  # cells of a box, or entities of a run, in a snapshot
+_LONGEST_RUN = 2**24  # entities, in a snapshot: they are gone through
 
 
-def _checked_text(text: bytes) -> tuple[str, Point, str, int]:
-    """Return the key, offset, digest and side of a snapshot, or raise a ValueError."""
+def _checked_text(text: bytes) -> tuple[str, Point, str, int, list[str]]:
+    """Return the key, offset, digest, side and types of a snapshot, or raise a ValueError."""
     try:
-        level, x, y, digest, side = json.loads(text)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise ValueError("the tiles in the snapshot have no readable level") from error
-    numbers = [type(value) is float and isfinite(value) for value in (x, y)]
-    kinds = [type(value) for value in (level, digest, side)]
-    if not (all(numbers) and kinds == [str, str, int] and side >= NONE):
-        raise ValueError(f"the tiles in the snapshot have {[level, x, y, digest, side]}")
-    return level, (x, y), digest, side
+        level, x, y, digest, side, types = json.loads(text)
+        is_good = all(type(value) is float and isfinite(value) for value in (x, y))
+        is_good &= all(type(value) is str for value in (level, digest, *types))
+        is_good &= type(side) is int and side >= NONE and type(types) is list
+    except (ValueError, TypeError, RecursionError):
+        is_good = False
+    if not is_good:
+        raise ValueError(f"the tiles in the snapshot have no readable level: {text[:200]!r}")
+    return level, (x, y), digest, side, types
 
 
 def find_cells(key: str) -> list[Cells]:
@@ -397,6 +418,8 @@ class Changes:
         grid, cells = self.grid, self.cells
         ours = grid.layers[layer]
         ours.kind(number)  # raises for a number that no tileset has
+        if not 0 <= number < 2**32:
+            raise ValueError(f"number={number!r} must be that of a tile, or 0 to clear the cell")
         places = list(dict.fromkeys(places))
         for cell in places:
             require_near(cell, "there is no")
@@ -438,8 +461,8 @@ class Changes:
         A box whose entity the game has deleted is forgotten.
         """
         cells = self.cells
-        size = cells.side if cells.side > 0 else SQUARE
-        near = cells.near(self.grid).get(sheet, {}).get((column // size, row // size), ())
+        squares = cells.near(self.grid).get(sheet)
+        near = () if squares is None else squares.near(column, row)
         entity = next((each for each in near if cells.boxes[each].covers(column, row)), None)
         if entity is None and cells.side == WHOLE:
             for number in self.tiling.near(sheet, column, row):

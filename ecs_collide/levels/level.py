@@ -73,10 +73,10 @@ class Tile(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """An object, or a shape of a tile, that is no box: a sentence, and the points of its outline.
+    """A body that was left out, mostly as no box: a sentence, and the points of its outline.
 
-    The points are in world units.  Those of a tile's shape are in pixels from the top left corner
-    of the tile, downwards.  An ellipse has the corners of the rectangle around it.
+    The points of an object are in world units.  Those of a tile's shape are in pixels from the top
+    left corner of the tile, downwards.  An ellipse has the corners of the rectangle around it.
     """
 
     reason: str
@@ -127,7 +127,7 @@ class Level:
     map : object
         The parsed file: layers, pictures, colours.
     skipped : tuple of Skipped
-        The objects, and the shapes of tiles, that were skipped because they are not boxes.
+        The shapes of tiles, and the solid objects, that make no body because they are no boxes.
     key : str
         Its file, and its name in an LDtk project: tells levels of one world apart.
 
@@ -178,9 +178,14 @@ class Level:
         x, y = self._home or (0.0, 0.0)
         return x + offset[0], y + offset[1]
 
+    def _states(self) -> list[Cells]:
+        """Return the states in the current world, of this version of the file if there are any."""
+        found = find_cells(self.key)
+        return [cells for cells in found if cells.digest == self._tiling.digest] or found
+
     def _find(self) -> tuple[Point, Cells | None]:
         """Return the offset in the current world, and the state there, if any."""
-        there = {cells.offset: cells for cells in find_cells(self.key)}
+        there = {cells.offset: cells for cells in self._states()}
         known = self._tables.get(esper.current_world, {})
         home = self._from_home((0.0, 0.0))
         for offset in (*reversed(known), home):
@@ -423,9 +428,23 @@ class Level:
 
     def _changes_of(self, cells: Cells, table: Mapping[str, Entry] | None) -> Changes:
         tables = self._tables.setdefault(esper.current_world, {})
-        table = tables.setdefault(cells.offset, {}) if table is None else table
-        tables[cells.offset] = table
+        if table is None:
+            if cells.offset not in tables and cells.types:
+                raise ValueError(
+                    f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
+                    "components from a table: give level.resume(table) the table of create"
+                )
+            table = tables.get(cells.offset, {})
+        self._use(cells, table)
         return Changes(self._tiling, self._copy_at(cells.offset).grid, table, cells)
+
+    def _use(self, cells: Cells, table: Mapping[str, Entry]) -> None:
+        """Remember the table for the boxes of a copy."""
+        self._tables.setdefault(esper.current_world, {})[cells.offset] = table
+        types = [name for name in self._tiling.types if name in table]
+        if types != cells.types:
+            cells.types = types
+            cells.change()
 
     # -- its entities --
 
@@ -521,9 +540,11 @@ class Level:
                 )
             parts = [*thing.components(), *more]
             if not any(isinstance(part, Extents) for part in parts):
+                fault = getattr(thing, "fault", "") or "is a point"
                 raise ValueError(
-                    f"{thing} is a point, which is no body: draw a rectangle, or let the table "
-                    f"give {thing.type!r} Extents"
+                    f"{thing} {fault}, which is no body: draw an upright rectangle, or let the "
+                    f"table give {thing.type!r} Extents; load(..., no_box='skip') leaves out all "
+                    "that are `solid` and no boxes"
                 )
             plan.append((thing, parts))
         return self._create(copy, table, [*_planned(copy, table)] if tiles else None, plan)
@@ -536,7 +557,12 @@ class Level:
         objects: list[tuple[Thing, list[object]]],
     ) -> list[tuple[SolidBox | LevelObject, int]]:
         """Create what is planned: tiles by their numbers, and objects, with components."""
-        found = [cells for cells in find_cells(self.key) if cells.offset == copy.offset]
+        digest = self._tiling.digest
+        found = [
+            cells
+            for cells in find_cells(self.key)
+            if cells.offset == copy.offset and (cells.side == NONE or cells.digest == digest)
+        ]
         cells = found[-1] if found else Cells(self.key, copy.offset)
         is_new = not found or (tiles is not None and cells.side != NONE)
         if is_new:
@@ -545,8 +571,8 @@ class Level:
             cells = Cells(self.key, copy.offset)
         tables = self._tables.setdefault(esper.current_world, {})
         tables.pop(copy.offset, None)  # the last one created is the last one in the dict
-        tables[copy.offset] = table
-        cells.digest = self._tiling.digest
+        self._use(cells, table)
+        cells.digest = digest
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
             changes = Changes(self._tiling, copy.grid, table, cells)
@@ -576,7 +602,7 @@ class Level:
             not as in the file.
         """
         offset, last = self._find()
-        for cells in find_cells(self.key):
+        for cells in self._states():
             if cells.offset == offset:
                 for entity in filter(esper.entity_exists, cells):
                     esper.delete_entity(entity)
@@ -618,6 +644,8 @@ class Level:
                 streaming = Streaming(changes, side)
                 for chunk in chunks:
                     streaming.load(chunk)
+        elif cells.side == WHOLE:
+            self._tiling.squares  # noqa: B018 - built here, not in the frame of the first change
 
 
 def _planned(copy: _Copy, table: Mapping[str, Entry]) -> Iterator[tuple[int, list[object]]]:
@@ -645,6 +673,4 @@ def _number_of(symbols: Mapping[Hashable, int], number: Hashable) -> int:
     if not isinstance(number, Integral):
         known = sorted(map(repr, symbols)) or "none, only numbers"
         raise ValueError(f"no tile has the symbol {number!r}; there are {known}")
-    if not 0 <= number < 2**32:
-        raise ValueError(f"number={number!r} must be that of a tile, or 0 to clear the cell")
     return int(number)

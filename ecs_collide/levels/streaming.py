@@ -7,8 +7,7 @@ fall through floors that are not there yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from itertools import product
+from collections.abc import Iterator, Sequence, Set
 from math import floor, inf, isfinite, isnan
 from typing import Any
 
@@ -17,7 +16,7 @@ import esper
 from ecs_collide.components.basics import Disabled, Extents, Fixed, Position, Velocity
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.levels.cells import Cell, Chunk, Part, TileLayer
-from ecs_collide.levels.changes import Cells, Changes
+from ecs_collide.levels.changes import Cells, Changes, Facts
 from ecs_collide.levels.frame import Point
 
 AHEAD = 1 / 30
@@ -66,12 +65,13 @@ class Streaming:
         int
             How many chunks wait for the next call.
         """
+        chunks = self.of_map | self.of_changes
         wanted: dict[Chunk, float] = {}
         for region in regions:
             for group, layer in enumerate(self.layers):
                 span = self.span(layer, region)
                 x, y = _middle(span[0], span[2]), _middle(span[1], span[3])
-                for chunk in self.chunks_in(group, span):
+                for chunk in chunks_in(chunks, group, span):
                     away = max(abs(chunk[1] + 0.5 - x), abs(chunk[2] + 0.5 - y))
                     wanted[chunk] = min(away, wanted.get(chunk, inf))
         loaded = self.cells.chunks
@@ -81,7 +81,7 @@ class Streaming:
             self.load(chunk)
         for chunk in old[: max(at_most - len(new), 0)]:
             self.unload(chunk)
-        self.hold_bodies(regions if len(new) <= at_most else ())
+        self.hold_bodies()
         return max(len(new) + len(old) - at_most, 0)
 
     def span(self, layer: TileLayer, region: Region) -> Span:
@@ -90,27 +90,6 @@ class Streaming:
         left, right = (column / self.side for column, _ in corners)
         top, bottom = sorted(row / self.side for _, row in corners)
         return left, top, right, bottom
-
-    def chunks_in(self, group: int, span: Span) -> Iterator[Chunk]:
-        """Yield the chunks with tiles in a region, in time that follows the map if it is larger."""
-        left, top, right, bottom = span
-        n_all = len(self.of_map) + len(self.of_changes)
-        if (right - left + 1) * (bottom - top + 1) < n_all:
-            xs = range(floor(left), floor(right) + 1)
-            for x, y in product(xs, range(floor(top), floor(bottom) + 1)):
-                if (group, x, y) in self.of_map or (group, x, y) in self.of_changes:
-                    yield group, x, y
-        else:
-            for chunk in self.of_map | self.of_changes:
-                _, x, y = chunk
-                if (
-                    chunk[0] == group
-                    and left < x + 1
-                    and x <= right
-                    and top < y + 1
-                    and y <= bottom
-                ):
-                    yield chunk
 
     def load(self, chunk: Chunk) -> None:
         """Create the boxes of a chunk."""
@@ -137,33 +116,31 @@ class Streaming:
         group, x, y = chunk
         for sheet, squares in self.cells.near(self.changes.grid).items():
             if sheet[0] == self.layers[group].group:
-                for entity in list(squares.pop((x, y), ())):
+                for entity in squares.pop((x, y)):
                     self.changes.delete(entity, sheet)
         self.cells.chunks.discard(chunk)
         self.cells.change()
 
     # -- bodies that wait --
 
-    def hold_bodies(self, whole: Sequence[Region]) -> None:
-        """Switch off the bodies outside of what is loaded, and on those that waited for it.
-
-        `whole` has regions of which all chunks are loaded.
-        """
+    def hold_bodies(self) -> None:
+        """Switch off the bodies outside of what is loaded, and on those that waited for it."""
         cells = self.cells
-        waiting = {each for each in cells.waiting if _waits(each)}
+        missing = (self.of_map | self.of_changes) - cells.chunks
+        frames = [self.frame(layer) for layer in self.layers]
         beside = max((max(layer.cell) for layer in self.layers), default=0.0)
-        held: set[int] = set()
-        found: Any = esper.get_components(Position, Extents, Velocity)
+        known, fresh = cells.judged(missing), {}
+        found: Any = esper.get_components(Position, Extents, Velocity) if missing else ()
         for entity, (at, half, velocity) in found:
-            wide = half.x + beside + AHEAD * abs(velocity.x)
-            high = half.y + beside + AHEAD * abs(velocity.y)
-            left, right, low, high = at.x - wide, at.x + wide, at.y - high, at.y + high
-            for (x, y), (past, above) in whole:
-                if x <= left and right <= past and y <= low and high <= above:
-                    break
-            else:
-                if self.is_missing(((left, low), (right, high))):
-                    held.add(entity)
+            facts = at.x, at.y, half.x, half.y, velocity.x, velocity.y
+            judged = known.get(entity)
+            if judged is None or judged[0] != facts:
+                judged = facts, self._is_before(missing, frames, beside, facts)
+            fresh[entity] = judged
+        known.clear()
+        known.update(fresh)
+        held = {entity for entity, (_, is_held) in fresh.items() if is_held}
+        waiting = {each for each in cells.waiting if _waits(each)}
         for entity in sorted(held - waiting):
             kinds = (Disabled, Fixed, Attached)
             if esper.entity_exists(entity) and not any(
@@ -178,14 +155,41 @@ class Streaming:
             cells.waiting = waiting
             cells.change()
 
-    def is_missing(self, region: Region) -> bool:
-        """Return whether a region of the world has chunks with tiles that are not loaded."""
-        loaded = self.cells.chunks
-        return any(
-            chunk not in loaded
-            for group, layer in enumerate(self.layers)
-            for chunk in self.chunks_in(group, self.span(layer, region))
-        )
+    def _is_before(
+        self, missing: Set[Chunk], frames: list[Span], beside: float, facts: Facts
+    ) -> bool:
+        """Return whether a body is within a cell, or `AHEAD` seconds, of a missing chunk."""
+        wide = facts[2] + beside + AHEAD * abs(facts[4])
+        high = facts[3] + beside + AHEAD * abs(facts[5])
+        for group, (x, scale_x, y, scale_y) in enumerate(frames):
+            right, down = (facts[0] - x) * scale_x, (facts[1] - y) * scale_y
+            reach_x, reach_y = wide * scale_x, high * abs(scale_y)
+            span = right - reach_x, down - reach_y, right + reach_x, down + reach_y
+            if any(True for _ in chunks_in(missing, group, span)):
+                return True
+        return False
+
+    def frame(self, layer: TileLayer) -> Span:
+        """Return the point of the world at the chunk (0, 0) of a layer, and chunks by unit."""
+        frame = self.changes.grid.frame
+        x, y = frame.to_world(*layer.corner)
+        wide, high = (size * self.side for size in layer.cell)
+        return x, 1 / wide, y, 1 / (high if frame.y_down else -high)
+
+
+def chunks_in(chunks: Set[Chunk], group: int, span: Span) -> Iterator[Chunk]:
+    """Yield the chunks of a group that lie in a region, the larger of which costs nothing."""
+    left, top, right, bottom = span
+    if (right - left + 1) * (bottom - top + 1) < len(chunks) + 4:
+        for x in range(floor(left), floor(right) + 1):
+            for y in range(floor(top), floor(bottom) + 1):
+                if (group, x, y) in chunks:
+                    yield group, x, y
+    else:
+        for chunk in chunks:
+            _, x, y = chunk
+            if chunk[0] == group and left < x + 1 and x <= right and top < y + 1 and y <= bottom:
+                yield chunk
 
 
 def let_go(cells: Cells) -> None:

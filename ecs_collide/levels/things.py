@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
-from functools import lru_cache, partial
+from functools import partial
 from types import GeneratorType
 from typing import Any, ClassVar
 
@@ -64,7 +64,7 @@ class SolidBox:
 
 @dataclass(frozen=True, slots=True)
 class LevelObject:
-    """One object of an object layer: a rectangle, a point, a text, a tile or a line.
+    """One object of an object layer, whether it can be a body or not.
 
     Attributes
     ----------
@@ -76,7 +76,9 @@ class LevelObject:
     layer : str
         The name of its layer.
     centre, half : tuple of 2 floats
-        In world units (pixels, upwards).  A point has half sizes of zero.
+        Of the box around it, in world units (pixels, upwards).  A point and a line, which lies at
+        its first point, have half sizes of zero.  A tile whose picture has a shape, from Tiled's
+        tile collision editor, has the box of that shape.
     properties : mapping
         Custom properties by name; the object's own precede the properties of its tile.
     tile : int
@@ -84,9 +86,14 @@ class LevelObject:
     traits : tuple of callables
         Functions that make the components for its properties, its tile's and its layer's.
     solid : bool
-        Whether these properties make it a body.
+        Whether these properties, or a shape of its tile, make it a body.
     points : tuple of tuples of 2 floats
-        The points of a line, which a `Path` may lead through; empty for all other objects.
+        Its outline in the world: the points of a line, which a `Path` may lead through, or of a
+        polygon; the corners of other shapes, turned as in the editor; empty for a point.
+    shape : str
+        "rectangle", "ellipse", "capsule", "polygon", "polyline", "point", "text" or "tile".
+    fault : str
+        Why it cannot be a box, such as "is rotated by 45 degrees"; empty if it can be one.
     """
 
     id: int
@@ -100,6 +107,8 @@ class LevelObject:
     traits: tuple[Factory, ...] = ()
     solid: bool = False
     points: tuple[tuple[float, float], ...] = ()
+    shape: str = "rectangle"
+    fault: str = ""
 
     @property
     def is_point(self) -> bool:
@@ -109,9 +118,15 @@ class LevelObject:
     def components(self) -> tuple[object, ...]:
         """Return new components for an entity that fills the object and has its properties.
 
-        For a point there are no `Extents` among them.  The game gives them.
+        For a point, or another object that cannot be a box, there are no `Extents` among them.
+        The game gives them.
+
+        Raises
+        ------
+        ValueError
+            A property has an invalid value.
         """
-        size = () if self.is_point else (Extents(*self.half),)
+        size = () if self.fault or self.is_point else (Extents(*self.half),)
         return Position(*self.centre), *size, *(make() for make in self.traits)
 
     def __str__(self) -> str:
@@ -188,17 +203,17 @@ def _moved(value: Any, offset: Point, is_place: bool) -> Any:
     return type(value)(_moved(each, offset, is_place) for each in value)
 
 
-@lru_cache(1024)  # tiles of a kind share theirs
 def turned(traits: tuple[Factory, ...]) -> tuple[Factory, ...]:
     """Return functions that make the same components for a world whose y grows downwards.
 
     A `Slope` is the same, because its heights count along `Space.up`.
     """
-    found: list[Factory] = []
-    for make in traits:
-        part = make()
-        if isinstance(part, OneWay) and part.normal is not None:
-            x, y, *_ = part.normal
-            make = partial(OneWay, (x, 0.0 - y))
-        found.append(make)
-    return tuple(found)
+    return tuple(partial(_turned, make) for make in traits)
+
+
+def _turned(make: Factory) -> object:
+    part = make()
+    if isinstance(part, OneWay) and part.normal is not None:
+        x, y, *_ = part.normal
+        part.normal = x, 0.0 - y
+    return part

@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import random
 import re
+import struct
 from typing import Any
 
 import esper
 import pytest
 
 import ecs_collide as ec
-from tests.demos.conftest import need
+from ecs_collide.levels.cells import Place
+from ecs_collide.levels.changes import Cells
+from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles
+from tests.scenes import another_world
 from tests.volume import Volume
-
-need("pytiled_parser")
-
-from ecs_collide.levels.changes import Cells  # noqa: E402
-from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles  # noqa: E402
-from tests.scenes import another_world  # noqa: E402
 
 __all__ = ["load"]  # the fixture
 
@@ -231,7 +229,7 @@ def test_level_that_is_created_again_is_as_in_its_file(load: Load, space: Any) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0, 0, 99), "layer 'tiles' uses tile 99, which is in none"),
+        ((0, 0, 2**32), "layer 'tiles' has 4294967296 for a tile"),
         (
             (0, 0, 1, "sky"),
             r"layer 'sky' names 0 layers; the level has the tile layers \['tiles'\]",
@@ -332,10 +330,51 @@ def space_hash(world: str, space: ec.Space) -> bytes:
         esper.switch_world(now)
 
 
-@pytest.mark.parametrize("data", [b"", b"\0" * 15, b"\1\0\0\0" * 4, b"\xff" * 16])
+@pytest.mark.parametrize("data", [b"", b"\0" * 15, b"\1\0\0\0" * 9, b"\xff" * 40])
 def test_tiles_of_a_damaged_snapshot_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="the tiles in the snapshot are cut short"):
         Cells.from_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"[]", b"[" * 2000, b'["a", 0.0, 0.0, "b", -2, []]', b'["a", 0.0, 0.0, "b", 0.5, []]',
+        b'["a", NaN, 0.0, "b", 0, []]', b'["a", 0.0, 1e999, "b", 0, []]',
+        b'["a", "0", 0.0, "b", 0, []]',
+        b'[1, 0.0, 0.0, "b", 0, []]', b'["a", 0.0, 0.0, null, 0, []]', b"\xff",
+        b'["a", 0.0, 0.0, "b", 0, [1]]', b'["a", 0.0, 0.0, "b", 0, "c"]', b"3",
+    ],
+)  # fmt: skip
+def test_level_of_a_damaged_snapshot_is_refused(text: bytes) -> None:
+    data = struct.pack("<8I", len(text), *[0] * 7) + text
+    with pytest.raises(ValueError, match="the tiles in the snapshot have"):
+        Cells.from_bytes(data)
+
+
+def test_impossible_boxes_of_a_snapshot_are_refused() -> None:
+    text = b'["a", 0.0, 0.0, "b", 0, []]'
+    for table, numbers in ((1, [5, 0, 1, 0, 0, 0, 0, 1]), (3, [0, 1, 2**40]), (5, [7, 0])):
+        counts = [int(n == table) for n in range(7)]
+        data = struct.pack(f"<8I{len(text)}s", len(text), *counts, text)
+        with pytest.raises(ValueError, match="have boxes of an impossible size"):
+            Cells.from_bytes(data + struct.pack(f"<{len(numbers)}q", *numbers))
+
+
+@pytest.mark.parametrize("wrong", [(5, 1, 0), (0, 99, 0), (0, 1, 7)])
+def test_boxes_of_another_level_in_a_snapshot_are_refused(
+    load: Load, space: Any, wrong: tuple[int, int, int]
+) -> None:
+    level = load(tiles("1111 .... 1111"), tile=EARTH)
+    level.create()
+    ((_, cells),) = esper.get_component(Cells)
+    forged = Cells(level.key, digest=cells.digest)
+    forged.side = 0
+    forged.add(5, Place(*wrong, 0, 0, 1, 1), ("group", None))
+    cells.set_bytes(forged.to_bytes())
+
+    with pytest.raises(ValueError, match=r"of 'map.tmj' in the snapshot are of another level"):
+        level.set_cell(2, 0)
 
 
 # -- chunks --
@@ -428,8 +467,8 @@ def test_boxes_are_those_of_the_cells_after_any_changes(
     cells = [(x, y) for x in range(-1, 5) for y in range(-1, 4)]
     kinds = {0: None, 1: "earth", 2: "stone", 3: None, 4: "slab"}
     now = {
-        (layer.name, *cell): number for layer in level.map.layers
-        for cell, number in (((x, y), layer.data[y][x]) for x in range(4) for y in range(3))
+        (layer["name"], *cell): number for layer in level.map["layers"]
+        for cell, number in (((x, y), layer["data"][4 * y + x]) for x in range(4) for y in range(3))
     }  # fmt: skip
     kept: list[tuple[bytes, dict[Any, int]]] = []
     stream = {"chunk": chunk or 16, "at_most": 99}
