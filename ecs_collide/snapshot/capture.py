@@ -319,7 +319,8 @@ class SnapshotSchema:
                 complete = (
                     None if known.fields == how.fields else partial(how.complete, known.fields)
                 )
-                _load_all(world, how, entities, known.rows(len(entities)), loaded, complete)
+                rows = how.rows(known, len(entities))
+                _load_all(world, how, entities, rows, loaded, complete)
         for n, (name, blobs) in enumerate(zip(state.own, state.blobs, strict=True)):
             if name in by_name:
                 _load_all(world, by_name[name], state.holders(n_held + n).tolist(), blobs, loaded)
@@ -426,7 +427,7 @@ class SnapshotSchema:
                 continue
             n = self.kinds.index(how.kind)
             entities, items = contents.holders(n).tolist(), self._records[n].items
-            values = given.rows(len(items)) if isinstance(given, Table) else given
+            values = how.rows(given, len(items)) if isinstance(how, Plain) else given
             for entity, item, value in zip(entities, items, values, strict=True):
                 if not _load(how, entity, item, value, loaded):
                     return None

@@ -105,7 +105,7 @@ class OwnTypes:
         if not is_plain(kind):
             raise TypeError(
                 f"snapshot_with({kind.__name__}) must be a dataclass whose fields are declared "
-                "as int, float or bool, or an empty class, or be given save and load"
+                "as int, float, bool or an enum of these, or an empty class, or be given save and load"
             )
         self._forget(kind, name)
         self.hashed.pop(kind, None)
