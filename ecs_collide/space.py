@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -251,7 +252,7 @@ class Space(BoxQueries[Filter]):
     @gravity.setter
     def gravity(self, value: VectorLike | None) -> None:
         falls = checked_gravity(value, self.dim)
-        if self._state.is_stepping:
+        if self.is_stepping:
             raise RuntimeError("Space.gravity was set within a step: set it between steps")
         if any(falls) and self.motion == "swept":
             raise ValueError(f"Space.gravity={value!r} must be None with motion='swept'")
@@ -322,7 +323,9 @@ class Space(BoxQueries[Filter]):
 
     # -- the four stages of a step, which the four systems run --
 
-    def update_bounds(self, dt: float, handled: Collection[type] = ()) -> None:
+    def update_bounds(
+        self, dt: float, handled: Collection[type] = (), runner: FrameType | None = None
+    ) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs.
 
         Parameters
@@ -331,6 +334,10 @@ class Space(BoxQueries[Filter]):
         handled : collection of type
             The `handles` of all response systems: impacts of bodies with other components only
             need not be offered to these systems.
+        runner : frame, optional
+            The Python frame that runs the four stages.  Once it has ended, a step that it has not
+            finished is taken back by whatever uses the space next; without it, only by the next
+            step and by `restore`.
 
         Raises
         ------
@@ -341,7 +348,7 @@ class Space(BoxQueries[Filter]):
             `dt` is negative or not a finite number, or a component has a value that is not a
             number, or lacks an attribute.  Nothing has changed then.
         """
-        self._pipeline.update_bounds(dt, handled)
+        self._pipeline.update_bounds(dt, handled, runner)
 
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
@@ -390,6 +397,8 @@ class Space(BoxQueries[Filter]):
     @property
     def is_stepping(self) -> bool:
         """Whether a step has been begun and is not finished; handlers run when it is."""
+        if self._state.is_stepping:
+            self._lock.recover_step()
         return self._state.is_stepping
 
     @property
@@ -489,7 +498,7 @@ class Space(BoxQueries[Filter]):
         Within a step: at the time that the step has reached.  Between steps: as of the end of the
         last step, or as of `update`.
         """
-        if self._state.is_stepping:
+        if self.is_stepping:
             return self._responses.position_of(entity)
         return self._inspection.position(entity)
 

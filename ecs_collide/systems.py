@@ -5,6 +5,7 @@ Also what the systems share that run before the four: of paths, characters and z
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, TypedDict, TypeVar, Unpack
 
@@ -74,7 +75,8 @@ class BroadphaseSystem(_System):
             self._require_sole()
             self._handled = self._find_handled()
             self._checked = list(running or ())
-        self.space.update_bounds(self.space.step_time.begin_step(args, kwargs), self._handled)
+        dt = self.space.step_time.begin_step(args, kwargs)
+        self.space.update_bounds(dt, self._handled, sys._getframe(1))
 
     def _require_sole(self) -> None:
         """Raise RuntimeError if the processors of this world would do a step twice."""

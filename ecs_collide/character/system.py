@@ -48,7 +48,7 @@ class CharacterSystem(VelocitySystem):
         ValueError
             A wish or an ability is not a number, or up is along z in 2D.
         """
-        dt = self.space.step_time.before_step(args, kwargs)
+        dt = self.space.step_time.before_step(self, args, kwargs)
         if not dt > 0.0:
             return
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)

@@ -37,7 +37,7 @@ class PathSystem(VelocitySystem):
         ValueError
             The `speed` or the `pause` of a path is not a finite number, 0 or more.
         """
-        dt = self.space.step_time.before_step(args, kwargs)
+        dt = self.space.step_time.before_step(self, args, kwargs)
         if not dt > 0.0:
             return
         widths = (*(self.space.wrap or ()), None, None, None)[:3]

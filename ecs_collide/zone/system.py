@@ -31,7 +31,7 @@ class ZoneSystem(VelocitySystem):
         ValueError
             A number of a zone is not finite, or `drag` or `walk` is below 0.
         """
-        dt = self.space.step_time.before_step(args, kwargs)
+        dt = self.space.step_time.before_step(self, args, kwargs)
         if not dt > 0.0:
             return
         space = self.space
