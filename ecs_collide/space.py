@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from types import FrameType
 from typing import Any
 
@@ -1007,7 +1008,8 @@ class Space(BoxQueries[Filter]):
         Returns
         -------
         bool, shape (nx, ny) or (nx, ny, nz)
-            True where the box would overlap a body.  It may touch (open).
+            True where the box would overlap a body, of a `Slope` its solid part.  It may touch
+            (open).
 
         Raises
         ------
@@ -1031,7 +1033,15 @@ class Space(BoxQueries[Filter]):
         found = self.query(
             cells.low - reach, cells.high + reach, exclude=exclude, filter=filter, solid=solid
         )
-        return cells.occupied(*self.boxes(found))
+        depth_in, row_of = self._state.timeline.step.slopes.depth_in, self._registry.row_of
+        having = self.world.having(Slope)
+        slopes = {
+            n: partial(depth_in, row_of.get(entity, -1))
+            for n, entity in enumerate(found)
+            if entity in having
+        }
+        axis = next(k for k, part in enumerate(self.up) if part)
+        return cells.occupied(self.boxes(found), slopes, axis)
 
     def visible_region(
         self,
