@@ -233,6 +233,7 @@ class Character:
             )
         self.jump_speed = 2.0 * height / time
         self.gravity = self.jump_speed / time
+        self._jump_height, self._time_to_top = height, time  # as they were set
         self.walk_speed = _number("walk_speed", walk_speed)
         self.acceleration = _number("acceleration", acceleration)
         self.deceleration = _number("deceleration", deceleration)
@@ -308,15 +309,22 @@ class Character:
     @property
     def jump_height(self) -> float:
         """The height of a jump, in world units; setting it keeps `gravity`."""
+        height, time = self._jump_height, self._time_to_top
+        # Computed back, it would be rounded otherwise than it was set.
+        if self.jump_speed in (2.0 * height / time, math.sqrt(2.0 * self.gravity * height)):
+            return height
         return self.jump_speed * self.jump_speed / (2.0 * self.gravity)
 
     @jump_height.setter
     def jump_height(self, height: float) -> None:
-        self.jump_speed = math.sqrt(2.0 * self.gravity * _number("jump_height", height))
+        self._jump_height = _number("jump_height", height)
+        self.jump_speed = math.sqrt(2.0 * self.gravity * self._jump_height)
 
     @property
     def time_to_top(self) -> float:
         """The time that a jump takes to its top, in seconds."""
+        if self.gravity == self.jump_speed / self._time_to_top:
+            return self._time_to_top
         return self.jump_speed / self.gravity
 
     @property

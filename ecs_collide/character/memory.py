@@ -78,7 +78,8 @@ ABILITIES = (
     *("ledge_reach", "ledge_time", "ledge_pause", "crouch_height", "crouch_speed", "swim_speed"),
     "floor_max_angle",
 )
-NUMBERS = (*ABILITIES, "walk", "across", "climb", "facing", "air_time", "state_time")
+STATE_NUMBERS = ("walk", "across", "climb", "facing", "air_time", "state_time")
+NUMBERS = (*ABILITIES, *STATE_NUMBERS, "_jump_height", "_time_to_top")
 FLAGS = (
     *("jump", "drop", "dash", "hover", "crouch", "on_ground", "jumping"),
     "floor_constant_speed",

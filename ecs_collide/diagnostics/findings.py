@@ -532,8 +532,9 @@ def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
     if Fixed not in e.of(entity):
         return
     if e.is_moving(entity):
-        movers = [kind for kind in (e.velocity, e.growth) if e.has(entity, kind)]
-        moves = [kind.type.__name__ for kind in movers] or e.responses_of(entity)
+        kinds = e.velocity.type, e.growth.type, Attached
+        movers = [kind.__name__ for kind in kinds if kind in e.of(entity)]
+        moves = movers or e.responses_of(entity)
         yield finding_about(
             entity,
             "fixed_moves",
