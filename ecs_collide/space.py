@@ -63,7 +63,7 @@ from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.step.step_time import StepTime
 from ecs_collide.sync.presence import Presence
-from ecs_collide.sync.quarantine import Report
+from ecs_collide.sync.quarantine import Report, Wrong, find_no_number, out_of_bounds
 from ecs_collide.sync.registry import BodyRegistry
 
 _USUAL_RESPONSE = Slide()  # the default response of `move`
@@ -1442,6 +1442,25 @@ def plain_strides(
     Its arguments are those of `PlainStrides` and of its method `take`.
     """
     return space._queried.plain_strides(kinds, states, space.may_meet, velocity_on)
+
+
+def refuse_bodies(space: Space, system: object, wrong: Mapping[int, Wrong]) -> None:
+    """Skip bodies in the coming step, for a system that runs before it; replaces its last ones.
+
+    `wrong` has the field of each entity that its report names.
+    """
+    space._registry.refusals[system] = wrong
+
+
+def is_wrong_now(space: Space, entity: int) -> bool:
+    """Return whether the coming step will skip or refuse a body for a number of its components."""
+    rules, find = space._registry.checks.rules, partial(space.world.component, entity)
+    return find_no_number(rules, entity, find) is not None or out_of_bounds(rules, find) is not None
+
+
+def is_as_stepped(space: Space) -> bool:
+    """Return whether entities have been added, removed or given other components since a step."""
+    return space._registry.index.is_current(space.world)
 
 
 def find_differences(space: Space, given: Mapping[str, Any]) -> dict[str, object]:

@@ -6,21 +6,23 @@ Also what the systems share that run before the four: of paths, characters and z
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, TypedDict, TypeVar, Unpack
 
 import esper
 
 from ecs_collide.components.base import copy_methods
+from ecs_collide.components.basics import Disabled, Extents, Position
 from ecs_collide.components.component_map import Components
 from ecs_collide.esper_world import World, require_order
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
-from ecs_collide.space import Space, find_differences
+from ecs_collide.space import Space, find_differences, refuse_bodies
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.registrations import code_of
 from ecs_collide.step.responses import Offer, handled_kinds
 from ecs_collide.step.step_time import TimeSource, checked_source
+from ecs_collide.sync.quarantine import Wrong
 
 
 class _System(esper.Processor):
@@ -367,6 +369,20 @@ class VelocitySystem(esper.Processor):
                 f"and this space has {own!r}"
             )
         self.space = space
+        self._has_refused = False
+
+    def refuse(self, wrong: Mapping[int, Wrong]) -> None:
+        """Let the coming step skip and report bodies, each with its wrong field."""
+        if wrong or self._has_refused:
+            refuse_bodies(self.space, self, wrong)
+            self._has_refused = bool(wrong)
+
+
+def is_body_now(entity: int, *without: type) -> bool:
+    """Return whether a body of the last step is still one, on and without some components."""
+    return esper.has_components(entity, Position, Extents) and not any(
+        esper.has_component(entity, kind) for kind in (Disabled, *without)
+    )
 
 
 V = TypeVar("V", bound=VelocitySystem)

@@ -27,9 +27,9 @@ import math
 from collections.abc import Iterable
 from typing import Any, Self
 
-from ecs_collide._checks import is_finite
 from ecs_collide.character.memory import (
     ABILITIES,
+    ENDLESS,
     FLAGS,
     LIFT_SPEEDS,
     NUMBERS,
@@ -38,12 +38,24 @@ from ecs_collide.character.memory import (
     pack,
     unpack,
 )
-from ecs_collide.components.base import as_vector
+from ecs_collide.components.base import as_float, as_vector
 from ecs_collide.components.filters import Filter
+from ecs_collide.components.table import Bounds
+from ecs_collide.sync.fields import AMOUNT, LIMIT, SIGNED, NumberFields
 
-_MAY_BE_ENDLESS = (
-    *("acceleration", "deceleration", "fall_speed", "air_jumps", "wall_slide_speed"),
-    *("hover_speed", "hover_time"),
+_WISH = "must be a number from -1 to 1 (in 3D, walk and across are a number each)"
+_BELOW_90 = Bounds(0.0, math.nextafter(90.0, 0.0), "must be below 90 degrees, and 0 or more")
+FIELDS = NumberFields(
+    "Character",
+    {
+        **dict.fromkeys(ABILITIES, AMOUNT),
+        **dict.fromkeys(ENDLESS, LIMIT),
+        "floor_max_angle": _BELOW_90,
+        **dict.fromkeys(("walk", "across", "climb"), SIGNED._replace(text=_WISH)),
+        "facing": SIGNED._replace(text="must be -1 or 1"),
+        "air_time": AMOUNT,
+        "state_time": AMOUNT,
+    },
 )
 
 
@@ -264,10 +276,6 @@ class Character:
         self.crouch_speed = _number("crouch_speed", crouch_speed)
         self.swim_speed = _number("swim_speed", swim_speed)
         self.floor_max_angle = _number("floor_max_angle", floor_max_angle)
-        if not self.floor_max_angle < 90.0:
-            raise ValueError(
-                f"Character(floor_max_angle={floor_max_angle!r}) must be below 90 degrees"
-            )
         self.floor_constant_speed = bool(floor_constant_speed)
         self.lift_speed = lift_speed
         self.up = up
@@ -432,39 +440,19 @@ class Character:
         character.set_bytes(data)
         return character
 
-    def require_sense(self, entity: int, dim: int) -> None:
-        """Raise ValueError if a setting of the game is invalid; one comparison each."""
-        wishes = ("walk", self.walk), ("across", self.across), ("climb", self.climb)
-        for name, wish in wishes:
-            if not is_finite(wish):
-                raise ValueError(
-                    f"entity {entity}: Character.{name} is {wish!r}; "
-                    "it must be a number from -1 to 1 (in 3D, walk and across are a number each)"
-                )
+    def require_up(self, entity: int, dim: int) -> None:
+        """Raise ValueError if up is no axis of a space of `dim` axes."""
         if abs(self._up) > dim:
             raise ValueError(
                 f"entity {entity}: Character.up is {self.up}, which is no axis of a space of "
                 f"{dim}: (0, 1) or (0, -1)"
             )
 
-    def require_abilities(self, entity: int) -> None:
-        """Raise ValueError if a number that the game has set since construction is invalid."""
-        for name in ABILITIES:
-            try:
-                _number(name, getattr(self, name))
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"entity {entity}: {error}") from None
-
 
 def _number(name: str, value: float) -> float:
     """Return a setting as a float, or raise."""
-    if isinstance(value, str):
-        raise TypeError(f"Character({name}={value!r}) must be a number, not text")
-    try:
-        number = float(value)
-    except TypeError:
-        raise TypeError(f"Character({name}={value!r}) must be a number") from None
-    if not number >= 0.0 or (number == math.inf and name not in _MAY_BE_ENDLESS):
-        rule = "0 or more" if name in _MAY_BE_ENDLESS else "finite, and 0 or more"
-        raise ValueError(f"Character({name}={value!r}) must be {rule}")
+    number = as_float(Character, name, value)
+    bounds = FIELDS.bounds.get(name, AMOUNT)
+    if not bounds.allow(number):
+        raise ValueError(f"Character({name}={value!r}) {bounds.text}")
     return number

@@ -78,6 +78,10 @@ ABILITIES = (
     *("ledge_reach", "ledge_time", "ledge_pause", "crouch_height", "crouch_speed", "swim_speed"),
     "floor_max_angle",
 )
+ENDLESS = (  # abilities that may be inf
+    *("acceleration", "deceleration", "fall_speed", "air_jumps", "wall_slide_speed"),
+    *("hover_speed", "hover_time"),
+)
 STATE_NUMBERS = ("walk", "across", "climb", "facing", "air_time", "state_time")
 NUMBERS = (*ABILITIES, *STATE_NUMBERS, "_jump_height", "_time_to_top")
 FLAGS = (

@@ -28,6 +28,8 @@ from copy import copy
 from typing import Literal, Self
 
 from ecs_collide._checks import is_finite
+from ecs_collide._kernel.constants import LARGEST
+from ecs_collide.sync.fields import AMOUNT, NumberFields
 
 Vector3 = tuple[float, float, float]
 
@@ -70,8 +72,8 @@ class Path:
     Raises
     ------
     ValueError
-        There is no point, a point has not 2 or 3 finite numbers, `speed` or `pause` is not finite
-        or below 0, or there is no such `mode` or `ease`.
+        There is no point, a point has not 2 or 3 finite numbers, `speed` or `pause` is below 0 or
+        above 2**100, or there is no such `mode` or `ease`.
 
     Examples
     --------
@@ -104,7 +106,10 @@ class Path:
         self._last, self._heading = 0, 1  # the point that it left, and 1 or -1: to the next one
         self._way = self._rest = 0.0  # how far it has come from there, and what is left of a pause
         self._set(tuple(_point(point) for point in points), None)
-        self.require_sense("Path()")
+        wrong = FIELDS.find_wrong(self)
+        if wrong is not None:
+            name = wrong.field.removeprefix("Path.")
+            raise ValueError(f"Path(): {name} is {wrong.value!r}; it {wrong.text}")
 
     @classmethod
     def circle(
@@ -137,7 +142,7 @@ class Path:
         """
         if tuple(sorted(axes)) not in ((0, 1), (0, 2), (1, 2)):
             raise ValueError(f"Path.circle(axes={axes!r}) must be two different ones of 0, 1 and 2")
-        if not is_finite(radius, 0.0):
+        if not is_finite(radius, 0.0) or radius > LARGEST:
             raise ValueError(f"Path.circle(radius={radius!r}) must be a finite number, 0 or more")
         path = cls([centre], speed, "loop")
         path._set(path._points, (float(radius), *axes))
@@ -249,14 +254,6 @@ class Path:
         """Return the number of the leg that it is on."""
         return self._last if self._heading > 0 else (self._last - 1) % len(self._points)
 
-    def require_sense(self, who: str) -> None:
-        """Raise ValueError, about `who`, if a number that the game may set makes no sense."""
-        for name, value in (("speed", self.speed), ("pause", self.pause)):
-            if not is_finite(value, 0.0):
-                raise ValueError(
-                    f"{who}: {name} is {value!r}; it must be a finite number, 0 or more"
-                )
-
     def __repr__(self) -> str:
         what = f"{len(self._points)} points" if self._circle is None else "a circle"
         return f"<Path: {what}, {self.mode}, at {self.place}, speed={self.speed!r}>"
@@ -309,14 +306,19 @@ class Path:
         return path
 
 
+FIELDS = NumberFields("Path", {"speed": AMOUNT, "pause": AMOUNT})
+
+
 def _point(point: Sequence[float]) -> Vector3:
     """Return a point of 2 or 3 numbers as one of 3."""
     try:
         numbers = [float(number) for number in point]
     except (TypeError, ValueError):
         numbers = []
-    if len(numbers) not in (2, 3) or not all(map(math.isfinite, numbers)):
-        raise ValueError(f"Path(points=...): {point!r} must be 2 or 3 finite numbers")
+    if len(numbers) not in (2, 3) or not all(abs(number) <= LARGEST for number in numbers):
+        raise ValueError(
+            f"Path(points=...): {point!r} must be 2 or 3 finite numbers, within -2**500 ... 2**500"
+        )
     return numbers[0], numbers[1], (numbers[2] if len(numbers) == 3 else 0.0)
 
 

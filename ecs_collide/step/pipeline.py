@@ -301,6 +301,7 @@ class Pipeline:
             or timeline.attachments.n
             or len(self.attached.rows)
             or lists.are_to_be_read()
+            or self.registry.refusals
         ):
             reports = self.registry.read(state.step, dt)
         else:

@@ -840,7 +840,7 @@ def test_an_ability_of_a_character_that_the_game_has_set_wrongly_is_found(value)
     (found,) = space.doctor()
 
     assert found.cause == "bad_ability"
-    assert f"entity 1: Character(fall_speed={value!r}) must be" in found.message
+    assert f"entity 1: Character.fall_speed is {value!r}, it must be" in found.message
 
 
 def test_a_character_that_the_game_resolves_itself_needs_no_slide():
