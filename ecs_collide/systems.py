@@ -369,13 +369,15 @@ class VelocitySystem(esper.Processor):
                 f"and this space has {own!r}"
             )
         self.space = space
-        self._has_refused = False
+        self.has_refused = False
 
     def refuse(self, wrong: Mapping[int, Wrong]) -> None:
-        """Let the coming step skip and report bodies, each with its wrong field."""
-        if wrong or self._has_refused:
-            refuse_bodies(self.space, self, wrong)
-            self._has_refused = bool(wrong)
+        """Let the coming step skip and report bodies, each with its wrong field.
+
+        Call it in each step with a wrong field, and in the one after.
+        """
+        refuse_bodies(self.space, self, wrong)
+        self.has_refused = bool(wrong)
 
 
 def is_body_now(entity: int, *without: type) -> bool:

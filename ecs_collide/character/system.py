@@ -58,15 +58,17 @@ class CharacterSystem(VelocitySystem):
             The up of a character is along z in 2D.
         """
         dt = self.space.step_time.before_step(self, args, kwargs)
-        hand_over(self.space)
+        if esper.get_component(Changes):
+            hand_over(self.space)
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
         found = sorted(found, key=itemgetter(0))
         wrong = find_wrong_zones()
-        if dt > 0.0:
-            self._take_strides(self._sorted(self._take_plain(found, dt), wrong), dt, wrong)
-        else:
-            self._sorted(found, wrong)
-        self.refuse(wrong)
+        others = self._take_plain(found, dt) if dt > 0.0 else found
+        sound = self._sorted(others, wrong) if others else others
+        if sound and dt > 0.0:
+            self._take_strides(sound, dt, wrong)
+        if wrong or self.has_refused:
+            self.refuse(wrong)
 
     def _take_plain(self, found: list[Found], dt: float) -> list[Found]:
         """Take all plain strides, and return the characters that take others."""

@@ -63,7 +63,8 @@ class PathSystem(VelocitySystem):
                 path.advance(dt)
                 way = _way(at, path.place, widths, dim)
             write_vector(velocity, [part / dt for part in way], dim)
-        self.refuse(wrong)
+        if wrong or self.has_refused:
+            self.refuse(wrong)
 
 
 def _way(

@@ -34,7 +34,8 @@ class ZoneSystem(VelocitySystem):
         """
         dt = self.space.step_time.before_step(self, args, kwargs)
         space, wrong = self.space, find_wrong_zones()
-        self.refuse(wrong)
+        if wrong or self.has_refused:
+            self.refuse(wrong)
         if not dt > 0.0:
             return
         inside: dict[int, list[tuple[Zone, Any]]] = {}
@@ -44,6 +45,8 @@ class ZoneSystem(VelocitySystem):
             bounds = space.bounds(entity)
             for contact in space.contacts(entity):
                 inside.setdefault(contact.other(entity), []).append((zone, bounds))
+        if not inside:
+            return
         found = [entity for entity in sorted(inside) if esper.entity_exists(entity)]
         if not is_as_stepped(space):
             found = [each for each in found if is_body_now(each, ec.Sensor, ec.Attached)]

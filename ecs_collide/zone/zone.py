@@ -80,11 +80,12 @@ FIELDS = NumberFields(
 
 def find_wrong_zones() -> dict[int, Wrong]:
     """Return the wrong field of each entity whose `Zone` has a number out of its bounds."""
-    return {
-        entity: wrong
-        for entity, zone in esper.get_component(Zone)
-        if (wrong := FIELDS.find_wrong(zone)) is not None
-    }
+    found = {}
+    for entity, zone in esper.get_component(Zone):
+        wrong = FIELDS.find_wrong(zone)
+        if wrong is not None:
+            found[entity] = wrong
+    return found
 
 
 class Medium(NamedTuple):
