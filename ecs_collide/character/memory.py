@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from operator import le
 from typing import Any
 
-from ecs_collide._kernel.constants import ALL, LARGEST
+from ecs_collide._kernel.constants import ALL, LARGEST, MOST_PULL
 from ecs_collide.components.base import NamedText, as_float
 
 Vector3 = tuple[float, float, float]
@@ -80,7 +80,12 @@ ABILITIES = (
     *("ledge_reach", "ledge_time", "ledge_pause", "crouch_height", "crouch_speed", "swim_speed"),
     "floor_max_angle",
 )
-NUMBERS = (*ABILITIES, "walk", "across", "climb", "facing", "air_time", "state_time")
+ENDLESS = (  # abilities that may be inf
+    *("acceleration", "deceleration", "fall_speed", "air_jumps", "wall_slide_speed"),
+    *("hover_speed", "hover_time"),
+)
+STATE_NUMBERS = ("walk", "across", "climb", "facing", "air_time", "state_time")
+NUMBERS = (*ABILITIES, *STATE_NUMBERS, "_jump_height", "_time_to_top")  # the last two are private
 FLAGS = (
     *("jump", "drop", "dash", "hover", "crouch", "on_ground", "jumping"),
     "floor_constant_speed",
@@ -106,6 +111,8 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "dash_through": (0, ALL - 1),
     "ledge": (NOTHING, math.inf),
     "let_through": (0, ALL - 1),
+    "_jump_height": (0.0, MOST_PULL),
+    "_time_to_top": (math.ulp(0.0), MOST_PULL),
     **dict.fromkeys(_KEPT_NUMBERS, (0.0, LARGEST)),
     **dict.fromkeys(("since_press", "since_wall", "since_dash", "since_ledge"), (0.0, math.inf)),
     **{f"{name}.{axis}": (-LARGEST, LARGEST) for name in _KEPT_VECTORS for axis in "xyz"},
@@ -155,7 +162,7 @@ def unpack(character: Any, data: bytes) -> int:
     ledge, let_through, *numbers = values
     n = len(NUMBERS)
     kept, flags = numbers[n:-_N_FLAGS], numbers[-_N_FLAGS:]
-    _require_possible([up, ground, categories, ledge, let_through, *kept])
+    _require_possible([up, ground, categories, ledge, let_through, *numbers[n - 2 : n], *kept])
     memory, parts = character.memory, kept[len(_KEPT_NUMBERS) :]
     vectors = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
     for names, of, some in (

@@ -30,6 +30,7 @@ from typing import Literal, Self
 from ecs_collide._checks import is_finite
 from ecs_collide._kernel.constants import LARGEST
 from ecs_collide.components.base import as_float
+from ecs_collide.sync.fields import AMOUNT, NumberFields
 
 Vector3 = tuple[float, float, float]
 
@@ -74,7 +75,7 @@ class Path:
     ------
     ValueError
         There is no point, a point has not 2 or 3 numbers within -2**500 ... 2**500, `speed` or
-        `pause` is not finite or below 0, or there is no such `mode` or `ease`.
+        `pause` is below 0 or above 2**100, or there is no such `mode` or `ease`.
 
     Examples
     --------
@@ -107,7 +108,10 @@ class Path:
         self._last, self._heading = 0, 1  # the point that it left, and 1 or -1: to the next one
         self._way = self._rest = 0.0  # how far it has come from there, and what is left of a pause
         self._set(tuple(_point(point) for point in points), None)
-        self.require_sense("Path()")
+        wrong = FIELDS.find_wrong(self)
+        if wrong is not None:
+            name = wrong.field.removeprefix("Path.")
+            raise ValueError(f"Path(): {name} is {wrong.value!r}; it {wrong.text}")
 
     @classmethod
     def circle(
@@ -252,14 +256,6 @@ class Path:
         """Return the number of the leg that it is on."""
         return self._last if self._heading > 0 else (self._last - 1) % len(self._points)
 
-    def require_sense(self, who: str) -> None:
-        """Raise ValueError, about `who`, if a number that the game may set makes no sense."""
-        for name, value in (("speed", self.speed), ("pause", self.pause)):
-            if not is_finite(value, 0.0):
-                raise ValueError(
-                    f"{who}: {name} is {value!r}; it must be a finite number, 0 or more"
-                )
-
     def __repr__(self) -> str:
         what = f"{len(self._points)} points" if self._circle is None else "a circle"
         return f"<Path: {what}, {self.mode}, at {self.place}, speed={self.speed!r}>"
@@ -293,7 +289,9 @@ class Path:
     def from_bytes(cls, data: bytes) -> Self:
         """Return a path from the bytes of `to_bytes`; raise ValueError as `set_bytes` does."""
         path = cls.restored(data)
-        path.require_sense(f"these {len(data)} bytes are no Path")
+        wrong = FIELDS.find_wrong(path)
+        if wrong is not None:
+            raise ValueError(f"these {len(data)} bytes are no Path: {wrong.field} {wrong.text}")
         return path
 
     @classmethod
@@ -338,6 +336,9 @@ class Path:
             raise ValueError(f"it is {self._way!r} from a point, on a leg of {leg!r}")
         if not is_finite(self._rest, 0.0):
             raise ValueError(f"it waits for {self._rest!r} seconds")
+
+
+FIELDS = NumberFields("Path", {"speed": AMOUNT, "pause": AMOUNT})
 
 
 def _point(point: Sequence[float]) -> Vector3:

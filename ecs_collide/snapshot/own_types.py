@@ -16,6 +16,7 @@ from ecs_collide.snapshot.plain import Plain, is_plain
 EXTRAS = {
     "Random": "ecs_collide.random_numbers",
     "ecs_collide.Cells": "ecs_collide.levels.changes",
+    "ecs_collide.Changes": "ecs_collide.character.changes",
     "ecs_collide.Character": "ecs_collide.character.character",
     "ecs_collide.Ladder": "ecs_collide.character.character",
     "ecs_collide.Path": "ecs_collide.path.path",
@@ -24,8 +25,9 @@ EXTRAS = {
 """The modules of the library's component types that the core does not import, by name in snapshots.
 
 The names differ from the bare names of classes, because a game may have a `Zone` too.  A module is
-imported when a snapshot names its type.  Each type is a dataclass of numbers, an empty class, or has
-`to_bytes`, `from_bytes` and `set_bytes`.  Where it has `restored` and `restore` too, snapshots use
+imported when a snapshot names its type.  Each type is a dataclass of numbers, with a method
+`require_possible` if there are numbers that no run gives; or an empty class; or has `to_bytes`,
+`from_bytes` and `set_bytes`.  Where it has `restored` and `restore` too, snapshots use
 these, which take also numbers that a game may have set and a step reports.
 """
 

@@ -44,6 +44,7 @@ class Plain:
         self._is_of_library = kind.__module__.startswith("ecs_collide.")
         calls = parameters is not None and parameters.init and hasattr(kind, "__post_init__")
         self._calls = calls and not self._is_of_library
+        self._check = getattr(kind, "require_possible", None) if self._is_of_library else None
         # `attrgetter` is five times as fast as a search for missing attributes.
         self._get = attrgetter(*self.fields) if len(self.fields) > 1 else self._values
 
@@ -101,17 +102,13 @@ class Plain:
             ) from None
 
     def _require_own(self, table: Table) -> None:
-        """Raise ValueError for a table that no components of the library's type give."""
+        """Raise ValueError for a table without just the fields of the library's type."""
         if sorted(table.fields) != sorted(self.fields):
             raise ValueError(
                 f"the snapshot holds {self.name} with the fields {', '.join(table.fields)}, and "
                 f"the {self.name} of ecs_collide has {', '.join(self.fields)}: tell snapshot_with "
                 "how to load it, if it is a component of the game"
             )
-        for name, column in zip(table.fields, table.columns, strict=True):
-            are_whole = {*map(type, column)} <= {int, bool}
-            if self._declared[name].type in (int, "int") and not are_whole:
-                raise ValueError(f"the snapshot holds {self.name}.{name} that is no whole number")
 
     def complete(self, fields: Sequence[str], values: Sequence[Any]) -> list[Any]:
         """Return values of all fields, of which some are given, with `fields` as their names.
@@ -180,6 +177,8 @@ class Plain:
         """Set all fields of a component."""
         for name, value in zip(self.fields, values, strict=True):
             _set(component, name, value)
+        if self._check is not None:
+            self._check(component)
 
 
 def _has_default(field: Field[Any]) -> bool:

@@ -124,7 +124,7 @@ def test_every_state_to_which_a_path_comes_is_taken(
 # -- characters --
 
 FIRST_NUMBER = 3 + 8 * 4
-FIRST_KEPT = FIRST_NUMBER + 8 * len(NUMBERS)
+FIRST_KEPT = FIRST_NUMBER + 8 * (len(NUMBERS) - 2)  # the last two are private
 KEPT = [name for name in list(_BOUNDS)[5:] if not name.startswith("written")]
 
 
@@ -235,6 +235,6 @@ def test_generator_whose_state_is_no_whole_number_is_refused(
 
     for each in (space, elsewhere()):
         esper.switch_world(cast("str", each.world.name))
-        with pytest.raises(ValueError, match=r"the snapshot holds Random\.state that is no whole"):
+        with pytest.raises(ValueError, match=r"Random\(state=.*must have a whole number"):
             each.restore(forged)
     assert dice.state == 7

@@ -16,6 +16,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, Ladder, install_characters
+from ecs_collide.character.changes import Changes
 from ecs_collide.levels.changes import Cells
 from ecs_collide.path import Path, install_paths
 from ecs_collide.snapshot.own_types import EXTRAS
@@ -29,6 +30,7 @@ Elsewhere = Callable[..., ec.Space]
 
 MAKERS: dict[str, Callable[[], Any]] = {
     "Cells": lambda: Cells("cellar"),
+    "Changes": lambda: Changes(6, 20.0),
     "Character": lambda: Character(walk_speed=9.0),
     "Ladder": Ladder,
     "Path": lambda: Path([(0, 0), (9, 9)], 5.0, pause=0.5),
