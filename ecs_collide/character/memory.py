@@ -101,6 +101,9 @@ _N_NUMBERS = len(NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
 _N_FLAGS = len(FLAGS + _KEPT_FLAGS)
 # Axis of up, state, lift speed; ground, categories, integers; numbers; flags.
 _FORM = struct.Struct(f"<bBB{2 + len(_KEPT_INTS)}q{_N_NUMBERS}d{_N_FLAGS}?")
+# Older saves lack the last two of `NUMBERS`.  With these a character computes them when asked.
+_JUMPS = struct.calcsize(f"<bBB{2 + len(_KEPT_INTS)}q{len(NUMBERS) - 2}d")  # their place
+_NOT_SET = struct.pack("<2d", 0.0, 1.0)
 _STATES = tuple(CharacterState)
 LIFT_SPEEDS = ("all", "upward", "none")
 
@@ -152,6 +155,8 @@ def unpack(character: Any, data: bytes) -> int:
     ValueError
         `data` has another length, or a state that no step leaves.  Nothing is changed.
     """
+    if len(data) == _FORM.size - len(_NOT_SET):
+        data = data[:_JUMPS] + _NOT_SET + data[_JUMPS:]
     if len(data) != _FORM.size:
         raise ValueError(f"a Character has {_FORM.size} bytes, not {len(data)}")
     up, state, lift_speed, ground, categories, *values = _FORM.unpack(data)

@@ -186,6 +186,19 @@ def test_form_of_the_bytes_is_the_one_that_these_tests_forge() -> None:
     assert set(ABILITIES) < set(NUMBERS)
 
 
+def test_bytes_of_before_the_numbers_of_a_jump_were_kept_are_read() -> None:
+    hero = Character(jump_height=100, time_to_top=0.5)
+    hero.walk, hero.air_time = 0.5, 3.0
+    data = hero.to_bytes()
+    older = data[:FIRST_KEPT] + data[FIRST_KEPT + 16 :]
+
+    again = Character.from_bytes(older)
+
+    assert (again.jump_height, again.time_to_top, again.gravity) == (100.0, 0.5, 800.0)
+    assert again.to_bytes()[FIRST_KEPT + 16 :] == data[FIRST_KEPT + 16 :]
+    assert again.to_bytes()[:FIRST_KEPT] == data[:FIRST_KEPT]
+
+
 # -- numbers that a game has set, in snapshots --
 
 
