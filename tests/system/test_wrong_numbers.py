@@ -328,3 +328,18 @@ def test_world_that_wraps_skips_a_wrong_zone(wrap) -> None:
     of(level.zone, Zone).gravity = 1.0
     level.play(2)
     assert are_back(level, level.zone)
+
+
+@pytest.mark.usefixtures("quiet")
+def test_body_that_sleeps_on_one_that_is_skipped_wakes_and_falls() -> None:
+    level = Level()
+    of(level.guard, Path).running = False
+    load = mover((300, 15), (5, 5), (0, 0), ec.Slide())
+    level.play(40)
+    kinds = level.space.body_kinds([level.guard, load]) & ec.BodyKind.ASLEEP
+    assert kinds.all()
+
+    of(level.guard, Path).speed = math.nan
+    level.play(30)
+
+    assert position(load)[1] == 5.0
