@@ -104,7 +104,7 @@ class CharacterSystem(VelocitySystem):
                 continue
             try:
                 take_stride(self.space, entity, components, dt, wrong)
-            except (TypeError, ValueError, AttributeError):
+            except (TypeError, ValueError, AttributeError, ArithmeticError):
                 if not is_wrong_now(self.space, entity):
                     raise  # otherwise the step says which number is wrong
 
