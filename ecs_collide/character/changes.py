@@ -8,6 +8,7 @@ back.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import esper
@@ -49,13 +50,12 @@ class Changes:
 
 
 def note_changes(figure: Figure) -> None:
-    """Keep the record of a character up to date, after a move has changed something or ended."""
+    """Keep the record of a character up to date, after a move has changed something or ended.
+
+    An empty record stays, because esper cannot be interrupted while it removes a component.
+    """
     memory, entity = figure.memory, figure.entity
     known = esper.try_component(entity, Changes)
-    if memory.let_through == memory.standing_height == 0:
-        if known is not None:
-            esper.remove_component(entity, Changes)
-        return
     if known is None:
         known = Changes()
         esper.add_component(entity, known)
@@ -63,9 +63,22 @@ def note_changes(figure: Figure) -> None:
     known.is_upside_down = figure.space.up[figure.up] * figure.sign < 0.0
 
 
+def _records(space: ec.Space) -> Sequence[tuple[int, Changes]]:
+    """Return the records of all entities."""
+    try:
+        return esper.get_component(Changes)
+    except KeyError:  # esper was interrupted while it added one
+        world = space.world
+        having = [each for each in world.having(Changes) if world.exists(each)]
+        found = [(each, world.component(each, Changes)) for each in having]
+        return [(entity, changes) for entity, changes in found if changes is not None]
+
+
 def hand_over(space: ec.Space) -> None:
     """Let new characters take over what earlier ones have changed, and put back the rest."""
-    for entity, changes in list(esper.get_component(Changes)):
+    for entity, changes in _records(space):
+        if changes.let_through == changes.standing_height == 0:
+            continue
         character = esper.try_component(entity, Character)
         if character is None:
             _put_back(space, entity, changes)
@@ -87,8 +100,8 @@ def _put_back(space: ec.Space, entity: int, changes: Changes) -> None:
     if its is not None:
         its.mask |= changes.let_through
     changes.let_through = 0
-    if changes.standing_height == 0.0 or _stands_up(space, entity, changes):
-        esper.remove_component(entity, Changes)
+    if changes.standing_height > 0.0 and _stands_up(space, entity, changes):
+        changes.standing_height = 0.0
 
 
 def _stands_up(space: ec.Space, entity: int, changes: Changes) -> bool:

@@ -347,7 +347,7 @@ class Figure:
                     near = LENGTH_ROUNDING * max(abs(face), abs(centre[k]), half[k])
                     return motion[k] * side < 0.0 and gap >= -near
             return True
-        except (TypeError, ValueError, AttributeError):
+        except (TypeError, ValueError, AttributeError, ArithmeticError):
             if is_wrong_now(self.space, self.entity) or is_wrong_now(self.space, other):
                 return False  # the step says so
             raise

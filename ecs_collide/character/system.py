@@ -58,8 +58,7 @@ class CharacterSystem(VelocitySystem):
             The up of a character is along z in 2D.
         """
         dt = self.space.step_time.before_step(self, args, kwargs)
-        if esper.get_component(Changes):
-            hand_over(self.space)
+        hand_over(self.space)
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
         found = sorted(found, key=itemgetter(0))
         wrong = find_wrong_zones()
@@ -105,7 +104,7 @@ class CharacterSystem(VelocitySystem):
                 continue
             try:
                 take_stride(self.space, entity, components, dt, wrong)
-            except (TypeError, ValueError, AttributeError):
+            except (TypeError, ValueError, AttributeError, ArithmeticError):
                 if not is_wrong_now(self.space, entity):
                     raise  # otherwise the step says which number is wrong
 

@@ -59,8 +59,10 @@ HOLDS = (
 )
 SPEEDS = ("climb_speed", "dash_speed", "dash_time", "dash_pause", "crouch_speed", "swim_speed")
 # Bits of the numbers of each tuple that may be below 0, and of those that may be inf.
-BELOW_ZERO_WISHES, ENDLESS_WISHES = 0b1000111, 0b110000
-ENDLESS_FLIGHT, ENDLESS_REACHES = 0b100, 0b1111
+BELOW_ZERO_WISHES = 0b1000111
+ENDLESS_WISHES = 0b110000
+ENDLESS_FLIGHT = 0b100
+ENDLESS_REACHES = 0b1111
 BUTTONS = ("jump", "dash", "drop", "crouch")
 TIMES = ("since_press", "last_dt", "since_dash", "since_ledge", "since_wall", "air_dt")
 HELD = ("held", "dash_held")

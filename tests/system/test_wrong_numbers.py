@@ -328,3 +328,46 @@ def test_world_that_wraps_skips_a_wrong_zone(wrap) -> None:
     of(level.zone, Zone).gravity = 1.0
     level.play(2)
     assert are_back(level, level.zone)
+
+
+@pytest.mark.usefixtures("quiet")
+def test_body_that_sleeps_on_one_that_is_skipped_wakes_and_falls() -> None:
+    level = Level()
+    of(level.guard, Path).running = False
+    load = mover((300, 15), (5, 5), (0, 0), ec.Slide())
+    level.play(40)
+    kinds = level.space.body_kinds([level.guard, load]) & ec.BodyKind.ASLEEP
+    assert kinds.all()
+
+    of(level.guard, Path).speed = math.nan
+    level.play(30)
+
+    assert position(load)[1] == 5.0
+
+
+@pytest.mark.usefixtures("quiet")
+def test_zone_that_is_attached_to_a_character_is_skipped_with_it_and_alone() -> None:
+    level = Level()
+    aura = box((0, 16), (60, 60), ec.Sensor(), ec.Attached(level.hero), Zone(drag=2))
+    stone = mover((30, 5), (5, 5), (0, 0), ec.Slide())
+    level.play(3)
+
+    def is_on() -> bool:
+        return stone in [contact.other(aura) for contact in level.space.contacts(aura)]
+
+    assert is_on()
+    for keys, name, good in (
+        (of(level.hero, Character), "walk", 0.0),
+        (of(aura, Zone), "drag", 2.0),
+    ):
+        setattr(keys, name, math.nan)
+        level.play(2)
+        level.space.restore(level.space.snapshot())
+        level.play(2)
+        assert not is_on()
+        setattr(keys, name, good)
+        level.play(2)
+        assert is_on()
+    said = [(report.entity, report.field) for report in level.space.reports]
+    assert said == [(level.hero, "Character.walk"), (aura, "Zone.drag")]
+    level.space.check()
