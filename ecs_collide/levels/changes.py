@@ -394,7 +394,7 @@ class Changes:
             made.append(entity)
         cells.change()
         changes, cells.changes = cells.changes, {}
-        for (layer, column, row), number in changes.items():
+        for (layer, column, row), number in sorted(changes.items()):  # as after a restore
             self.put(layer, [(column, row)], number)
         return made
 

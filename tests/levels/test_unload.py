@@ -250,6 +250,24 @@ def test_changes_are_kept_for_the_next_visit_if_asked(space: ec.Space) -> None:
     assert {entity for _, entity in made} == set(space.entities)
 
 
+def test_kept_changes_give_the_same_boxes_after_a_restore(space: ec.Space) -> None:
+    level = room(["....", "####", "####"])
+    level.create()
+    for cell in ((3, 0), (1, 2), (0, 0), (1, 1), (2, 0)):
+        level.set_cell(*cell, "#" if cell[1] == 0 else 0)
+    level.unload(keep_changes=True)
+    esper.process(1 / 60)
+    saved = space.snapshot()
+
+    hashes = []
+    for _ in range(2):
+        level.create()
+        esper.process(1 / 60)
+        hashes.append(space.state_hash())
+        space.restore(saved)
+    assert hashes[0] == hashes[1]
+
+
 def test_level_created_twice_is_there_twice_and_unloaded_at_once(space: ec.Space) -> None:
     level = room(["#"])
     level.create()
