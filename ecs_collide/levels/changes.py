@@ -386,7 +386,7 @@ class Changes:
         """
         cells = self.cells
         cells.side = WHOLE
-        self.tiling.squares  # noqa: B018 - built here, not in the frame of the first change
+        self.tiling.prepare()
         made: list[int] = []
         for number, parts in planned:
             entity = esper.create_entity(*parts)

@@ -645,7 +645,7 @@ class Level:
                 for chunk in chunks:
                     streaming.load(chunk)
         elif cells.side == WHOLE:
-            self._tiling.squares  # noqa: B018 - built here, not in the frame of the first change
+            self._tiling.prepare()
 
 
 def _planned(copy: _Copy, table: Mapping[str, Entry]) -> Iterator[tuple[int, list[object]]]:
