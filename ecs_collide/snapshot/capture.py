@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from operator import mul
 from typing import Any, TypeAlias
 
@@ -42,8 +43,8 @@ KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 
 
-Change: TypeAlias = "tuple[Own | Plain, int, Any, Any]"
-"""A custom component to set: its setter, its entity, itself and its new value."""
+Change: TypeAlias = "tuple[Own | Plain, int, Any, Any, Any]"
+"""A custom component to set: its setter, its entity, itself, its value now and its new value."""
 
 
 @dataclass(slots=True)
@@ -229,8 +230,14 @@ class SnapshotSchema:
         return [self._blobs(own, contents) for own in contents.own]
 
     def _blobs(self, own: Own, contents: WorldContents) -> list[bytes]:
-        n = self.kinds.index(own.kind)
-        blobs = [own.save(item) for item in self._records[n].items]
+        n, blobs = self.kinds.index(own.kind), []
+        try:
+            for item in self._records[n].items:
+                blobs.append(own.save(item))
+        except Exception as error:
+            entity = contents.holders(n)[len(blobs)]
+            error.add_note(f"while saving the {own.name} of entity {entity}")
+            raise
         for place, blob in enumerate(blobs):
             if type(blob) is not bytes:
                 raise TypeError(
@@ -307,9 +314,13 @@ class SnapshotSchema:
         loaded = Loaded({}, [])
         for n, (name, table) in enumerate(zip(state.plain, state.tables, strict=True)):
             if name in plain:
-                entities = state.holders(n_held + len(state.own) + n).tolist()
-                rows = plain[name].as_declared(table).rows(len(entities))
-                _load_all(world, plain[name], entities, rows, loaded)
+                how, entities = plain[name], state.holders(n_held + len(state.own) + n).tolist()
+                known = how.as_declared(table)
+                complete = (
+                    None if known.fields == how.fields else partial(how.complete, known.fields)
+                )
+                rows = how.rows(known, len(entities))
+                _load_all(world, how, entities, rows, loaded, complete)
         for n, (name, blobs) in enumerate(zip(state.own, state.blobs, strict=True)):
             if name in by_name:
                 _load_all(world, by_name[name], state.holders(n_held + n).tolist(), blobs, loaded)
@@ -389,9 +400,9 @@ class SnapshotSchema:
 
     def update(self, changes: list[Change], before: Before) -> None:
         """Set custom components to their new values."""
-        for how, entity, component, value in changes:
+        for how, entity, component, now, value in changes:
+            before.overwritten.append((how, component, now))
             try:
-                before.overwritten.append((how, component, how.now(component)))
                 how.write(component, value)
             except Exception as error:
                 _add_note(error, how, entity)
@@ -416,7 +427,7 @@ class SnapshotSchema:
                 continue
             n = self.kinds.index(how.kind)
             entities, items = contents.holders(n).tolist(), self._records[n].items
-            values = given.rows(len(items)) if isinstance(given, Table) else given
+            values = how.rows(given, len(items)) if isinstance(how, Plain) else given
             for entity, item, value in zip(entities, items, values, strict=True):
                 if not _load(how, entity, item, value, loaded):
                     return None
@@ -480,12 +491,22 @@ class SnapshotSchema:
 
 
 def _load_all(
-    world: World, how: Own | Plain, entities: list[int], values: list[Any], loaded: Loaded
+    world: World,
+    how: Own | Plain,
+    entities: list[int],
+    values: list[Any],
+    loaded: Loaded,
+    complete: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Prepare the changes that restore the components of one type."""
+    """Prepare the changes that restore the components of one type.
+
+    `complete` adds the fields that its components did not have when they were saved.
+    """
     for entity, value in zip(entities, values, strict=True):
         there = world.component(entity, how.kind)
         try:
+            if complete is not None:
+                value = complete(value)
             if not _load(how, entity, there, value, loaded):
                 loaded.fresh[entity, how.kind] = how.make(value)
         except Exception as error:
@@ -497,11 +518,12 @@ def _load(how: Own | Plain, entity: int, there: Any, value: Any, loaded: Loaded)
     """Prepare the change of a component; return False if it must be a new one."""
     if there is None:
         return False
-    if how.holds(there, value):
+    now: Any = how.now(there)
+    if how.keeps(now, value):
         return True
     if how.is_frozen:
         return False
-    loaded.updates.append((how, entity, there, value))
+    loaded.updates.append((how, entity, there, now, value))
     return True
 
 

@@ -25,7 +25,8 @@ EXTRAS = {
 
 The names differ from the bare names of classes, because a game may have a `Zone` too.  A module is
 imported when a snapshot names its type.  Each type is a dataclass of numbers, an empty class, or has
-`to_bytes`, `from_bytes` and `set_bytes`.
+`to_bytes`, `from_bytes` and `set_bytes`.  Where it has `restored` and `restore` too, snapshots use
+these, which take also numbers that a game may have set and a step reports.
 """
 
 Save = Callable[[Any], bytes]
@@ -51,9 +52,9 @@ class Own:
         """Whether components cannot be set, so that new ones replace them."""
         return self.update is None
 
-    def holds(self, component: Any, blob: bytes) -> bool:
-        """Return whether a component is kept unchanged."""
-        return self.save(component) == blob
+    def keeps(self, now: bytes, blob: bytes) -> bool:
+        """Return whether a component with these bytes is left alone."""
+        return now == blob
 
     def make(self, blob: bytes) -> Any:
         """Return a new component."""
@@ -104,7 +105,7 @@ class OwnTypes:
         if not is_plain(kind):
             raise TypeError(
                 f"snapshot_with({kind.__name__}) must be a dataclass whose fields are declared "
-                "as int, float or bool, or an empty class, or be given save and load"
+                "as int, float, bool or an enum of these, or an empty class, or be given save and load"
             )
         self._forget(kind, name)
         self.hashed.pop(kind, None)
@@ -115,7 +116,7 @@ class OwnTypes:
         names = {how.kind: how.name for how in (*self.own, *self.found)}
         self._forget(kind, None)
         self.hashed.pop(kind, None)
-        self.skipped[kind] = names.get(kind, kind.__name__)
+        self.skipped[kind] = names.get(kind) or _name_of_extra(kind) or kind.__name__
         self.n_changes += 1
 
     def _forget(self, kind: type, name: str | None) -> None:
@@ -197,4 +198,8 @@ def _extra(kind: Any, name: str) -> Own | Plain:
     """Return how a type of `EXTRAS` is saved."""
     if is_plain(kind):
         return Plain(kind, name)
-    return Own(name, kind, kind.to_bytes, kind.from_bytes, kind.set_bytes)
+    load, update = (
+        getattr(kind, "restored", kind.from_bytes),
+        getattr(kind, "restore", kind.set_bytes),
+    )
+    return Own(name, kind, kind.to_bytes, load, update)
