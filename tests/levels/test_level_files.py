@@ -150,17 +150,6 @@ NAMING: dict[str, Callable[[str], tuple[str, str]]] = {
         "map.tmx",
     ),
     "level": lambda name: (ldtk_world(externalRelPath=f"{name}.ldtkl"), "world.ldtk"),
-    "LDtk picture of a layer": lambda name: (
-        ldtk_world(
-            layerInstances=[
-                {"__identifier": "L", "__tilesetRelPath": f"{name}.png", "__pxTotalOffsetX": 0,
-                 "__pxTotalOffsetY": 0, "__gridSize": 10, "intGridCsv": [], "__cWid": 4,
-                 "__cHei": 3, "layerDefUid": 1, "entityInstances": []}
-            ]
-        ),
-        "world.ldtk",
-    ),
-    "LDtk picture of a level": lambda name: (ldtk_world(bgRelPath=f"{name}.png"), "world.ldtk"),
 }  # fmt: skip
 
 
