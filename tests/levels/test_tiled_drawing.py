@@ -216,6 +216,19 @@ def test_tile_object_with_shapes_that_are_no_one_box_is_left_out(load: Load) -> 
     assert load(two, typed).objects[0].fault
 
 
+def test_tile_object_has_the_properties_of_the_shape_before_those_of_the_tile(load: Load) -> None:
+    tileset = sheet((16, 16))
+    tile = tileset["tiles"][0]
+    tile["properties"] = {"friction": 0.5, "restitution": 0.5, "kind": "a"}
+    tile["objectgroup"]["objects"][0]["properties"] = {"friction": 0.25, "restitution": 0.25}
+    layer = object_layer(gid=1, x=0, y=16, properties={"restitution": 1.0})
+
+    (found,) = load(tileset, layer).objects
+
+    assert found.components()[2:] == (ec.Friction(0.25), ec.Restitution(1.0))
+    assert found.properties["kind"] == "a"
+
+
 def test_objects_without_type_whose_tiles_have_a_shape_are_bodies(load: Load, world: str) -> None:
     layer = object_layer(gid=1, x=0, y=16)
     off = object_layer(gid=1, x=0, y=16, properties={"solid": False})
