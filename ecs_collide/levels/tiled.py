@@ -104,8 +104,9 @@ def load(
     A solid tile fills its cell of the map's grid, even if its picture is larger or smaller.
     A tile with shapes from Tiled's tile collision editor has these as bodies instead, where Tiled
     draws them, and need not be `solid`: rectangles, ramps, and polygons that are one of both.
-    Their own properties precede the tile's.  Hidden layers and objects count like all others.  An
-    object made from a template is read as Tiled shows it: the template, with the object's changes.
+    Their own properties precede the tile's.  Hidden layers and objects count like all others, and
+    offsets of layers do, but not their parallax.  An object made from a template is read as Tiled
+    shows it: the template, with the object's changes.
 
     A map may come from a stranger.  `root` and `max_tiles` bound the files that it can open and
     the data that it can unpack and repeat.  Reading takes time and memory in proportion to them
@@ -403,6 +404,8 @@ class _Reader:
             if is_solid(properties, called) is not False:
                 shape, points = _outline(thing, called)
                 fault = _fault(shape, points, thing)
+                if text_of(tileset.raw.get("grid") or {}, "orientation") == "isometric":
+                    fault = "is drawn in the isometric grid of its tileset"
                 yield _Shape(points, _type_of(thing), properties, called, fault)
 
     def leave_out(self, reason: str, points: Iterable[Point]) -> None:

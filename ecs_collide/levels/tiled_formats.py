@@ -230,7 +230,7 @@ def _part(element: ElementTree.Element) -> Raw:
             raw[tag] = True
         elif tag == "text":
             raw["text"] = {**_attributes(child), "text": child.text or ""}
-        elif tag == "tileoffset":
+        elif tag in ("tileoffset", "grid"):
             raw[tag] = _attributes(child)
         elif tag == "animation":
             raw[tag] = [_attributes(frame) for frame in child]

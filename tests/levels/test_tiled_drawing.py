@@ -198,6 +198,13 @@ def test_tile_object_without_shapes_is_the_box_of_its_picture(load: Load) -> Non
     assert not found.solid
 
 
+def test_shape_in_an_isometric_grid_is_no_box(load: Load) -> None:
+    tileset = sheet((16, 16), grid={"orientation": "isometric", "width": 16, "height": 8})
+
+    with pytest.warns(UserWarning, match="in the isometric grid of its tileset"):
+        assert load(tileset, tile_layer(1)).solids == ()
+
+
 def test_tile_object_with_shapes_that_are_no_one_box_is_left_out(load: Load) -> None:
     two = sheet((16, 16))
     shapes = two["tiles"][0]["objectgroup"]["objects"]
