@@ -125,7 +125,7 @@ class Level:
     properties : mapping
         The map's own custom properties.
     map : object
-        The parsed file: layers, pictures, colours.
+        The file as Tiled or LDtk saves it in JSON: layers, pictures, colours.
     skipped : tuple of Skipped
         The shapes of tiles, and the solid objects, that make no body because they are no boxes.
     key : str
@@ -540,11 +540,11 @@ class Level:
                 )
             parts = [*thing.components(), *more]
             if not any(isinstance(part, Extents) for part in parts):
-                fault = getattr(thing, "fault", "") or "is a point"
+                fault = thing.fault or "is a point"
+                skip = "; load(no_box='skip') leaves it out" if thing.solid else ""
                 raise ValueError(
-                    f"{thing} {fault}, which is no body: draw an upright rectangle, or let the "
-                    f"table give {thing.type!r} Extents; load(..., no_box='skip') leaves out all "
-                    "that are `solid` and no boxes"
+                    f"{thing} cannot be a body, because it {fault}: draw an upright rectangle, or "
+                    f"let the table give {thing.type!r} Extents{skip}"
                 )
             plan.append((thing, parts))
         return self._create(copy, table, [*_planned(copy, table)] if tiles else None, plan)

@@ -128,6 +128,8 @@ class Map:
 
     def add_tileset(self, stated: Raw, folder: Path, first: int) -> None:
         """Add a tileset that the map or a template contains or names."""
+        if first not in self.tilesets:
+            insort(self.firsts, first)
         if stated.get("source"):
             path = self.files.find(stated["source"], folder, "the file of a tileset")
             if path not in self._sheets:
@@ -136,8 +138,6 @@ class Map:
             self.tilesets[first] = self._sheets[path]
         else:
             self.tilesets[first] = Tileset.of(stated, folder)
-        if first not in self.firsts[bisect_right(self.firsts, first) - 1 :][:1]:
-            insort(self.firsts, first)
 
     def whole(self, thing: Raw, folder: Path) -> Raw:
         """Return an object or a shape, completed from its template."""
