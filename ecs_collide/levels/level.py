@@ -417,14 +417,15 @@ class Level:
         if cells is None:
             cells = Cells(self.key, offset, self._tiling.digest)
             put_in_world(cells)
-        if cells.side == NONE:
-            cells.digest = self._tiling.digest
-        elif cells.digest != self._tiling.digest:
+        if cells.side != NONE and cells.digest != self._tiling.digest:
             raise ValueError(
                 f"the boxes of {self.key!r} in this world are from another version of the file: "
                 "level.resume(table) makes them again"
             )
-        return self._changes_of(cells, table)
+        changes = self._changes_of(cells, table)
+        if cells.digest != self._tiling.digest:
+            changes.drop_boxes()  # of which there are none
+        return changes
 
     def _changes_of(self, cells: Cells, table: Mapping[str, Entry] | None) -> Changes:
         tables = self._tables.setdefault(esper.current_world, {})
@@ -563,19 +564,20 @@ class Level:
             for cells in find_cells(self.key)
             if cells.offset == copy.offset and (cells.side == NONE or cells.digest == digest)
         ]
-        cells = found[-1] if found else Cells(self.key, copy.offset)
+        cells = found[-1] if found else Cells(self.key, copy.offset, digest)
         is_new = not found or (tiles is not None and cells.side != NONE)
         if is_new:
             if found and not any(map(esper.entity_exists, cells)):
                 delete_cells(cells)  # the game has deleted all of it by hand
-            cells = Cells(self.key, copy.offset)
+            cells = Cells(self.key, copy.offset, digest)
         tables = self._tables.setdefault(esper.current_world, {})
         tables.pop(copy.offset, None)  # the last one created is the last one in the dict
         self._use(cells, table)
-        cells.digest = digest
+        changes = Changes(self._tiling, copy.grid, table, cells)
+        if cells.digest != digest:
+            changes.drop_boxes()  # of which there are none, only changed cells
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
-            changes = Changes(self._tiling, copy.grid, table, cells)
             made = changes.create_all(tiles)
             pairs = [(copy.solids[n], each) for (n, _), each in zip(tiles, made, strict=True)]
             if cells.changes:

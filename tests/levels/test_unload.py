@@ -410,6 +410,24 @@ def test_save_goes_on_in_a_level_that_was_changed_since(space: ec.Space, chunk: 
         walls(new, here)
 
 
+def test_kept_changes_of_an_older_file_are_made_where_the_new_one_has_room(
+    space: ec.Space,
+) -> None:
+    old = room(["####", "####"], key="cellar")
+    old.create()
+    old.set_cells([(0, 0), (3, 1)])
+    old.set_cell(3, 0, "~")
+    old.unload(keep_changes=True)
+    esper.process(1 / 60)
+
+    new = levels.from_grid(["###", "###"], 10, {"#": {"solid": True}}, key="cellar")
+    new.create()
+    esper.process(1 / 60)
+
+    assert [bool(space.query_point((x, 15))) for x in (5, 15, 25)] == [False, True, True]
+    assert len(space.query((0, 0), (90, 90))) == 2
+
+
 def test_only_a_level_that_is_there_is_resumed(space: ec.Space) -> None:
     with pytest.raises(ValueError, match=r"nothing of 'cellar' that could be resumed: create\(\)"):
         room(key="cellar").resume()
