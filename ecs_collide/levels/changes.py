@@ -255,7 +255,7 @@ class Cells:
     # -- bytes --
 
     def to_bytes(self) -> bytes:
-        """Return the whole component as bytes, for `Space.snapshot_with`."""
+        """Return the whole component as bytes, for snapshots."""
         if self.__data is None:
             head = self.level, *self.offset, self.digest, self.side, self.types
             text = json.dumps(head).encode()

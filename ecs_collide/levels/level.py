@@ -133,8 +133,9 @@ class Level:
 
     Notes
     -----
-    All points of a level count from the place where it lies in the current world.  That is the one
-    that its file gives, plus the `offset` with which it was created there.
+    All points of a level, except those of `skipped` and `map`, count from the place where it lies
+    in the current world.  That is the one that its file gives, plus the `offset` with which it was
+    created there.
     """
 
     size: tuple[float, float]
