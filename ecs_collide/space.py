@@ -1174,11 +1174,13 @@ class Space(BoxQueries[Filter]):
     ) -> None:
         """Include custom components of a type in snapshots.
 
-        Dataclasses whose fields are declared as int, float or bool, or as one of these or None,
-        are held without it, and so are empty classes, which mark entities.  `restore` finds such
-        a type by its name if an entity of the world has it, or had it since the space was made.
-        Otherwise, as in a program that begins with a saved game, give the type alone:
-        ``space.snapshot_with(Health)``.
+        Dataclasses whose fields are declared as int, float, bool or an enum of these, or as one of
+        these or None, are held without it, and so are empty classes, which mark entities.
+        `restore` finds such a type by its name if an entity of the world has it, or had it since
+        the space was made.  Otherwise, as in a program that begins with a saved game, give the type
+        alone: ``space.snapshot_with(Health)``.  Fields of a dataclass that a snapshot does not have
+        take their defaults, and fields that the dataclass has lost are dropped.  Types of the
+        library need no call.
 
         Parameters
         ----------
@@ -1321,8 +1323,8 @@ class Space(BoxQueries[Filter]):
         ------
         TypeError, ValueError
             The bytes are not a snapshot; they are damaged; of another format or dimension; or
-            include components of the game that were not given to `snapshot_with`.  The state is
-            that of another space.
+            include components of the game that were not given to `snapshot_with`, or lack one of
+            their fields that has no default.  The state is that of another space.
 
         After any exception, even one from a function given to `snapshot_with`, nothing has changed.
         A restore that a signal interrupts has happened or has not, and the next one works.

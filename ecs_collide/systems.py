@@ -5,7 +5,7 @@ Also what the systems share that run before the four: of paths, characters and z
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, TypedDict, TypeVar, Unpack
 
 import esper
@@ -370,13 +370,10 @@ class VelocitySystem(esper.Processor):
 V = TypeVar("V", bound=VelocitySystem)
 
 
-def add_before_step(
-    who: str, kind: type[V], space: Space, ahead: int, register: Callable[[Space], None]
-) -> V:
+def add_before_step(who: str, kind: type[V], space: Space, ahead: int) -> V:
     """Return the system of a kind in the current world; add it if it is not there.
 
-    Its priority is `ahead` higher than that of the first of the four systems.  `register` adds
-    its components to the snapshots of the space.
+    Its priority is `ahead` higher than that of the first of the four systems.
 
     Raises
     ------
@@ -396,6 +393,5 @@ def add_before_step(
         return found
     require_order(f"{who}()", first.priority + ahead)
     system = kind(space)  # first: it refuses a space that is moved by positions
-    register(space)
     esper.add_processor(system, priority=first.priority + ahead)
     return system

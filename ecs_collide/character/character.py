@@ -263,10 +263,7 @@ class Character:
         self.crouch_speed = _number("crouch_speed", crouch_speed)
         self.swim_speed = _number("swim_speed", swim_speed)
         self.floor_max_angle = _number("floor_max_angle", floor_max_angle)
-        if not self.floor_max_angle < 90.0:
-            raise ValueError(
-                f"Character(floor_max_angle={floor_max_angle!r}) must be below 90 degrees"
-            )
+        _require_walkable(self.floor_max_angle)
         self.floor_constant_speed = bool(floor_constant_speed)
         self.lift_speed = lift_speed
         self.up = up
@@ -404,7 +401,7 @@ class Character:
     # -- saving --
 
     def to_bytes(self) -> bytes:
-        """Return the whole character as bytes, for `Space.snapshot_with` and saved games."""
+        """Return the whole character as bytes; raise TypeError for a setting that is no number."""
         return pack(self, self._up)
 
     def set_bytes(self, data: bytes) -> None:
@@ -413,16 +410,38 @@ class Character:
         Raises
         ------
         ValueError
-            `data` has another length, or names no state.
+            `data` has another length, a state that no step leaves, or a number that `Character`
+            refuses.  Nothing is changed.
         """
-        self._up = unpack(self, data)
+        Character.from_bytes(data)
+        self.restore(data)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Return a character from the bytes of `to_bytes`."""
-        character = cls()
-        character.set_bytes(data)
+        """Return a character from the bytes of `to_bytes`; raise ValueError as `set_bytes` does."""
+        character = cls.restored(data)
+        for name in NUMBERS:
+            value = getattr(character, name)
+            if name in ABILITIES:
+                _number(name, value)
+            elif not math.isfinite(value):
+                raise ValueError(f"Character.{name} is {value!r}; it must be a finite number")
+        _require_walkable(character.floor_max_angle)
         return character
+
+    @classmethod
+    def restored(cls, data: bytes) -> Self:
+        """Return a character from a snapshot; see `restore`."""
+        character = cls()
+        character.restore(data)
+        return character
+
+    def restore(self, data: bytes) -> None:
+        """Set everything from a snapshot, which holds also a wish or an ability that is no number.
+
+        The next step reports such a number, as it did before the snapshot.
+        """
+        self._up = unpack(self, data)
 
     def require_sense(self, entity: int, dim: int) -> None:
         """Raise ValueError if a setting of the game is invalid; one comparison each."""
@@ -446,6 +465,12 @@ class Character:
                 _number(name, getattr(self, name))
             except (TypeError, ValueError) as error:
                 raise ValueError(f"entity {entity}: {error}") from None
+
+
+def _require_walkable(angle: float) -> None:
+    """Raise ValueError for a largest angle of a floor at which it is a wall."""
+    if not angle < 90.0:
+        raise ValueError(f"Character(floor_max_angle={angle!r}) must be below 90 degrees")
 
 
 def _number(name: str, value: float) -> float:

@@ -82,7 +82,7 @@ class CharacterSystem(VelocitySystem):
 
 
 def install_characters(space: ec.Space) -> CharacterSystem:
-    """Add a `CharacterSystem` to the current world, and add characters to snapshots.
+    """Add a `CharacterSystem` to the current world.
 
     Call it after `ecs_collide.install`.  It runs before the systems of the space.  Its priority
     is one higher.  The game's processors that set wishes and move lifts need a priority above
@@ -94,17 +94,7 @@ def install_characters(space: ec.Space) -> CharacterSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    return add_before_step("install_characters", CharacterSystem, space, 1, register)
-
-
-def register(space: ec.Space) -> None:
-    """Add characters to the snapshots of a space; `install_characters` calls this."""
-    space.snapshot_with(
-        Character,
-        save=Character.to_bytes,
-        load=Character.from_bytes,
-        update=Character.set_bytes,
-    )
+    return add_before_step("install_characters", CharacterSystem, space, 1)
 
 
 _LENGTHS = ("step_height", "snap_distance", "corner")  # less than a character's height

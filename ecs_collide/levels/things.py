@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from types import GeneratorType
 from typing import Any, ClassVar
 
@@ -19,6 +20,8 @@ from ecs_collide.components.basics import (
     Velocity,
 )
 from ecs_collide.components.dynamics import Attached
+from ecs_collide.components.surfaces import OneWay
+from ecs_collide.levels.frame import Point, WorldPoint
 from ecs_collide.levels.properties import Factory
 
 Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
@@ -32,7 +35,7 @@ class SolidBox:
     Attributes
     ----------
     centre, half : tuple of 2 floats
-        In world units (pixels, upwards).
+        In world units.
     type : str
         The type of its tiles; empty if they have none.
     properties : mapping
@@ -175,3 +178,43 @@ def made_for_tiles(table: Mapping[str, Entry], box: SolidBox) -> list[object] | 
     if made is not None and not any(isinstance(part, _NOT_FIXED) for part in made):
         made.append(Fixed())
     return made
+
+
+def moved(thing: LevelObject, offset: Point) -> LevelObject:
+    """Return an object elsewhere, with its points and those among its properties."""
+    places = ("centre", "points")
+    return replace(
+        thing,
+        **{
+            name: _moved(value, offset, name in places)
+            for name, value in ((each.name, getattr(thing, each.name)) for each in fields(thing))
+        },
+    )
+
+
+def _moved(value: Any, offset: Point, is_place: bool) -> Any:
+    """Return a value with its points of the world moved; all pairs of numbers if `is_place`."""
+    if isinstance(value, Mapping):
+        return {name: _moved(each, offset, False) for name, each in value.items()}
+    if type(value) not in (tuple, list, WorldPoint):
+        return value
+    is_pair = len(value) == 2 and all(isinstance(each, (int, float)) for each in value)
+    if isinstance(value, WorldPoint) or (is_place and is_pair):
+        return WorldPoint((value[0] + offset[0], value[1] + offset[1]))
+    return type(value)(_moved(each, offset, is_place) for each in value)
+
+
+def turned(traits: tuple[Factory, ...]) -> tuple[Factory, ...]:
+    """Return functions that make the same components for a world whose y grows downwards.
+
+    A `Slope` is the same, because its heights count along `Space.up`.
+    """
+    return tuple(partial(_turned, make) for make in traits)
+
+
+def _turned(make: Factory) -> object:
+    part = make()
+    if isinstance(part, OneWay) and part.normal is not None:
+        x, y, *_ = part.normal
+        part.normal = x, 0.0 - y
+    return part

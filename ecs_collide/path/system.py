@@ -70,7 +70,7 @@ def _way(
 
 
 def install_paths(space: ec.Space) -> PathSystem:
-    """Add a `PathSystem` to the current world, and add paths to snapshots.
+    """Add a `PathSystem` to the current world.
 
     Call it after `ecs_collide.install`.  It runs before the systems of the space and before
     characters. Its priority is two higher than that of the first system of the space, 132 after a
@@ -82,12 +82,7 @@ def install_paths(space: ec.Space) -> PathSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    return add_before_step("install_paths", PathSystem, space, 2, register)
-
-
-def register(space: ec.Space) -> None:
-    """Add paths to the snapshots of a space; `install_paths` calls this."""
-    space.snapshot_with(Path, save=Path.to_bytes, load=Path.from_bytes, update=Path.set_bytes)
+    return add_before_step("install_paths", PathSystem, space, 2)
 
 
 def odd_about_path(e: Examination, entity: int) -> Iterator[Finding]:

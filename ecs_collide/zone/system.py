@@ -78,12 +78,7 @@ def install_zones(space: ec.Space) -> ZoneSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    return add_before_step("install_zones", ZoneSystem, space, 1, register)
-
-
-def register(space: ec.Space) -> None:
-    """Add zones to the snapshots of a space, also for a program that begins with a saved game."""
-    space.snapshot_with(Zone)
+    return add_before_step("install_zones", ZoneSystem, space, 1)
 
 
 def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:

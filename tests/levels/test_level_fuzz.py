@@ -126,7 +126,21 @@ LEVEL = {
              "__pivot": [0, 0.5], "fieldInstances": [FIELD]}]}],
 }  # fmt: skip
 VALUE = [{"value": 1, "identifier": "wall"}, {"value": 2, "identifier": None}]
-WORLD = {"levels": [LEVEL], "defs": {"layers": [{"uid": 5, "intGridValues": VALUE}]}}
+WORLD = {
+    "levels": [{**LEVEL, "worldX": -8, "worldY": 16}], "worldLayout": "Free", "worlds": [],
+    "defs": {"layers": [{"uid": 5, "identifier": "L", "intGridValues": VALUE}]},
+}  # fmt: skip
+OLD_LEVEL = {
+    "identifier": "Cellar", "pxWid": 40, "pxHei": 30, "layerInstances": [
+        {"__identifier": "L", "__type": "IntGrid", "__gridSize": 10, "__cWid": 4, "__cHei": 3,
+         "layerDefUid": 5, "intGrid": [{"coordId": 0, "v": 0}, {"coordId": 11, "v": 1}],
+         "entityInstances": [{"__identifier": "Door", "px": [1, 2], "defUid": 6}]}],
+}  # fmt: skip
+OLD = {
+    "jsonVersion": "0.6.2", "levels": [OLD_LEVEL], "defs": {
+        "layers": [{"uid": 5, "identifier": "L", "intGridValues": [{"identifier": "wall"}]}],
+        "entities": [{"uid": 6, "width": 3, "height": 4, "pivotX": 0, "pivotY": 0.5}]},
+}  # fmt: skip
 APART = {**WORLD, "levels": [{**LEVEL, "layerInstances": None, "externalRelPath": "in.ldtkl"}]}
 
 ALL = {
@@ -142,6 +156,7 @@ FILES: dict[str, str] = {
     "in.tx": IN_TX, "in.tsj": json.dumps(IN_TSJ), "in.tj": json.dumps(IN_TJ),
     "world.ldtk": json.dumps(WORLD), "apart.ldtk": json.dumps(APART), "in.ldtkl": json.dumps(LEVEL),
     "all.world": json.dumps(ALL),
+    "old.ldtk": json.dumps(OLD),
 }  # fmt: skip
 LEVELS = {"in.tsx": "map.tmx", "in.tx": "map.tmx", "in.tsj": "map.tmj", "in.tj": "map.tmj",
           "in.ldtkl": "apart.ldtk", "all.world": "map.tmj"}  # fmt: skip
@@ -336,6 +351,8 @@ def test_changed_level_is_read_or_refused_soon_and_opens_nothing_else(
                 options["no_box"] = rng.choice(["refuse"] + ["skip"] * 9)
                 options["y_down"] = rng.random() < 0.1
                 options["objects"] = rng.choice([None, {"coin": {"solid": True}}])
+            else:
+                options["cells"] = rng.choice([None, None, {"wall": {"friction": 0.5}}])
             level = load(path, **options)
         except (ValueError, FileNotFoundError) as error:
             n_refused += 1
