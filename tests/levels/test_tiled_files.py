@@ -321,6 +321,15 @@ def test_layers_of_an_infinite_map_may_be_empty(tmx: Load, tmj: Load) -> None:
     assert tmj(json_tiles(chunks=[]), infinite=True).solids == ()
 
 
+def test_map_with_chunks_is_infinite_whatever_it_says(tmx: Load, world: str) -> None:
+    chunk = '<chunk x="-4" y="9" width="2" height="1">1,0</chunk>'
+
+    level = tmx(tiles(chunk, encoding="csv"))
+    level.set_cell(-3, 9, 1)
+
+    assert corners(level) == {(-40, -70, -30, -60)}
+
+
 def test_image_layer_needs_no_picture(tmx: Load) -> None:
     level = tmx('<imagelayer id="3" name="sky"/>', tiles(",".join(map(str, GIDS))))
 
