@@ -21,6 +21,9 @@ from ecs_collide.levels.things import SolidBox, turned
 FURTHEST = 2**40
 """Columns and rows lie within -FURTHEST ... FURTHEST, where cells next to each other differ."""
 
+REACH = 64
+"""Blocks are found by squares of this many cells on a side."""
+
 SQUARE = 8
 """Boxes are found by squares of this many cells on a side."""
 
@@ -104,13 +107,13 @@ class Squares:
         """Add a box."""
         side = self._side(place)
         squares = self._by_side.setdefault(side, {})
-        for square in self._of(place, side):
+        for square in squares_of(place.where, side):
             squares.setdefault(square, []).append(box)
 
     def remove(self, box: int, place: Place) -> None:
         """Remove a box, unless its square was popped."""
         side = self._side(place)
-        for square in self._of(place, side):
+        for square in squares_of(place.where, side):
             if square in self._by_side[side]:
                 self._by_side[side][square].remove(box)
 
@@ -129,12 +132,13 @@ class Squares:
             side *= 2
         return side
 
-    @staticmethod
-    def _of(place: Place, side: int) -> Iterator[Cell]:
-        left, top, n_columns, n_rows = place.where
-        for x in range(left // side, (left + n_columns - 1) // side + 1):
-            for y in range(top // side, (top + n_rows - 1) // side + 1):
-                yield x, y
+
+def squares_of(where: Rectangle, side: int) -> Iterator[Cell]:
+    """Yield the squares of `side` cells in which a rectangle lies."""
+    left, top, n_columns, n_rows = where
+    for x in range(left // side, (left + n_columns - 1) // side + 1):
+        for y in range(top // side, (top + n_rows - 1) // side + 1):
+            yield x, y
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,6 +178,10 @@ class TileLayer:
     blocks: list[Block]
     kind: Callable[[int], Kind]
     symbols: Mapping[Hashable, int] = field(default_factory=dict)
+    # The blocks in each square of `REACH` cells, made when they are needed.
+    _near: dict[Cell, list[Block]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def size(self) -> tuple[int, int]:
@@ -181,9 +189,19 @@ class TileLayer:
         rows = self.blocks[0].rows
         return len(rows[0]) if rows else 0, len(rows)
 
+    def blocks_at(self, column: int, row: int) -> Sequence[Block]:
+        """Return the blocks near a cell: an infinite map has very many."""
+        if not self._near:
+            for block in self.blocks:
+                n_columns = max(map(len, block.rows), default=0)
+                where = block.column, block.row, n_columns, len(block.rows)
+                for square in squares_of(where, REACH):
+                    self._near.setdefault(square, []).append(block)
+        return self._near.get((column // REACH, row // REACH), ())
+
     def number(self, column: int, row: int) -> int:
         """Return the number of a tile in the file, 0 if there is none."""
-        for block in self.blocks:
+        for block in self.blocks_at(column, row):
             y = row - block.row
             if 0 <= y < len(block.rows):
                 x = column - block.column
@@ -201,7 +219,9 @@ class TileLayer:
 
     def tiles_in(self, left: int, top: int, right: int, bottom: int) -> Iterator[tuple[Cell, int]]:
         """Yield the tiles of the columns and rows from the first two to before the last two."""
-        for block in self.blocks:
+        squares = squares_of((left, top, right - left, bottom - top), REACH)
+        near = (block for x, y in squares for block in self.blocks_at(x * REACH, y * REACH))
+        for block in {id(block): block for block in near}.values():
             rows = block.rows[max(top - block.row, 0) : max(bottom - block.row, 0)]
             for row, numbers in enumerate(rows, max(top, block.row)):
                 first = max(left - block.column, 0)
@@ -340,6 +360,12 @@ class Tiling:
         """Yield the numbers of the boxes of a sheet that may cover a cell."""
         if sheet in self.squares:
             yield from self.squares[sheet].near(column, row)
+
+    def prepare(self) -> None:
+        """Make what finds tiles and boxes, so that the first change in a game does not."""
+        assert self.squares is not None
+        for layer in self.grid.layers:
+            layer.blocks_at(0, 0)
 
     @cached_property
     def squares(self) -> dict[Sheet, Squares]:

@@ -255,7 +255,7 @@ class Cells:
     # -- bytes --
 
     def to_bytes(self) -> bytes:
-        """Return the whole component as bytes, for `Space.snapshot_with`."""
+        """Return the whole component as bytes, for snapshots."""
         if self.__data is None:
             head = self.level, *self.offset, self.digest, self.side, self.types
             text = json.dumps(head).encode()
@@ -386,7 +386,7 @@ class Changes:
         """
         cells = self.cells
         cells.side = WHOLE
-        self.tiling.squares  # noqa: B018 - built here, not in the frame of the first change
+        self.tiling.prepare()
         made: list[int] = []
         for number, parts in planned:
             entity = esper.create_entity(*parts)
@@ -394,7 +394,7 @@ class Changes:
             made.append(entity)
         cells.change()
         changes, cells.changes = cells.changes, {}
-        for (layer, column, row), number in changes.items():
+        for (layer, column, row), number in sorted(changes.items()):  # as after a restore
             self.put(layer, [(column, row)], number)
         return made
 

@@ -89,17 +89,6 @@ class LevelFiles:
         self._found[folder, name] = path
         return path
 
-    def check_picture(self, name: object, folder: Path, what: str) -> Path:
-        """Return the path of a picture like `find`; if it exists, it must be a regular file."""
-        path = self.find(name, folder, what)
-        try:
-            _require_regular(os.stat(path), path)
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise ValueError(f"{what} {path} cannot be read: {error.strerror}") from error
-        return path
-
     def read(self, path: Path) -> bytes:
         """Return the content of a file that was found.
 

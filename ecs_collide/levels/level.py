@@ -125,7 +125,7 @@ class Level:
     properties : mapping
         The map's own custom properties.
     map : object
-        The parsed file: layers, pictures, colours.
+        The file as Tiled or LDtk saves it in JSON: layers, pictures, colours.
     skipped : tuple of Skipped
         The shapes of tiles, and the solid objects, that make no body because they are no boxes.
     key : str
@@ -133,8 +133,9 @@ class Level:
 
     Notes
     -----
-    All points of a level count from the place where it lies in the current world.  That is the one
-    that its file gives, plus the `offset` with which it was created there.
+    All points of a level, except those of `skipped` and `map`, count from the place where it lies
+    in the current world.  That is the one that its file gives, plus the `offset` with which it was
+    created there.
     """
 
     size: tuple[float, float]
@@ -417,14 +418,15 @@ class Level:
         if cells is None:
             cells = Cells(self.key, offset, self._tiling.digest)
             put_in_world(cells)
-        if cells.side == NONE:
-            cells.digest = self._tiling.digest
-        elif cells.digest != self._tiling.digest:
+        if cells.side != NONE and cells.digest != self._tiling.digest:
             raise ValueError(
                 f"the boxes of {self.key!r} in this world are from another version of the file: "
                 "level.resume(table) makes them again"
             )
-        return self._changes_of(cells, table)
+        changes = self._changes_of(cells, table)
+        if cells.digest != self._tiling.digest:
+            changes.drop_boxes()  # of which there are none
+        return changes
 
     def _changes_of(self, cells: Cells, table: Mapping[str, Entry] | None) -> Changes:
         tables = self._tables.setdefault(esper.current_world, {})
@@ -540,11 +542,11 @@ class Level:
                 )
             parts = [*thing.components(), *more]
             if not any(isinstance(part, Extents) for part in parts):
-                fault = getattr(thing, "fault", "") or "is a point"
+                fault = thing.fault or "is a point"
+                skip = "; load(no_box='skip') leaves it out" if thing.solid else ""
                 raise ValueError(
-                    f"{thing} {fault}, which is no body: draw an upright rectangle, or let the "
-                    f"table give {thing.type!r} Extents; load(..., no_box='skip') leaves out all "
-                    "that are `solid` and no boxes"
+                    f"{thing} cannot be a body, because it {fault}: draw an upright rectangle, or "
+                    f"let the table give {thing.type!r} Extents{skip}"
                 )
             plan.append((thing, parts))
         return self._create(copy, table, [*_planned(copy, table)] if tiles else None, plan)
@@ -563,19 +565,20 @@ class Level:
             for cells in find_cells(self.key)
             if cells.offset == copy.offset and (cells.side == NONE or cells.digest == digest)
         ]
-        cells = found[-1] if found else Cells(self.key, copy.offset)
+        cells = found[-1] if found else Cells(self.key, copy.offset, digest)
         is_new = not found or (tiles is not None and cells.side != NONE)
         if is_new:
             if found and not any(map(esper.entity_exists, cells)):
                 delete_cells(cells)  # the game has deleted all of it by hand
-            cells = Cells(self.key, copy.offset)
+            cells = Cells(self.key, copy.offset, digest)
         tables = self._tables.setdefault(esper.current_world, {})
         tables.pop(copy.offset, None)  # the last one created is the last one in the dict
         self._use(cells, table)
-        cells.digest = digest
+        changes = Changes(self._tiling, copy.grid, table, cells)
+        if cells.digest != digest:
+            changes.drop_boxes()  # of which there are none, only changed cells
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
-            changes = Changes(self._tiling, copy.grid, table, cells)
             made = changes.create_all(tiles)
             pairs = [(copy.solids[n], each) for (n, _), each in zip(tiles, made, strict=True)]
             if cells.changes:
@@ -645,7 +648,7 @@ class Level:
                 for chunk in chunks:
                     streaming.load(chunk)
         elif cells.side == WHOLE:
-            self._tiling.squares  # noqa: B018 - built here, not in the frame of the first change
+            self._tiling.prepare()
 
 
 def _planned(copy: _Copy, table: Mapping[str, Entry]) -> Iterator[tuple[int, list[object]]]:

@@ -64,12 +64,7 @@ class ByName:
     """Properties that a game gives in code to things of a level: layers, tiles or objects.
 
     A key is a name of a thing, or the name and the value of another property that it has.
-
-    Parameters
-    ----------
-    argument : str
-        The argument of `load` that gives the properties, for errors.
-    given : mapping, optional
+    `argument` is the argument of `load` that gives them, for errors.
     """
 
     def __init__(self, argument: str, given: Mapping[Any, Mapping[str, Any]] | None) -> None:
@@ -80,44 +75,28 @@ class ByName:
             if isinstance(key, tuple) and len(key) != 2:
                 raise ValueError(f"{argument} names {key!r}; a pair of name and value has two")
             check_names(properties, f"{argument}[{key!r}]")
-        self._names: set[Any] = set()  # of all things
-        self._values: dict[str, list[Any]] = {}  # of all other properties that keys name
+        self._used: set[Any] = set()  # keys
+        self._known: set[str] = set()  # names and pairs of all things, as they are shown
 
     def of(self, names: Iterable[Any], properties: Mapping[str, Any]) -> dict[str, Any]:
         """Return the properties for a thing with some names; a later key precedes earlier ones."""
-        if not self.given:
-            return {}
-        names = {name for name in names if name is not None}
-        self._names |= names
         found: dict[str, Any] = {}
         for key, stated in self.given.items():
+            known = list(names)
             if isinstance(key, tuple):
-                if key[0] in properties:
-                    value = properties[key[0]]
-                    self._values.setdefault(key[0], []).append(value)
-                    if value == key[1]:
-                        found.update(stated)
-            elif key in names:
+                known = [(key[0], properties[key[0]])] if key[0] in properties else []
+            self._known.update(map(repr, known))
+            if key in known:
+                self._used.add(key)
                 found.update(stated)
         return found
 
     def refuse_unknown(self) -> None:
         """Raise ValueError for a key that no thing has had so far."""
         for key in self.given:
-            if isinstance(key, tuple):
-                known = self._values.get(key[0], [])
-                if key[1] not in known:
-                    raise ValueError(
-                        f"{self.argument} names the property {key[0]!r} with the value "
-                        f"{key[1]!r}; its values are {_shown(known)}"
-                    )
-            elif key not in self._names:
-                known = [name for name in self._names if name and name not in self.given]
-                raise ValueError(f"{self.argument} names {key!r}; the map has {_shown(known)}")
-
-
-def _shown(known: Iterable[Any]) -> list[str]:
-    return sorted({repr(name) for name in known})
+            if key not in self._used:
+                known = ", ".join(sorted(self._known)) or "none"
+                raise ValueError(f"{self.argument} names {key!r}; the names of the map: {known}")
 
 
 def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:

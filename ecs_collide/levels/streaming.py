@@ -134,8 +134,11 @@ class Streaming:
         for entity, (at, half, velocity) in found:
             facts = at.x, at.y, half.x, half.y, velocity.x, velocity.y
             judged = known.get(entity)
-            if judged is None or judged[0] != facts:
-                judged = facts, self._is_before(missing, frames, beside, facts)
+            try:
+                if judged is None or judged[0] != facts:
+                    judged = facts, self._is_before(missing, frames, beside, facts)
+            except TypeError:  # values that are no numbers, which the step reports
+                continue
             fresh[entity] = judged
         known.clear()
         known.update(fresh)
@@ -178,7 +181,7 @@ class Streaming:
 
 
 def chunks_in(chunks: Set[Chunk], group: int, span: Span) -> Iterator[Chunk]:
-    """Yield the chunks of a group that lie in a region, the larger of which costs nothing."""
+    """Yield the chunks of a group in a region, in time that follows the smaller number of both."""
     left, top, right, bottom = span
     if (right - left + 1) * (bottom - top + 1) < len(chunks) + 4:
         for x in range(floor(left), floor(right) + 1):
@@ -196,7 +199,6 @@ def let_go(cells: Cells) -> None:
     """Switch on all bodies that wait for a level."""
     for entity in sorted(filter(_waits, cells.waiting)):
         esper.remove_component(entity, Disabled)
-    cells.waiting = set()
 
 
 def _waits(entity: int) -> bool:

@@ -76,9 +76,9 @@ class LevelObject:
     layer : str
         The name of its layer.
     centre, half : tuple of 2 floats
-        Of the box around it, in world units (pixels, upwards).  A point and a line, which lies at
-        its first point, have half sizes of zero.  A tile whose picture has a shape, from Tiled's
-        tile collision editor, has the box of that shape.
+        Of the box around it, in world units.  Points have half sizes of zero, and lines too, which
+        lie at their first point.  A tile that has a shape in Tiled's tile collision editor has the
+        box of that shape.
     properties : mapping
         Custom properties by name; the object's own precede the properties of its tile.
     tile : int
@@ -89,7 +89,8 @@ class LevelObject:
         Whether these properties, or a shape of its tile, make it a body.
     points : tuple of tuples of 2 floats
         Its outline in the world: the points of a line, which a `Path` may lead through, or of a
-        polygon; the corners of other shapes, turned as in the editor; empty for a point.
+        polygon; the corners of other shapes, turned as in the editor.  Empty for a point, and for
+        the entities of LDtk.
     shape : str
         "rectangle", "ellipse", "capsule", "polygon", "polyline", "point", "text" or "tile".
     fault : str

@@ -104,8 +104,9 @@ def load(
     A solid tile fills its cell of the map's grid, even if its picture is larger or smaller.
     A tile with shapes from Tiled's tile collision editor has these as bodies instead, where Tiled
     draws them, and need not be `solid`: rectangles, ramps, and polygons that are one of both.
-    Their own properties precede the tile's.  Hidden layers and objects count like all others.  An
-    object made from a template is read as Tiled shows it: the template, with the object's changes.
+    Their own properties precede the tile's.  Hidden layers and objects count like all others, and
+    offsets of layers do, but not their parallax.  An object made from a template is read as Tiled
+    shows it: the template, with the object's changes.
 
     A map may come from a stranger.  `root` and `max_tiles` bound the files that it can open and
     the data that it can unpack and repeat.  Reading takes time and memory in proportion to them
@@ -293,16 +294,15 @@ class _Reader:
     def find_named_tiles(self) -> None:
         """Refuse names of tiles that the game gives and no tileset has."""
         by_name, tilesets = self.tiles_by, self.parsed.tilesets
-        names = {text_of(tileset.raw, "name") for tileset in tilesets.values()}
-        by_name.of(names, {})
+        sheets = {text_of(tileset.raw, "name") for tileset in tilesets.values()}
+        by_name.of({*sheets, ""}, {})  # a tile without an entry has no type
         for first, tileset in tilesets.items() if by_name.given else ():
             for number, tile in tileset.tiles.items():
                 self.own_properties(first + number, number, tileset, tile)
-        for key in by_name.given:  # a tile may have no entry
-            name, _, number_in_tileset = str(key).rpartition(":")
-            if (isinstance(key, int) and key >= min(tilesets, default=key + 1)) or (
-                name in names and number_in_tileset.isdecimal()
-            ):
+        for key in by_name.given:
+            sheet, _, place = str(key).rpartition(":")
+            is_number = isinstance(key, int) and key >= min(tilesets, default=key + 1)
+            if is_number or (sheet in sheets and place.isdecimal()):
                 by_name.of([key], {})
         by_name.refuse_unknown()
 
@@ -313,9 +313,9 @@ class _Reader:
         # Versions before 1.1 could give them to the layer of its shapes.
         own = {**properties_of(tile.get("objectgroup") or {}), **properties_of(tile)}
         sheet = text_of(tileset.raw, "name")
-        names: list[Any] = [_type_of(tile), sheet or None]
-        for exact in (number, f"{sheet}:{number_in_tileset}"):
-            names += [exact] if exact in self.tiles_by.given else []
+        exact = (number, f"{sheet}:{number_in_tileset}")
+        names = [_type_of(tile), *(name for name in exact if name in self.tiles_by.given)]
+        names += [sheet] if sheet else []
         return {**own, **self.tiles_by.of(names, own)}
 
     def kind(self, stated: dict[str, Any], written: str, layer: str, gid: int) -> Kind:
@@ -403,6 +403,8 @@ class _Reader:
             if is_solid(properties, called) is not False:
                 shape, points = _outline(thing, called)
                 fault = _fault(shape, points, thing)
+                if text_of(tileset.raw.get("grid") or {}, "orientation") == "isometric":
+                    fault = "is drawn in the isometric grid of its tileset"
                 yield _Shape(points, _type_of(thing), properties, called, fault)
 
     def leave_out(self, reason: str, points: Iterable[Point]) -> None:
@@ -434,7 +436,7 @@ class _Reader:
             if len(shapes) > 1:
                 fault = f"has a tile with {len(shapes)} shapes, and a body is one box"
             own = {**self.own_properties(number, n, tileset, tile), **own}
-        own |= self.objects_by.of([type_, name or None], own)
+        own |= self.objects_by.of([type_, name] if name else [type_], own)
         ramp = ramp_of(body)
         asked = {**stated, **own, **({} if ramp is None else {"slope": False})}
         solid, traits = self.traits(asked, ramp, called)

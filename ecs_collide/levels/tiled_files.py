@@ -128,6 +128,8 @@ class Map:
 
     def add_tileset(self, stated: Raw, folder: Path, first: int) -> None:
         """Add a tileset that the map or a template contains or names."""
+        if first not in self.tilesets:
+            insort(self.firsts, first)
         if stated.get("source"):
             path = self.files.find(stated["source"], folder, "the file of a tileset")
             if path not in self._sheets:
@@ -136,8 +138,6 @@ class Map:
             self.tilesets[first] = self._sheets[path]
         else:
             self.tilesets[first] = Tileset.of(stated, folder)
-        if first not in self.firsts[bisect_right(self.firsts, first) - 1 :][:1]:
-            insort(self.firsts, first)
 
     def whole(self, thing: Raw, folder: Path) -> Raw:
         """Return an object or a shape, completed from its template."""
@@ -248,6 +248,7 @@ def _unpack(map: Map, layer: Raw, n_tiles: int, max_tiles: int) -> int:
     called = f"layer {text_of(layer, 'name')!r}"
     with refuse_part(called):
         blocks = parts(layer, "chunks")
+        map.is_infinite = map.is_infinite or bool(blocks)
         encoding, compression = text_of(layer, "encoding"), text_of(layer, "compression")
         if not blocks and not (map.is_infinite and not layer.get("data")):
             blocks = [layer]
@@ -313,10 +314,12 @@ def place_in_world(world: Path, map: Map, y_down: bool) -> tuple[float, float]:
         if own not in places:
             names = sorted(path.name for path in places)
             raise ValueError(f"it has no map {own.name}; it has {names}")
-    lefts, tops, bottoms = zip(*places.values(), strict=True)
-    left, top, _ = places[own]
-    down = top - min(tops) if y_down else max(bottoms) - top - map.size[1] * map.tile_size[1]
-    return left - min(lefts), down
+        lefts, tops, bottoms = zip(*places.values(), strict=True)
+        left, top, _ = places[own]
+        right = left - min(lefts)
+        up = top - min(tops) if y_down else max(bottoms) - top - map.size[1] * map.tile_size[1]
+        check_numbers(f"the place of {own.name}", x=right, y=up)
+    return right, up
 
 
 def _maps_of(world: Raw, files: LevelFiles) -> Iterator[tuple[Path, Raw]]:

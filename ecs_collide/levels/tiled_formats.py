@@ -61,11 +61,11 @@ def parse(content: bytes, kind: str) -> Raw:
     Exception
         The file is damaged.
     """
-    content = content.removeprefix(b"\xef\xbb\xbf")
+    content = content.removeprefix(b"\xef\xbb\xbf").lstrip()
     for start, other in _BEGINNINGS:
-        if content.lstrip().startswith(start):
+        if content.startswith(start):
             raise ValueError(f"it is {_OTHERS[other]}")
-    raw = _xml(content) if b"<" in content.lstrip()[:4] else json.loads(content)
+    raw = _xml(content) if b"<" in content[:4] else json.loads(content)
     if not isinstance(raw, dict):
         raise DamageError(f"it is a {type(raw).__name__}")
     found = raw.get("type")
@@ -230,7 +230,7 @@ def _part(element: ElementTree.Element) -> Raw:
             raw[tag] = True
         elif tag == "text":
             raw["text"] = {**_attributes(child), "text": child.text or ""}
-        elif tag == "tileoffset":
+        elif tag in ("tileoffset", "grid"):
             raw[tag] = _attributes(child)
         elif tag == "animation":
             raw[tag] = [_attributes(frame) for frame in child]

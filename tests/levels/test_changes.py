@@ -229,7 +229,6 @@ def test_level_that_is_created_again_is_as_in_its_file(load: Load, space: Any) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0, 0, 2**32), "layer 'tiles' has 4294967296 for a tile"),
         (
             (0, 0, 1, "sky"),
             r"layer 'sky' names 0 layers; the level has the tile layers \['tiles'\]",

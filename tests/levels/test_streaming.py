@@ -147,6 +147,21 @@ def test_waiting_is_in_snapshots_and_the_future_is_the_same(space: ec.Space) -> 
     assert any(map(waits, ours))
 
 
+def test_odd_numbers_are_left_to_the_step_to_report(space: ec.Space) -> None:
+    level = strip()
+    near, lost = crate(50, 14), crate(90, 14)
+    esper.component_for_entity(lost, ec.Position).x = nan
+    with pytest.warns(RuntimeWarning, match=f"entity {lost} is skipped"):
+        play(level, 3, LEFT)
+    assert height(near) == 14
+    assert lost in {report.entity for report in space.reports}
+
+    esper.component_for_entity(near, ec.Velocity).x = "fast"
+    level.stream(*LEFT)
+    with pytest.raises(TypeError, match=f"entity {near}: Velocity.x is 'fast'"):
+        esper.process(DT)
+
+
 def test_unload_lets_bodies_go_on(space: ec.Space) -> None:
     level = strip()
     far = crate(900, 14)

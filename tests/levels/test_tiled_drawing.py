@@ -198,6 +198,13 @@ def test_tile_object_without_shapes_is_the_box_of_its_picture(load: Load) -> Non
     assert not found.solid
 
 
+def test_shape_in_an_isometric_grid_is_no_box(load: Load) -> None:
+    tileset = sheet((16, 16), grid={"orientation": "isometric", "width": 16, "height": 8})
+
+    with pytest.warns(UserWarning, match="in the isometric grid of its tileset"):
+        assert load(tileset, tile_layer(1)).solids == ()
+
+
 def test_tile_object_with_shapes_that_are_no_one_box_is_left_out(load: Load) -> None:
     two = sheet((16, 16))
     shapes = two["tiles"][0]["objectgroup"]["objects"]
@@ -214,6 +221,19 @@ def test_tile_object_with_shapes_that_are_no_one_box_is_left_out(load: Load) -> 
         assert not level.objects[0].solid
     typed = object_layer(gid=1, x=0, y=16, type="tree")
     assert load(two, typed).objects[0].fault
+
+
+def test_tile_object_has_the_properties_of_the_shape_before_those_of_the_tile(load: Load) -> None:
+    tileset = sheet((16, 16))
+    tile = tileset["tiles"][0]
+    tile["properties"] = {"friction": 0.5, "restitution": 0.5, "kind": "a"}
+    tile["objectgroup"]["objects"][0]["properties"] = {"friction": 0.25, "restitution": 0.25}
+    layer = object_layer(gid=1, x=0, y=16, properties={"restitution": 1.0})
+
+    (found,) = load(tileset, layer).objects
+
+    assert found.components()[2:] == (ec.Friction(0.25), ec.Restitution(1.0))
+    assert found.properties["kind"] == "a"
 
 
 def test_objects_without_type_whose_tiles_have_a_shape_are_bodies(load: Load, world: str) -> None:

@@ -246,6 +246,19 @@ def test_tile_of_a_template_is_that_tile_wherever_it_stands(
     assert capfd.readouterr().out == ""
 
 
+def test_tileset_of_a_template_gets_numbers_that_no_tile_has(tmx: Load, tmp_path: Path) -> None:
+    (tmp_path / "crates.tsx").write_text(TILESET.format("", "crates", "crate", "sensor"))
+    (tmp_path / "crate.tx").write_text(
+        '<template><tileset firstgid="1" source="crates.tsx"/><object gid="1"/></template>'
+    )
+    instance = things('<object id="1" template="crate.tx" x="10" y="30"/>')
+
+    level = tmx(tiles("50" + ",0" * 11, encoding="csv"), instance)
+
+    assert (level.objects[0].tile, level.objects[0].type) == (51, "crate")
+    assert level.tile_at((5, 25)).type == ""  # of the bricks
+
+
 def test_templates_and_tilesets_may_have_the_other_format(
     tmx: Load, tmj: Load, tmp_path: Path
 ) -> None:
@@ -281,9 +294,10 @@ def test_templates_and_tilesets_may_have_the_other_format(
         (coded(zlib.compress(RAW)), {"encoding": "base64", "compression": "zlib"}),
         (coded(gzip.compress(RAW)), {"encoding": "base64", "compression": "gzip"}),
         (",".join(map(str, GIDS)), {"encoding": "csv"}),
+        (",\n".join(map(str, GIDS)) + ",\n", {"encoding": "csv"}),
         ("".join(f'<tile gid="{gid}"/>' if gid else "<tile/>" for gid in GIDS), {}),
     ],
-    ids=["base64", "zlib", "gzip", "csv", "xml"],
+    ids=["base64", "zlib", "gzip", "csv", "csv with a comma at its end", "xml"],
 )
 def test_tiles_are_read_in_every_encoding(tmx: Load, data: str, words: dict[str, str]) -> None:
     assert corners(tmx(tiles(data, **words))) == PICTURE
@@ -305,6 +319,15 @@ def test_tiles_are_read_in_every_encoding_of_json(tmj: Load, words: dict[str, An
 def test_layers_of_an_infinite_map_may_be_empty(tmx: Load, tmj: Load) -> None:
     assert tmx(tiles("", encoding="csv"), infinite=1).solids == ()
     assert tmj(json_tiles(chunks=[]), infinite=True).solids == ()
+
+
+def test_map_with_chunks_is_infinite_whatever_it_says(tmx: Load, world: str) -> None:
+    chunk = '<chunk x="-4" y="9" width="2" height="1">1,0</chunk>'
+
+    level = tmx(tiles(chunk, encoding="csv"))
+    level.set_cell(-3, 9, 1)
+
+    assert corners(level) == {(-40, -70, -30, -60)}
 
 
 def test_image_layer_needs_no_picture(tmx: Load) -> None:

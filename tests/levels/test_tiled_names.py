@@ -139,8 +139,8 @@ def test_code_precedes_the_file_and_later_names_precede_earlier_ones(load: Load)
     ("argument", "key", "known"),
     [
         ("layers", "walls", r"'Deco'.*'Walls'.*'front'"),
-        ("layers", ("is_wal", True), r"\[\]"),
-        ("layers", ("is_wall", 1.5), "True"),
+        ("layers", ("is_wal", True), "none"),
+        ("layers", ("is_wall", 1.5), r"\('is_wall', True\)"),
         ("tiles", "crates", r"'crate'.*'ground'.*'roofs'"),
         ("tiles", "roof:0", "'roofs'"),
         ("tiles", "roofs:a", "'roofs'"),

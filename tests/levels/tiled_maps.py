@@ -89,6 +89,8 @@ def _xml(tag: str, part: Part, data: str) -> str:
     inside = f"<properties>{inside}</properties>" if inside else ""
     if "tileoffset" in part:
         inside += f'<tileoffset x="{part["tileoffset"]["x"]}" y="{part["tileoffset"]["y"]}"/>'
+    if "grid" in part:
+        inside += f'<grid orientation="{part["grid"]["orientation"]}"/>'
     if "image" in part:
         size = f'width="{part["imagewidth"]}" height="{part["imageheight"]}"'
         inside += f"<image source={quoteattr(part['image'])} {size}/>"
