@@ -10,7 +10,7 @@ from typing import Any, TypeAlias
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character.changes import Changes, hand_over
+from ecs_collide.character.changes import hand_over
 from ecs_collide.character.character import FIELDS, Character
 from ecs_collide.character.figure import Components, velocity_on
 from ecs_collide.character.stride import PLAIN_IN_AIR, PLAIN_ON_GROUND, take_stride
