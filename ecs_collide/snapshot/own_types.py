@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, is_dataclass
 from importlib import import_module
-from typing import Any
+from typing import Any, TypeVar
 
 from ecs_collide.snapshot.plain import Plain, is_plain
 
@@ -30,6 +30,8 @@ imported when a snapshot names its type.  Each type is a dataclass of numbers, w
 `from_bytes` and `set_bytes`.  Where it has `restored` and `restore` too, snapshots use
 these, which take also numbers that a game may have set and a step reports.
 """
+
+T = TypeVar("T", "Own", Plain)
 
 Save = Callable[[Any], bytes]
 Load = Callable[[bytes], Any]
@@ -160,7 +162,6 @@ class OwnTypes:
     def discover_extras(self, names: Iterable[str]) -> None:
         """Add the library's types with some names of a snapshot; this imports their modules."""
         for name in set(names).difference(how.name for how in (*self.own, *self.found)):
-            # Older snapshots have bare names.
             full = name if name in EXTRAS else f"ecs_collide.{name}"
             if full in EXTRAS:
                 self.discover([getattr(import_module(EXTRAS[full]), _bare(full))])
@@ -171,9 +172,8 @@ class OwnTypes:
 
     def by_name(self) -> dict[str, Own]:
         """Return the types that are saved by functions or methods, by name."""
-        found = [how for how in self.found if isinstance(how, Own)]
-        names = {_bare(how.name): how for how in found} | {how.name: how for how in found}
-        return names | {own.name: own for own in self.own}
+        found = [how for how in (*self.found, *self.own) if isinstance(how, Own)]
+        return _other_names(found) | {how.name: how for how in found}
 
     def readable(self, names: Collection[str]) -> dict[str, Plain]:
         """Return the dataclasses and empty classes with some names of a snapshot.
@@ -182,8 +182,19 @@ class OwnTypes:
         """
         kinds = (own.kind for own in self.own if is_dataclass(own.kind) or is_plain(own.kind))
         plain = {kind.__name__: Plain(kind, kind.__name__) for kind in kinds}
-        plain |= {how.name: how for how in self.found if isinstance(how, Plain)}
+        found = [how for how in self.found if isinstance(how, Plain)]
+        plain |= _other_names(found) | {how.name: how for how in found}
         return {name: how for name, how in plain.items() if name in names}
+
+
+def _other_names(some: Iterable[T]) -> dict[str, T]:
+    """Return types of the library by the names that other programs give them in snapshots.
+
+    Older snapshots have bare names, as do those of a game that has called `snapshot_with`.  An
+    empty class has no field by which it differs from one of a game, so it needs its full name.
+    """
+    extras = [(name, how) for how in some if (name := _name_of_extra(how.kind)) is not None]
+    return {_bare(name): how for name, how in extras if not how.is_mark} | dict(extras)
 
 
 def _name_of_extra(kind: type) -> str | None:

@@ -104,10 +104,11 @@ class Plain:
     def _require_own(self, table: Table) -> None:
         """Raise ValueError for a table without just the fields of the library's type."""
         if sorted(table.fields) != sorted(self.fields):
+            name = self.kind.__name__
             raise ValueError(
-                f"the snapshot holds {self.name} with the fields {', '.join(table.fields)}, and "
-                f"the {self.name} of ecs_collide has {', '.join(self.fields)}: tell snapshot_with "
-                "how to load it, if it is a component of the game"
+                f"the snapshot holds {name} with the fields {', '.join(table.fields)}, and the "
+                f"{name} of ecs_collide has {', '.join(self.fields)}: tell snapshot_with how to "
+                "load it, if it is a component of the game"
             )
 
     def complete(self, fields: Sequence[str], values: Sequence[Any]) -> list[Any]:

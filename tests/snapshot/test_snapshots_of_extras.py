@@ -118,6 +118,31 @@ def test_new_process_loads_all_types_of_the_library(tmp_path: File) -> None:
     assert said.stdout.split() == sorted([*MAKERS, "Position"]), said.stderr
 
 
+# An empty class is found only by the name that the game has given.
+@pytest.mark.parametrize(
+    ("name", "is_told_first"),
+    [*((name, False) for name in MAKERS), *((name, True) for name in MAKERS if name != "Ladder")],
+)
+def test_game_that_names_a_type_of_the_library_reads_the_saves_of_one_that_does_not(
+    name: str, is_told_first: bool, elsewhere: Elsewhere
+) -> None:
+    component = MAKERS[name]()
+    kind: Any = type(component)
+    functions = (kind.to_bytes, kind.from_bytes) if hasattr(kind, "to_bytes") else ()
+    entity = esper.create_entity(ec.Position(0, 0), component)
+    first = ec.install()
+    if is_told_first:
+        first.snapshot_with(kind, *functions)
+    data = first.snapshot()
+    other = elsewhere()
+    if not is_told_first:
+        other.snapshot_with(kind, *functions)
+
+    other.restore(data)
+
+    assert content(esper.component_for_entity(entity, kind)) == content(component)
+
+
 def own(name: str, **fields: type) -> Any:
     """Return a dataclass of the game with the name of a class of the library."""
     return dataclass(type(name, (), {"__annotations__": fields}))
