@@ -97,7 +97,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         return 130  # as in shells
     except ImportError as error:
-        if error.name not in ("pytiled_parser", "PIL"):
+        if error.name != "PIL":
             raise
         print(f"{name}: {error}", file=sys.stderr)
         return 1

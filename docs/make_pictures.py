@@ -4,9 +4,9 @@ Each is drawn in light colours, and says which it has where a reader prefers dar
 
 Run it from the top of the checkout: ``python docs/make_pictures.py``; with ``--screen`` it also
 takes the pictures of windows, which differ from machine to machine.  Those of
-the demos, ``python docs/make_pictures.py demos``, need Pillow and pytiled-parser, and so does the
-animation of the README, ``python docs/make_pictures.py animation``.  Those of scenes from
-bug reports, ``python docs/make_pictures.py published``, need Pillow, pymunk and pyb2d3.
+the demos, ``python docs/make_pictures.py demos``, need Pillow, and so does the animation
+of the README, ``python docs/make_pictures.py animation``.  Those of scenes from bug reports,
+``python docs/make_pictures.py published``, need Pillow, pymunk and pyb2d3.
 """
 
 from __future__ import annotations

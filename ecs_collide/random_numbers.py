@@ -57,6 +57,11 @@ class Random:
         except TypeError:
             raise TypeError(f"Random(state={self.state!r}) must be a whole number") from None
 
+    def require_possible(self) -> None:
+        """Raise ValueError for a state from a snapshot that no generator has."""
+        if type(self.state) not in (int, bool):
+            raise ValueError(f"{self} must have a whole number")
+
     def bits(self) -> int:
         """Return 64 random bits, as an int."""
         self.state = (self.state + _INCREMENT) & _MASK

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
+from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -61,7 +63,7 @@ from ecs_collide.step.state import StepState
 from ecs_collide.step.stats import Stats
 from ecs_collide.step.step_time import StepTime
 from ecs_collide.sync.presence import Presence
-from ecs_collide.sync.quarantine import Report
+from ecs_collide.sync.quarantine import Report, Wrong, find_no_number, out_of_bounds
 from ecs_collide.sync.registry import BodyRegistry
 
 _USUAL_RESPONSE = Slide()  # the default response of `move`
@@ -251,7 +253,7 @@ class Space(BoxQueries[Filter]):
     @gravity.setter
     def gravity(self, value: VectorLike | None) -> None:
         falls = checked_gravity(value, self.dim)
-        if self._state.is_stepping:
+        if self.is_stepping:
             raise RuntimeError("Space.gravity was set within a step: set it between steps")
         if any(falls) and self.motion == "swept":
             raise ValueError(f"Space.gravity={value!r} must be None with motion='swept'")
@@ -322,7 +324,9 @@ class Space(BoxQueries[Filter]):
 
     # -- the four stages of a step, which the four systems run --
 
-    def update_bounds(self, dt: float, handled: Collection[type] = ()) -> None:
+    def update_bounds(
+        self, dt: float, handled: Collection[type] = (), runner: FrameType | None = None
+    ) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs.
 
         Parameters
@@ -331,6 +335,10 @@ class Space(BoxQueries[Filter]):
         handled : collection of type
             The `handles` of all response systems: impacts of bodies with other components only
             need not be offered to these systems.
+        runner : frame, optional
+            The Python frame that runs the four stages.  Once it has ended, a step that it has not
+            finished is taken back by whatever uses the space next; without it, only by the next
+            step and by `restore`.
 
         Raises
         ------
@@ -341,7 +349,7 @@ class Space(BoxQueries[Filter]):
             `dt` is negative or not a finite number, or a component has a value that is not a
             number, or lacks an attribute.  Nothing has changed then.
         """
-        self._pipeline.update_bounds(dt, handled)
+        self._pipeline.update_bounds(dt, handled, runner)
 
     def queue_impacts(self, dt: float | None = None) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
@@ -390,6 +398,8 @@ class Space(BoxQueries[Filter]):
     @property
     def is_stepping(self) -> bool:
         """Whether a step has been begun and is not finished; handlers run when it is."""
+        if self._state.is_stepping:
+            self._lock.recover_step()
         return self._state.is_stepping
 
     @property
@@ -489,7 +499,7 @@ class Space(BoxQueries[Filter]):
         Within a step: at the time that the step has reached.  Between steps: as of the end of the
         last step, or as of `update`.
         """
-        if self._state.is_stepping:
+        if self.is_stepping:
             return self._responses.position_of(entity)
         return self._inspection.position(entity)
 
@@ -998,7 +1008,8 @@ class Space(BoxQueries[Filter]):
         Returns
         -------
         bool, shape (nx, ny) or (nx, ny, nz)
-            True where the box would overlap a body.  It may touch (open).
+            True where the box would overlap a body, of a `Slope` its solid part.  It may touch
+            (open).
 
         Raises
         ------
@@ -1022,7 +1033,15 @@ class Space(BoxQueries[Filter]):
         found = self.query(
             cells.low - reach, cells.high + reach, exclude=exclude, filter=filter, solid=solid
         )
-        return cells.occupied(*self.boxes(found))
+        depth_in, row_of = self._state.timeline.step.slopes.depth_in, self._registry.row_of
+        having = self.world.having(Slope)
+        slopes = {
+            n: partial(depth_in, row_of.get(entity, -1))
+            for n, entity in enumerate(found)
+            if entity in having
+        }
+        axis = next(k for k, part in enumerate(self.up) if part)
+        return cells.occupied(self.boxes(found), slopes, axis)
 
     def visible_region(
         self,
@@ -1182,11 +1201,13 @@ class Space(BoxQueries[Filter]):
     ) -> None:
         """Include custom components of a type in snapshots.
 
-        Dataclasses whose fields are declared as int, float or bool, or as one of these or None,
-        are held without it, and so are empty classes, which mark entities.  `restore` finds such
-        a type by its name if an entity of the world has it, or had it since the space was made.
-        Otherwise, as in a program that begins with a saved game, give the type alone:
-        ``space.snapshot_with(Health)``.
+        Dataclasses whose fields are declared as int, float, bool or an enum of these, or as one of
+        these or None, are held without it, and so are empty classes, which mark entities.
+        `restore` finds such a type by its name if an entity of the world has it, or had it since
+        the space was made.  Otherwise, as in a program that begins with a saved game, give the type
+        alone: ``space.snapshot_with(Health)``.  Fields of a dataclass that a snapshot does not have
+        take their defaults, and fields that the dataclass has lost are dropped.  Types of the
+        library need no call.
 
         Parameters
         ----------
@@ -1329,8 +1350,8 @@ class Space(BoxQueries[Filter]):
         ------
         TypeError, ValueError
             The bytes are not a snapshot; they are damaged; of another format or dimension; or
-            include components of the game that were not given to `snapshot_with`.  The state is
-            that of another space.
+            include components of the game that were not given to `snapshot_with`, or lack one of
+            their fields that has no default.  The state is that of another space.
 
         After any exception, even one from a function given to `snapshot_with`, nothing has changed.
         A restore that a signal interrupts has happened or has not, and the next one works.
@@ -1431,6 +1452,25 @@ def plain_strides(
     Its arguments are those of `PlainStrides` and of its method `take`.
     """
     return space._queried.plain_strides(kinds, states, space.may_meet, velocity_on)
+
+
+def refuse_bodies(space: Space, system: object, wrong: Mapping[int, Wrong]) -> None:
+    """Skip bodies in the coming step, for a system that runs before it; replaces its last ones.
+
+    `wrong` has the field of each entity that its report names.
+    """
+    space._registry.refusals[system] = wrong
+
+
+def is_wrong_now(space: Space, entity: int) -> bool:
+    """Return whether the coming step will skip or refuse a body for a number of its components."""
+    rules, find = space._registry.checks.rules, partial(space.world.component, entity)
+    return find_no_number(rules, entity, find) is not None or out_of_bounds(rules, find) is not None
+
+
+def is_as_stepped(space: Space) -> bool:
+    """Return whether entities have been added, removed or given other components since a step."""
+    return space._registry.index.is_current(space.world)
 
 
 def find_differences(space: Space, given: Mapping[str, Any]) -> dict[str, object]:

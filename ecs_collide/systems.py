@@ -5,21 +5,24 @@ Also what the systems share that run before the four: of paths, characters and z
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, TypedDict, TypeVar, Unpack
 
 import esper
 
 from ecs_collide.components.base import copy_methods
+from ecs_collide.components.basics import Disabled, Extents, Position
 from ecs_collide.components.component_map import Components
 from ecs_collide.esper_world import World, require_order
 from ecs_collide.events import VectorLike
 from ecs_collide.response.rules import DEFAULT
-from ecs_collide.space import Space, find_differences
+from ecs_collide.space import Space, find_differences, refuse_bodies
 from ecs_collide.step.impact import Impact
 from ecs_collide.step.registrations import code_of
 from ecs_collide.step.responses import Offer, handled_kinds
 from ecs_collide.step.step_time import TimeSource, checked_source
+from ecs_collide.sync.quarantine import Wrong
 
 
 class _System(esper.Processor):
@@ -74,7 +77,8 @@ class BroadphaseSystem(_System):
             self._require_sole()
             self._handled = self._find_handled()
             self._checked = list(running or ())
-        self.space.update_bounds(self.space.step_time.begin_step(args, kwargs), self._handled)
+        dt = self.space.step_time.begin_step(args, kwargs)
+        self.space.update_bounds(dt, self._handled, sys._getframe(1))
 
     def _require_sole(self) -> None:
         """Raise RuntimeError if the processors of this world would do a step twice."""
@@ -365,18 +369,31 @@ class VelocitySystem(esper.Processor):
                 f"and this space has {own!r}"
             )
         self.space = space
+        self.has_refused = False
+
+    def refuse(self, wrong: Mapping[int, Wrong]) -> None:
+        """Let the coming step skip and report bodies, each with its wrong field.
+
+        Call it in each step with a wrong field, and in the one after.
+        """
+        refuse_bodies(self.space, self, wrong)
+        self.has_refused = bool(wrong)
+
+
+def is_body_now(entity: int, *without: type) -> bool:
+    """Return whether a body of the last step is still one, on and without some components."""
+    return esper.has_components(entity, Position, Extents) and not any(
+        esper.has_component(entity, kind) for kind in (Disabled, *without)
+    )
 
 
 V = TypeVar("V", bound=VelocitySystem)
 
 
-def add_before_step(
-    who: str, kind: type[V], space: Space, ahead: int, register: Callable[[Space], None]
-) -> V:
+def add_before_step(who: str, kind: type[V], space: Space, ahead: int) -> V:
     """Return the system of a kind in the current world; add it if it is not there.
 
-    Its priority is `ahead` higher than that of the first of the four systems.  `register` adds
-    its components to the snapshots of the space.
+    Its priority is `ahead` higher than that of the first of the four systems.
 
     Raises
     ------
@@ -396,6 +413,5 @@ def add_before_step(
         return found
     require_order(f"{who}()", first.priority + ahead)
     system = kind(space)  # first: it refuses a space that is moved by positions
-    register(space)
     esper.add_processor(system, priority=first.priority + ahead)
     return system

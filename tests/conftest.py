@@ -138,7 +138,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         return  # the controller of this worker has checked both
     missing = [
         name
-        for name in ("hypothesis", "syrupy", "tqdm", "PIL", "pytiled_parser", "pyglet")
+        for name in ("hypothesis", "syrupy", "tqdm", "PIL", "pyglet")
         if os.environ.get("CI") and importlib.util.find_spec(name) is None
     ]
     if missing:

@@ -280,7 +280,7 @@ class Platformer(LevelScene):
         if tile is None:
             return
         self.level.set_cell(tile.column, tile.row, layer="bricks")
-        self.referee.broke(tile.column, self.level.map.map_size.height - 1 - tile.row)
+        self.referee.broke(tile.column, self.level.map["height"] - 1 - tile.row)
         self.bricks += 1
         self.effects.burst(tile.centre, WOOD, 24, 300.0, size=13.0, life=0.8, pull=900.0)
         self.effects.shake(4.0)

@@ -17,7 +17,7 @@ from demos.app.scene import Look
 from demos.platformer.bats import Bat
 from demos.platformer.machines import DASH, SLIDE, Brick, Bullet
 from ecs_collide.character import Character, CharacterState
-from ecs_collide.levels.tiled import Level, tile_number
+from ecs_collide.levels.tiled import Level, properties_of, tile_number
 
 MIRRORED = 1 << 31  # the bit of a tile that Tiled mirrors
 SAMPLES = np.linspace(0.02, 0.98, 40)[:, None, None]  # of the way of light
@@ -56,7 +56,7 @@ class Referee:
         self.n_walled = self.n_through = self.n_mixed = self.n_penetrating = 0
         self.n_odd = self.n_bricks = self.n_lost = self.n_leaks = 0
         walls, planks = drawn(level)
-        self._filled, self._cell = walls, level.map.tile_size
+        self._filled, self._cell = walls, (level.map["tilewidth"], level.map["tileheight"])
         width, height = self._cell
         self._walls = Walls(walls, width, height)
         self._hills = hills(level)
@@ -236,12 +236,13 @@ def drawn(level: Level) -> tuple[Flags, Flags]:
     Hills fill their cells in part, and are in `hills`.
     """
     tiles = _known_tiles(level)
-    one_way = [n for n, tile in tiles.items() if (tile.properties or {}).get("one_way")]
-    hilly = [n for n, tile in tiles.items() if tile.objects]
-    walls = np.zeros(level.map.map_size[::-1], dtype=np.bool_)
+    one_way = [n for n, tile in tiles.items() if properties_of(tile).get("one_way")]
+    hilly = [n for n, tile in tiles.items() if "objectgroup" in tile]
+    walls = np.zeros((level.map["height"], level.map["width"]), dtype=np.bool_)
     planks = walls.copy()
-    for layer, cells in _layers(level):
-        if (layer.properties or {}).get("solid"):
+    for layer, gids in _layers(level):
+        cells = gids % MIRRORED
+        if properties_of(layer).get("solid"):
             is_plank = np.isin(cells, one_way)
             planks |= is_plank
             walls |= (cells != 0) & ~is_plank & ~np.isin(cells, hilly)
@@ -250,8 +251,10 @@ def drawn(level: Level) -> tuple[Flags, Flags]:
 
 def typed(level: Level, kind: str) -> Flags:
     """Return the cells of a map with tiles of a type; the lowest row first."""
-    numbers = [n for n, tile in _known_tiles(level).items() if tile.class_ == kind]
-    return np.asarray(np.any([np.isin(cells, numbers) for _, cells in _layers(level)], axis=0))
+    numbers = [n for n, tile in _known_tiles(level).items() if tile.get("type") == kind]
+    return np.asarray(
+        np.any([np.isin(gids % MIRRORED, numbers) for _, gids in _layers(level)], axis=0)
+    )
 
 
 def hills(level: Level) -> NDArray[np.float64]:
@@ -259,38 +262,39 @@ def hills(level: Level) -> NDArray[np.float64]:
 
     Left, bottom, right and top of the cell, and the heights of the line at its left and right.
     """
-    width, height = level.map.tile_size
+    width, height = level.map["tilewidth"], level.map["tileheight"]
     ends = {}  # of the line of each tile: pixels above its bottom
     for n, tile in _known_tiles(level).items():
-        for shape in tile.objects.tiled_objects if tile.objects else ():
+        for shape in tile["objectgroup"]["objects"] if "objectgroup" in tile else ():
             points = [
-                (shape.coordinates.x + x, height - shape.coordinates.y - y) for x, y in shape.points
+                (shape["x"] + at["x"], height - shape["y"] - at["y"]) for at in shape["polygon"]
             ]
             ends[n] = tuple(max(y for x, y in points if x == side) for side in (0, width))
     found = []
-    for layer in level.map.layers:
-        for row, numbers in enumerate(reversed(getattr(layer, "data", None) or [])):
-            for column, gid in enumerate(numbers):
-                if tile_number(gid) in ends:
-                    sides = ends[tile_number(gid)][:: -1 if gid & MIRRORED else 1]
-                    x, y = column * width, row * height
-                    found.append((x, y, x + width, y + height, y + sides[0], y + sides[1]))
+    for _, gids in _layers(level):
+        for row, column in np.argwhere(gids).tolist():
+            gid = int(gids[row, column])
+            if tile_number(gid) in ends:
+                sides = ends[tile_number(gid)][:: -1 if gid & MIRRORED else 1]
+                x, y = column * width, row * height
+                found.append((x, y, x + width, y + height, y + sides[0], y + sides[1]))
     return np.array(found, dtype=np.float64).reshape(-1, 6)
 
 
 def _known_tiles(level: Level) -> dict[int, Any]:
     """Return what the tilesets say of single tiles, by the tiles' numbers in the map."""
     return {
-        first + number: tile
-        for first, tileset in level.map.tilesets.items()
-        for number, tile in (tileset.tiles or {}).items()
+        tileset["firstgid"] + tile["id"]: tile
+        for tileset in level.map["tilesets"]
+        for tile in tileset["tiles"]
     }
 
 
 def _layers(level: Level) -> list[tuple[Any, NDArray[np.int64]]]:
     """Return the tile layers, and the numbers of their tiles; the lowest row first."""
-    layers = [layer for layer in level.map.layers if getattr(layer, "data", None)]
-    return [(layer, np.array(layer.data)[::-1] % MIRRORED) for layer in layers]
+    shape = level.map["height"], level.map["width"]
+    layers = [layer for layer in level.map["layers"] if layer["type"] == "tilelayer"]
+    return [(layer, np.array(layer["data"]).reshape(shape)[::-1]) for layer in layers]
 
 
 def _things() -> dict[int, Rect]:

@@ -15,7 +15,7 @@ from demos.app.scene import Palette, Scene, looks
 from demos.platformer.bats import Bat
 from demos.platformer.lights import REACH, Torch, lit
 from demos.platformer.referee import Referee
-from ecs_collide.levels.tiled import Level, tile_number
+from ecs_collide.levels.tiled import Level, properties_of, tile_number
 
 FENCE = 64.0  # thickness of the walls around a level
 DARK, COIN, COIN_TURNED, LANTERN = 10, 13, 14, 33  # tiles
@@ -38,16 +38,17 @@ def cells(level: Level, front: bool) -> list[Cell]:
     The lowest layer comes first.  The left and the right of a mirrored picture are exchanged.
     The level has one tileset, the sheet of the demos.
     """
-    width, height = level.map.tile_size
+    width, height = level.map["tilewidth"], level.map["tileheight"]
+    first = min(tileset["firstgid"] for tileset in level.map["tilesets"])
     found = []
-    for layer in level.map.layers:
-        if layer.visible and bool((layer.properties or {}).get("front")) is front:
+    for layer in level.map["layers"]:
+        if layer.get("visible", True) and properties_of(layer).get("front", False) is front:
             for column, row, gid in _tiles(layer):
                 left, top = level.to_world(column * width, row * height)
                 ends = (left, left + width)[:: -1 if gid & MIRRORED else 1]
                 rect = (ends[0], top - height, ends[1], top)
                 middle = (left + width / 2, top - height / 2)
-                found.append((layer.name, middle, rect, tile_number(gid) - min(level.map.tilesets)))
+                found.append((layer["name"], middle, rect, tile_number(gid) - first))
     return found
 
 
@@ -75,10 +76,9 @@ def create_fence(level: Level) -> None:
 
 def _tiles(layer: Any) -> Iterable[tuple[int, int, int]]:
     """Yield column, row and number of each tile of a layer."""
-    for row, numbers in enumerate(getattr(layer, "data", None) or []):
-        for column, gid in enumerate(numbers):
-            if gid:
-                yield column, row, gid
+    for n, gid in enumerate(layer.get("data", ())):
+        if gid:
+            yield n % layer["width"], n // layer["width"], gid
 
 
 class LevelScene(Scene):
@@ -94,7 +94,8 @@ class LevelScene(Scene):
         self._front = cells(level, front=True)
         dark = {cell[1] for cell in cells(level, front=False) if cell[3] == DARK}
         lanterns = [cell[1] for cell in self._front if cell[3] == LANTERN]
-        self._torches = [torch_in(dark, place, level.map.tile_size) for place in lanterns]
+        cell = level.map["tilewidth"], level.map["tileheight"]
+        self._torches = [torch_in(dark, place, cell) for place in lanterns]
         self.referee = Referee(level)
         self._flashes: list[tuple[int, tuple[float, float, float]]] = []
 

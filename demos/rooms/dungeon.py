@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import groupby
-
-import esper
 
 import ecs_collide as ec
 from demos.app.boxes import WHITE, Boxes, Colour
 from demos.app.scene import Look
 from demos.app.sprites import Sprite
+from ecs_collide import levels
 
 TILE = 40.0
 DRAWING = """
@@ -28,7 +26,11 @@ DRAWING = """
 ########################
 """
 ROWS = DRAWING.split()
-WIDTH, HEIGHT = len(ROWS[0]) * TILE, len(ROWS) * TILE
+THINGS = "hsC$<>ybYB"
+LEVEL = levels.from_grid(
+    ROWS, TILE, {"#": {"solid": True}} | {letter: letter for letter in THINGS}, key="dungeon"
+)
+WIDTH, HEIGHT = LEVEL.size
 GOLD, AZURE = (255, 214, 84), (110, 190, 255)
 COLOURS: dict[str, Colour] = {"y": GOLD, "b": AZURE}  # of keys, and of doors with capital letters
 
@@ -101,28 +103,10 @@ def backdrop() -> Boxes:
     return Boxes.of(rows)
 
 
-def create_walls() -> None:
-    """Create a body for each row of walls that touch."""
-    for row, line in enumerate(ROWS):
-        for is_solid, group in groupby(enumerate(line), lambda item: item[1] == "#"):
-            columns = [column for column, _ in group]
-            if is_solid:
-                middle = (columns[0] + columns[-1]) / 2
-                size = ec.Extents.from_size(len(columns) * TILE, TILE)
-                esper.create_entity(ec.Position(*place(middle, row)), size, ec.Fixed())
-
-
-def create_things() -> int:
-    """Create what the drawing shows besides walls; return the hero."""
-    hero = 0
-    for row, line in enumerate(ROWS):
-        for column, tile in enumerate(line):
-            if tile in "#.":
-                continue
-            at = ec.Position(*place(column, row))
-            thing = esper.create_entity(at, *components(tile))
-            hero = thing if tile == "h" else hero
-    return hero
+def create() -> int:
+    """Create the walls and everything else that the drawing shows; return the hero."""
+    made = LEVEL.create(dict.fromkeys(THINGS, lambda thing: components(thing.type)))
+    return next(entity for thing, entity in made if thing.type == "h")
 
 
 def components(tile: str) -> tuple[object, ...]:

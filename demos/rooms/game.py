@@ -45,7 +45,6 @@ ROUTE = (  # of the bot: columns and rows
 
 def build(seed: int = 0) -> Rooms:
     """Make the world in the current esper world; there is nothing random in it."""
-    dungeon.create_walls()
     game = Rooms(ec.install())
     game.space.on_collision(game.take, Hero, Key)
     game.space.on_contact(game.open, Hero, Door)
@@ -73,10 +72,11 @@ class Rooms(Scene):
 
     def begin(self) -> None:
         """Put everything in its place."""
-        for kind in (Hero, Key, Door, Chest, Slime, Crate, Trap, Arrow):
-            for entity, _ in esper.get_component(kind):
-                esper.delete_entity(entity, immediate=True)
-        self.hero = dungeon.create_things()
+        for entity, _ in esper.get_component(Arrow):
+            esper.delete_entity(entity)
+        dungeon.LEVEL.unload()
+        esper.clear_dead_entities()
+        self.hero = dungeon.create()
         self.keys_held: list[str] = []
         self.knocks: dict[int, tuple[float, float]] = {}
         self.goal = 0

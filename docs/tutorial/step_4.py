@@ -5,6 +5,7 @@ import pyglet
 from pyglet.shapes import Rectangle
 from pyglet.window import key
 import ecs_collide as ec
+from ecs_collide import levels
 from ecs_collide.character import (
     Character, install_characters,
 )
@@ -51,12 +52,14 @@ LEVEL = """
 """
 TILE = 32
 
-for row, line in enumerate(reversed(LEVEL.split())):
-    for column, tile in enumerate(line):
-        if tile == "#":
-            x = (column + 0.5) * TILE
-            y = (row + 0.5) * TILE
-            box(x, y, TILE, TILE, GREY, ec.Fixed())
+def wall(tile):     # a component for the box of "#"
+    width, height = 2 * tile.half[0], 2 * tile.half[1]
+    return Rectangle(0, 0, width, height, GREY)
+
+level = levels.from_grid(
+    LEVEL.split(), TILE, {"#": {"solid": True}}
+)
+level.create({"#": wall})
 
 hero = Character(walk_speed=200, jump_height=110)
 player = box(

@@ -56,5 +56,6 @@ def __getattr__(name: str) -> Any:
         frame = sys._getframe(1)
         while frame.f_back and frame.f_globals["__name__"].startswith("importlib"):
             frame = frame.f_back
-        raise ImportError(f"{frame.f_globals['__name__']} is not compiled")
+        kernel = frame.f_globals["__name__"]
+        raise ImportError(f"{kernel} is not compiled", name=kernel)
     return stand_ins

@@ -171,6 +171,8 @@ def _choose() -> tuple[Kernels, str, ImportError | None]:
     try:
         return load(compiled=True), "", None
     except ImportError as error:
+        if (error.name or "").partition(".")[0] != "ecs_collide":  # such as numpy
+            raise
         if required:
             raise ImportError(
                 f"ECS_COLLIDE_REQUIRE_COMPILED is set, but a compiled kernel is missing ({error}); "

@@ -2,7 +2,7 @@
 
 from ecs_collide.character.character import Character, Ladder
 from ecs_collide.character.memory import CharacterState
-from ecs_collide.character.system import CharacterSystem, install_characters, register
+from ecs_collide.character.system import CharacterSystem, install_characters
 
 __all__ = [
     "Character",
@@ -10,5 +10,4 @@ __all__ = [
     "CharacterSystem",
     "Ladder",
     "install_characters",
-    "register",
 ]

@@ -27,9 +27,9 @@ import math
 from collections.abc import Iterable
 from typing import Any, Self
 
-from ecs_collide._checks import is_finite
 from ecs_collide.character.memory import (
     ABILITIES,
+    ENDLESS,
     FLAGS,
     LIFT_SPEEDS,
     NUMBERS,
@@ -38,12 +38,24 @@ from ecs_collide.character.memory import (
     pack,
     unpack,
 )
-from ecs_collide.components.base import as_vector
+from ecs_collide.components.base import as_float, as_vector
 from ecs_collide.components.filters import Filter
+from ecs_collide.components.table import Bounds
+from ecs_collide.sync.fields import AMOUNT, LIMIT, SIGNED, NumberFields
 
-_MAY_BE_ENDLESS = (
-    *("acceleration", "deceleration", "fall_speed", "air_jumps", "wall_slide_speed"),
-    *("hover_speed", "hover_time"),
+_WISH = "must be a number from -1 to 1 (in 3D, walk and across are a number each)"
+_BELOW_90 = Bounds(0.0, math.nextafter(90.0, 0.0), "must be below 90 degrees, and 0 or more")
+FIELDS = NumberFields(
+    "Character",
+    {
+        **dict.fromkeys(ABILITIES, AMOUNT),
+        **dict.fromkeys(ENDLESS, LIMIT),
+        "floor_max_angle": _BELOW_90,
+        **dict.fromkeys(("walk", "across", "climb"), SIGNED._replace(text=_WISH)),
+        "facing": SIGNED._replace(text="must be -1 or 1"),
+        "air_time": AMOUNT,
+        "state_time": AMOUNT,
+    },
 )
 
 
@@ -233,6 +245,7 @@ class Character:
             )
         self.jump_speed = 2.0 * height / time
         self.gravity = self.jump_speed / time
+        self._jump_height, self._time_to_top = height, time  # as they were set
         self.walk_speed = _number("walk_speed", walk_speed)
         self.acceleration = _number("acceleration", acceleration)
         self.deceleration = _number("deceleration", deceleration)
@@ -263,10 +276,6 @@ class Character:
         self.crouch_speed = _number("crouch_speed", crouch_speed)
         self.swim_speed = _number("swim_speed", swim_speed)
         self.floor_max_angle = _number("floor_max_angle", floor_max_angle)
-        if not self.floor_max_angle < 90.0:
-            raise ValueError(
-                f"Character(floor_max_angle={floor_max_angle!r}) must be below 90 degrees"
-            )
         self.floor_constant_speed = bool(floor_constant_speed)
         self.lift_speed = lift_speed
         self.up = up
@@ -308,15 +317,22 @@ class Character:
     @property
     def jump_height(self) -> float:
         """The height of a jump, in world units; setting it keeps `gravity`."""
+        height, time = self._jump_height, self._time_to_top
+        # Computed back, it would be rounded otherwise than it was set.
+        if self.jump_speed in (2.0 * height / time, math.sqrt(2.0 * self.gravity * height)):
+            return height
         return self.jump_speed * self.jump_speed / (2.0 * self.gravity)
 
     @jump_height.setter
     def jump_height(self, height: float) -> None:
-        self.jump_speed = math.sqrt(2.0 * self.gravity * _number("jump_height", height))
+        self._jump_height = _number("jump_height", height)
+        self.jump_speed = math.sqrt(2.0 * self.gravity * self._jump_height)
 
     @property
     def time_to_top(self) -> float:
         """The time that a jump takes to its top, in seconds."""
+        if self.gravity == self.jump_speed / self._time_to_top:
+            return self._time_to_top
         return self.jump_speed / self.gravity
 
     @property
@@ -404,7 +420,7 @@ class Character:
     # -- saving --
 
     def to_bytes(self) -> bytes:
-        """Return the whole character as bytes, for `Space.snapshot_with` and saved games."""
+        """Return the whole character as bytes; raise TypeError for a setting that is no number."""
         return pack(self, self._up)
 
     def set_bytes(self, data: bytes) -> None:
@@ -413,50 +429,48 @@ class Character:
         Raises
         ------
         ValueError
-            `data` has another length, or names no state.
+            `data` has another length, a state that no step leaves, or a number that `Character`
+            refuses.  Nothing is changed.
         """
-        self._up = unpack(self, data)
+        Character.from_bytes(data)
+        self.restore(data)
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Self:
-        """Return a character from the bytes of `to_bytes`."""
-        character = cls()
-        character.set_bytes(data)
+        """Return a character from the bytes of `to_bytes`; raise ValueError as `set_bytes` does."""
+        character = cls.restored(data)
+        wrong = FIELDS.find_wrong(character)
+        if wrong is not None:
+            raise ValueError(f"{wrong.field} is {wrong.value!r}; it {wrong.text}")
         return character
 
-    def require_sense(self, entity: int, dim: int) -> None:
-        """Raise ValueError if a setting of the game is invalid; one comparison each."""
-        wishes = ("walk", self.walk), ("across", self.across), ("climb", self.climb)
-        for name, wish in wishes:
-            if not is_finite(wish):
-                raise ValueError(
-                    f"entity {entity}: Character.{name} is {wish!r}; "
-                    "it must be a number from -1 to 1 (in 3D, walk and across are a number each)"
-                )
+    @classmethod
+    def restored(cls, data: bytes) -> Self:
+        """Return a character from a snapshot; see `restore`."""
+        character = cls()
+        character.restore(data)
+        return character
+
+    def restore(self, data: bytes) -> None:
+        """Set everything from a snapshot, which holds also a wish or an ability that is no number.
+
+        The next step reports such a number, as it did before the snapshot.
+        """
+        self._up = unpack(self, data)
+
+    def require_up(self, entity: int, dim: int) -> None:
+        """Raise ValueError if up is no axis of a space of `dim` axes."""
         if abs(self._up) > dim:
             raise ValueError(
                 f"entity {entity}: Character.up is {self.up}, which is no axis of a space of "
                 f"{dim}: (0, 1) or (0, -1)"
             )
 
-    def require_abilities(self, entity: int) -> None:
-        """Raise ValueError if a number that the game has set since construction is invalid."""
-        for name in ABILITIES:
-            try:
-                _number(name, getattr(self, name))
-            except (TypeError, ValueError) as error:
-                raise ValueError(f"entity {entity}: {error}") from None
-
 
 def _number(name: str, value: float) -> float:
     """Return a setting as a float, or raise."""
-    if isinstance(value, str):
-        raise TypeError(f"Character({name}={value!r}) must be a number, not text")
-    try:
-        number = float(value)
-    except TypeError:
-        raise TypeError(f"Character({name}={value!r}) must be a number") from None
-    if not number >= 0.0 or (number == math.inf and name not in _MAY_BE_ENDLESS):
-        rule = "0 or more" if name in _MAY_BE_ENDLESS else "finite, and 0 or more"
-        raise ValueError(f"Character({name}={value!r}) must be {rule}")
+    number = as_float(Character, name, value)
+    bounds = FIELDS.bounds.get(name, AMOUNT)
+    if not bounds.allow(number):
+        raise ValueError(f"Character({name}={value!r}) {bounds.text}")
     return number

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ecs_collide.character.changes import note_changes
 from ecs_collide.character.figure import Figure
 
 
@@ -14,12 +15,14 @@ def crouch_or_stand(figure: Figure) -> None:
         if figure.wants.crouch and on_ground and 0.0 < c.crouch_height < height:
             _resize(figure, c.crouch_height)
             memory.standing_height = height
+            note_changes(figure)
     elif not figure.wants.crouch:
         room = [0.0] * figure.dim
         room[figure.up] = figure.sign * (memory.standing_height - height)
         if figure.is_free(figure.centre, tuple(room)):
             _resize(figure, memory.standing_height)
             memory.standing_height = 0.0
+            note_changes(figure)
 
 
 def _resize(figure: Figure, height: float) -> None:

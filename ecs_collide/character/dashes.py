@@ -7,6 +7,7 @@ import math
 import esper
 
 import ecs_collide as ec
+from ecs_collide.character.changes import note_changes
 from ecs_collide.character.figure import Figure
 from ecs_collide.character.memory import CharacterState
 
@@ -46,6 +47,7 @@ def _begin(figure: Figure) -> None:
             esper.add_component(figure.entity, its)
         memory.let_through |= its.mask & c.dash_through
         its.mask &= ~c.dash_through
+        note_changes(figure)
 
 
 def end_passage(figure: Figure) -> None:
@@ -56,6 +58,7 @@ def end_passage(figure: Figure) -> None:
         if its is not None:
             its.mask |= memory.let_through
         memory.let_through = 0
+        note_changes(figure)
 
 
 def dash(figure: Figure) -> None:

@@ -7,28 +7,39 @@ adds the velocity of the ground; in the air or above a step of a lift, the strid
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import TypeAlias
 
 import esper
 
 import ecs_collide as ec
-from ecs_collide._kernel.constants import LENGTH_ROUNDING, SAME
+from ecs_collide._kernel.constants import LENGTH_ROUNDING, MOST_PULL, SAME
 from ecs_collide.character.character import Character
 from ecs_collide.character.memory import NOTHING, Vector3
 from ecs_collide.components.surfaces import solid_side
+from ecs_collide.space import is_wrong_now
+from ecs_collide.sync.fields import as_number, sound_vector
 from ecs_collide.zone.zone import Medium, Zone, medium_of
 
 Components: TypeAlias = tuple[Character, ec.Position, ec.Extents, ec.Velocity]
 Vector = tuple[float, ...]
 
 COSINE_ROUNDING = 1e-9
+NO_VELOCITY = (0.0, 0.0, 0.0)
 
 
 class Figure:
     """A character in one step; the modules of moves ask and change it."""
 
-    def __init__(self, space: ec.Space, entity: int, components: Components, dt: float) -> None:
+    def __init__(
+        self,
+        space: ec.Space,
+        entity: int,
+        components: Components,
+        dt: float,
+        wrong: Collection[int] = (),
+    ) -> None:
+        self.wrong = wrong  # the entities that the step will skip
         character, self._place, self._extents, _ = components
         self.space, self.entity, self.character, self.dt = space, entity, character, dt
         self.memory, self.wants = character.memory, character
@@ -56,18 +67,24 @@ class Figure:
         self.medium: Medium | None = None  # the effect of the zones in which it is
         self.jumps = self.dashes = self.hangs = self.hovers = self.is_hit = False
         scale = esper.try_component(entity, ec.GravityScale)
-        self.gravity = character.gravity * (1.0 if scale is None else scale.value)
+        self.gravity = character.gravity
+        pull = 1.0 if scale is None else as_number(scale.value)
+        if pull is not None and abs(pull) <= MOST_PULL:  # else the step skips the body
+            self.gravity *= pull
 
     def read_box(self) -> None:
         """Read its box from its components."""
-        self.centre = self._place.xyz[: self.dim]
-        self.half = self._extents.xyz[: self.dim]
+        place = sound_vector(self._place, self.dim)
+        extents = sound_vector(self._extents, self.dim)
+        assert place is not None  # the strides of others are not taken
+        assert extents is not None
+        self.centre, self.half = place[: self.dim], extents[: self.dim]
 
     # -- the ground --
 
-    def find_ground(self, velocity: ec.Velocity) -> None:
+    def find_ground(self, moved: Vector3) -> None:
         """Find its ground, and its own velocity: as planned, or as the last step changed it."""
-        c, last, moved = self.character, self.memory, velocity.xyz
+        c, last = self.character, self.memory
         grounds = self.grounds = self._find_contacts()
         carrying = self._carriers_among(grounds)
         self.rides = carrying is not None
@@ -130,7 +147,11 @@ class Figure:
         for contact in self.space.contacts(self.entity):
             other = contact.other(self.entity)
             if contact.kind is not ec.ContactKind.SOLID:
-                if esper.entity_exists(other) and esper.has_component(other, Zone):
+                if (
+                    esper.entity_exists(other)
+                    and esper.has_component(other, Zone)
+                    and other not in self.wrong
+                ):
                     zones.append(other)
                 continue
             normal = contact.normal_for(self.entity)
@@ -160,8 +181,6 @@ class Figure:
     def _enter(self, zones: list[int]) -> None:
         """Find the effect of the zones in which it is."""
         known = [esper.component_for_entity(zone, Zone) for zone in zones]
-        for entity, zone in zip(zones, known, strict=True):
-            zone.require_sense(f"entity {entity}: Zone")
         bounds = [self.space.bounds(zone) for zone in zones]
         box = self.space.bounds(self.entity)
         self.medium = medium_of(box, zip(known, bounds, strict=True), self.space.wrap)
@@ -302,31 +321,36 @@ class Figure:
         return lambda other: self._is_stopped_by(other, centre, half, motion)
 
     def _is_stopped_by(self, other: int, centre: Vector, half: Vector, motion: Vector) -> bool:
-        if not esper.entity_exists(other) or esper.has_component(other, ec.Sensor):
-            return False
-        if self.entity in self.space and not self.space.may_meet(self.entity, other):
-            return False
-        one_way = esper.try_component(other, ec.OneWay)
-        if one_way is None:
+        try:
+            if not esper.entity_exists(other) or esper.has_component(other, ec.Sensor):
+                return False
+            if self.entity in self.space and not self.space.may_meet(self.entity, other):
+                return False
+            one_way = esper.try_component(other, ec.OneWay)
+            if one_way is None:
+                return True
+            if esper.has_component(other, ec.Slope):
+                hit = self.space.cast_box(centre, half, motion, filter=lambda body: body == other)
+                out = solid_side(one_way, self.space.up)
+                return (
+                    hit is not None
+                    and hit.depth == 0.0
+                    and sum(part * side for part, side in zip(out, hit.normal, strict=True)) > 0.0
+                )
+            low, high = self.space.bounds(other)
+            normal = solid_side(one_way, self.space.up)
+            for k in range(self.dim):
+                side = normal[k]
+                if side != 0.0:
+                    face = high[k] if side > 0.0 else low[k]
+                    gap = (centre[k] - side * half[k] - face) * side
+                    near = LENGTH_ROUNDING * max(abs(face), abs(centre[k]), half[k])
+                    return motion[k] * side < 0.0 and gap >= -near
             return True
-        if esper.has_component(other, ec.Slope):
-            hit = self.space.cast_box(centre, half, motion, filter=lambda body: body == other)
-            out = solid_side(one_way, self.space.up)
-            return (
-                hit is not None
-                and hit.depth == 0.0
-                and sum(part * side for part, side in zip(out, hit.normal, strict=True)) > 0.0
-            )
-        low, high = self.space.bounds(other)
-        normal = solid_side(one_way, self.space.up)
-        for k in range(self.dim):
-            side = normal[k]
-            if side != 0.0:
-                face = high[k] if side > 0.0 else low[k]
-                gap = (centre[k] - side * half[k] - face) * side
-                near = LENGTH_ROUNDING * max(abs(face), abs(centre[k]), half[k])
-                return motion[k] * side < 0.0 and gap >= -near
-        return True
+        except (TypeError, ValueError, AttributeError, ArithmeticError):
+            if is_wrong_now(self.space, self.entity) or is_wrong_now(self.space, other):
+                return False  # the step says so
+            raise
 
 
 def velocity_on(space: ec.Space, ground: int, up: int, sign: int) -> Vector | None:
@@ -334,15 +358,19 @@ def velocity_on(space: ec.Space, ground: int, up: int, sign: int) -> Vector | No
     carry = esper.try_component(ground, ec.Carry)
     if carry is None or (carry.normal or space.up)[up] != sign:
         return None
-    moved, surface = _velocity_of(ground), (carry.x, carry.y, carry.z)
+    moved, surface = _velocity_of(ground), sound_vector(carry, space.dim)
+    if surface is None:
+        return None
     carried = space.carried(ground)
     return tuple(moved[k] + carried[k] + surface[k] for k in range(space.dim))
 
 
 def _velocity_of(other: int) -> Vector3:
-    """Return the velocity of a body; zeros without one."""
+    """Return the velocity of a body; zeros without one, or if it is none that a step takes."""
+    if not esper.entity_exists(other):
+        return NO_VELOCITY
     velocity = esper.try_component(other, ec.Velocity)
-    return (0.0, 0.0, 0.0) if velocity is None else velocity.xyz
+    return NO_VELOCITY if velocity is None else sound_vector(velocity, 3) or NO_VELOCITY
 
 
 def _same(one: float, other: float) -> bool:

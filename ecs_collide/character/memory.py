@@ -5,9 +5,11 @@ from __future__ import annotations
 import math
 import struct
 from dataclasses import dataclass
+from operator import le
 from typing import Any
 
-from ecs_collide.components.base import NamedText
+from ecs_collide._kernel.constants import ALL, LARGEST, MOST_PULL
+from ecs_collide.components.base import NamedText, as_float
 
 Vector3 = tuple[float, float, float]
 
@@ -78,7 +80,12 @@ ABILITIES = (
     *("ledge_reach", "ledge_time", "ledge_pause", "crouch_height", "crouch_speed", "swim_speed"),
     "floor_max_angle",
 )
-NUMBERS = (*ABILITIES, "walk", "across", "climb", "facing", "air_time", "state_time")
+ENDLESS = (  # abilities that may be inf
+    *("acceleration", "deceleration", "fall_speed", "air_jumps", "wall_slide_speed"),
+    *("hover_speed", "hover_time"),
+)
+STATE_NUMBERS = ("walk", "across", "climb", "facing", "air_time", "state_time")
+NUMBERS = (*ABILITIES, *STATE_NUMBERS, "_jump_height", "_time_to_top")  # the last two are private
 FLAGS = (
     *("jump", "drop", "dash", "hover", "crouch", "on_ground", "jumping"),
     "floor_constant_speed",
@@ -91,16 +98,42 @@ _KEPT_VECTORS = ("own", "written", "frame", "wall", "dash_way", "knock")
 _KEPT_FLAGS = ("held", "dash_held", "gone", "stepping", "rode", "climbing", "knocked", "turned")
 _KEPT_INTS = ("ledge", "let_through")
 _N_NUMBERS = len(NUMBERS + _KEPT_NUMBERS) + 3 * len(_KEPT_VECTORS)
+_N_FLAGS = len(FLAGS + _KEPT_FLAGS)
 # Axis of up, state, lift speed; ground, categories, integers; numbers; flags.
-_FORM = struct.Struct(f"<bBB{2 + len(_KEPT_INTS)}q{_N_NUMBERS}d{len(FLAGS + _KEPT_FLAGS)}?")
+_FORM = struct.Struct(f"<bBB{2 + len(_KEPT_INTS)}q{_N_NUMBERS}d{_N_FLAGS}?")
+# Older saves lack the last two of `NUMBERS`.  With these a character computes them when asked.
+_JUMPS = struct.calcsize(f"<bBB{2 + len(_KEPT_INTS)}q{len(NUMBERS) - 2}d")  # their place
+_NOT_SET = struct.pack("<2d", 0.0, 1.0)
 _STATES = tuple(CharacterState)
 LIFT_SPEEDS = ("all", "upward", "none")
 
+# The numbers that only a step sets, with their least and largest values: a snapshot may be forged.
+_BOUNDS: dict[str, tuple[float, float]] = {
+    "axis of up": (-3, 3),
+    "ground": (NOTHING, math.inf),
+    "dash_through": (0, ALL - 1),
+    "ledge": (NOTHING, math.inf),
+    "let_through": (0, ALL - 1),
+    "_jump_height": (0.0, MOST_PULL),
+    "_time_to_top": (math.ulp(0.0), MOST_PULL),
+    **dict.fromkeys(_KEPT_NUMBERS, (0.0, LARGEST)),
+    **dict.fromkeys(("since_press", "since_wall", "since_dash", "since_ledge"), (0.0, math.inf)),
+    **{f"{name}.{axis}": (-LARGEST, LARGEST) for name in _KEPT_VECTORS for axis in "xyz"},
+}
+_KEPT = tuple(_BOUNDS)
+_LOW, _HIGH = zip(*_BOUNDS.values(), strict=True)
+_WRITTEN, _WALL = (
+    slice(_KEPT.index(f"{name}.x"), _KEPT.index(f"{name}.z") + 1) for name in ("written", "wall")
+)
+
 
 def pack(character: Any, up: int) -> bytes:
-    """Return a character as bytes."""
+    """Return a character as bytes; raise TypeError for a setting that is no number."""
     memory = character.memory
-    numbers = [float(getattr(character, name)) for name in NUMBERS]
+    try:
+        numbers = [float(getattr(character, name)) for name in NUMBERS]
+    except (TypeError, ValueError, OverflowError):  # raised again with the name of the number
+        numbers = [as_float(type(character), name, getattr(character, name)) for name in NUMBERS]
     numbers += [float(getattr(memory, name)) for name in _KEPT_NUMBERS]
     for name in _KEPT_VECTORS:
         numbers += getattr(memory, name)
@@ -115,11 +148,15 @@ def pack(character: Any, up: int) -> bytes:
 def unpack(character: Any, data: bytes) -> int:
     """Set a character from the bytes of `pack`, and return its axis of up.
 
+    Abilities and wishes are taken as they are, because a game may set any number.
+
     Raises
     ------
     ValueError
-        `data` has another length, or names no state.
+        `data` has another length, or a state that no step leaves.  Nothing is changed.
     """
+    if len(data) == _FORM.size - len(_NOT_SET):
+        data = data[:_JUMPS] + _NOT_SET + data[_JUMPS:]
     if len(data) != _FORM.size:
         raise ValueError(f"a Character has {_FORM.size} bytes, not {len(data)}")
     up, state, lift_speed, ground, categories, *values = _FORM.unpack(data)
@@ -127,16 +164,37 @@ def unpack(character: Any, data: bytes) -> int:
         raise ValueError(f"a Character has {len(_STATES)} states, and no number {state}")
     if lift_speed >= len(LIFT_SPEEDS):
         raise ValueError(f"a Character has no lift_speed of number {lift_speed}")
-    character.state, character.lift_speed = _STATES[state], LIFT_SPEEDS[lift_speed]
-    character.ground = None if ground < 0 else ground
-    character.dash_through = categories
-    left, memory = iter(values), character.memory
-    memory.plain = 0
-    for names, of in (
-        *((_KEPT_INTS, memory), (NUMBERS, character), (_KEPT_NUMBERS, memory)),
-        *((_KEPT_VECTORS, memory), (FLAGS, character), (_KEPT_FLAGS, memory)),
+    ledge, let_through, *numbers = values
+    n = len(NUMBERS)
+    kept, flags = numbers[n:-_N_FLAGS], numbers[-_N_FLAGS:]
+    _require_possible([up, ground, categories, ledge, let_through, *numbers[n - 2 : n], *kept])
+    memory, parts = character.memory, kept[len(_KEPT_NUMBERS) :]
+    vectors = zip(parts[::3], parts[1::3], parts[2::3], strict=True)
+    for names, of, some in (
+        *((NUMBERS, character, numbers), (_KEPT_NUMBERS, memory, kept)),
+        *((_KEPT_VECTORS, memory, vectors), (FLAGS, character, flags)),
+        (_KEPT_FLAGS, memory, flags[len(FLAGS) :]),
     ):
-        for name in names:
-            is_vector = names is _KEPT_VECTORS
-            setattr(of, name, (next(left), next(left), next(left)) if is_vector else next(left))
+        for name, value in zip(names, some, strict=False):
+            setattr(of, name, value)
+    memory.ledge, memory.let_through, memory.plain = ledge, let_through, 0
+    character.state, character.lift_speed = _STATES[state], LIFT_SPEEDS[lift_speed]
+    character.ground = None if ground == NOTHING else ground
+    character.dash_through = categories
     return int(up)
+
+
+def _require_possible(kept: list[Any]) -> None:
+    """Raise ValueError for numbers, in the order of `_KEPT`, that no step leaves."""
+    if all(part != part for part in kept[_WRITTEN]):  # before its first stride
+        kept[_WRITTEN] = 0.0, 0.0, 0.0
+    if not (all(map(le, _LOW, kept)) and all(map(le, kept, _HIGH))):  # not so for nan
+        for name, value in zip(_KEPT, kept, strict=True):
+            low, high = _BOUNDS[name]
+            if not low <= value <= high:
+                raise ValueError(f"no Character has {name} {value!r}")
+    _, _, categories, ledge, let_through, *_ = kept
+    if ledge != NOTHING and not any(kept[_WALL]):
+        raise ValueError("a Character that hangs on a ledge needs the normal of its wall")
+    if (categories | let_through) & 1:
+        raise ValueError("no Character dashes through the category default")

@@ -9,6 +9,7 @@ on a plane.  Corners of ceilings are passed in the same way, with up and aside e
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from operator import itemgetter
 
 import esper
@@ -26,6 +27,7 @@ from ecs_collide.character.figure import (
     times,
 )
 from ecs_collide.character.memory import NOTHING, CharacterState
+from ecs_collide.sync.fields import sound_vector, write_vector
 
 TREAD = 0.25  # relative to the height of a step: its least depth
 TRIES = 32  # the most bodies on a way up or past a corner
@@ -36,19 +38,26 @@ PLAIN_ON_GROUND = (CharacterState.STANDING, CharacterState.WALKING)
 PLAIN_IN_AIR = (CharacterState.RISING, CharacterState.FALLING)
 
 
-def take_stride(space: ec.Space, entity: int, components: Components, dt: float) -> None:
-    """Write the velocity and the state of a character for a step of `dt` seconds."""
+def take_stride(
+    space: ec.Space, entity: int, components: Components, dt: float, wrong: Collection[int] = ()
+) -> None:
+    """Write the velocity and the state of a character for a step of `dt` seconds.
+
+    The step will skip the entities `wrong`.
+    """
     character, _, _, velocity = components
-    stride = Stride(space, entity, components, dt)
-    stride.find_ground(velocity)
+    moved = sound_vector(velocity, space.dim)
+    assert moved is not None  # the strides of others are not taken
+    stride = Stride(space, entity, components, dt, wrong)
+    stride.find_ground(moved)
     stride.keep_time()
     stride.decide()
-    written = list(velocity.xyz)
+    written = list(moved)
     for k, part in enumerate(stride.find_velocity()):
         written[k] = part + (0.0 if stride.rides else stride.frame[k])
-    velocity.set(*written)
+    write_vector(velocity, written, space.dim)
     memory = character.memory
-    memory.written = velocity.xyz
+    memory.written = sound_vector(velocity, 3) or three(written)
     memory.own = three(stride.own)
     memory.frame = three(stride.frame)
     memory.rode = stride.rides

@@ -2,21 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeAlias
 
 import esper
 
 import ecs_collide as ec
-from ecs_collide.character.character import Character
-from ecs_collide.character.figure import velocity_on
+from ecs_collide.character.changes import hand_over
+from ecs_collide.character.character import FIELDS, Character
+from ecs_collide.character.figure import Components, velocity_on
 from ecs_collide.character.stride import PLAIN_IN_AIR, PLAIN_ON_GROUND, take_stride
+from ecs_collide.components.base import shown
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.space import plain_strides
+from ecs_collide.space import is_wrong_now, plain_strides
+from ecs_collide.sync.fields import sound_vector
+from ecs_collide.sync.quarantine import Wrong
 from ecs_collide.systems import VelocitySystem, add_before_step
-from ecs_collide.zone.zone import Zone
+from ecs_collide.zone.zone import Zone, find_wrong_zones
+
+Found: TypeAlias = tuple[int, Components]
 
 
 class CharacterSystem(VelocitySystem):
@@ -43,46 +49,68 @@ class CharacterSystem(VelocitySystem):
     def process(self, *args: Any, **kwargs: Any) -> None:
         """Write the velocities of all characters for the step that follows.
 
+        The step skips and reports a character with a wish or an ability that is no number within
+        its bounds.
+
         Raises
         ------
         ValueError
-            A wish or an ability is not a number, or up is along z in 2D.
+            The up of a character is along z in 2D.
         """
-        dt = self.space.step_time.before_step(args, kwargs)
-        if not dt > 0.0:
-            return
+        dt = self.space.step_time.before_step(self, args, kwargs)
+        hand_over(self.space)
         found = esper.get_components(Character, ec.Position, ec.Extents, ec.Velocity)
         found = sorted(found, key=itemgetter(0))
-        try:
-            self._take_strides(found, dt)
-        except (TypeError, ValueError):  # a wish or an ability may be no number
-            for entity, components in found:
-                components[0].require_sense(entity, self.space.dim)
-                components[0].require_abilities(entity)
-            raise
+        wrong = find_wrong_zones()
+        others = self._take_plain(found, dt) if dt > 0.0 else found
+        sound = self._sorted(others, wrong) if others else others
+        if sound and dt > 0.0:
+            self._take_strides(sound, dt, wrong)
+        if wrong or self.has_refused:
+            self.refuse(wrong)
 
-    def _take_strides(self, found: list[tuple[int, Any]], dt: float) -> None:
-        """Write the velocities of characters, found with their components."""
+    def _take_plain(self, found: list[Found], dt: float) -> list[Found]:
+        """Take all plain strides, and return the characters that take others."""
         others = []
         n = self.take_plain(found, 0, dt)
         while n < len(found):
             others.append(found[n])
             n = self.take_plain(found, n + 1, dt)
-        # A stride reads the velocities of other characters, which their strides may have written.
-        for entity, components in sorted(others, key=self._place):
-            components[0].require_sense(entity, self.space.dim)
-            if not esper.has_component(entity, ec.Disabled):  # a disabled character is paused
-                take_stride(self.space, entity, components, dt)
+        return others
 
-    def _place(self, found: tuple[int, Any]) -> tuple[float, Any, Any]:
-        """Return the key by which characters take their strides: from below to above."""
-        _, place, extents, _ = found[1]
-        height = sum(part * up for part, up in zip(place.xyz, self.space.up, strict=False))
-        return height, place.xyz, extents.xyz
+    def _sorted(self, found: list[Found], wrong: dict[int, Wrong]) -> list[Found]:
+        """Return characters from below to above, without those that the step will skip.
+
+        Add wrong fields of a `Character` to `wrong`.
+        """
+        dim, up = self.space.dim, self.space.up
+        places = []
+        for n, (entity, (character, place, extents, velocity)) in enumerate(found):
+            error = FIELDS.find_wrong(character)
+            at, half = sound_vector(place, dim), sound_vector(extents, dim)
+            if error is not None:
+                wrong[entity] = error
+            elif at and half and min(half) >= 0.0 and sound_vector(velocity, dim):
+                height = sum(part * along for part, along in zip(at, up, strict=False))
+                places.append((height, at, half, n))
+        return [found[n] for *_, n in sorted(places)]
+
+    def _take_strides(self, found: list[Found], dt: float, wrong: Collection[int]) -> None:
+        """Write the velocities of characters whose numbers are sound."""
+        # A stride reads the velocities of other characters, which their strides may have written.
+        for entity, components in found:
+            components[0].require_up(entity, self.space.dim)
+            if esper.has_component(entity, ec.Disabled):  # a disabled character is paused
+                continue
+            try:
+                take_stride(self.space, entity, components, dt, wrong)
+            except (TypeError, ValueError, AttributeError, ArithmeticError):
+                if not is_wrong_now(self.space, entity):
+                    raise  # otherwise the step says which number is wrong
 
 
 def install_characters(space: ec.Space) -> CharacterSystem:
-    """Add a `CharacterSystem` to the current world, and add characters to snapshots.
+    """Add a `CharacterSystem` to the current world.
 
     Call it after `ecs_collide.install`.  It runs before the systems of the space.  Its priority
     is one higher.  The game's processors that set wishes and move lifts need a priority above
@@ -94,17 +122,7 @@ def install_characters(space: ec.Space) -> CharacterSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    return add_before_step("install_characters", CharacterSystem, space, 1, register)
-
-
-def register(space: ec.Space) -> None:
-    """Add characters to the snapshots of a space; `install_characters` calls this."""
-    space.snapshot_with(
-        Character,
-        save=Character.to_bytes,
-        load=Character.from_bytes,
-        update=Character.set_bytes,
-    )
+    return add_before_step("install_characters", CharacterSystem, space, 1)
 
 
 _LENGTHS = ("step_height", "snap_distance", "corner")  # less than a character's height
@@ -140,11 +158,11 @@ def odd_about_character(e: Examination, entity: int) -> Iterator[Finding]:
             f"has Character and {has} Slide: it cannot stand on a floor or walk along a wall",
         )
     character = e.of(entity)[Character]
-    try:
-        character.require_abilities(entity)
-    except ValueError as error:
-        yield Finding("bad_ability", (entity,), str(error))
-    if e.is_sound(entity):
+    wrong = FIELDS.find_wrong(character, converts=False)
+    if wrong is not None:
+        text = f"entity {entity}: {wrong.field} is {shown(wrong.value)}, it {wrong.text}"
+        yield Finding("bad_ability", (entity,), text)
+    if e.is_sound(entity) and wrong is None:
         half = e.box(entity).half
         height = 2.0 * sum(abs(up) * size for up, size in zip(e.up, half, strict=False))
         large = [name for name in _LENGTHS if getattr(character, name) > height]

@@ -135,6 +135,8 @@ def _holds(figure: Figure) -> bool:
         return False
     if space.position_of(figure.entity) != figure.centre:  # teleported since the last step
         return False
+    if not any(memory.wall[k] for k in figure.level):  # the game has changed `Character.up`
+        return False
     touches = ledge in figure.floors or any(wall == ledge for _, wall in figure.walls)
     rise = figure.height_above_feet(ledge)
     rounding = LENGTH_ROUNDING * max(map(abs, (*figure.centre, *figure.half)))

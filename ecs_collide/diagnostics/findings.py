@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel.constants import LARGEST, Exclusion, Has
+from ecs_collide._kernel.constants import LARGEST, NAN, Exclusion, Has
 from ecs_collide.components.attributes import read_number
 from ecs_collide.components.basics import Disabled, Fixed, Sensor
 from ecs_collide.components.dynamics import (
@@ -38,7 +38,7 @@ from ecs_collide.sync.attached import OWNER, wrong_owner
 from ecs_collide.sync.quarantine import (
     Report,
     Wrong,
-    fields_of,
+    as_reported,
     find_no_number,
     out_of_bounds,
 )
@@ -429,11 +429,19 @@ def _quarantined(
 
 
 def _says(e: Examination, entity: int, report: Report) -> bool:
-    """Return whether a body is ignored because its path still leads too far."""
-    fields = fields_of(e.registry.checks.rules, e.of(entity).get)
-    return report.field != OWNER and any(
-        wrong.field == report.field and wrong.value == report.value for _, _, wrong in fields
+    """Return whether a field still has the value of a report, which another part has refused.
+
+    The path of the body leads too far, or it is a number of an extra, such as `Path.speed`.
+    """
+    if report.field == OWNER:
+        return False
+    name, _, field = report.field.partition(".")
+    values = (
+        as_reported(_number(component, field))
+        for kind, component in e.of(entity).items()
+        if kind.__name__ == name
     )
+    return any(value in (report.value, NAN) for value in values)
 
 
 def _wrong_owner(e: Examination, entity: int) -> Wrong | None:
@@ -532,8 +540,9 @@ def _odd_fixed(e: Examination, entity: int) -> Iterator[Finding]:
     if Fixed not in e.of(entity):
         return
     if e.is_moving(entity):
-        movers = [kind for kind in (e.velocity, e.growth) if e.has(entity, kind)]
-        moves = [kind.type.__name__ for kind in movers] or e.responses_of(entity)
+        kinds = e.velocity.type, e.growth.type, Attached
+        movers = [kind.__name__ for kind in kinds if kind in e.of(entity)]
+        moves = movers or e.responses_of(entity)
         yield finding_about(
             entity,
             "fixed_moves",

@@ -6,21 +6,35 @@ corner of their layer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+import hashlib
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.outlines import Ramp
 from ecs_collide.levels.properties import Factory
 from ecs_collide.levels.reading import check_place
-from ecs_collide.levels.things import SolidBox
+from ecs_collide.levels.things import SolidBox, turned
+
+FURTHEST = 2**40
+"""Columns and rows lie within -FURTHEST ... FURTHEST, where cells next to each other differ."""
+
+REACH = 64
+"""Blocks are found by squares of this many cells on a side."""
+
+SQUARE = 8
+"""Boxes are found by squares of this many cells on a side."""
 
 Cell = tuple[int, int]
 """Column and row."""
 
 Rectangle = tuple[int, int, int, int]
 """Column and row of its top left cell, number of columns and rows."""
+
+Chunk = tuple[int, int, int]
+"""The number of its group, and its column and row, in chunks."""
 
 
 class Part(NamedTuple):
@@ -67,6 +81,65 @@ class Place(NamedTuple):
         """The cells of the box."""
         return self[3:]
 
+    def covers(self, column: int, row: int) -> bool:
+        """Return whether a cell is one of the box."""
+        _, _, _, left, top, n_columns, n_rows = self
+        return left <= column < left + n_columns and top <= row < top + n_rows
+
+
+Sheet = tuple[Hashable, Part]
+"""The group and the part that boxes must share to merge."""
+
+
+class Squares:
+    """Boxes by the squares of cells in which they lie.
+
+    A box is in squares that are at least as large as it is, so in four at most.  Their sides are
+    `size`, and twice, four times, ... as much.  To find those near a cell takes one look for each
+    side that is used.
+    """
+
+    def __init__(self, size: int) -> None:
+        self.size = size
+        self._by_side: dict[int, dict[Cell, list[int]]] = {}
+
+    def add(self, box: int, place: Place) -> None:
+        """Add a box."""
+        side = self._side(place)
+        squares = self._by_side.setdefault(side, {})
+        for square in squares_of(place.where, side):
+            squares.setdefault(square, []).append(box)
+
+    def remove(self, box: int, place: Place) -> None:
+        """Remove a box, unless its square was popped."""
+        side = self._side(place)
+        for square in squares_of(place.where, side):
+            if square in self._by_side[side]:
+                self._by_side[side][square].remove(box)
+
+    def near(self, column: int, row: int) -> Iterator[int]:
+        """Yield the boxes that may cover a cell."""
+        for side, squares in self._by_side.items():
+            yield from squares.get((column // side, row // side), ())
+
+    def pop(self, square: Cell) -> list[int]:
+        """Remove the boxes in a square of `size` cells, and return them."""
+        return self._by_side.get(self.size, {}).pop(square, [])
+
+    def _side(self, place: Place) -> int:
+        side = self.size
+        while side < max(place.n_columns, place.n_rows):
+            side *= 2
+        return side
+
+
+def squares_of(where: Rectangle, side: int) -> Iterator[Cell]:
+    """Yield the squares of `side` cells in which a rectangle lies."""
+    left, top, n_columns, n_rows = where
+    for x in range(left // side, (left + n_columns - 1) // side + 1):
+        for y in range(top // side, (top + n_rows - 1) // side + 1):
+            yield x, y
+
 
 @dataclass(frozen=True, slots=True)
 class Block:
@@ -94,6 +167,8 @@ class TileLayer:
         Its tiles, by the numbers that the file gives them; 0 for none.
     kind : callable
         Return the `Kind` of a tile by its number, or raise a ValueError.
+    symbols : mapping
+        The numbers of tiles that have a symbol too.
     """
 
     name: str
@@ -102,6 +177,11 @@ class TileLayer:
     cell: tuple[float, float]
     blocks: list[Block]
     kind: Callable[[int], Kind]
+    symbols: Mapping[Hashable, int] = field(default_factory=dict)
+    # The blocks in each square of `REACH` cells, made when they are needed.
+    _near: dict[Cell, list[Block]] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @property
     def size(self) -> tuple[int, int]:
@@ -109,9 +189,19 @@ class TileLayer:
         rows = self.blocks[0].rows
         return len(rows[0]) if rows else 0, len(rows)
 
+    def blocks_at(self, column: int, row: int) -> Sequence[Block]:
+        """Return the blocks near a cell: an infinite map has very many."""
+        if not self._near:
+            for block in self.blocks:
+                n_columns = max(map(len, block.rows), default=0)
+                where = block.column, block.row, n_columns, len(block.rows)
+                for square in squares_of(where, REACH):
+                    self._near.setdefault(square, []).append(block)
+        return self._near.get((column // REACH, row // REACH), ())
+
     def number(self, column: int, row: int) -> int:
         """Return the number of a tile in the file, 0 if there is none."""
-        for block in self.blocks:
+        for block in self.blocks_at(column, row):
             y = row - block.row
             if 0 <= y < len(block.rows):
                 x = column - block.column
@@ -129,7 +219,9 @@ class TileLayer:
 
     def tiles_in(self, left: int, top: int, right: int, bottom: int) -> Iterator[tuple[Cell, int]]:
         """Yield the tiles of the columns and rows from the first two to before the last two."""
-        for block in self.blocks:
+        squares = squares_of((left, top, right - left, bottom - top), REACH)
+        near = (block for x, y in squares for block in self.blocks_at(x * REACH, y * REACH))
+        for block in {id(block): block for block in near}.values():
             rows = block.rows[max(top - block.row, 0) : max(bottom - block.row, 0)]
             for row, numbers in enumerate(rows, max(top, block.row)):
                 first = max(left - block.column, 0)
@@ -156,6 +248,26 @@ class Grid:
         """The groups of the layers, the lowest first."""
         return list(dict.fromkeys(layer.group for layer in self.layers))
 
+    def sheet(self, place: Place) -> Sheet:
+        """Return the sheet of a box."""
+        layer = self.layers[place.layer]
+        return layer.group, layer.kind(place.number).parts[place.part]
+
+    def to_cells(self, layer: TileLayer, x: float, y: float) -> tuple[float, float]:
+        """Return how many columns and rows of a layer a point lies from its cell (0, 0)."""
+        wide, high = layer.cell
+        x, y = self.frame.to_map(x, y)
+        return (x - layer.corner[0]) / wide, (y - layer.corner[1]) / high
+
+    def moved(self, offset: tuple[float, float]) -> Grid:
+        """Return the same tiles elsewhere in the world."""
+        return replace(self, frame=self.frame.moved(offset)) if any(offset) else self
+
+    def box_at(self, place: Place) -> SolidBox:
+        """Return the box of a place."""
+        part = self.sheet(place)[1]
+        return self.box(self.layers[place.layer], place.number, part, place.where)
+
     def box(self, layer: TileLayer, number: int, part: Part, where: Rectangle) -> SolidBox:
         """Return the box of some equal cells, one of which has a tile of this number."""
         column, row, n_columns, n_rows = where
@@ -168,7 +280,9 @@ class Grid:
         half = ((right - left) / 2, (bottom - top) / 2)
         x, y = layer.corner
         centre = self.frame.to_world(x + left + half[0], y + top + half[1])
-        box = SolidBox(centre, half, *layer.kind(number).traits[part])
+        type_, properties, traits = layer.kind(number).traits[part]
+        traits = turned(traits) if self.frame.y_down else traits
+        box = SolidBox(centre, half, type_, properties, traits)
         check_place(box)
         return box
 
@@ -178,32 +292,37 @@ class Grid:
         Raises
         ------
         ValueError
-            The tiles have more than `at_most` bodies before they merge.
+            The tiles have more than `at_most` bodies before they merge, or lie too far out.
         """
         n_parts = 0
-        sheets: dict[tuple[Hashable, Part], tuple[int, int, set[Cell]]] = {}
+        sheets: dict[Sheet, tuple[int, int, set[Cell]]] = {}
         for n, layer in enumerate(self.layers):
-            known: dict[int, tuple[Part, ...]] = {}
+            cells_of: dict[int, list[Cell]] = {}
             for cell, number in layer.tiles():
-                parts = known.get(number)
-                if parts is None:
-                    parts = known[number] = layer.kind(number).parts
-                n_parts += len(parts)
+                if number in cells_of:
+                    cells_of[number].append(cell)
+                else:
+                    cells_of[number] = [cell]
+            for number, cells in cells_of.items():
+                parts = layer.kind(number).parts
+                n_parts += len(parts) * len(cells)
                 if n_parts > at_most:
                     raise ValueError(
                         f"with layer {layer.name!r} its tiles have {n_parts} shapes, more than "
                         f"max_tiles={at_most}; load(..., max_tiles=) allows another number"
                     )
                 for part in parts:
-                    if (layer.group, part) not in sheets:
-                        sheets[layer.group, part] = n, number, set()
-                    sheets[layer.group, part][2].add(cell)
+                    sheet = layer.group, part
+                    sheets.setdefault(sheet, (n, number, set()))[2].update(cells)
         boxes: list[SolidBox] = []
         places: list[Place] = []
-        for (_, part), (n, number, cells) in sheets.items():
-            for place in self.places(n, number, part, cells):
+        for (_, part), (n, number, all_cells) in sheets.items():
+            for place in self.places(n, number, part, all_cells):
                 boxes.append(self.box(self.layers[n], number, part, place.where))
                 places.append(place)
+        for layer in self.layers:
+            for block in layer.blocks:
+                require_near((block.column, block.row), f"layer {layer.name!r} has a tile in")
         return tuple(boxes), tuple(places)
 
     def places(self, layer: int, number: int, part: Part, cells: set[Cell]) -> Iterator[Place]:
@@ -223,6 +342,91 @@ class Grid:
         return left == 0 and right == size[0], top == 0 and bottom == size[1]
 
 
+class Tiling:
+    """The boxes of a level as its file has them, found by their cells.
+
+    Parameters
+    ----------
+    grid : Grid
+    places : sequence of Place
+        As from `Grid.solids`, sorted by the same rule for the same file.
+    """
+
+    def __init__(self, grid: Grid, places: Sequence[Place]) -> None:
+        self.grid, self.places = grid, places
+        self._chunks: dict[int, frozenset[Chunk]] = {}
+
+    def near(self, sheet: Sheet, column: int, row: int) -> Iterator[int]:
+        """Yield the numbers of the boxes of a sheet that may cover a cell."""
+        if sheet in self.squares:
+            yield from self.squares[sheet].near(column, row)
+
+    def prepare(self) -> None:
+        """Make what finds tiles and boxes, so that the first change in a game does not."""
+        assert self.squares is not None
+        for layer in self.grid.layers:
+            layer.blocks_at(0, 0)
+
+    @cached_property
+    def squares(self) -> dict[Sheet, Squares]:
+        """The numbers of the boxes in the squares of each sheet."""
+        found: dict[Sheet, Squares] = {}
+        known: dict[tuple[int, int, int], Squares] = {}
+        for n, place in enumerate(self.places):
+            squares = known.get(place[:3])
+            if squares is None:
+                squares = found.setdefault(self.grid.sheet(place), Squares(SQUARE))
+                known[place[:3]] = squares
+            squares.add(n, place)
+        return found
+
+    @cached_property
+    def types(self) -> list[str]:
+        """The types of the boxes."""
+        kinds = dict.fromkeys(place[:3] for place in self.places)
+        sheets = (self.grid.sheet(Place(*kind, 0, 0, 1, 1)) for kind in kinds)
+        return sorted({part.key[0] for _, part in sheets})
+
+    @cached_property
+    def digest(self) -> str:
+        """A text that differs for maps whose boxes may differ in number, order, place or kind."""
+        digest = hashlib.blake2b(digest_size=12)
+        digest.update(repr((self.grid.frame, self.grid.merge)).encode())
+        for layer in self.grid.layers:
+            used: set[int] = set()
+            digest.update(repr((layer.name, layer.corner, layer.cell)).encode())
+            for block in layer.blocks:
+                digest.update(repr(block).encode())
+                used.update(*block.rows)
+            for number in sorted(used - {0}):
+                digest.update(repr((number, layer.kind(number).parts)).encode())
+        return digest.hexdigest()
+
+    def chunks(self, side: int) -> frozenset[Chunk]:
+        """Return the chunks of `side` cells that have tiles."""
+        if side not in self._chunks:
+            found: set[Chunk] = set()
+            groups = self.grid.groups
+            for layer in self.grid.layers:
+                group = groups.index(layer.group)
+                for block in layer.blocks:
+                    for row, numbers in enumerate(block.rows, block.row):
+                        for x in range(
+                            block.column // side, (block.column + len(numbers) - 1) // side + 1
+                        ):
+                            first = max(x * side - block.column, 0)
+                            if any(numbers[first : (x + 1) * side - block.column]):
+                                found.add((group, x, row // side))
+            self._chunks[side] = frozenset(found)
+        return self._chunks[side]
+
+
+def require_near(cell: Cell, owner: str) -> None:
+    """Raise ValueError for a cell that lies too far out."""
+    if not all(abs(n) <= FURTHEST for n in cell):
+        raise ValueError(f"{owner} cell {cell}; columns and rows must lie within -2**40 ... 2**40")
+
+
 def rectangles(cells: Iterable[Cell], right: bool = True, down: bool = True) -> Iterator[Rectangle]:
     """Yield rectangles that cover all cells once; `right` and `down` allow them to grow.
 
@@ -231,7 +435,11 @@ def rectangles(cells: Iterable[Cell], right: bool = True, down: bool = True) -> 
     number of cells, except for sorting them.
     """
     left = set(cells)
-    for row, column in sorted((row, column) for column, row in left):
+    in_order = sorted(left, key=lambda cell: (cell[1], cell[0]))
+    if not (right or down):
+        yield from ((column, row, 1, 1) for column, row in in_order)
+        return
+    for column, row in in_order:
         if (column, row) not in left:
             continue
         n_columns = n_rows = 1

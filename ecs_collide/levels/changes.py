@@ -1,169 +1,315 @@
-"""Tiles that change while the game runs.
+"""The state of a level in a world, and its tiles that change while the game runs.
 
-A change rebuilds only the boxes that it touches.  The state is one component, `Cells`, of a
-separate entity, so snapshots hold it.  It has the tiles that differ from the level's file, and
-where each box of tiles lies.  It appears with the first change, or with the first chunk that is
-loaded.  A level that never changes has none.
+The state is one component, `Cells`, of a separate entity, so snapshots hold it.  It has the
+entities that were made for the level, and the tiles that differ from its file.  The boxes of the
+file are known by their numbers, so a level that does not change takes a hundred bytes.  A change
+rebuilds only the boxes that it touches.
 """
 
 from __future__ import annotations
 
+import json
 import struct
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
+from itertools import chain
+from math import isfinite
 from typing import Any
-from weakref import WeakSet
 
 import esper
 
-from ecs_collide.components.basics import Extents, Fixed, Position
-from ecs_collide.levels.cells import Cell, Grid, Part, Place, Rectangle, TileLayer, cut, rectangles
-from ecs_collide.levels.things import Entry, SolidBox, made_for_tiles
-from ecs_collide.space import Space
-from ecs_collide.systems import BroadphaseSystem
+from ecs_collide.components.basics import Fixed
+from ecs_collide.levels.cells import (
+    SQUARE,
+    Cell,
+    Chunk,
+    Grid,
+    Part,
+    Place,
+    Rectangle,
+    Sheet,
+    Squares,
+    TileLayer,
+    Tiling,
+    cut,
+    rectangles,
+    require_near,
+)
+from ecs_collide.levels.frame import Point
+from ecs_collide.levels.things import Entry, made_for_tiles
 
-_HEAD = struct.Struct("<iiii")  # numbers of changes, boxes and chunks, and the side of a chunk
-_CHANGE = struct.Struct("<iiiI")  # layer, column, row, number
-_BOX = struct.Struct("<qiIiiiii")  # entity, and a `Place`
-_CHUNK = struct.Struct("<iii")
-_SQUARE = 8  # cells: boxes are found by squares of this size, or by chunks
+_HEAD = struct.Struct("<8I")  # the lengths of the text and of the tables that follow
+_WIDTHS = (4, 8, 3, 3, 1, 2, 1)  # numbers in a row of each table
 
-_REGISTERED: WeakSet[Space] = WeakSet()  # the spaces that know `Cells`
-
-Chunk = tuple[int, int, int]
-"""The number of its group, and its column and row, in chunks."""
-
-Sheet = tuple[Hashable, Part]
-"""The group and the part that boxes must share to merge."""
+NONE, WHOLE = -1, 0  # sides of chunks: the level has no tiles yet, or all of them
 
 Tables = Mapping[str, Entry]
 
+Facts = tuple[float, float, float, float, float, float]
+"""Position, half size and velocity of a body that may have to wait."""
+
 
 class Cells:
-    """The changed tiles and the boxes of a level in one world, as a component.
+    """The state of a level in one world, as a component.
 
     Attributes
     ----------
     level : str
         The key of the level.
+    offset : tuple of 2 floats
+        How far it lies from the place that its file gives.
+    digest : str
+        Of the file with whose boxes it was created.
+    types : list of str
+        The types of tiles for which the table has components.
+    side : int
+        Of a chunk, in cells; `WHOLE` if all tiles were created, `NONE` if none were.
     changes : dict
         The number of each changed tile, by layer, column and row.
-    side : int
-        Of a chunk, in cells; 0 if the whole level was created.
     chunks : set
         The loaded chunks.
+    made : list of (int, int)
+        The entities of objects: the first of a run, and how many.
+    waiting : set
+        The entities that are switched off until their chunks are loaded.
     """
 
     # Recordings and comparisons skip names with two underscores: what follows from the others, and
     # the boxes, which are entities.
-    __slots__ = ("__boxes", "__data", "__near", "changes", "chunks", "level", "side")
+    __slots__ = (
+        "__boxes", "__changed", "__data", "__gone", "__judged", "__near", "__runs", "changes",
+        "chunks", "digest", "level", "made", "offset", "side", "types", "waiting",
+    )  # fmt: skip
 
     needs_no_body = True  # for `Space.doctor`
 
-    def __init__(self, level: str) -> None:
-        self.level, self.side = level, 0
+    def __init__(self, level: str, offset: Point = (0.0, 0.0), digest: str = "") -> None:
+        self.level, self.offset, self.digest, self.side = level, offset, digest, NONE
+        self.types: list[str] = []
         self.changes: dict[tuple[int, int, int], int] = {}
-        self.__boxes: dict[int, Place] = {}
         self.chunks: set[Chunk] = set()
+        self.made: list[tuple[int, int]] = []
+        self.waiting: set[int] = set()
+        self.forget_boxes()
+
+    def forget_boxes(self) -> None:
+        """Forget all boxes and chunks."""
+        self.side, self.chunks = NONE, set()
+        # The boxes of the file: the number and the entity of the first of a run, and how many.
+        self.__runs: list[tuple[int, int, int]] = []
+        self.__gone: set[int] = set()  # the numbers of those that are no more
+        self.__boxes: dict[int, Place] = {}  # the other boxes, by entity
+        # These in their squares, by sheet; None after a restore.
+        self.__near: dict[Sheet, Squares] | None = {}
+        # The changed cells in each chunk of each layer; None until they are needed.
+        self.__changed: dict[Chunk, set[Cell]] | None = None
+        self.__judged: tuple[Set[Chunk], dict[int, tuple[Facts, bool]]] = set(), {}
+        self.change()
+
+    def change(self) -> None:
+        """Forget the bytes; to be called after a change from outside."""
         self.__data: bytes | None = None
-        # The boxes in each square, by sheet, column and row of the square; None after a restore.
-        self.__near: dict[Sheet, dict[Cell, set[int]]] | None = {}
+
+    # -- boxes of the file --
+
+    def add_run(self, number: int, entity: int) -> None:
+        """Add a box of the file, by rising numbers and entities."""
+        if self.__runs:
+            first, of_first, count = self.__runs[-1]
+            if (number, entity) == (first + count, of_first + count):
+                self.__runs[-1] = first, of_first, count + 1
+                return
+        self.__runs.append((number, entity, 1))
+
+    def entity_of(self, number: int) -> int | None:
+        """Return the entity of a box of the file, or None."""
+        place = bisect_right(self.__runs, number, key=lambda run: run[0]) - 1
+        if place < 0 or number in self.__gone:
+            return None
+        first, entity, count = self.__runs[place]
+        return entity + number - first if number < first + count else None
+
+    def number_of(self, entity: int) -> int:
+        """Return the number in the file of a box that is not one of `boxes`."""
+        first, of_first, _ = self.__runs[
+            bisect_right(self.__runs, entity, key=lambda run: run[1]) - 1
+        ]
+        return first + entity - of_first
+
+    # -- other boxes --
 
     @property
-    def boxes(self) -> dict[int, Place]:
-        """The `Place` of each box by its entity."""
+    def boxes(self) -> Mapping[int, Place]:
+        """The `Place` of each box that is not one of the file, by its entity."""
         return self.__boxes
 
     def add(self, entity: int, place: Place, sheet: Sheet) -> None:
         """Add a box."""
-        self.boxes[entity], self.__data = place, None
+        self.__boxes[entity] = place
+        self.change()
         if self.__near is not None:
             self._file(entity, place, sheet)
 
     def remove(self, entity: int, sheet: Sheet) -> None:
         """Remove a box."""
-        place, self.__data = self.boxes.pop(entity), None
+        self.change()
+        if entity not in self.__boxes:
+            self.__gone.add(self.number_of(entity))
+            return
+        place = self.__boxes.pop(entity)
         if self.__near is not None:
-            for square in self._squares(place):
-                self.__near[sheet].get(square, set()).discard(entity)
+            self.__near[sheet].remove(entity, place)
 
-    def set_number(self, cell: tuple[int, int, int], number: int | None) -> None:
-        """Set the number of a tile, or None for the one in the file."""
-        self.__data = None
-        if number is None:
-            self.changes.pop(cell, None)
-        else:
-            self.changes[cell] = number
-
-    def load(self, chunk: Chunk) -> None:
-        """Count a chunk among the loaded ones."""
-        self.chunks.add(chunk)
-        self.__data = None
-
-    def unload(self, chunk: Chunk) -> None:
-        """Count a chunk no more among the loaded ones."""
-        self.chunks.discard(chunk)
-        self.__data = None
-
-    def at(self, column: int, row: int, sheet: Sheet, grid: Grid) -> int | None:
-        """Return the entity of the box that covers a cell of a sheet, or None."""
-        size = self.side or _SQUARE
-        squares = self.near(grid).get(sheet, {})
-        for entity in squares.get((column // size, row // size), ()):
-            left, top, n_columns, n_rows = self.boxes[entity].where
-            if left <= column < left + n_columns and top <= row < top + n_rows:
-                return entity
-        return None
-
-    def near(self, grid: Grid) -> dict[Sheet, dict[Cell, set[int]]]:
-        """Return the boxes in each square of each sheet."""
+    def near(self, grid: Grid) -> dict[Sheet, Squares]:
+        """Return the boxes that are not of the file, in the squares of each sheet."""
         if self.__near is None:
             self.__near = {}
             for entity, place in self.boxes.items():
-                self._file(entity, place, sheet_of(grid, place))
+                try:
+                    sheet = grid.sheet(place)
+                except (LookupError, ValueError):
+                    raise ValueError(
+                        f"the tiles of {self.level!r} in the snapshot are of another level"
+                    ) from None
+                self._file(entity, place, sheet)
         return self.__near
 
     def _file(self, entity: int, place: Place, sheet: Sheet) -> None:
         assert self.__near is not None
-        squares = self.__near.setdefault(sheet, {})
-        for square in self._squares(place):
-            squares.setdefault(square, set()).add(entity)
+        if sheet not in self.__near:
+            self.__near[sheet] = Squares(self.side if self.side > 0 else SQUARE)
+        self.__near[sheet].add(entity, place)
 
-    def _squares(self, place: Place) -> Iterator[Cell]:
-        size = self.side or _SQUARE
-        left, top, n_columns, n_rows = place.where
-        for x in range(left // size, (left + n_columns - 1) // size + 1):
-            for y in range(top // size, (top + n_rows - 1) // size + 1):
-                yield x, y
+    # -- entities --
+
+    def __iter__(self) -> Iterator[int]:
+        """Yield the entities that were made for the level."""
+        yield from self.tiles()
+        yield from self.objects()
+
+    def objects(self) -> Iterator[int]:
+        """Yield the entities of objects."""
+        for first, count in self.made:
+            yield from range(first, first + count)
+
+    def add_object(self, entity: int) -> None:
+        """Add the entity of an object, by rising entities."""
+        first, count = self.made[-1] if self.made else (entity, 0)
+        if first + count == entity:
+            self.made[-1:] = [(first, count + 1)]
+        else:
+            self.made.append((entity, 1))
+        self.change()
+
+    def forget_entities(self) -> None:
+        """Forget all boxes, chunks, objects and bodies that wait."""
+        self.forget_boxes()
+        self.made, self.waiting = [], set()
+
+    def tiles(self) -> Iterator[int]:
+        """Yield the entities of all boxes."""
+        for number, entity, count in self.__runs:
+            for n in range(count):
+                if number + n not in self.__gone:
+                    yield entity + n
+        yield from self.__boxes
+
+    # -- cells --
+
+    def set_number(self, cell: tuple[int, int, int], number: int | None) -> None:
+        """Set the number of a tile, or None for the one in the file."""
+        self.change()
+        if number is None:
+            self.changes.pop(cell, None)
+        else:
+            self.changes[cell] = number
+        if self.__changed is not None:
+            layer, column, row = cell
+            chunk = layer, column // self.side, row // self.side
+            some = self.__changed.setdefault(chunk, set())
+            (some.discard if number is None else some.add)((column, row))
+
+    def cut_in_chunks(self, side: int) -> None:
+        """Set the side of chunks, before the first is loaded."""
+        self.side, self.__changed = side, None
+        self.change()
+
+    def changed(self) -> Mapping[Chunk, set[Cell]]:
+        """Return the changed cells in each chunk, maybe none; with the layer for the group."""
+        if self.__changed is None:
+            self.__changed = {}
+            for layer, column, row in self.changes:
+                chunk = layer, column // self.side, row // self.side
+                self.__changed.setdefault(chunk, set()).add((column, row))
+        return self.__changed
+
+    def judged(self, missing: Set[Chunk]) -> dict[int, tuple[Facts, bool]]:
+        """Return which bodies had to wait for these chunks in the last call, to be updated.
+
+        It saves time for bodies that rest, and follows from the rest of the state.
+        """
+        if self.__judged[0] != missing:
+            self.__judged = missing, {}
+        return self.__judged[1]
+
+    # -- bytes --
 
     def to_bytes(self) -> bytes:
-        """Return the whole component as bytes, for `Space.snapshot_with`."""
+        """Return the whole component as bytes, for snapshots."""
         if self.__data is None:
-            counts = len(self.changes), len(self.boxes), len(self.chunks)
-            parts = [_HEAD.pack(*counts, self.side)]
-            parts += [_CHANGE.pack(*cell, number) for cell, number in sorted(self.changes.items())]
-            parts += [_BOX.pack(entity, *place) for entity, place in sorted(self.boxes.items())]
-            parts += [_CHUNK.pack(*chunk) for chunk in sorted(self.chunks)]
-            self.__data = b"".join((*parts, self.level.encode()))
+            head = self.level, *self.offset, self.digest, self.side, self.types
+            text = json.dumps(head).encode()
+            tables: list[list[Any]] = [
+                sorted((*cell, number) for cell, number in self.changes.items()),
+                sorted((entity, *place) for entity, place in self.boxes.items()),
+                sorted(self.chunks),
+                self.__runs,
+                sorted((number,) for number in self.__gone),
+                self.made,
+                sorted((entity,) for entity in self.waiting),
+            ]
+            parts = [_HEAD.pack(len(text), *map(len, tables)), text]
+            for table, width in zip(tables, _WIDTHS, strict=True):
+                numbers = chain.from_iterable(table)
+                parts.append(struct.pack(f"<{len(table) * width}q", *numbers))
+            self.__data = b"".join(parts)
         return self.__data
 
     def set_bytes(self, data: bytes) -> None:
-        """Become as another component was when it was turned to bytes."""
+        """Become as another component was when it was turned to bytes.
+
+        Raises
+        ------
+        ValueError
+            The bytes are damaged; nothing is changed.
+        """
         if len(data) < _HEAD.size:
             raise ValueError("the tiles in the snapshot are cut short")
-        *counts, side = _HEAD.unpack_from(data)
-        found: list[list[Any]] = []
-        start = _HEAD.size
-        for count, form in zip(counts, (_CHANGE, _BOX, _CHUNK), strict=True):
-            stop = start + count * form.size
-            if count < 0 or stop > len(data):
-                raise ValueError("the tiles in the snapshot are cut short")
-            found.append(list(form.iter_unpack(data[start:stop])))
-            start = stop
-        level = data[start:].decode()
-        self.level, self.side, self.__data, self.__near = level, side, data, None
-        self.changes = {(layer, x, y): number for layer, x, y, number in found[0]}
-        self.__boxes = {entity: Place(*place) for entity, *place in found[1]}
-        self.chunks = {(group, x, y) for group, x, y in found[2]}
+        length, *counts = _HEAD.unpack_from(data)
+        sizes = [8 * count * width for count, width in zip(counts, _WIDTHS, strict=True)]
+        if len(data) != _HEAD.size + length + sum(sizes):
+            raise ValueError("the tiles in the snapshot are cut short")
+        level, offset, digest, side, types = _checked_text(data[_HEAD.size : _HEAD.size + length])
+        tables: list[list[tuple[int, ...]]] = []
+        start = _HEAD.size + length
+        for size, width in zip(sizes, _WIDTHS, strict=True):
+            tables.append([*struct.iter_unpack(f"<{width}q", data[start : start + size])])
+            start += size
+        changes, boxes, chunks, runs, gone, made, waiting = tables
+        if any(min(box[6:]) < 1 for box in boxes) or not all(
+            1 <= run[-1] <= _LONGEST_RUN for run in (*runs, *made)
+        ):
+            raise ValueError("the tiles in the snapshot have boxes of an impossible size")
+        self.level, self.offset, self.digest, self.side = level, offset, digest, side
+        self.types = types
+        self.changes = {(layer, x, y): number for layer, x, y, number in changes}
+        self.__boxes = {entity: Place(*place) for entity, *place in boxes}
+        self.chunks = {(group, x, y) for group, x, y in chunks}
+        self.__runs = [(number, entity, count) for number, entity, count in runs]
+        self.__gone = {number for (number,) in gone}
+        self.made = [(first, count) for first, count in made]
+        self.waiting = {entity for (entity,) in waiting}
+        self.__data, self.__near, self.__changed = data, None, None
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Cells:
@@ -173,85 +319,164 @@ class Cells:
         return cells
 
 
-def sheet_of(grid: Grid, place: Place) -> Sheet:
-    """Return the group and the part of a box, which boxes share that may merge."""
-    layer = grid.layers[place.layer]
-    return layer.group, layer.kind(place.number).parts[place.part]
+_LONGEST_RUN = 2**24  # entities, in a snapshot: they are gone through
 
 
-def register(space: Space) -> None:
-    """Add the changed tiles of levels to the snapshots of a space; `Level` calls this."""
-    space.snapshot_with(
-        Cells, save=Cells.to_bytes, load=Cells.from_bytes, update=Cells.set_bytes, name="Cells"
-    )
+def _checked_text(text: bytes) -> tuple[str, Point, str, int, list[str]]:
+    """Return the key, offset, digest, side and types of a snapshot, or raise a ValueError."""
+    try:
+        level, x, y, digest, side, types = json.loads(text)
+        is_good = all(type(value) is float and isfinite(value) for value in (x, y))
+        is_good &= all(type(value) is str for value in (level, digest, *types))
+        is_good &= type(side) is int and side >= NONE and type(types) is list
+    except (ValueError, TypeError, RecursionError):
+        is_good = False
+    if not is_good:
+        raise ValueError(f"the tiles in the snapshot have no readable level: {text[:200]!r}")
+    return level, (x, y), digest, side, types
 
 
-def register_here() -> None:
-    """Add the changed tiles of levels to the snapshots of the space in the current world."""
-    system: Any = esper.get_processor(BroadphaseSystem)
-    if system is not None and system.space not in _REGISTERED:
-        _REGISTERED.add(system.space)
-        register(system.space)
+def find_cells(key: str) -> list[Cells]:
+    """Return the states of a level's copies in the current world, the oldest first."""
+    found = sorted(esper.get_component(Cells), key=lambda pair: pair[0])
+    return [cells for entity, cells in found if cells.level == key and esper.entity_exists(entity)]
 
 
-def find_cells(key: str) -> Cells | None:
-    """Return the cells of a level in the current world, if any has changed."""
-    for entity, cells in esper.get_component(Cells):
-        if cells.level == key and esper.entity_exists(entity):
-            return cells
-    return None
-
-
-def forget_cells(key: str) -> None:
-    """Delete the cells of a level in the current world."""
-    for entity, cells in esper.get_component(Cells):
-        if cells.level == key and esper.entity_exists(entity):
+def delete_cells(cells: Cells) -> None:
+    """Delete the entity of a state in the current world."""
+    for entity, other in esper.get_component(Cells):
+        if other is cells and esper.entity_exists(entity):
             esper.delete_entity(entity)
 
 
-class Changes:
-    """The changes of a level in the current world, from its cells there."""
+def put_in_world(cells: Cells) -> None:
+    """Create the entity of a state in the current world."""
+    # Snapshots include every entity with a component of the library.  So one from before this
+    # removes the entity, also if it was taken without `Cells`.
+    esper.create_entity(cells, Fixed())
 
-    def __init__(
-        self, key: str, grid: Grid, places: Iterable[tuple[SolidBox, Place]], table: Tables
-    ) -> None:
-        self.grid, self.table = grid, table
-        register_here()
-        found = find_cells(key)
-        if found is None:
-            found = Cells(key)
-            _find_boxes(found, places, grid)
-            # Snapshots include every entity with a component of the library.  So one from before
-            # the first change removes this entity, also if it was taken without `Cells`.
-            esper.create_entity(found, Fixed())
-        self.cells = found
+
+class Changes:
+    """The changes of a level in the current world.
+
+    Parameters
+    ----------
+    tiling : Tiling
+        The boxes of its file.
+    grid : Grid
+        Its tiles where they lie in this world.
+    table : mapping
+        As in `Level.create`, for new boxes.
+    cells : Cells
+        Its state in this world.
+    """
+
+    def __init__(self, tiling: Tiling, grid: Grid, table: Tables, cells: Cells) -> None:
+        self.tiling, self.grid, self.table, self.cells = tiling, grid, table, cells
 
     def number(self, layer: int, column: int, row: int) -> int:
         """Return the present number of a tile."""
         found = self.cells.changes.get((layer, column, row))
         return self.grid.layers[layer].number(column, row) if found is None else found
 
+    def create_all(self, planned: Iterable[tuple[int, Iterable[object]]]) -> list[int]:
+        """Create boxes of the file, each by its number and with components; return the entities.
+
+        Cells that have been changed before get the boxes of the change.
+        """
+        cells = self.cells
+        cells.side = WHOLE
+        self.tiling.prepare()
+        made: list[int] = []
+        for number, parts in planned:
+            entity = esper.create_entity(*parts)
+            cells.add_run(number, entity)
+            made.append(entity)
+        cells.change()
+        changes, cells.changes = cells.changes, {}
+        for (layer, column, row), number in sorted(changes.items()):  # as after a restore
+            self.put(layer, [(column, row)], number)
+        return made
+
+    def drop_boxes(self) -> None:
+        """Delete all boxes, which are from another file, and the changes that this one forbids."""
+        cells = self.cells
+        for entity in cells.tiles():
+            if esper.entity_exists(entity):
+                esper.delete_entity(entity)
+        cells.forget_boxes()
+        cells.digest = self.tiling.digest
+        before, cells.changes = cells.changes, {}
+        for (layer, *cell), number in before.items():
+            try:
+                self.put(layer, [(cell[0], cell[1])], number)
+            except (LookupError, ValueError):
+                continue
+
     def put(self, layer: int, places: Iterable[Cell], number: int) -> None:
         """Set the tiles of some cells, and make the boxes that this touches again."""
         grid, cells = self.grid, self.cells
         ours = grid.layers[layer]
         ours.kind(number)  # raises for a number that no tileset has
+        if not 0 <= number < 2**32:
+            raise ValueError(f"number={number!r} must be that of a tile, or 0 to clear the cell")
+        places = list(dict.fromkeys(places))
+        for cell in places:
+            require_near(cell, "there is no")
         if number and not grid.is_infinite:
-            places = list(places)
             _require_inside(ours, places)
+        if cells.side > 0:
+            cells.chunks.update(self._empty_chunks(ours.group, places))
         gone: dict[Part, set[Cell]] = {}
         new: dict[Part, set[Cell]] = {}
-        for column, row in dict.fromkeys(places):
+        for column, row in places:
             before = self.parts(ours.group, column, row)
             in_file = number == ours.number(column, row)
             cells.set_number((layer, column, row), None if in_file else number)
             after = self.parts(ours.group, column, row)
-            for part in before.keys() - after.keys():
-                gone.setdefault(part, set()).add((column, row))
-            for part in after.keys() - before.keys():
-                new.setdefault(part, set()).add((column, row))
+            for part in before:
+                if part not in after:
+                    gone.setdefault(part, set()).add((column, row))
+            for part in after:
+                if part not in before:
+                    new.setdefault(part, set()).add((column, row))
         for part in dict.fromkeys((*gone, *new)):  # in the order in which they were found
             self._make_again(layer, number, part, gone.get(part, set()), new.get(part, set()))
+
+    def _empty_chunks(self, group: Hashable, places: Iterable[Cell]) -> Iterator[Chunk]:
+        """Yield the chunks of some cells that have no tiles, and need not be loaded."""
+        side, changed = self.cells.side, self.cells.changed()
+        layers = [n for n, layer in enumerate(self.grid.layers) if layer.group == group]
+        n_group = self.grid.groups.index(group)
+        for x, y in {(column // side, row // side) for column, row in places}:
+            chunk = n_group, x, y
+            if chunk not in self.tiling.chunks(side) and not any(
+                changed.get((n, x, y)) for n in layers
+            ):
+                yield chunk
+
+    def at(self, column: int, row: int, sheet: Sheet) -> int | None:
+        """Return the entity of the box that covers a cell of a sheet, or None.
+
+        A box whose entity the game has deleted is forgotten.
+        """
+        cells = self.cells
+        squares = cells.near(self.grid).get(sheet)
+        near = () if squares is None else squares.near(column, row)
+        entity = next((each for each in near if cells.boxes[each].covers(column, row)), None)
+        if entity is None and cells.side == WHOLE:
+            for number in self.tiling.near(sheet, column, row):
+                if self.tiling.places[number].covers(column, row):
+                    entity = cells.entity_of(number)
+        if entity is not None and not esper.entity_exists(entity):
+            cells.remove(entity, sheet)
+            return None
+        return entity
+
+    def place(self, entity: int) -> Place:
+        """Return the place of a box."""
+        found = self.cells.boxes.get(entity)
+        return self.tiling.places[self.cells.number_of(entity)] if found is None else found
 
     def parts(self, group: Hashable, column: int, row: int) -> dict[Part, tuple[int, int]]:
         """Return the bodies in a cell of a group, each with the layer and number of its tile."""
@@ -268,22 +493,22 @@ class Changes:
         self, layer: int, number: int, part: Part, gone: set[Cell], new: set[Cell]
     ) -> None:
         """Cut cells out of the boxes of a sheet, add others, and join what fits."""
-        grid, cells = self.grid, self.cells
+        grid = self.grid
         group, size = grid.layers[layer].group, grid.layers[layer].cell
         sheet = group, part
         right, down = grid.joins(part, size)
         touched: dict[int, set[Cell]] = {}
         for cell in sorted(gone):
-            entity = cells.at(*cell, sheet, grid)
+            entity = self.at(*cell, sheet)
             if entity is not None:
                 touched.setdefault(entity, set()).add(cell)
         example: tuple[int, int] | None = None  # a layer and a number with this part
         pieces: list[Rectangle] = []
         for entity, some in touched.items():
-            place = cells.boxes[entity]
+            place = self.place(entity)
             example = place.layer, place.number
             pieces += cut(place.where, some, right, down)
-            self._delete(entity, sheet)
+            self.delete(entity, sheet)
         n_group = grid.groups.index(group)
         is_here = [cell for cell in sorted(new) if self._is_loaded(n_group, cell)]
         if is_here:
@@ -298,16 +523,18 @@ class Changes:
                 joined = self._joined(where, sheet, pieces, right, down)
             assert example is not None
             n = grid.layers[example[0]].kind(example[1]).parts.index(part)
-            self._create(Place(*example, n, *where), sheet)
+            self.create(Place(*example, n, *where), sheet)
 
     def _is_loaded(self, group: int, cell: Cell) -> bool:
         side = self.cells.side
-        return not side or (group, cell[0] // side, cell[1] // side) in self.cells.chunks
+        if side <= 0:
+            return side == WHOLE
+        return (group, cell[0] // side, cell[1] // side) in self.cells.chunks
 
     def _by_chunk(self, some: list[Cell]) -> Iterator[list[Cell]]:
         """Yield cells, those of each chunk together: boxes of chunks do not merge."""
         side = self.cells.side
-        if not side:
+        if side == WHOLE:
             yield some
             return
         by_chunk: dict[Cell, list[Cell]] = {}
@@ -332,105 +559,32 @@ class Changes:
         beside = [(column + n_columns, row, True), (column - 1, row, True)] if right else []
         below = [(column, row + n_rows, False), (column, row - 1, False)] if down else []
         for x, y, is_beside in (*beside, *below):
-            if side and (x // side, y // side) != (column // side, row // side):
+            if side != WHOLE and (x // side, y // side) != (column // side, row // side):
                 continue
             for n, other in enumerate(pieces):
                 if _fits(where, other, (x, y), is_beside):
                     del pieces[n]
                     return _hull(where, other)
-            entity = self.cells.at(x, y, sheet, self.grid)
+            entity = self.at(x, y, sheet)
             if entity is not None:
-                other = self.cells.boxes[entity].where
+                other = self.place(entity).where
                 if _fits(where, other, (x, y), is_beside):
-                    self._delete(entity, sheet)
+                    self.delete(entity, sheet)
                     return _hull(where, other)
         return None
 
-    def _create(self, place: Place, sheet: Sheet) -> None:
-        layer = self.grid.layers[place.layer]
-        box = self.grid.box(layer, place.number, sheet[1], place.where)
+    def create(self, place: Place, sheet: Sheet) -> None:
+        """Create a box that is not one of the file, if its type makes entities."""
+        box = self.grid.box_at(place)
         made = made_for_tiles(self.table, box)
         if made is not None:
             self.cells.add(esper.create_entity(*box.components(), *made), place, sheet)
 
-    def _delete(self, entity: int, sheet: Sheet) -> None:
+    def delete(self, entity: int, sheet: Sheet) -> None:
+        """Delete a box."""
         self.cells.remove(entity, sheet)
         if esper.entity_exists(entity):
             esper.delete_entity(entity)
-
-    # -- chunks --
-
-    def stream(self, low: Any, high: Any, side: int, at_most: int) -> int:
-        """Load the chunks of a region, nearest first, and unload others; return how many wait."""
-        cells = self.cells
-        if cells.side != side:
-            if cells.side or cells.boxes:
-                have = f"chunks of {cells.side}" if cells.side else "all of its tiles"
-                raise ValueError(
-                    f"the level has {have} in this world already, and cannot have chunks of {side}"
-                )
-            cells.side = side  # of squares too: there are no boxes yet
-        wanted: dict[Chunk, float] = {}
-        groups = self.grid.groups
-        for layer in self.grid.layers:
-            corners = [corner_of(self.grid, layer, float(x), float(y)) for x, y in (low, high)]
-            left, right = (column / side for column, _ in corners)
-            top, bottom = sorted(row / side for _, row in corners)
-            for x in range(int(left // 1), int(right // 1) + 1):
-                for y in range(int(top // 1), int(bottom // 1) + 1):
-                    away = max(abs(x + 0.5 - (left + right) / 2), abs(y + 0.5 - (top + bottom) / 2))
-                    wanted[groups.index(layer.group), x, y] = away
-        old = sorted(cells.chunks - wanted.keys())
-        new = sorted(wanted.keys() - cells.chunks, key=lambda chunk: (wanted[chunk], chunk))
-        for chunk in new[:at_most]:
-            self._load(chunk, groups[chunk[0]])
-        self._unload(old[: max(at_most - len(new), 0)], groups)
-        return max(len(new) + len(old) - at_most, 0)
-
-    def _load(self, chunk: Chunk, group: Hashable) -> None:
-        """Create the boxes of a chunk."""
-        side = self.cells.side
-        left, top = chunk[1] * side, chunk[2] * side
-        sheets: dict[Part, tuple[int, int, set[Cell]]] = {}
-        for n, layer in enumerate(self.grid.layers):
-            if layer.group != group:
-                continue
-            tiles = dict(layer.tiles_in(left, top, left + side, top + side))
-            for (at, x, y), number in self.cells.changes.items():
-                if at == n and left <= x < left + side and top <= y < top + side:
-                    tiles[x, y] = number
-            for cell, number in tiles.items():
-                for part in layer.kind(number).parts:
-                    if part not in sheets:
-                        sheets[part] = n, number, set()
-                    sheets[part][2].add(cell)
-        for part, (n, number, some) in sheets.items():
-            for place in self.grid.places(n, number, part, some):
-                self._create(place, (group, part))
-        self.cells.load(chunk)
-
-    def _unload(self, chunks: list[Chunk], groups: list[Hashable]) -> None:
-        """Delete the boxes of chunks."""
-        for group, x, y in chunks:
-            for sheet, squares in self.cells.near(self.grid).items():
-                if sheet[0] == groups[group]:
-                    for entity in list(squares.pop((x, y), ())):
-                        self._delete(entity, sheet)
-            self.cells.unload((group, x, y))
-
-
-def _find_boxes(cells: Cells, places: Iterable[tuple[SolidBox, Place]], grid: Grid) -> None:
-    """Find the entities of the boxes with which a level was created, by where they are."""
-    bodies: dict[Any, list[int]] = {}
-    for entity, (position, extents) in esper.get_components(Position, Extents):
-        if esper.entity_exists(entity):
-            bodies.setdefault((position.xy, extents.xy), []).append(entity)
-    for found in bodies.values():
-        found.sort(reverse=True)
-    for box, place in places:
-        found = bodies.get((box.centre, box.half), [])
-        if found:
-            cells.add(found.pop(), place, sheet_of(grid, place))
 
 
 def _fits(where: Rectangle, other: Rectangle, at: Cell, is_beside: bool) -> bool:
@@ -473,10 +627,3 @@ def layer_named(grid: Grid, name: str | None) -> int:
         asked = "is needed" if name is None else f"{name!r} names {len(found)} layers"
         raise ValueError(f"layer {asked}; the level has the tile layers {names}")
     return found[0]
-
-
-def corner_of(grid: Grid, layer: TileLayer, x: float, y: float) -> tuple[float, float]:
-    """Return how many columns and rows of a layer a point lies from cell (0, 0)."""
-    wide, high = layer.cell
-    x, y = grid.frame.to_map(x, y)
-    return (x - layer.corner[0]) / wide, (y - layer.corner[1]) / high

@@ -1,8 +1,8 @@
 """Open the files that a level names: regular files below one folder, and nothing else.
 
-A level may come from a stranger.  So a name in it is followed only if it stays in the level's
-folder, or in the wider one that the game allows.  This holds for the name as it is written and
-after all symbolic links.  Only regular files are opened, never a device or a pipe.
+A level may come from a stranger.  So a name in it is followed only if it stays in the project, or
+in the narrower folder that the game allows.  This holds for the name as it is written and after
+all symbolic links.  Only regular files are opened, never a device or a pipe.
 """
 
 from __future__ import annotations
@@ -19,6 +19,23 @@ LARGEST_FILE = 2**28
 
 _PIECE = 2**20  # bytes read at once: `read` allocates as many as it is asked for
 _LONGEST_NAME = 4096  # characters, as on Linux; resolving a path takes time quadratic in its length
+# Only the folder of a project has one of these.  One without them is at most so far above a level.
+_MARKERS = (".git", ".hg", "pyproject.toml", "setup.py", "requirements.txt")
+_MOST_ABOVE = 4
+
+
+def project_of(folder: Path) -> Path:
+    """Return the folder of the project that a level in this folder belongs to.
+
+    It is the working folder if the level lies in it.  Otherwise it is the nearest folder above
+    with the mark of a project, or the fourth one above.  It is never a whole disk.
+    """
+    here = Path(os.path.realpath(os.curdir))
+    if folder.is_relative_to(here) and here != Path(here.anchor):
+        return here
+    above = [one for one in (folder, *folder.parents) if one != Path(one.anchor)] or [folder]
+    marked = (one for one in above if any((one / name).exists() for name in _MARKERS))
+    return next(marked, above[: _MOST_ABOVE + 1][-1])
 
 
 class LevelFiles:
@@ -31,7 +48,7 @@ class LevelFiles:
     def __init__(self, level: Path, root: str | Path | None) -> None:
         self.level = level
         self.folder = Path(os.path.realpath(level.parent))
-        given = level.parent if root is None else Path(root)
+        given = project_of(self.folder) if root is None else Path(root)
         self.root = Path(os.path.realpath(given))
         # An absolute name may lead through the links that the root itself leads through.
         self._roots = (self.root, Path(os.path.abspath(given)))
@@ -61,6 +78,7 @@ class LevelFiles:
         known = self._found.get((folder, name))
         if known is not None:
             return known
+        name = name.replace("\\", "/")  # as on Windows
         # The path as written comes first: resolving it may mount a disk or call a server.
         written = Path(os.path.normpath(folder / name))
         if not any(written.is_relative_to(root) for root in self._roots):
@@ -69,17 +87,6 @@ class LevelFiles:
         if not path.is_relative_to(self.root):
             raise ValueError(f"{what} {name!r} leads to {path}, {self._outside()}")
         self._found[folder, name] = path
-        return path
-
-    def check_picture(self, name: object, folder: Path, what: str) -> Path:
-        """Return the path of a picture like `find`; if it exists, it must be a regular file."""
-        path = self.find(name, folder, what)
-        try:
-            _require_regular(os.stat(path), path)
-        except FileNotFoundError:
-            pass
-        except OSError as error:
-            raise ValueError(f"{what} {path} cannot be read: {error.strerror}") from error
         return path
 
     def read(self, path: Path) -> bytes:
@@ -114,8 +121,8 @@ class LevelFiles:
 
     def _outside(self) -> str:
         return (
-            f"outside of {self.root}: a level may name files in its folder and below; "
-            "load(..., root=folder) allows a wider one"
+            f"outside of {self.root}, the folder in or below which its files must lie; "
+            "load(..., root=folder) allows another one"
         )
 
 

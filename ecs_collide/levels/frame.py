@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 Point = tuple[float, float]
+
+
+class WorldPoint(tuple[float, float]):
+    """A point of the world that moves with its level: a tuple of 2 floats."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,11 +32,16 @@ class Frame:
     place: Point = (0.0, 0.0)
     y_down: bool = False
 
-    def to_world(self, x: float, y: float) -> Point:
+    def to_world(self, x: float, y: float) -> WorldPoint:
         """Return the point of the world at a pixel of the map."""
-        return self.place[0] + x, self.place[1] + (y if self.y_down else self.height - y)
+        up = y if self.y_down else self.height - y
+        return WorldPoint((self.place[0] + x, self.place[1] + up))
 
     def to_map(self, x: float, y: float) -> Point:
         """Return the pixel of the map at a point of the world."""
         y -= self.place[1]
         return x - self.place[0], y if self.y_down else self.height - y
+
+    def moved(self, offset: Point) -> Frame:
+        """Return the frame of the same map at another place."""
+        return replace(self, place=(self.place[0] + offset[0], self.place[1] + offset[1]))

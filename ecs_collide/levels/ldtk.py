@@ -1,27 +1,32 @@
 """Load levels drawn with LDtk: cells of IntGrid layers become few boxes, entities become objects.
 
->>> from ecs_collide import ldtk                            # doctest: +SKIP
+>>> from ecs_collide.levels import ldtk
 >>> level = ldtk.load("world.ldtk", "Cellar", cells={"water": {"sensor": True}})  # doctest: +SKIP
 >>> made = level.create({"Coin": (ec.Sensor, Coin), "Start": None})  # doctest: +SKIP
 
-The result is a `Level`, as from `ecs_collide.levels.tiled`.  Its y grows upwards from the
-bottom-left corner, one unit a pixel.  Its objects have the type and the fields of LDtk's entities,
-and their name is the `iid`, so that references lead to them.
+The result is a `Level`, as from `ecs_collide.levels.tiled`.  Its y grows upwards, one unit a pixel.
+The levels of a world lie where LDtk shows them.  Their objects have the type and the fields of
+LDtk's entities, and their name is the `iid`, so that references lead to them.
+
+A project is parsed once, however many of its levels are loaded.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping
-from functools import cache
+import pickle
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache, partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.frame import Frame
+from ecs_collide.levels.frame import Frame, Point
 from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.properties import (
+    Factory,
     check_names,
     checked_categories,
     is_solid,
@@ -31,12 +36,73 @@ from ecs_collide.levels.properties import (
 from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
 from ecs_collide.levels.things import LevelObject, SolidBox
 
-__all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "load"]
+__all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "level_names", "load"]
 
 _PROJECT = "project that LDtk"
+_LAYOUTS_WITH_PLACES = ("Free", "GridVania")  # in the others the levels are a row or a column
+_PICTURES = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"BM")  # how their files begin
+_MOST_CELLS = 2**20  # of a layer whose file lists only the cells that have a value
 
-# The values of each IntGrid layer by their numbers; the layers by their uid.
-_Values = dict[int, dict[int, dict[str, Any]]]
+# What a key of `cells` may name, from the least to the most precise.
+_MEANINGS = ("a layer", "a group", "a value", "a group of one layer", "a value of one layer")
+
+Value = tuple[int, int | None]
+"""The uid of an IntGrid layer and the number of a value; None for all values not named."""
+
+
+class _LayerDef(NamedTuple):
+    """The definition of a layer, with the names and the groups of its values by their numbers.
+
+    A layer that is no IntGrid has no name here and no values: `cells` cannot name it.
+    """
+
+    name: str
+    values: dict[int, str]
+    groups: dict[int, str]
+    offset: Point
+
+
+class _Saved(NamedTuple):
+    """A level of a project as its file has it, and where it lies in its world.
+
+    `lower` is its lower left corner in a world whose y grows upwards, `upper` its upper left one in
+    a world whose y grows downwards.  `data` is pickled: each load gets a level that is its own.
+    """
+
+    name: str
+    iid: str
+    lower: Point
+    upper: Point
+    data: bytes
+
+
+class _Project(NamedTuple):
+    """A parsed project; `entities` has the sizes and pivots of entities by their uid."""
+
+    version: str
+    layers: dict[int, _LayerDef]
+    entities: dict[int, dict[str, Any]]
+    levels: list[_Saved]
+
+
+def level_names(path: str | Path, *, root: str | Path | None = None) -> list[str]:
+    """Return the names of all levels of a project, in the order of the file.
+
+    Parameters
+    ----------
+    path : str or Path
+        The project.
+    root : str or Path
+        As for `load`.
+
+    Raises
+    ------
+    FileNotFoundError
+        The project is missing.
+    ValueError
+        The file is not a project.
+    """
+    return [level.name for level in _project(LevelFiles(Path(path), root)).levels]
 
 
 def load(
@@ -47,32 +113,51 @@ def load(
     merge: bool = True,
     categories: Mapping[str, int] | None = None,
     root: str | Path | None = None,
+    place: Sequence[float] | None = None,
+    y_down: bool = False,
 ) -> Level:
     """Read one level of an LDtk project.
 
+    Projects of LDtk 0.4 and later are read.  Tile layers and auto-layers make no bodies; they are
+    in `Level.map`, for the game to draw.
+
     A project may come from a stranger.  It can open no file outside of `root`, and reading takes
-    time and memory in proportion to its files.
+    time and memory in proportion to its files.  The two projects that were read last stay in
+    memory, so that their other levels need not parse them again.
 
     Parameters
     ----------
     path : str or Path
         The project; levels in separate files are found beside it.
     level : str
-        Its name in LDtk, in any world; optional if there is only one level.
+        Its name in LDtk, in any world, or its `iid`; optional if there is only one level.
     cells : mapping
-        The properties of the cells of IntGrid layers, by the name of their value, or by its
-        number if it has no name: ``{"platform": {"one_way": True}, "grass": {"solid": False}}``.
-        The properties are the ones of `ecs_collide.levels.tiled.load`.  All other values are
-        walls.  The name is the type of the box.
+        The properties of the cells of IntGrid layers:
+        ``{"platform": {"one_way": True}, "Biomes": {"solid": False}}``.
+        The properties are the ones of `ecs_collide.levels.tiled.load`.  All other cells are
+        walls.  A key is one of these, the least precise first:
+
+        - the name of a layer, for all of its values,
+        - the name of a group of values, in all layers,
+        - the name of a value, or its number if it has no name, in all layers,
+        - a layer and one of its groups, or of its values: ``"Walls.platform"``.
+
+        If several keys name a value, the most precise one counts alone.  The name of the value
+        is the type of the box.
     merge : bool
         Join cells of the same value into few boxes; if false, each is a box.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path
-        The folder in or below which every file lies that the level names: its own, and the
-        pictures of its layers and its background, even after symbolic links.  By default the
-        folder of the project.  A level's own file must be a regular file.  Pictures are opened
-        by the game, if at all, and need not exist.
+        The folder in or below which the level's own file lies, even after symbolic links.  The
+        default is that of `ecs_collide.levels.tiled.load`.  It must be a regular file.  Pictures
+        are not opened.
+    place : sequence of 2 floats
+        Where the lower left corner of the level lies, or its upper left one if `y_down`.  By
+        default its place in its LDtk world, which has the origin at its own such corner.  A level
+        of a linear layout has no place there, and lies at the origin.
+    y_down : bool
+        Whether y grows downwards in the game too, as on a screen.
 
     Raises
     ------
@@ -81,10 +166,10 @@ def load(
     ValueError
         The file is not a project, or a part of it is damaged.  A file lies outside of `root`, or
         is not a regular file.  There is no such level.  `cells` names a value or a property that
-        does not exist.  A property has an invalid value.  The message names the file or the
-        argument.
+        does not exist.  A property of a cell has an invalid value.  The message names the file or
+        the argument.
     TypeError
-        `cells` or `categories` is not a mapping, or has values of a wrong type.
+        `cells`, `categories` or `place` has a wrong type.
     """
     file = Path(path)
     cells = {} if cells is None else cells
@@ -93,162 +178,320 @@ def load(
     for name, properties in cells.items():
         check_names(properties, f"cells[{name!r}]")
     categories = checked_categories(categories)
+    corner = None if place is None else _checked_place(place)
     files = LevelFiles(file, root)
-    with refuse_damage(file, _PROJECT):
-        project = json.loads(files.read_level())
-        levels = [*project["levels"]]
-        levels += [found for world in project.get("worlds") or () for found in world["levels"]]
-        names = [found["identifier"] for found in levels]
-        values = {
-            layer["uid"]: {value["value"]: value for value in layer.get("intGridValues", ())}
-            for layer in project["defs"]["layers"]
-        }
-        known = {_name(values, uid, number) for uid in values for number in values[uid]}
-        level_names, value_names = sorted(map(str, names)), sorted(map(str, known))
-    if level is None and len(names) == 1:
-        (level,) = names
-    if names.count(level) != 1:
-        found = "several levels" if level in names else "no level"
-        raise ValueError(f"{file} has {found} {level!r}; it has {level_names}")
-    for name in cells:
-        if name not in known:
-            raise ValueError(f"cells names {name!r}; {file} has the values {value_names}")
-    raw = levels[names.index(level)]
+    project = _project(files)
+    saved = _level_named(project.levels, level, file)
+    asked = _by_value(cells, project.layers, file)
     own_file = file
     with refuse_damage(file, _PROJECT):
+        raw = pickle.loads(saved.data)
         name = raw.get("externalRelPath")
         if name:
             own_file = files.find(name, files.folder, "the level's own file")
     with refuse_damage(own_file, _PROJECT, f" ({file} names it)" if name else ""):
         if name:
-            raw = json.loads(files.read(own_file))
-        _check_pictures(raw, files)
-        key = f"{file.name} {raw['identifier']}"
-        return _read(raw, values, cells, merge, categories, key)
+            raw = {**raw, **_json(files.read(own_file))}
+        width, height = raw["pxWid"], raw["pxHei"]
+        check_numbers("the level", width=width, height=height)
+        if corner is None:
+            corner = saved.upper if y_down else saved.lower
+        frame = Frame(float(height), corner, bool(y_down))
+        try:
+            layers = list(_layers(raw, project, asked, categories))
+            objects = list(_objects(raw, project, categories, frame))
+        except LookupError as error:
+            if not project.version.startswith("0."):
+                raise
+            raise ValueError(
+                f"LDtk {project.version} has saved it, without {error} in level "
+                f"{saved.name!r}; open it in LDtk and save it"
+            ) from error
+        grid = Grid(tuple(layers), frame, merge)
+        n_cells = sum(len(row) for layer in layers for block in layer.blocks for row in block.rows)
+        solids, places = grid.solids(n_cells)
+        stated = {field["__identifier"]: field["__value"] for field in _list(raw, "fieldInstances")}
+        return Level(
+            (float(width), float(height)), solids, tuple(objects), stated, raw,
+            key=f"{file.name} {saved.name}", _grid=grid, _places=places,
+        )  # fmt: skip
 
 
-def _check_pictures(raw: dict[str, Any], files: LevelFiles) -> None:
-    """Raise ValueError if a picture lies outside; a layer or the background may have none."""
-    named = [(raw.get("bgRelPath"), "the background")]
-    named += [
-        (layer.get("__tilesetRelPath"), f"the tileset of layer {layer.get('__identifier')!r}")
-        for layer in raw["layerInstances"]
-    ]
-    for name, what in named:
-        if name:
-            files.check_picture(name, files.folder, what)
+# -- the project --
 
 
-def _name(values: _Values, uid: int, number: int) -> str:
-    """Return the name of a value of an IntGrid layer."""
-    return values[uid].get(number, {}).get("identifier") or str(number)
+def _project(files: LevelFiles) -> _Project:
+    with refuse_damage(files.level, _PROJECT):
+        return _parsed(files.read_level())
 
 
-def _read(
-    raw: dict[str, Any],
-    values: _Values,
-    cells: Mapping[str, Mapping[str, Any]],
-    merge: bool,
-    categories: Mapping[str, int],
-    key: str,
-) -> Level:
-    """Return a level of a project; `values` names the cells of each layer."""
-    width, height = raw["pxWid"], raw["pxHei"]
-    check_numbers("the level", width=width, height=height)
-    layers: list[TileLayer] = []
-    objects: list[LevelObject] = []
-    for layer in reversed(raw["layerInstances"]):  # the file begins with the front layer
-        x, y, grid = layer["__pxTotalOffsetX"], layer["__pxTotalOffsetY"], layer["__gridSize"]
-        where = f"layer {layer['__identifier']!r}"
-        check_numbers(where, x=x, y=y, width=grid)
-        tiles = _rows(layer, values, where)
-        if tiles:
-            kind = _kinds(layer, values, cells, categories, where)
-            block = Block(0, 0, tiles)
-            corner, size = (float(x), float(y)), (float(grid), float(grid))
-            layers.append(
-                TileLayer(layer["__identifier"], len(layers), corner, size, [block], kind)
-            )
-        for thing in layer["entityInstances"]:
-            fields = {
-                field["__identifier"]: _value_of(field, (x, y), grid, height)
-                for field in thing["fieldInstances"]
-            }
-            asked = {name: value for name, value in fields.items() if value is not None}
-            called = f"entity {thing['__identifier']} ({thing['iid']})"
-            (left, top), (pivot_x, pivot_y) = thing["px"], thing["__pivot"]
-            wide, high = thing["width"], thing["height"]
-            check_numbers(called, x=left, y=top, width=wide, height=high)
-            check_numbers(called, pivot_x=pivot_x, pivot_y=pivot_y)
-            centre = (
-                x + left + (0.5 - pivot_x) * wide,
-                height - (y + top + (0.5 - pivot_y) * high),
-            )
-            found = LevelObject(
-                len(objects) + 1, thing["iid"], thing["__identifier"], layer["__identifier"],
-                centre, (wide / 2, high / 2), fields, 0, traits_of(asked, called, categories),
-                bool(is_solid(asked, called)),
-            )  # fmt: skip
-            check_place(found)
-            objects.append(found)
-    stated = {field["__identifier"]: field["__value"] for field in raw["fieldInstances"]}
-    field_of_tiles = Grid(tuple(layers), Frame(float(height)), merge)
-    n_cells = sum(len(row) for layer in layers for block in layer.blocks for row in block.rows)
-    solids, places = field_of_tiles.solids(n_cells)
-    return Level(
-        (float(width), float(height)), solids, tuple(objects), stated, raw,
-        key=key, _grid=field_of_tiles, _places=places,
-    )  # fmt: skip
+@lru_cache(maxsize=2)
+def _parsed(data: bytes) -> _Project:
+    """Return a project by the content of its file.
+
+    Its path and time would not do: a file can change twice within one tick of the file system.
+    """
+    is_json = not data.startswith(_PICTURES) and not data.lstrip().startswith(b"<")
+    raw: Any = _json(data) if is_json else None
+    if not (isinstance(raw, dict) and "levels" in raw and "defs" in raw):
+        kind = _other_kind(raw, data)
+        if kind:
+            raise ValueError(f"it is {kind}")
+    return _Project(
+        str(raw.get("jsonVersion", "")),
+        {layer["uid"]: _layer_def(layer) for layer in raw["defs"]["layers"]},
+        {entity["uid"]: _entity_def(entity) for entity in _list(raw["defs"], "entities")},
+        [level for world in (raw, *_list(raw, "worlds")) for level in _levels(world)],
+    )
 
 
-def _value_of(
-    field: dict[str, Any], corner: tuple[float, float], grid: float, height: float
-) -> Any:
-    """Return the value of a field; points, which LDtk counts in cells, as points of the world."""
-    value = field["__value"]
-    if field.get("__type") == "Point" and value is not None:
-        check_numbers(f"field {field['__identifier']!r}", cx=value["cx"], cy=value["cy"])
-        return (
-            corner[0] + (value["cx"] + 0.5) * grid,
-            height - (corner[1] + (value["cy"] + 0.5) * grid),
+def _json(data: bytes) -> Any:
+    try:
+        return json.loads(data)
+    except UnicodeDecodeError as error:  # shown, it would show the whole file
+        raise ValueError(f"it is no text in UTF-8: {error.reason} at byte {error.start}") from None
+
+
+def _other_kind(raw: Any, data: bytes) -> str:
+    """Return what a file is that is no project; empty if that is unknown.
+
+    `raw` is None for a file that is no JSON.
+    """
+    kind: Any
+    if data.startswith(_PICTURES):
+        return "a picture"
+    if raw is None:
+        of_tiled = ("map", "tileset", "template")
+        kind = next((name for name in of_tiled if f"<{name}".encode() in data), "")
+        if not kind:
+            return "XML, and a project is JSON"
+    elif not isinstance(raw, dict):
+        return ""
+    elif "layerInstances" in raw:
+        return "one level of a project: load the project and name the level"
+    elif "uniqueIdentifer" in raw:  # spelt so by LDtk
+        return "a level in LDtk's simplified form: load the project from which it was exported"
+    else:
+        kind = raw.get("type")
+    if kind == "map":
+        return "a map of Tiled: load it with ecs_collide.levels.tiled"
+    return f"a {kind} of Tiled" if kind in ("world", "tileset", "template") else ""
+
+
+def _layer_def(raw: dict[str, Any]) -> _LayerDef:
+    """Return the definition of a layer."""
+    is_grid = raw.get("__type", "IntGrid") == "IntGrid"  # old layers of other kinds have values too
+    values = _list(raw, "intGridValues") if is_grid else []
+    # Before LDtk 0.8 the number of a value was its place in this list.
+    numbers = [value.get("value", n) for n, value in enumerate(values, 1)]
+    groups = {
+        group["uid"]: str(group.get("identifier") or "")
+        for group in _list(raw, "intGridValuesGroups")
+    }
+    return _LayerDef(
+        str(raw.get("identifier", "")) if is_grid else "",
+        {n: str(value.get("identifier") or n) for n, value in zip(numbers, values, strict=True)},
+        {
+            n: groups.get(value.get("groupUid"), "")
+            for n, value in zip(numbers, values, strict=True)
+        },
+        (raw.get("pxOffsetX", 0), raw.get("pxOffsetY", 0)),
+    )
+
+
+def _entity_def(raw: dict[str, Any]) -> dict[str, Any]:
+    """Return the size and the pivot of the entities that do not say them, as before LDtk 0.8."""
+    found: dict[str, Any] = {name: raw[name] for name in ("width", "height") if name in raw}
+    if "pivotX" in raw and "pivotY" in raw:
+        found["__pivot"] = raw["pivotX"], raw["pivotY"]
+    return found
+
+
+def _levels(world: dict[str, Any]) -> Iterator[_Saved]:
+    """Yield the levels of a world."""
+    corners = []
+    for level in world["levels"]:
+        x = y = height = 0
+        if world.get("worldLayout") in _LAYOUTS_WITH_PLACES:
+            x, y, height = level.get("worldX", 0), level.get("worldY", 0), level["pxHei"]
+            check_numbers(f"level {level['identifier']!r}", x=x, y=y, height=height)
+        corners.append((x, y, y + height))
+    left = min((x for x, _, _ in corners), default=0)
+    top = min((y for _, y, _ in corners), default=0)
+    bottom = max((y for _, _, y in corners), default=0)
+    for level, (x, y, below) in zip(world["levels"], corners, strict=True):
+        lower, upper = (float(x - left), float(bottom - below)), (float(x - left), float(y - top))
+        yield _Saved(
+            str(level["identifier"]), level.get("iid", ""), lower, upper, pickle.dumps(level)
         )
-    if field.get("__type") == "Array<Point>":
-        one = {**field, "__type": "Point"}
-        return tuple(_value_of({**one, "__value": each}, corner, grid, height) for each in value)
-    return value
 
 
-def _rows(layer: dict[str, Any], values: _Values, where: str) -> list[list[int]]:
+def _list(raw: dict[str, Any], name: str) -> list[Any]:
+    """Return a list, or an empty one if the file has none, or null."""
+    return raw.get(name) or []
+
+
+# -- the arguments --
+
+
+def _checked_place(place: Sequence[float]) -> Point:
+    try:
+        x, y = (float(number) for number in place)
+    except (TypeError, ValueError):
+        raise TypeError(f"place={place!r} must be two numbers, as (0, 0)") from None
+    check_numbers("place", x=x, y=y)
+    return x, y
+
+
+def _level_named(levels: list[_Saved], name: str | None, file: Path) -> _Saved:
+    """Return the level of a name or an iid, or the only one for None."""
+    if name is None and len(levels) == 1:
+        return levels[0]
+    found = [level for level in levels if name and name in (level.name, level.iid)]
+    if len(found) != 1:
+        count = "several levels" if found else "no level"
+        known = sorted(level.name for level in levels)
+        raise ValueError(f"{file} has {count} {name!r}; it has {known}")
+    return found[0]
+
+
+def _by_value(
+    cells: Mapping[str, Mapping[str, Any]], layers: Mapping[int, _LayerDef], file: Path
+) -> dict[Value, Mapping[str, Any]]:
+    """Return the properties of each value that `cells` names, those of its most precise key."""
+    meanings = _meanings(layers)
+    found: dict[Value, tuple[int, Mapping[str, Any]]] = {}
+    for key, properties in cells.items():
+        if key not in meanings:
+            grids = [layer for layer in layers.values() if layer.values]
+            known = [f"{layer.name}: {[*layer.values.values()]}" for layer in grids]
+            raise ValueError(
+                f"cells names {key!r}; {file} has these layers, with these values: "
+                f"{', '.join(known)}"
+            )
+        by_rank = meanings[key]
+        if any(values != by_rank[min(by_rank)] for values in by_rank.values()):
+            kinds = " and ".join(_MEANINGS[rank] for rank in sorted(by_rank))
+            every = set().union(*by_rank.values())
+            exact = [
+                f"{layer.name}.{name}"
+                for uid, layer in layers.items()
+                for number, name in layer.values.items()
+                if (uid, number) in every
+            ]
+            raise ValueError(
+                f"cells names {key!r}, which is {kinds} in {file}; name one of {exact}"
+            )
+        rank = max(by_rank)
+        named: set[Value] = {*by_rank[rank]}
+        if 0 in by_rank:
+            named |= {(uid, None) for uid, layer in layers.items() if layer.name == key}
+        for value in named:
+            if value not in found or found[value][0] < rank:
+                found[value] = rank, properties
+    return {value: properties for value, (_, properties) in found.items()}
+
+
+def _meanings(layers: Mapping[int, _LayerDef]) -> dict[str, dict[int, set[tuple[int, int]]]]:
+    """Return the values that each key may name, by how precise the key is: see `_MEANINGS`."""
+    found: dict[str, dict[int, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
+    for uid, layer in layers.items():
+        if layer.name:
+            found[layer.name][0] |= {(uid, number) for number in layer.values}
+        for number, name in layer.values.items():
+            for rank, key in ((1, layer.groups[number]), (2, name)):
+                if key:
+                    found[key][rank].add((uid, number))
+                if key and layer.name:
+                    found[f"{layer.name}.{key}"][rank + 2].add((uid, number))
+    return found
+
+
+# -- the level --
+
+
+def _layers(
+    raw: dict[str, Any],
+    project: _Project,
+    asked: Mapping[Value, Mapping[str, Any]],
+    categories: Mapping[str, int],
+) -> Iterator[TileLayer]:
+    """Yield the IntGrid layers of a level, the lowest first."""
+    n = 0
+    for layer in reversed(raw["layerInstances"]):  # the file begins with the front layer
+        where = f"layer {layer['__identifier']!r}"
+        corner, grid = _corner_and_grid(layer, project, where)
+        rows = _rows(layer, where)
+        if not rows:
+            continue
+        uid = layer["layerDefUid"]
+        if uid not in project.layers and any(map(any, rows)):
+            raise ValueError(
+                f"{where} is made after a layer {uid}, which the project does not define"
+            )
+        kind = _kinds(uid, project.layers, asked, categories, where)
+        block = Block(0, 0, rows)
+        yield TileLayer(layer["__identifier"], n, corner, (grid, grid), [block], kind)
+        n += 1
+
+
+def _corner_and_grid(layer: dict[str, Any], project: _Project, where: str) -> tuple[Point, float]:
+    """Return the upper left corner of a layer, in pixels, and the size of its cells."""
+    uid = layer.get("layerDefUid")
+    x, y = project.layers[uid].offset if uid in project.layers else (0, 0)
+    # LDtk writes the sum since 0.5.
+    x = layer.get("__pxTotalOffsetX", x + layer.get("pxOffsetX", 0))
+    y = layer.get("__pxTotalOffsetY", y + layer.get("pxOffsetY", 0))
+    grid = layer["__gridSize"]
+    check_numbers(where, x=x, y=y, width=grid)
+    return (float(x), float(y)), float(grid)
+
+
+def _rows(layer: dict[str, Any], where: str) -> list[list[int]]:
     """Return the values of a layer's cells, row by row; none if it is no IntGrid."""
-    grid, n_columns, n_rows = layer["intGridCsv"], layer["__cWid"], layer["__cHei"]
-    # Layers of other kinds have none.
-    if len(grid) != n_columns * n_rows and (grid or layer.get("__type") == "IntGrid"):
-        raise ValueError(f"{where} is {n_columns} x {n_rows} cells large and has {len(grid)}")
+    n_columns, n_rows = layer["__cWid"], layer["__cHei"]
     if not (type(n_columns) is type(n_rows) is int and min(n_columns, n_rows) >= 0):
         raise ValueError(
             f"{where} is {n_columns!r} x {n_rows!r} cells large; both must be whole numbers, "
             "0 or more"
         )
-    uid = layer["layerDefUid"]
-    if any(grid) and uid not in values:
-        raise ValueError(f"{where} is made after a layer {uid}, which the project does not define")
-    return [grid[start : start + n_columns] for start in range(0, len(grid), n_columns or 1)]
+    n_cells = n_columns * n_rows
+    is_grid = layer.get("__type") == "IntGrid"
+    numbers = layer.get("intGridCsv")
+    if numbers is None:
+        numbers = _dense(_list(layer, "intGrid"), n_cells, where) if is_grid else []
+    # Layers of other kinds have none.
+    if len(numbers) != n_cells and (numbers or is_grid):
+        raise ValueError(f"{where} is {n_columns} x {n_rows} cells large and has {len(numbers)}")
+    return [numbers[start : start + n_columns] for start in range(0, len(numbers), n_columns or 1)]
+
+
+def _dense(some: list[dict[str, int]], n_cells: int, where: str) -> list[int]:
+    """Return the values of all cells; before LDtk 0.8 a file lists those that have one, from 0."""
+    if n_cells > _MOST_CELLS:
+        raise ValueError(f"{where} has {n_cells} cells, more than {_MOST_CELLS}")
+    numbers = [0] * n_cells
+    for cell in some:
+        if not 0 <= cell["coordId"] < n_cells:
+            raise ValueError(f"{where} has no cell {cell['coordId']!r}, only {n_cells} cells")
+        numbers[cell["coordId"]] = cell["v"] + 1
+    return numbers
 
 
 def _kinds(
-    layer: dict[str, Any],
-    values: _Values,
-    cells: Mapping[str, Mapping[str, Any]],
+    uid: int,
+    layers: Mapping[int, _LayerDef],
+    asked: Mapping[Value, Mapping[str, Any]],
     categories: Mapping[str, int],
     where: str,
 ) -> Callable[[int], Kind]:
     """Return a function that returns what a value is in a layer."""
-    uid = layer["layerDefUid"]
+    names = layers[uid].values if uid in layers else {}
 
     @cache
     def kind(number: int) -> Kind:
-        name = _name(values, uid, number)
-        properties = dict(cells.get(name, {}))
+        name = names.get(number) or str(number)
+        properties = dict(asked.get((uid, number), asked.get((uid, None), {})))
         owner = f"cell {name!r} in {where}"
         if is_solid(properties, owner) is False:
             return Kind(name, properties)
@@ -258,3 +501,79 @@ def _kinds(
         return Kind(name, properties, (part,), {part: made})
 
     return kind
+
+
+def _objects(
+    raw: dict[str, Any], project: _Project, categories: Mapping[str, int], frame: Frame
+) -> Iterator[LevelObject]:
+    """Yield the entities of a level."""
+    n = 0
+    for layer in reversed(raw["layerInstances"]):
+        where = f"layer {layer['__identifier']!r}"
+        (x, y), grid = _corner_and_grid(layer, project, where)
+
+        def point(cx: float, cy: float, x: float = x, y: float = y, grid: float = grid) -> Point:
+            return frame.to_world(x + (cx + 0.5) * grid, y + (cy + 0.5) * grid)
+
+        for thing in _list(layer, "entityInstances"):
+            n += 1
+            thing = {"iid": "", **project.entities.get(thing.get("defUid"), {}), **thing}
+            called = f"entity {thing['__identifier']} ({thing['iid'] or 'no iid'})"
+            fields = {
+                field["__identifier"]: _value_of(field, point)
+                for field in _list(thing, "fieldInstances")
+            }
+            left, top = _two_numbers(thing, "px", called)
+            pivot_x, pivot_y = _two_numbers(thing, "__pivot", called)
+            wide, high = thing["width"], thing["height"]
+            check_numbers(called, width=wide, height=high)
+            centre = frame.to_world(
+                x + left + (0.5 - pivot_x) * wide, y + top + (0.5 - pivot_y) * high
+            )
+            solid, traits = _body(fields, called, categories)
+            found = LevelObject(
+                n, thing["iid"], thing["__identifier"], layer["__identifier"],
+                centre, (wide / 2, high / 2), fields, 0, traits, solid,
+            )  # fmt: skip
+            check_place(found)
+            yield found
+
+
+def _two_numbers(raw: dict[str, Any], name: str, owner: str) -> Point:
+    found = raw[name]
+    if not (isinstance(found, (list, tuple)) and len(found) == 2):
+        raise ValueError(f"{owner} has {name}={found!r}; it must be two numbers")
+    check_numbers(owner, **{f"{name}[{n}]": number for n, number in enumerate(found)})
+    return found[0], found[1]
+
+
+def _body(
+    fields: Mapping[str, Any], called: str, categories: Mapping[str, int]
+) -> tuple[bool, tuple[Factory, ...]]:
+    """Return whether its fields make an entity a body, and functions that make its components.
+
+    If a field has a wrong value for that, there is one function, which raises a ValueError: an
+    entity that becomes no body may have such a field for purposes of the game.
+    """
+    asked = {name: value for name, value in fields.items() if value is not None}
+    try:
+        return bool(is_solid(asked, called)), traits_of(asked, called, categories)
+    except ValueError as error:
+        return False, (partial(_refuse, f"{error}; or give a field of the game another name"),)
+
+
+def _refuse(words: str) -> None:
+    raise ValueError(words)
+
+
+def _value_of(field: dict[str, Any], point: Callable[[float, float], Point]) -> Any:
+    """Return the value of a field; points, which LDtk counts in cells, as points of the world."""
+    value, type = field["__value"], field.get("__type")
+    if value is None:
+        return None
+    if type == "Array<Point>":
+        return tuple(_value_of({**field, "__type": "Point", "__value": at}, point) for at in value)
+    if type == "Point":
+        check_numbers(f"field {field['__identifier']!r}", cx=value["cx"], cy=value["cy"])
+        return point(value["cx"], value["cy"])
+    return value

@@ -1,26 +1,34 @@
 """Levels, whichever editor has saved them: boxes of tiles, objects, and entities made of them.
 
-A level counts upwards from its bottom-left corner, one unit a pixel.
+A level counts upwards from its bottom-left corner, one unit a pixel, or downwards from its top-left
+corner if it was loaded with `y_down`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from math import isfinite, nan
+from numbers import Integral
 from typing import Any, Literal, NamedTuple
 
 import esper
 
-from ecs_collide.components.basics import Extents, Fixed, Position
-from ecs_collide.levels.cells import Grid, Place
+from ecs_collide.components.basics import Extents, Position
+from ecs_collide.levels.cells import Grid, Place, Tiling
 from ecs_collide.levels.changes import (
+    NONE,
+    WHOLE,
+    Cells,
     Changes,
-    corner_of,
+    delete_cells,
     find_cells,
-    forget_cells,
     layer_named,
-    register_here,
+    put_in_world,
 )
+from ecs_collide.levels.frame import Point
+from ecs_collide.levels.streaming import Streaming, checked_region, let_go
 from ecs_collide.levels.things import (
     Entry,
     LevelObject,
@@ -28,6 +36,8 @@ from ecs_collide.levels.things import (
     Thing,
     made_by,
     made_for_tiles,
+    moved,
+    turned,
 )
 
 _FLIPS = 0xF0000000  # the four highest bits of a number say how Tiled flips the tile
@@ -63,10 +73,10 @@ class Tile(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """An object, or a shape of a tile, that is no box: a sentence, and the points of its outline.
+    """A body that was left out, mostly as no box: a sentence, and the points of its outline.
 
-    The points are in world units.  Those of a tile's shape are in pixels from the top left corner
-    of the tile, downwards.  An ellipse has the corners of the rectangle around it.
+    The points of an object are in world units.  Those of a tile's shape are in pixels from the top
+    left corner of the tile, downwards.  An ellipse has the corners of the rectangle around it.
     """
 
     reason: str
@@ -74,6 +84,34 @@ class Skipped(NamedTuple):
 
     def __str__(self) -> str:
         return self.reason
+
+
+class _Copy:
+    """A level at an offset: its grid, and what its file has, moved when it is first needed."""
+
+    def __init__(
+        self,
+        offset: Point,
+        grid: Grid,
+        boxes: tuple[tuple[SolidBox, ...], tuple[Place, ...]],
+        objects: tuple[LevelObject, ...],
+    ) -> None:
+        self.offset, self.grid = offset, grid.moved(offset)
+        self._boxes, self._objects = boxes, objects
+
+    @cached_property
+    def solids(self) -> tuple[SolidBox, ...]:
+        """The boxes of tiles."""
+        solids, places = self._boxes
+        return tuple(map(self.grid.box_at, places)) if any(self.offset) else solids
+
+    @cached_property
+    def objects(self) -> tuple[LevelObject, ...]:
+        """The objects, with the components of a world whose y grows as that of the grid."""
+        things = self._objects
+        if self.grid.frame.y_down:
+            things = tuple(replace(thing, traits=turned(thing.traits)) for thing in things)
+        return tuple(moved(thing, self.offset) for thing in things) if any(self.offset) else things
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,41 +122,118 @@ class Level:
     ----------
     size : tuple of 2 floats
         Width and height in world units; an infinite map may reach beyond it on all sides.
-    solids : tuple of SolidBox
-        The boxes of all tiles that are bodies; no two of the same type and properties
-        overlap.
-    objects : tuple of LevelObject
-        All objects, in the order of the file.
     properties : mapping
         The map's own custom properties.
     map : object
-        The parsed file: layers, pictures, colours.
+        The file as Tiled or LDtk saves it in JSON: layers, pictures, colours.
     skipped : tuple of Skipped
-        The objects, and the shapes of tiles, that were skipped because they are not boxes.
+        The shapes of tiles, and the solid objects, that make no body because they are no boxes.
     key : str
         Its file, and its name in an LDtk project: tells levels of one world apart.
+
+    Notes
+    -----
+    All points of a level, except those of `skipped` and `map`, count from the place where it lies
+    in the current world.  That is the one that its file gives, plus the `offset` with which it was
+    created there.
     """
 
     size: tuple[float, float]
-    solids: tuple[SolidBox, ...]
-    objects: tuple[LevelObject, ...]
+    _solids: tuple[SolidBox, ...] = field(repr=False)
+    _objects: tuple[LevelObject, ...] = field(repr=False)
     properties: Mapping[str, Any]
     map: Any
     skipped: tuple[Skipped, ...] = ()
     key: str = ""
     _grid: Grid = field(default_factory=Grid, repr=False, compare=False)
     _places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
-    _tables: dict[str, Mapping[str, Entry]] = field(default_factory=dict, repr=False, compare=False)
+    _home: Point | None = field(default=None, repr=False)  # where `at` has put it
+    _tiling: Tiling = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
+    # By world: the tables by offset, in the order of creation, and the copy that was used last.
+    _tables: dict[str, dict[Point, Mapping[str, Entry]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
+    _copies: dict[str, _Copy] = field(default_factory=dict, repr=False, compare=False)
 
-    def _things(self) -> Iterator[Thing]:
-        yield from self.solids
-        yield from self.objects
+    def __post_init__(self) -> None:
+        if self._tiling is None:
+            object.__setattr__(self, "_tiling", Tiling(self._grid, self._places))
+
+    # -- where it lies --
+
+    def at(self, offset: Sequence[float]) -> Level:
+        """Return the same level at another place: each of its points is moved by `offset`.
+
+        Copies at different offsets exist in a world beside each other.  Each has its own changes.
+        An offset from a level that is the result of `at` counts from there.
+
+        Raises
+        ------
+        ValueError
+            `offset` is not 2 finite numbers.
+        """
+        home = self._from_home(_checked_offset(offset))
+        return replace(self, _home=home, _tables={}, _copies={})
+
+    def _from_home(self, offset: Point) -> Point:
+        x, y = self._home or (0.0, 0.0)
+        return x + offset[0], y + offset[1]
+
+    def _states(self) -> list[Cells]:
+        """Return the states in the current world, of this version of the file if there are any."""
+        found = find_cells(self.key)
+        return [cells for cells in found if cells.digest == self._tiling.digest] or found
+
+    def _find(self) -> tuple[Point, Cells | None]:
+        """Return the offset in the current world, and the state there, if any."""
+        there = {cells.offset: cells for cells in self._states()}
+        known = self._tables.get(esper.current_world, {})
+        home = self._from_home((0.0, 0.0))
+        for offset in (*reversed(known), home):
+            if offset in there:
+                return offset, there[offset]
+        if there and not known and self._home is None:  # such as after a restore
+            if len(there) > 1:
+                raise ValueError(
+                    f"this world has {self.key!r} at {sorted(there)}: level.at(offset) is one of "
+                    "these"
+                )
+            return there.popitem()
+        return home, None
+
+    def _copy_at(self, offset: Point) -> _Copy:
+        found = self._copies.get(esper.current_world)
+        if found is None or found.offset != offset:
+            boxes = self._solids, self._places
+            found = _Copy(offset, self._grid, boxes, self._objects)
+            self._copies[esper.current_world] = found
+        return found
+
+    @property
+    def _here(self) -> _Copy:
+        return self._copy_at(self._find()[0])
+
+    @property
+    def solids(self) -> tuple[SolidBox, ...]:
+        """The boxes of all tiles that are bodies in the file.
+
+        No two of the same type and properties overlap.
+        """
+        return self._here.solids
+
+    @property
+    def objects(self) -> tuple[LevelObject, ...]:
+        """All objects, in the order of the file."""
+        return self._here.objects
 
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
         """The lower and the upper corner of the map and all that is in it, as a camera needs it."""
-        corners = [(0.0, 0.0), self.size]
-        for thing in self._things():
+        here = self._here
+        corners: list[Point] = [here.grid.frame.to_world(0.0, 0.0)]
+        corners.append(here.grid.frame.to_world(*self.size))
+        things: tuple[Thing, ...] = (*here.solids, *here.objects)
+        for thing in things:
             (x, y), (wide, high) = thing.centre, thing.half
             corners += [(x - wide, y - high), (x + wide, y + high)]
             corners += getattr(thing, "points", ())
@@ -145,7 +260,7 @@ class Level:
 
     def to_world(self, x: float, y: float) -> tuple[float, float]:
         """Return the world point of a point given in the map's pixels, downwards."""
-        return self._grid.frame.to_world(x, y)
+        return self._here.grid.frame.to_world(x, y)
 
     def to_cell(self, x: float, y: float, layer: str | None = None) -> tuple[int, int]:
         """Return the column and the row of the cell at a point of the world.
@@ -153,9 +268,11 @@ class Level:
         Columns count to the right, and rows downwards, as the editor counts them.  `layer` is
         needed if the level has several tile layers.
         """
-        ours = self._grid.layers[layer_named(self._grid, layer)]
-        column, row = corner_of(self._grid, ours, x, y)
+        grid = self._here.grid
+        column, row = grid.to_cells(grid.layers[layer_named(grid, layer)], x, y)
         return int(column // 1), int(row // 1)
+
+    # -- its tiles --
 
     def tile_at(self, where: int | Sequence[float], layer: str | None = None) -> Tile | None:
         """Return the tile at a point of the world, or at the `Position` of an entity, or None.
@@ -172,21 +289,21 @@ class Level:
             The only layer to search.
         """
         x, y = esper.component_for_entity(where, Position).xy if isinstance(where, int) else where
-        grid = self._grid
-        found = find_cells(self.key)
-        changed = {} if found is None else found.changes
+        offset, cells = self._find()
+        grid = self._copy_at(offset).grid
+        changed = {} if cells is None else cells.changes
         one = None if layer is None else layer_named(grid, layer)
         numbers = range(len(grid.layers))[::-1] if one is None else (one,)
         for dx, dy in _AROUND:
             for n in numbers:
                 ours = grid.layers[n]
-                column, row = corner_of(grid, ours, x, y)
+                column, row = grid.to_cells(ours, x, y)
                 at = int((column + dx) // 1), int((row + dy) // 1)
                 number = changed.get((n, *at))
                 number = ours.number(*at) if number is None else number
                 if number:
                     kind = ours.kind(number)
-                    centre = self.to_world(
+                    centre = grid.frame.to_world(
                         ours.corner[0] + (at[0] + 0.5) * ours.cell[0],
                         ours.corner[1] + (at[1] + 0.5) * ours.cell[1],
                     )
@@ -194,12 +311,14 @@ class Level:
                     return Tile(ours.name, *at, plain, kind.type, kind.properties, centre)
         return None
 
-    def set_cell(self, column: int, row: int, number: int = 0, layer: str | None = None) -> None:
+    def set_cell(
+        self, column: int, row: int, number: int | str = 0, layer: str | None = None
+    ) -> None:
         """Put a tile into a cell, or clear it; see `set_cells`."""
         self.set_cells([(column, row)], number, layer)
 
     def set_cells(
-        self, cells: Iterable[tuple[int, int]], number: int = 0, layer: str | None = None
+        self, cells: Iterable[tuple[int, int]], number: int | str = 0, layer: str | None = None
     ) -> None:
         """Put the same tile into some cells, or clear them, in the current world.
 
@@ -208,34 +327,37 @@ class Level:
         of `create` has for the type.  The old ones are deleted, with what the game added to them.
         Nothing is done about bodies in the way of a new tile.  `Space.query` finds them.
 
-        Snapshots hold the change, if the space was installed before it, and `tile_at` knows it.
-        `solids` and `map` stay as the file has them.
+        Before `create` or the first `stream` it only sets the numbers, from which these then make
+        the boxes.  Snapshots hold the change, and `tile_at` knows it.  `solids` and `map` stay as
+        the file has them.
 
         Parameters
         ----------
         cells : iterable of (int, int)
             Columns and rows, as from `to_cell` and in `Tile`.  Cells outside of the map may be
             cleared, and get tiles only if the map is infinite.
-        number : int
-            Of the tile, as in `Tile`; 0 clears the cells.
+        number : int or str
+            Of the tile, as in `Tile`, or its symbol in a level of `from_grid`; 0 clears the cells.
         layer : str
             The name of a tile layer; optional if there is only one.
 
         Raises
         ------
         ValueError
-            There is no such layer, no such tile, or no such cell.  Nothing is changed.
+            There is no such layer, no such tile, or no such cell.  Or the boxes in the world are
+            from another version of the file; see `resume`.  Nothing is changed.
         """
         n = layer_named(self._grid, layer)
         cells = [(int(column), int(row)) for column, row in cells]
-        self._changes().put(n, cells, int(number))
+        self._changes().put(n, cells, _number_of(self._grid.layers[n].symbols, number))
 
     def stream(
         self,
-        min: tuple[float, float],
-        max: tuple[float, float],
+        min: Sequence[float] | None = None,
+        max: Sequence[float] | None = None,
         table: Mapping[str, Entry] | None = None,
         *,
+        regions: Iterable[tuple[Sequence[float], Sequence[float]]] = (),
         chunk: int = 16,
         at_most: int = 1,
     ) -> int:
@@ -244,12 +366,18 @@ class Level:
         Tiles are created and deleted in chunks, nearest first, instead of `create_solids`.
         Changed tiles stay as they are.  ``create(table, tiles=False)`` creates the objects.
 
+        Bodies with a `Velocity` wait where the level is not loaded.  They get `Disabled` when they
+        are within a cell of a chunk that has tiles and is not loaded, or would reach one within
+        1/30 s by their velocity.  When it is loaded, they go on.
+
         Parameters
         ----------
-        min, max : tuple of 2 floats
-            The corners of the region, such as the camera's with some margin.
+        min, max : sequence of 2 floats
+            The corners of the region, such as the camera's with some margin.  They may be infinite.
         table : mapping, optional
-            As in `create`, for the types of tiles.
+            As in `create`, for the types of tiles; by default the last one that was given.
+        regions : iterable of (min, max)
+            Instead of these corners, those of several regions, such as of a split screen.
         chunk : int
             The sides of a chunk, in cells.
         at_most : int
@@ -264,32 +392,73 @@ class Level:
         ------
         ValueError
             The world has all tiles of the level already, or chunks of another size; or `chunk` or
-            `at_most` is below 1.
+            `at_most` is below 1.  A corner is not 2 numbers, or `min` is above `max`.  Or the boxes
+            in the world are from another version of the file; see `resume`.
         """
         if chunk < 1 or at_most < 1:
             raise ValueError(f"stream(chunk={chunk!r}, at_most={at_most!r}) must be 1 or more")
-        self._tables[esper.current_world] = {} if table is None else table
-        return self._changes().stream(min, max, chunk, at_most)
+        corners = [*regions] if min is None and max is None else [(min, max)]
+        if not corners or (min is not None and [*regions]):
+            raise ValueError("stream() takes either min and max, or regions=[(min, max), ...]")
+        wanted = [checked_region(*region) for region in corners]
+        changes = self._changes(table)
+        cells = changes.cells
+        if cells.side == NONE:
+            cells.cut_in_chunks(chunk)
+        elif cells.side != chunk:
+            have = f"chunks of {cells.side}" if cells.side else "all of its tiles"
+            raise ValueError(
+                f"the level has {have} in this world already, and cannot have chunks of {chunk}"
+            )
+        return Streaming(changes, chunk).update(wanted, at_most)
 
-    def _changes(self) -> Changes:
-        table = self._tables.get(esper.current_world, {})
-        return Changes(self.key, self._grid, zip(self.solids, self._places, strict=True), table)
+    def _changes(self, table: Mapping[str, Entry] | None = None) -> Changes:
+        """Return the changes in the current world; their state is created if there is none."""
+        offset, cells = self._find()
+        if cells is None:
+            cells = Cells(self.key, offset, self._tiling.digest)
+            put_in_world(cells)
+        if cells.side != NONE and cells.digest != self._tiling.digest:
+            raise ValueError(
+                f"the boxes of {self.key!r} in this world are from another version of the file: "
+                "level.resume(table) makes them again"
+            )
+        changes = self._changes_of(cells, table)
+        if cells.digest != self._tiling.digest:
+            changes.drop_boxes()  # of which there are none
+        return changes
 
-    def create_solids(self) -> list[int]:
+    def _changes_of(self, cells: Cells, table: Mapping[str, Entry] | None) -> Changes:
+        tables = self._tables.setdefault(esper.current_world, {})
+        if table is None:
+            if cells.offset not in tables and cells.types:
+                raise ValueError(
+                    f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
+                    "components from a table: give level.resume(table) the table of create"
+                )
+            table = tables.get(cells.offset, {})
+        self._use(cells, table)
+        return Changes(self._tiling, self._copy_at(cells.offset).grid, table, cells)
+
+    def _use(self, cells: Cells, table: Mapping[str, Entry]) -> None:
+        """Remember the table for the boxes of a copy."""
+        self._tables.setdefault(esper.current_world, {})[cells.offset] = table
+        types = [name for name in self._tiling.types if name in table]
+        if types != cells.types:
+            cells.types = types
+            cells.change()
+
+    # -- its entities --
+
+    def create_solids(self, *, offset: Sequence[float] = (0.0, 0.0)) -> list[int]:
         """Create an entity for each box of `solids`, with the components for its properties.
 
         They are created in the current esper world and are `Fixed`: walls, whose components are
         read once.  Use the returned ids to add components.  Remove `Fixed` from boxes that the
-        game moves or changes.
+        game moves or changes.  `offset` is as in `create`.
         """
-        self._begin({})
-        return [esper.create_entity(*box.components(), Fixed()) for box in self.solids]
-
-    def _begin(self, table: Mapping[str, Entry]) -> None:
-        """Prepare to create the tiles as the file has them."""
-        self._tables[esper.current_world] = table
-        forget_cells(self.key)
-        register_here()
+        copy = self._copy_at(self._from_home(_checked_offset(offset)))
+        return [entity for _, entity in self._create(copy, {}, [*_planned(copy, {})], [])]
 
     def create(
         self,
@@ -297,6 +466,7 @@ class Level:
         *,
         unknown: Literal["refuse", "skip"] = "refuse",
         tiles: bool = True,
+        offset: Sequence[float] = (0.0, 0.0),
     ) -> list[tuple[SolidBox | LevelObject, int]]:
         """Create the entities of the whole level: its tiles, and its objects by their types.
 
@@ -307,7 +477,8 @@ class Level:
 
             - a class, called without arguments: ``"coin": Coin``,
             - a function, called with the `LevelObject` or `SolidBox`, that returns a
-              component, several of them in a tuple or list, or None to make no entity,
+              component, several of them in a tuple or list, or None to make no entity; an
+              empty tuple adds no component to the body of a tile or of a solid object,
             - several classes and functions in a tuple or list,
             - None: no entity is made for this type.
 
@@ -321,6 +492,9 @@ class Level:
             `Velocity`, `Growth`, `Attached` or a response.
         tiles : bool
             Whether to create the tiles too, or only the objects.
+        offset : sequence of 2 floats
+            How far from its place in the file the level lies, for each of its points.  Its other
+            methods count from there in this world too, until it is created elsewhere.  See `at`.
 
         Returns
         -------
@@ -332,7 +506,8 @@ class Level:
         ------
         ValueError
             A type is not in the table, or a point should be a body and the table gives it no
-            `Extents`.
+            `Extents`.  The table makes no component for an object that is not solid, which would be
+            an invisible wall.
         TypeError
             An entry of the table is something else, such as a component; or a function of the
             table returns something other than components, such as a class.
@@ -345,12 +520,11 @@ class Level:
         table = {} if table is None else table
         if not isinstance(table, Mapping):
             raise TypeError(f"table={table!r} must map types to classes and functions")
+        copy = self._copy_at(self._from_home(_checked_offset(offset)))
         plan: list[tuple[Thing, list[object]]] = []
-        for thing in self._things() if tiles else self.objects:
+        for thing in copy.objects:
             more: list[object] | None
-            if isinstance(thing, SolidBox):
-                more = made_for_tiles(table, thing)
-            elif thing.type in table:
+            if thing.type in table:
                 more = made_by(table[thing.type], thing)
             elif thing.type and unknown == "refuse":
                 raise ValueError(
@@ -361,13 +535,145 @@ class Level:
                 more = [] if thing.solid and not thing.type else None
             if more is None:
                 continue
+            if not more and not thing.solid:
+                raise ValueError(
+                    f"{thing} would be an invisible wall, because the table makes no component "
+                    f"for {thing.type!r}: return None to make no entity"
+                )
             parts = [*thing.components(), *more]
             if not any(isinstance(part, Extents) for part in parts):
+                fault = thing.fault or "is a point"
+                skip = "; load(no_box='skip') leaves it out" if thing.solid else ""
                 raise ValueError(
-                    f"{thing} is a point, which is no body: draw a rectangle, or let the table "
-                    f"give {thing.type!r} Extents"
+                    f"{thing} cannot be a body, because it {fault}: draw an upright rectangle, or "
+                    f"let the table give {thing.type!r} Extents{skip}"
                 )
             plan.append((thing, parts))
-        if tiles:
-            self._begin(table)
-        return [(thing, esper.create_entity(*parts)) for thing, parts in plan]
+        return self._create(copy, table, [*_planned(copy, table)] if tiles else None, plan)
+
+    def _create(
+        self,
+        copy: _Copy,
+        table: Mapping[str, Entry],
+        tiles: list[tuple[int, list[object]]] | None,
+        objects: list[tuple[Thing, list[object]]],
+    ) -> list[tuple[SolidBox | LevelObject, int]]:
+        """Create what is planned: tiles by their numbers, and objects, with components."""
+        digest = self._tiling.digest
+        found = [
+            cells
+            for cells in find_cells(self.key)
+            if cells.offset == copy.offset and (cells.side == NONE or cells.digest == digest)
+        ]
+        cells = found[-1] if found else Cells(self.key, copy.offset, digest)
+        is_new = not found or (tiles is not None and cells.side != NONE)
+        if is_new:
+            if found and not any(map(esper.entity_exists, cells)):
+                delete_cells(cells)  # the game has deleted all of it by hand
+            cells = Cells(self.key, copy.offset, digest)
+        tables = self._tables.setdefault(esper.current_world, {})
+        tables.pop(copy.offset, None)  # the last one created is the last one in the dict
+        self._use(cells, table)
+        changes = Changes(self._tiling, copy.grid, table, cells)
+        if cells.digest != digest:
+            changes.drop_boxes()  # of which there are none, only changed cells
+        pairs: list[tuple[SolidBox | LevelObject, int]] = []
+        if tiles is not None:
+            made = changes.create_all(tiles)
+            pairs = [(copy.solids[n], each) for (n, _), each in zip(tiles, made, strict=True)]
+            if cells.changes:
+                pairs = [pair for pair in pairs if esper.entity_exists(pair[1])]
+                pairs += [(copy.grid.box_at(place), each) for each, place in cells.boxes.items()]
+        for thing, parts in objects:
+            pairs.append((thing, esper.create_entity(*parts)))
+            cells.add_object(pairs[-1][1])
+        if is_new:
+            put_in_world(cells)
+        return pairs
+
+    def unload(self, *, keep_changes: bool = False) -> None:
+        """Delete what the level has made in the current world: tiles and objects.
+
+        It works after any changes, in handlers too, and deletes as `esper.delete_entity` does.
+        Entities that the game has created stay, and bodies that wait for a chunk go on.  It does
+        nothing if the world has none of the level.
+
+        Parameters
+        ----------
+        keep_changes : bool
+            Whether the next `create` or `stream` in this world makes the tiles as they are now, and
+            not as in the file.
+        """
+        offset, last = self._find()
+        for cells in self._states():
+            if cells.offset == offset:
+                for entity in filter(esper.entity_exists, cells):
+                    esper.delete_entity(entity)
+                let_go(cells)
+                cells.forget_entities()
+                if cells is not last or not (keep_changes and cells.changes):
+                    delete_cells(cells)
+
+    def resume(self, table: Mapping[str, Entry] | None = None) -> None:
+        """Take over the level that a restored snapshot has brought into the current world.
+
+        A snapshot holds the entities and the changed cells of a level, and no functions.  So a
+        program that restores one without a call of `create` gives the table here, for boxes that
+        changes make.  If the file has changed since, its tiles are made again from the new file,
+        with the changed cells that it still has, and their old entities are deleted.  Objects stay
+        as they were saved.
+
+        Raises
+        ------
+        ValueError
+            The world has none of the level.
+        TypeError, Exception
+            As from `create`.  In these cases nothing is changed.
+        """
+        _, cells = self._find()
+        if cells is None:
+            raise ValueError(
+                f"this world has nothing of {self.key!r} that could be resumed: create() makes it"
+            )
+        changes = self._changes_of(cells, table)
+        if cells.digest != self._tiling.digest:
+            side, chunks = cells.side, sorted(cells.chunks)
+            planned = [*_planned(self._here, changes.table)] if side == WHOLE else []
+            changes.drop_boxes()
+            if side == WHOLE:
+                changes.create_all(planned)
+            elif side != NONE:
+                cells.cut_in_chunks(side)
+                streaming = Streaming(changes, side)
+                for chunk in chunks:
+                    streaming.load(chunk)
+        elif cells.side == WHOLE:
+            self._tiling.prepare()
+
+
+def _planned(copy: _Copy, table: Mapping[str, Entry]) -> Iterator[tuple[int, list[object]]]:
+    """Yield the number of each box of tiles that gets an entity, and its components."""
+    for n, box in enumerate(copy.solids):
+        more = made_for_tiles(table, box)
+        if more is not None:
+            yield n, [*box.components(), *more]
+
+
+def _checked_offset(offset: Sequence[float]) -> Point:
+    try:
+        x, y = map(float, offset)
+    except (TypeError, ValueError):
+        x = y = nan
+    if not (isfinite(x) and isfinite(y)):
+        raise ValueError(f"offset={offset!r} must be 2 finite numbers, as (160, 0)")
+    return x, y
+
+
+def _number_of(symbols: Mapping[Hashable, int], number: Hashable) -> int:
+    """Return the number of a tile that is given by it or by its symbol."""
+    if number in symbols:
+        return symbols[number]
+    if not isinstance(number, Integral):
+        known = sorted(map(repr, symbols)) or "none, only numbers"
+        raise ValueError(f"no tile has the symbol {number!r}; there are {known}")
+    return int(number)

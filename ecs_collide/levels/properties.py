@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from numbers import Integral
 from typing import Any
@@ -58,6 +58,45 @@ def check_names(properties: object, argument: str) -> None:
     for name in properties:
         if name not in HANDED_DOWN:
             raise ValueError(f"{argument} has {name!r}; it may have {list(HANDED_DOWN)}")
+
+
+class ByName:
+    """Properties that a game gives in code to things of a level: layers, tiles or objects.
+
+    A key is a name of a thing, or the name and the value of another property that it has.
+    `argument` is the argument of `load` that gives them, for errors.
+    """
+
+    def __init__(self, argument: str, given: Mapping[Any, Mapping[str, Any]] | None) -> None:
+        self.argument, self.given = argument, {} if given is None else given
+        if not isinstance(self.given, Mapping):
+            raise TypeError(f"{argument}={given!r} must map names to properties")
+        for key, properties in self.given.items():
+            if isinstance(key, tuple) and len(key) != 2:
+                raise ValueError(f"{argument} names {key!r}; a pair of name and value has two")
+            check_names(properties, f"{argument}[{key!r}]")
+        self._used: set[Any] = set()  # keys
+        self._known: set[str] = set()  # names and pairs of all things, as they are shown
+
+    def of(self, names: Iterable[Any], properties: Mapping[str, Any]) -> dict[str, Any]:
+        """Return the properties for a thing with some names; a later key precedes earlier ones."""
+        found: dict[str, Any] = {}
+        for key, stated in self.given.items():
+            known = list(names)
+            if isinstance(key, tuple):
+                known = [(key[0], properties[key[0]])] if key[0] in properties else []
+            self._known.update(map(repr, known))
+            if key in known:
+                self._used.add(key)
+                found.update(stated)
+        return found
+
+    def refuse_unknown(self) -> None:
+        """Raise ValueError for a key that no thing has had so far."""
+        for key in self.given:
+            if key not in self._used:
+                known = ", ".join(sorted(self._known)) or "none"
+                raise ValueError(f"{self.argument} names {key!r}; the names of the map: {known}")
 
 
 def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -14,6 +14,16 @@ NESTED = "its parts are nested too deep; some hundred levels can be read"
 """The error text for a file that leads to a RecursionError."""
 
 
+class DamageError(ValueError):
+    """An error in a file that its program cannot have saved."""
+
+
+DAMAGE = (
+    LookupError, TypeError, AttributeError, ArithmeticError, ValueError, RecursionError
+)  # fmt: skip
+"""The errors that a damaged file can lead to."""
+
+
 @contextmanager
 def refuse_damage(path: Path, kind: str, named: str = "") -> Iterator[None]:
     """Turn any error that a damaged file leads to into a ValueError that names the file.
@@ -22,13 +32,29 @@ def refuse_damage(path: Path, kind: str, named: str = "") -> Iterator[None]:
     """
     try:
         yield
-    except (
-        LookupError, TypeError, AttributeError, ArithmeticError, ValueError, RecursionError
-    ) as error:  # fmt: skip
+    except DAMAGE as error:
+        if type(error) is ValueError and str(path) in str(error) and named in str(error):
+            raise  # it comes from a file that this one names
         if type(error) is ValueError:  # not one of JSON or of UTF-8
             raise ValueError(f"{path}{named}: {error}") from error
-        what = NESTED if isinstance(error, RecursionError) else repr(error)
-        raise ValueError(f"{path} is no {kind} has saved{named}: {what}") from error
+        raise ValueError(f"{path} is no {kind} has saved{named}: {_stated(error)}") from error
+
+
+@contextmanager
+def refuse_part(called: str) -> Iterator[None]:
+    """Turn any error that a damaged part leads to into a ValueError that names the part."""
+    try:
+        yield
+    except DAMAGE as error:
+        if type(error) is ValueError and str(error).startswith(called):
+            raise
+        raise ValueError(f"{called} cannot be read: {_stated(error)}") from error
+
+
+def _stated(error: Exception) -> str:
+    if isinstance(error, RecursionError):
+        return NESTED
+    return str(error) if type(error) in (ValueError, DamageError) else repr(error)
 
 
 def check_numbers(owner: str, **numbers: object) -> None:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from types import GeneratorType
 from typing import Any, ClassVar
 
@@ -19,6 +20,8 @@ from ecs_collide.components.basics import (
     Velocity,
 )
 from ecs_collide.components.dynamics import Attached
+from ecs_collide.components.surfaces import OneWay
+from ecs_collide.levels.frame import Point, WorldPoint
 from ecs_collide.levels.properties import Factory
 
 Entry = Callable[..., Any] | tuple[Callable[..., Any], ...] | list[Callable[..., Any]] | None
@@ -32,7 +35,7 @@ class SolidBox:
     Attributes
     ----------
     centre, half : tuple of 2 floats
-        In world units (pixels, upwards).
+        In world units.
     type : str
         The type of its tiles; empty if they have none.
     properties : mapping
@@ -61,7 +64,7 @@ class SolidBox:
 
 @dataclass(frozen=True, slots=True)
 class LevelObject:
-    """One object of an object layer: a rectangle, a point, a text, a tile or a line.
+    """One object of an object layer, whether it can be a body or not.
 
     Attributes
     ----------
@@ -73,7 +76,9 @@ class LevelObject:
     layer : str
         The name of its layer.
     centre, half : tuple of 2 floats
-        In world units (pixels, upwards).  A point has half sizes of zero.
+        Of the box around it, in world units.  Points have half sizes of zero, and lines too, which
+        lie at their first point.  A tile that has a shape in Tiled's tile collision editor has the
+        box of that shape.
     properties : mapping
         Custom properties by name; the object's own precede the properties of its tile.
     tile : int
@@ -81,9 +86,15 @@ class LevelObject:
     traits : tuple of callables
         Functions that make the components for its properties, its tile's and its layer's.
     solid : bool
-        Whether these properties make it a body.
+        Whether these properties, or a shape of its tile, make it a body.
     points : tuple of tuples of 2 floats
-        The points of a line, which a `Path` may lead through; empty for all other objects.
+        Its outline in the world: the points of a line, which a `Path` may lead through, or of a
+        polygon; the corners of other shapes, turned as in the editor.  Empty for a point, and for
+        the entities of LDtk.
+    shape : str
+        "rectangle", "ellipse", "capsule", "polygon", "polyline", "point", "text" or "tile".
+    fault : str
+        Why it cannot be a box, such as "is rotated by 45 degrees"; empty if it can be one.
     """
 
     id: int
@@ -97,6 +108,8 @@ class LevelObject:
     traits: tuple[Factory, ...] = ()
     solid: bool = False
     points: tuple[tuple[float, float], ...] = ()
+    shape: str = "rectangle"
+    fault: str = ""
 
     @property
     def is_point(self) -> bool:
@@ -106,9 +119,15 @@ class LevelObject:
     def components(self) -> tuple[object, ...]:
         """Return new components for an entity that fills the object and has its properties.
 
-        For a point there are no `Extents` among them.  The game gives them.
+        For a point, or another object that cannot be a box, there are no `Extents` among them.
+        The game gives them.
+
+        Raises
+        ------
+        ValueError
+            A property has an invalid value.
         """
-        size = () if self.is_point else (Extents(*self.half),)
+        size = () if self.fault or self.is_point else (Extents(*self.half),)
         return Position(*self.centre), *size, *(make() for make in self.traits)
 
     def __str__(self) -> str:
@@ -159,3 +178,43 @@ def made_for_tiles(table: Mapping[str, Entry], box: SolidBox) -> list[object] | 
     if made is not None and not any(isinstance(part, _NOT_FIXED) for part in made):
         made.append(Fixed())
     return made
+
+
+def moved(thing: LevelObject, offset: Point) -> LevelObject:
+    """Return an object elsewhere, with its points and those among its properties."""
+    places = ("centre", "points")
+    return replace(
+        thing,
+        **{
+            name: _moved(value, offset, name in places)
+            for name, value in ((each.name, getattr(thing, each.name)) for each in fields(thing))
+        },
+    )
+
+
+def _moved(value: Any, offset: Point, is_place: bool) -> Any:
+    """Return a value with its points of the world moved; all pairs of numbers if `is_place`."""
+    if isinstance(value, Mapping):
+        return {name: _moved(each, offset, False) for name, each in value.items()}
+    if type(value) not in (tuple, list, WorldPoint):
+        return value
+    is_pair = len(value) == 2 and all(isinstance(each, (int, float)) for each in value)
+    if isinstance(value, WorldPoint) or (is_place and is_pair):
+        return WorldPoint((value[0] + offset[0], value[1] + offset[1]))
+    return type(value)(_moved(each, offset, is_place) for each in value)
+
+
+def turned(traits: tuple[Factory, ...]) -> tuple[Factory, ...]:
+    """Return functions that make the same components for a world whose y grows downwards.
+
+    A `Slope` is the same, because its heights count along `Space.up`.
+    """
+    return tuple(partial(_turned, make) for make in traits)
+
+
+def _turned(make: Factory) -> object:
+    part = make()
+    if isinstance(part, OneWay) and part.normal is not None:
+        x, y, *_ = part.normal
+        part.normal = x, 0.0 - y
+    return part

@@ -1,31 +1,40 @@
 """Load levels drawn with Tiled: tiles become few boxes, objects become entities of the game.
 
->>> from ecs_collide import tiled                           # doctest: +SKIP
->>> level = tiled.load("level.tmx")                         # doctest: +SKIP
->>> made = level.create({"coin": (ec.Sensor, Coin), "start": None})  # doctest: +SKIP
+>>> from ecs_collide.levels import tiled                    # doctest: +SKIP
+>>> level = tiled.load("level.tmx", layers={"Walls": {"solid": True}})   # doctest: +SKIP
+>>> made = level.create({"coin": (ec.Sensor, Coin), "start": None})      # doctest: +SKIP
 
 Tiled counts downwards from the map's top, in pixels.  All results count upwards from the map's
 bottom-left corner, one unit a pixel.  The game draws the level; `Level.map` holds the whole
-parsed file.
+file, in the form of Tiled's JSON.
 """
 
 from __future__ import annotations
 
-import math
-from bisect import bisect_right
+import warnings
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple, NoReturn
 
 from ecs_collide.components.slope import Slope
 from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.level import Level, Skipped, Tile
-from ecs_collide.levels.outlines import Ramp, is_rectangle, ramp_of
+from ecs_collide.levels.outlines import (
+    Point,
+    Ramp,
+    box_around,
+    corners_of,
+    is_rectangle,
+    ramp_of,
+    turned,
+)
 from ecs_collide.levels.properties import (
+    ByName,
     Factory,
     checked_categories,
     handed_down,
@@ -33,37 +42,21 @@ from ecs_collide.levels.properties import (
     ramp_in,
     traits_of,
 )
-from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
+from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage, refuse_part
 from ecs_collide.levels.things import LevelObject, SolidBox
+from ecs_collide.levels.tiled_files import (
+    FLIPS,
+    Map,
+    Tileset,
+    called_object,
+    place_in_world,
+    read_map,
+)
+from ecs_collide.levels.tiled_formats import Raw, number_of, parts, properties_of, text_of
 
-try:
-    import pytiled_parser
-    from pytiled_parser import tiled_object as shapes
-
-    from ecs_collide.levels.tiled_files import FLIPS, n_places, read_map
-except ImportError as error:
-    raise ImportError(
-        'ecs_collide.levels.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"',
-        name="pytiled_parser",
-    ) from error
-
-__all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "load", "tile_number"]
-
-# Where a tile object's coordinates lie in its box, as shares of its width and height from the
-# top-left corner.
-_ANCHORS = {
-    "topleft": (0.0, 0.0),
-    "top": (0.5, 0.0),
-    "topright": (1.0, 0.0),
-    "left": (0.0, 0.5),
-    "center": (0.5, 0.5),
-    "right": (1.0, 0.5),
-    "bottomleft": (0.0, 1.0),
-    "bottom": (0.5, 1.0),
-    "bottomright": (1.0, 1.0),
-}
-
-_BOXES = "; only rectangles, points, texts and tiles are boxes"
+__all__ = [
+    "Level", "LevelObject", "Skipped", "SolidBox", "Tile", "load", "properties_of", "tile_number",
+]  # fmt: skip
 
 MAX_TILES = 2**20
 """How many tiles the layers of a map may have together, unless a game says otherwise.
@@ -75,20 +68,27 @@ The worst map with this number of tiles takes about 5 seconds and 320 MB.
 # layer and of a tile is written out, and a small map can have very many.
 _LARGEST_KINDS = 2**26
 
-# The bits of a tile number that say how the tile is flipped: by its diagonal first.
-_FLIP_X, _FLIP_Y, _FLIP_DIAGONALLY = 1 << 31, 1 << 30, 1 << 29
+# What an object is, by the name of what it has; a rectangle without any.
+_SHAPES = ("gid", "polygon", "polyline", "ellipse", "capsule", "point", "text")
+
+Properties = Mapping[str, Any]
 
 
 def load(
     path: str | Path,
     *,
     merge: bool = True,
-    no_box: Literal["refuse", "skip"] = "refuse",
+    no_box: Literal["warn", "skip", "refuse"] = "warn",
     categories: Mapping[str, int] | None = None,
+    layers: Mapping[Any, Properties] | None = None,
+    tiles: Mapping[Any, Properties] | None = None,
+    objects: Mapping[Any, Properties] | None = None,
+    world: str | Path | None = None,
+    y_down: bool = False,
     root: str | Path | None = None,
     max_tiles: int = MAX_TILES,
 ) -> Level:
-    """Read a Tiled map: TMX or JSON, infinite or not, with embedded or external tilesets.
+    """Read a Tiled map: TMX or JSON of any version, infinite or not.
 
     The property `solid` (type bool) of a tile layer or group, and of a tile in its tileset,
     decides which tiles are bodies:
@@ -102,10 +102,11 @@ def load(
     ============  ==========================================
 
     A solid tile fills its cell of the map's grid, even if its picture is larger or smaller.
-    A tile with shapes from Tiled's tile collision editor has these as bodies instead, and need not
-    be `solid`: rectangles, and polygons that are rectangles, flipped with the tile.  Their own
-    properties precede the tile's.  Hidden layers and objects count like all others.  An object
-    made from a template is read as Tiled shows it: the template, with the object's changes.
+    A tile with shapes from Tiled's tile collision editor has these as bodies instead, where Tiled
+    draws them, and need not be `solid`: rectangles, ramps, and polygons that are one of both.
+    Their own properties precede the tile's.  Hidden layers and objects count like all others, and
+    offsets of layers do, but not their parallax.  An object made from a template is read as Tiled
+    shows it: the template, with the object's changes.
 
     A map may come from a stranger.  `root` and `max_tiles` bound the files that it can open and
     the data that it can unpack and repeat.  Reading takes time and memory in proportion to them
@@ -141,17 +142,30 @@ def load(
     merge : bool
         Join tiles of the same type and properties into as few boxes as a greedy search finds;
         if false, each is a box.  In both cases the same points are solid.
-    no_box : "refuse" or "skip"
-        Whether to raise for an object, or a shape of a tile in a layer of bodies, that is not an
-        upright box, or to skip it and report it in `Level.skipped`.  Such are rotated boxes,
-        ellipses, capsules, solid lines, and polygons that are no upright rectangles.
+    no_box : "warn", "skip" or "refuse"
+        What happens with shapes of tiles that should be bodies and are no upright boxes: ellipses,
+        capsules, lines, points, and polygons or turned rectangles that are neither upright
+        rectangles nor ramps.  They are left out and listed in `Level.skipped`, with a warning or
+        without one; or a ValueError is raised.  With "skip" and "refuse" this applies to objects
+        that are `solid` too.  Otherwise `Level.create` raises for these.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
+    layers, tiles, objects : mapping
+        Properties of the table above by name, which precede those of the file:
+        ``layers={"Walls": {"solid": True}}``.  The names are those of layers and groups; types of
+        tiles, names of tilesets, "tileset:id" as Tiled shows the id, or numbers as in `Tile`; and
+        types or names of objects.  A pair ``("kind", "stone")`` stands for all that have another
+        property with this value.
+    world : str or Path
+        A `.world` file of Tiled that has the map.  The level then lies at its place in the world,
+        counted from the world's lower left corner.
+    y_down : bool
+        Count y downwards from the map's top left corner, for a game whose screen does so.
     root : str or Path
-        The folder in or below which every file lies that the map names, even after symbolic
-        links: tilesets, templates and pictures.  By default the folder of the map.  Tilesets and
-        templates are opened here, and must be regular files.  Pictures are opened by the game, if
-        at all, and need not exist.
+        The folder in or below which every file lies that is opened, even after symbolic links:
+        tilesets and templates, which must be regular files.  By default the working folder if the
+        map lies in it.  Otherwise it is the nearest folder that has `.git`, `pyproject.toml` or
+        another mark of a project, or the folder four above the map's.  Pictures are not opened.
     max_tiles : int
         How many tiles all layers and chunks may have together, with empty cells, and how many
         shapes all tiles.
@@ -164,26 +178,34 @@ def load(
         The file is not a map, or a part of it is damaged.  A file that it names lies outside of
         `root`, or is not a regular file.  Layers have more tiles than `max_tiles` or than they
         declare.  XML defines entities.  The map is not orthogonal.  It uses a tile that no tileset
-        has.  A template is saved as XML and the map as JSON, or the reverse.  A property has an
-        invalid value.  An object is not an upright box.  The message names the file, and the
-        layer and the object if one of them is at fault.
+        has.  A property of a body has an invalid value.  An argument names what the map does not
+        have.  The message names the file, and the layer and the object if one of them is at fault.
     TypeError
-        `categories` does not map names to numbers, or `max_tiles` is not a number.
+        An argument has the wrong type.
     """
     path = Path(path)
-    if no_box not in ("refuse", "skip"):
-        raise ValueError(f"no_box={no_box!r} must be 'refuse' or 'skip'")
+    if no_box not in ("warn", "skip", "refuse"):
+        raise ValueError(f"no_box={no_box!r} must be 'warn', 'skip' or 'refuse'")
     categories = checked_categories(categories)
     if not isinstance(max_tiles, int) or isinstance(max_tiles, bool):
         raise TypeError(f"max_tiles={max_tiles!r} must be a whole number")
-    parsed, capsules = read_map(LevelFiles(path, root), max_tiles)
-    if parsed.orientation != "orthogonal":
-        raise ValueError(
-            f"{path} is {parsed.orientation}; only the cells of an orthogonal map are boxes"
+    given = (("layers", layers), ("tiles", tiles), ("objects", objects))
+    by_name = {name: ByName(name, properties) for name, properties in given}
+    files = LevelFiles(path, root)
+    with refuse_damage(path, "map that Tiled"):
+        parsed = read_map(files, max_tiles)
+        place = (0.0, 0.0) if world is None else place_in_world(Path(world), parsed, y_down)
+        frame = Frame(float(parsed.size[1] * parsed.tile_size[1]), place, y_down)
+        reader = _Reader(parsed, frame, merge, no_box, categories, by_name)
+        level = reader.read(path.name, max_tiles)
+    if level.skipped and no_box == "warn":
+        warnings.warn(
+            f"{path}: bodies left out, because only upright rectangles and ramps are boxes: "
+            f"{len(level.skipped)}, the first: {level.skipped[0]}.  Level.skipped has them "
+            "all; load(..., no_box='skip') leaves them out without a warning",
+            stacklevel=2,
         )
-    with refuse_damage(path, "map that Tiled"):  # the parser passes on any value of JSON
-        reader = _Reader(parsed, capsules, merge, no_box == "skip", categories)
-        return reader.read(path.name, max_tiles)
+    return level
 
 
 def tile_number(gid: int) -> int:
@@ -191,101 +213,110 @@ def tile_number(gid: int) -> int:
     return gid & ~FLIPS
 
 
+class _Shape(NamedTuple):
+    """A shape of a tile: its outline in the picture, type, properties, and why it is no box."""
+
+    points: list[Point]
+    type: str
+    properties: Properties
+    called: str
+    fault: str
+
+
 class _Reader:
     """A reader that turns one parsed map into a level."""
 
     def __init__(
         self,
-        parsed: pytiled_parser.TiledMap,
-        capsules: frozenset[str],
+        parsed: Map,
+        frame: Frame,
         merge: bool,
-        skip: bool,
+        no_box: str,
         categories: Mapping[str, int],
+        by_name: Mapping[str, ByName],
     ) -> None:
-        self.parsed, self.merge, self.skip, self.categories = parsed, merge, skip, categories
-        self.capsules = capsules
-        for what, (width, height) in (("map", parsed.map_size), ("grid", parsed.tile_size)):
-            check_numbers(f"the {what}", width=width, height=height)
-        if 0 in parsed.tile_size:
-            raise ValueError("the cells of the grid have no size")
+        self.parsed, self.frame, self.merge = parsed, frame, merge
+        self.no_box, self.categories = no_box, categories
+        self.layers_by, self.tiles_by, self.objects_by = by_name.values()
         width, height = parsed.tile_size
         self.cell = (float(width), float(height))
-        self.firsts = sorted(parsed.tilesets)
-        self.n_places: dict[int, int] = {}
-        known: dict[int, int] = {}  # tilesets from one file share their tiles
-        for first in self.firsts:
-            tileset = parsed.tilesets[first]
-            if id(tileset.tiles) not in known or not tileset.tiles:
-                known[id(tileset.tiles)] = n_places(tileset)
-            self.n_places[first] = known[id(tileset.tiles)]
-        self.height = parsed.map_size.height * self.cell[1]
-        self.skipped: list[Skipped] = []
+        self.skipped: dict[Skipped, None] = {}
         self.n_written = 0  # characters of kinds
         self.kinds: dict[tuple[str, int], Kind] = {}  # by the properties of the layers
+        self.find_named_tiles()
 
     def read(self, key: str, max_tiles: int) -> Level:
         """Return the level of the map."""
         layers: list[TileLayer] = []
         objects: list[LevelObject] = []
-        for layer, offset, stated in self.layers(self.parsed.layers):
-            if isinstance(layer, pytiled_parser.TileLayer):
-                kind = partial(self.kind, stated, _written(stated), layer.name)
-                blocks = self.blocks(layer)
-                layers.append(TileLayer(layer.name, offset, offset, self.cell, blocks, kind))
-            elif isinstance(layer, pytiled_parser.ObjectLayer):
-                for thing in layer.tiled_objects:
-                    found = self.object(thing, layer.name, offset, stated)
-                    if found is not None:
-                        objects.append(found)
-        grid = Grid(tuple(layers), Frame(self.height), self.merge, bool(self.parsed.infinite))
+        for layer, name, offset, stated in self.layers(self.parsed.raw):
+            if layer.get("type") == "tilelayer":
+                is_solid(stated, f"layer {name!r}")
+                kind = partial(self.kind, stated, _written(stated), name)
+                # In the first versions of Tiled a layer can begin at another cell.
+                (x, y), (wide, high) = offset, self.cell
+                corner = x + layer["x"] * wide, y + layer["y"] * high
+                layers.append(TileLayer(name, corner, corner, self.cell, _blocks(layer), kind))
+            elif layer.get("type") == "objectgroup":
+                for thing in layer.get("objects") or ():
+                    with refuse_part(f"{called_object(thing)} in layer {name!r}"):
+                        objects.append(self.object(thing, name, offset, stated))
+        self.layers_by.refuse_unknown()
+        self.objects_by.refuse_unknown()
+        grid = Grid(tuple(layers), self.frame, self.merge, self.parsed.is_infinite)
         solids, places = grid.solids(max_tiles)
-        size = (self.parsed.map_size.width * self.cell[0], self.height)
-        return Level(
-            size,
-            solids,
-            tuple(objects),
-            self.parsed.properties or {},
-            self.parsed,
-            tuple(self.skipped),
-            key,
-            grid,
-            places,
-        )
+        columns, _ = self.parsed.size
+        size, raw = (columns * self.cell[0], self.frame.height), self.parsed.raw
+        skipped, stated = tuple(self.skipped), properties_of(raw)
+        return Level(size, solids, tuple(objects), stated, raw, skipped, key, grid, places)
 
     def layers(
-        self,
-        layers: Iterable[Any],
-        offset: tuple[float, float] = (0.0, 0.0),
-        above: Mapping[str, Any] | None = None,
-    ) -> Iterator[tuple[Any, tuple[float, float], dict[str, Any]]]:
-        """Yield the layers inside all groups, with their offset and inherited properties."""
-        for layer in layers:
-            stated = handed_down(above or {}, layer.properties)
-            called = f"layer {layer.name!r}"
-            is_solid(stated, called)
-            check_numbers(called, offsetx=layer.offset.x, offsety=layer.offset.y)
-            place = (offset[0] + layer.offset.x, offset[1] + layer.offset.y)
-            if isinstance(layer, pytiled_parser.LayerGroup):
-                yield from self.layers(layer.layers or (), place, stated)
+        self, parent: Raw, offset: Point = (0.0, 0.0), above: Properties | None = None
+    ) -> Iterator[tuple[Raw, str, Point, dict[str, Any]]]:
+        """Yield the layers inside all groups, with name, offset and inherited properties."""
+        for layer in parts(parent, "layers"):
+            if layer.get("type") not in ("tilelayer", "objectgroup", "group"):
+                continue
+            name = text_of(layer, "name")
+            with refuse_part(f"layer {name!r}"):
+                own = properties_of(layer)
+                stated = handed_down(above or {}, {**own, **self.layers_by.of([name], own)})
+                right, down = number_of(layer, "offsetx"), number_of(layer, "offsety")
+                check_numbers(f"layer {name!r}", offsetx=right, offsety=down)
+            place = (offset[0] + right, offset[1] + down)
+            if layer["type"] == "group":
+                yield from self.layers(layer, place, stated)
             else:
-                yield layer, place, stated
+                yield layer, name, place, stated
 
-    def blocks(self, layer: pytiled_parser.TileLayer) -> list[Block]:
-        """Return the tiles of a layer, checked."""
-        found: list[tuple[Any, Any, list[list[int]]]] = [
-            (chunk.coordinates, chunk.size, chunk.data) for chunk in layer.chunks or ()
-        ]
-        if layer.data is not None or not (layer.chunks or self.parsed.infinite):
-            found.append(((0, 0), layer.size or self.parsed.map_size, layer.data or []))
-        for _, (width, height), rows in found:
-            n_tiles = sum(map(len, rows))
-            if n_tiles != width * height:
-                raise ValueError(
-                    f"layer {layer.name!r} is {width} x {height} tiles large and has {n_tiles}"
-                )
-            for gid in set().union(*rows) - {0}:
-                self.tile(gid, f"layer {layer.name!r}")
-        return [Block(int(left), int(top), rows) for (left, top), _, rows in found]
+    # -- tiles --
+
+    def find_named_tiles(self) -> None:
+        """Refuse names of tiles that the game gives and no tileset has."""
+        by_name, tilesets = self.tiles_by, self.parsed.tilesets
+        sheets = {text_of(tileset.raw, "name") for tileset in tilesets.values()}
+        by_name.of({*sheets, ""}, {})  # a tile without an entry has no type
+        for first, tileset in tilesets.items() if by_name.given else ():
+            for number, tile in tileset.tiles.items():
+                self.own_properties(first + number, number, tileset, tile)
+        for key in by_name.given:
+            sheet, _, place = str(key).rpartition(":")
+            is_number = isinstance(key, int) and key >= min(tilesets, default=key + 1)
+            if is_number or (sheet in sheets and place.isdecimal()):
+                by_name.of([key], {})
+        by_name.refuse_unknown()
+
+    def own_properties(
+        self, number: int, number_in_tileset: int, tileset: Tileset, tile: Raw
+    ) -> dict[str, Any]:
+        """Return the properties of a tile by its file and by the game."""
+        # Versions before 1.1 could give them to the layer of its shapes.
+        own = {**properties_of(tile.get("objectgroup") or {}), **properties_of(tile)}
+        sheet = text_of(tileset.raw, "name")
+        exact = (number, f"{sheet}:{number_in_tileset}")
+        names = [_type_of(tile), *(name for name in exact if name in self.tiles_by.given)]
+        names += [sheet] if sheet else []
+        return {**own, **self.tiles_by.of(names, own)}
 
     def kind(self, stated: dict[str, Any], written: str, layer: str, gid: int) -> Kind:
         """Return what a tile is in a layer with some properties, which are also written out."""
@@ -299,207 +330,231 @@ class _Reader:
         if not gid:
             return Kind()
         number = tile_number(gid)
-        tileset, tile = self.tile(gid, f"layer {layer!r}")
-        own = (tile.properties if tile else None) or {}
-        type_ = (tile.class_ if tile else "") or ""
         owner = f"tile {number} in layer {layer!r}"
+        n, tileset, tile = self.parsed.tile(gid, f"layer {layer!r}")
+        own, type_ = self.own_properties(number, n, tileset, tile), _type_of(tile)
         body = is_solid(own, owner)
         is_off = body is False or stated.get("solid") is False
-        boxes = [] if is_off or tile is None else list(self.shapes_of(tile, tileset, gid, owner))
+        boxes = [] if is_off else list(self.boxes_of(tileset, tile, gid, owner))
+        nothing = Kind(type_, ChainMap(own, stated))
         if is_off or not (boxes or body or is_solid(stated, owner)):
-            return Kind(type_, ChainMap(own, stated))
-        whole = boxes or [(None, None, type_, {})]
+            return nothing
         made: dict[Part, tuple[str, dict[str, Any], Any]] = {}
-        for shape, ramp, own_type, more in whole:
-            properties = {**stated, **own, **more}
-            properties.pop("solid", None)
-            if ramp is not None:
-                properties.pop("slope", None)  # its outline says it
-            key = (own_type or type_, _written(properties))
-            self.n_written += len(key[1])
-            if self.n_written > _LARGEST_KINDS:
-                raise ValueError(
-                    f"with {owner} all combinations of tiles and layers have more than "
-                    f"{_LARGEST_KINDS} characters of properties; give fewer tiles such "
-                    "properties, or more layers the same"
-                )
-            traits = traits_of(properties, owner, self.categories)
-            made[Part(key, shape, ramp or ramp_in(properties, owner))] = (
-                key[0],
-                properties,
-                traits + _slope(ramp),
-            )
-        return Kind(type_, ChainMap(own, stated), tuple(made), made)
+        try:
+            for shape, ramp, own_type, more in boxes or [(None, None, type_, {})]:
+                properties = {**stated, **own, **more}
+                properties.pop("solid", None)
+                if ramp is not None:
+                    properties.pop("slope", None)  # its outline says it
+                key = own_type or type_, self.written(properties, owner)
+                part = Part(key, shape, ramp or ramp_in(properties, owner))
+                traits = traits_of(properties, owner, self.categories)
+                made[part] = key[0], properties, traits + _slope(ramp)
+        except ValueError as error:
+            if boxes or own.get("solid") or stated.get("solid"):
+                raise
+            # A word such as `slope` may mean something else in another game.
+            self.leave_out(f"{owner} is no body, because {error}", ())
+            return nothing
+        return Kind(type_, nothing.properties, tuple(made), made)
 
-    def shapes_of(
-        self, tile: Any, tileset: Any, gid: int, owner: str
-    ) -> Iterator[tuple[Any, Ramp | None, str, dict[str, Any]]]:
+    def written(self, properties: Properties, owner: str) -> str:
+        """Return a text that is the same for the same properties, and count its characters."""
+        text = _written(properties)
+        self.n_written += len(text)
+        if self.n_written > _LARGEST_KINDS:
+            raise ValueError(
+                f"with {owner} all combinations of tiles and layers have more than "
+                f"{_LARGEST_KINDS} characters of properties; give fewer tiles such properties, or "
+                "more layers the same"
+            )
+        return text
+
+    def boxes_of(
+        self, tileset: Tileset, tile: Raw, gid: int, owner: str
+    ) -> Iterator[tuple[Any, Ramp | None, str, Properties]]:
         """Yield the bodies that the tile collision editor gives a tile.
 
         Each has a box in its cell, or None if it fills that, a ramp or None, type and properties.
         """
-        size = tile.width or tileset.tile_width, tile.height or tileset.tile_height
-        up = self.cell[1] - size[1]  # tiles stand on the lower side of their cell
-        for thing in getattr(tile.objects, "tiled_objects", None) or ():
-            called = f"shape {thing.id} ({thing.name or 'no name'}) of {owner}"
-            if is_solid(thing.properties, called) is False:
+        shapes = list(self.shapes_of(tileset, tile, owner))
+        if not shapes:
+            return
+        wide, high = self.cell
+        size = tileset.size_of(tile)
+        is_scaled = text_of(tileset.raw, "tilerendersize") == "grid"
+        drawing = tileset.drawing(tile, self.cell if is_scaled else size, gid)
+        up = high - drawing.drawn[1]  # tiles stand on the lower side of their cell
+        for shape in shapes:
+            if shape.fault:
+                self.leave_out(f"{shape.called} {shape.fault}", shape.points)
                 continue
-            fault = self.fault(thing, called)
-            if isinstance(thing, shapes.Polyline):
-                fault = "is a polyline" + _BOXES
-            elif not any(thing.size) and not fault and not isinstance(thing, shapes.Polygon):
-                fault = "is a point" + _BOXES
-            if fault:
-                self.skip_or_raise(called, fault, _outline(thing))
-                continue
-            ring = [_flipped(point, size, gid) for point in _outline(thing)]
-            ramp = ramp_of(ring)
-            xs, ys = zip(*ring, strict=True)
-            box = (min(xs), min(ys) + up, max(xs), max(ys) + up)
-            is_full = box == (0, 0, *self.cell) and ramp is None
-            yield None if is_full else box, ramp, thing.class_, thing.properties
+            ring = [(x, y + up) for x, y in drawing.place(shape.points)]
+            box, ramp = box_around(ring), ramp_of(ring)
+            is_full = box == (0, 0, wide, high) and ramp is None
+            yield None if is_full else box, ramp, shape.type, shape.properties
 
-    def fault(self, thing: shapes.TiledObject, called: str) -> str | None:
-        """Return why an object is no upright box, or None."""
-        check_numbers(
-            called,
-            x=thing.coordinates.x,
-            y=thing.coordinates.y,
-            width=thing.size.width,
-            height=thing.size.height,
-            rotation=thing.rotation,
-        )
-        return "is a capsule" + _BOXES if str(thing.id) in self.capsules else _no_box(thing)
+    def shapes_of(self, tileset: Tileset, tile: Raw, owner: str) -> Iterator[_Shape]:
+        """Yield the shapes that the tile collision editor gives a tile, if they may be bodies."""
+        for stated in (tile.get("objectgroup") or {}).get("objects") or ():
+            thing = {**self.parsed.whole(stated, tileset.folder), "gid": 0}  # it has no picture
+            called = f"shape {called_object(thing).removeprefix('object ')} of {owner}"
+            properties = properties_of(thing)
+            if is_solid(properties, called) is not False:
+                shape, points = _outline(thing, called)
+                fault = _fault(shape, points, thing)
+                if text_of(tileset.raw.get("grid") or {}, "orientation") == "isometric":
+                    fault = "is drawn in the isometric grid of its tileset"
+                yield _Shape(points, _type_of(thing), properties, called, fault)
 
-    def skip_or_raise(self, called: str, fault: str, points: Iterable[Any]) -> None:
-        """Report an object that is no box in `skipped`, or raise a ValueError."""
-        if not self.skip:
-            raise ValueError(f"{called} {fault}; load(..., no_box='skip') skips it")
+    def leave_out(self, reason: str, points: Iterable[Point]) -> None:
+        """Report a body that cannot be made in `skipped`, or raise a ValueError."""
+        if self.no_box == "refuse":
+            raise ValueError(f"{reason}; load(..., no_box='skip') leaves it out")
         outline = tuple((float(x), float(y)) for x, y in points)
-        self.skipped.append(Skipped(f"{called} {fault}", outline))
+        self.skipped[Skipped(reason, outline)] = None
 
-    def tile(self, gid: int, user: str) -> tuple[Any, Any]:
-        """Return the tileset that holds a tile, and its entry for the tile or None."""
-        if not isinstance(gid, int) or gid < 0:
-            raise ValueError(f"{user} has {gid!r} for a tile")
-        number = tile_number(gid)
-        place = bisect_right(self.firsts, number)
-        if place > 0:
-            first = self.firsts[place - 1]
-            if number < first + self.n_places[first]:
-                tileset = self.parsed.tilesets[first]
-                return tileset, (tileset.tiles or {}).get(number - first)
-        raise ValueError(f"{user} uses tile {number}, which is in none of the map's tilesets")
+    # -- objects --
 
-    def object(
-        self,
-        thing: shapes.TiledObject,
-        layer: str,
-        offset: tuple[float, float],
-        stated: dict[str, Any],
-    ) -> LevelObject | None:
-        """Return an object as a box of the world, or None to skip it."""
-        called = f"object {thing.id} ({thing.name or 'no name'}) in layer {layer!r}"
-        fault = self.fault(thing, called)
-        is_line = isinstance(thing, shapes.Polyline)
-        if is_line and is_solid({**stated, **thing.properties}, called):
-            fault = fault or "is a polyline and solid" + _BOXES
-        if fault:
-            outline = [(x + offset[0], self.height - (y + offset[1])) for x, y in _outline(thing)]
-            self.skip_or_raise(called, fault, outline)
-            return None
-        x, y, right, bottom = _corners_of(thing)
-        width, height = right - x, bottom - y
-        ramp = ramp_of(_outline(thing)) if isinstance(thing, shapes.Polygon) else None
-
-        type_, properties, number = thing.class_, thing.properties, 0
-        anchor = _ANCHORS["topleft"]
-        if isinstance(thing, shapes.Tile):
-            tileset, tile = self.tile(thing.gid, called)
-            number = tile_number(thing.gid)
-            anchor = _ANCHORS.get(tileset.alignment or "", _ANCHORS["bottomleft"])
-            if tile is not None:
-                type_ = type_ or tile.class_ or ""
-                properties = {**(tile.properties or {}), **properties}
-            # A tile without a size is as large as its picture.
-            width = width or (tile and tile.width) or tileset.tile_width
-            height = height or (tile and tile.height) or tileset.tile_height
-
-        x += offset[0] + (0.5 - anchor[0]) * width
-        y += offset[1] + (0.5 - anchor[1]) * height
-        points = [(x + right, self.height - (y + down)) for right, down in _line_of(thing)]
-        if points:
-            x, y = points[0][0], self.height - points[0][1]
-        asked = {**stated, **properties}
+    def object(self, thing: Raw, layer: str, offset: Point, stated: dict[str, Any]) -> LevelObject:
+        """Return an object of the world."""
+        called = f"{called_object(thing)} in layer {layer!r}"
+        name, type_, own = text_of(thing, "name"), _type_of(thing), properties_of(thing)
+        shape, points = _outline(thing, called)
+        fault, number, shapes = _fault(shape, points, thing), 0, list[_Shape]()
+        body = points
+        if shape == "tile":
+            n, tileset, tile = self.parsed.tile(thing["gid"], called)
+            number = tile_number(thing["gid"])
+            type_ = type_ or _type_of(tile)
+            shapes = list(self.shapes_of(tileset, tile, f"its tile {number}"))
+            points, *rings = _tile_outlines(thing, tileset, tile, shapes, called)
+            body = [*chain(*rings)] or points
+            for one in shapes if len(shapes) == 1 else ():
+                own = {**one.properties, **own}
+                fault = fault or (one.fault and f"has {one.called}, which {one.fault}")
+            if len(shapes) > 1:
+                fault = f"has a tile with {len(shapes)} shapes, and a body is one box"
+            own = {**self.own_properties(number, n, tileset, tile), **own}
+        own |= self.objects_by.of([type_, name] if name else [type_], own)
+        ramp = ramp_of(body)
+        asked = {**stated, **own, **({} if ramp is None else {"slope": False})}
+        solid, traits = self.traits(asked, ramp, called)
+        by_shapes = solid is None and bool(shapes) and not type_
+        if fault and (by_shapes or (solid and self.no_box != "warn")):
+            self.leave_out(f"{called} {fault}", [self.at(offset, point) for point in points])
+            solid = False
+        left, top, right, bottom = box_around(body[:1] if shape == "polyline" else body)
+        half = ((right - left) / 2, (bottom - top) / 2)
+        id_ = thing.get("id")
         found = LevelObject(
-            thing.id,
-            thing.name,
-            type_,
-            layer,
-            (x, self.height - y),
-            (width / 2, height / 2),
-            properties,
-            number,
-            traits_of(asked, called, self.categories) + _slope(ramp),
-            bool(is_solid(asked, called)),
-            tuple(points),
-        )
+            id_ if isinstance(id_, int) else 0, name, type_, layer,
+            self.at(offset, (left + half[0], top + half[1])), half, own, number, traits,
+            bool(solid or (by_shapes and not fault)),
+            () if shape == "point" else tuple(self.at(offset, point) for point in points),
+            shape, fault,
+        )  # fmt: skip
         check_place(found)
         return found
 
+    def at(self, offset: Point, point: Point) -> Point:
+        """Return the point of the world at a point of a layer."""
+        return self.frame.to_world(offset[0] + point[0], offset[1] + point[1])
 
-def _line_of(thing: shapes.TiledObject) -> list[tuple[float, float]]:
-    """Return the points of a line, relative to its place; none for other objects."""
-    points = [(x, y) for x, y in thing.points] if isinstance(thing, shapes.Polyline) else []
-    for x, y in points:
-        check_numbers(f"object {thing.id}", x=x, y=y)
-    return points
+    def traits(
+        self, asked: Properties, ramp: Ramp | None, called: str
+    ) -> tuple[bool | None, tuple[Factory, ...]]:
+        """Return whether an object is solid, and functions that make its components.
+
+        They raise if a property has an invalid value.  That does not matter for an object that is
+        no body.
+        """
+        solid: bool | None = True
+        try:
+            solid = is_solid(asked, called)
+            return solid, traits_of(asked, called, self.categories) + _slope(ramp)
+        except ValueError as error:
+            return solid, (partial(_refuse, str(error)),)
 
 
-def _written(properties: Mapping[str, Any]) -> str:
+def _blocks(layer: Raw) -> list[Block]:
+    """Return the tiles of a layer."""
+    found = []
+    for block in layer.get("chunks") or [layer]:
+        data, width = block.get("data") or [], block.get("width") or 1
+        rows = [data[start : start + width] for start in range(0, len(data), width)]
+        left, top = (block["x"], block["y"]) if block is not layer else (0, 0)
+        found.append(Block(left, top, rows))
+    return found
+
+
+def _type_of(thing: Raw) -> str:
+    """Return the type of an object or a tile, which Tiled 1.9 calls its class."""
+    return text_of(thing, "type", "class")
+
+
+def _written(properties: Properties) -> str:
     """Return a text that is the same for the same properties."""
     return repr(sorted(properties.items(), key=lambda item: item[0]))
 
 
-def _outline(thing: shapes.TiledObject) -> list[tuple[float, float]]:
-    """Return the corners of an object in the map's pixels, or the points of a polygon or line."""
-    x, y = thing.coordinates
-    wide, high = thing.size
-    points = [(0.0, 0.0), (wide, 0.0), (wide, high), (0.0, high)]
-    if isinstance(thing, (shapes.Polygon, shapes.Polyline)):
-        points = [(float(right), float(down)) for right, down in thing.points]
-    for right, down in points:
-        check_numbers(f"object {thing.id}", x=right, y=down)
-    angle = math.radians(thing.rotation % 360)  # exact for whole turns
-    cos, sin = math.cos(angle), math.sin(angle)
-    return [(x + cos * dx - sin * dy, y + sin * dx + cos * dy) for dx, dy in points]
-
-
-def _corners_of(thing: shapes.TiledObject) -> tuple[float, float, float, float]:
-    """Return left, top, right and bottom of a box, in the map's pixels."""
-    x, y = thing.coordinates
-    if not isinstance(thing, shapes.Polygon):
-        return x, y, x + thing.size.width, y + thing.size.height
-    xs, ys = zip(*thing.points, strict=True)
-    return x + min(xs), y + min(ys), x + max(xs), y + max(ys)
-
-
-def _no_box(thing: shapes.TiledObject) -> str | None:
-    """Return why an object is no upright box, or None."""
-    if isinstance(thing, shapes.Ellipse):
-        return "is an ellipse" + _BOXES
-    if isinstance(thing, shapes.Polygon):
-        points = [(x, y) for x, y in thing.points]
-        for x, y in points:
-            check_numbers("a polygon", x=x, y=y)
-        if not (is_rectangle(points) or ramp_of(points)):
-            return "is a polygon, and neither an upright rectangle nor a ramp" + _BOXES
-    is_point = not any(thing.size) and not isinstance(
-        thing, (shapes.Tile, shapes.Polyline, shapes.Polygon)
+def _place(thing: Raw, called: str) -> tuple[float, float, float, float, float]:
+    """Return x, y, width, height and rotation of an object."""
+    x, y, wide, high, degrees = found = tuple(
+        number_of(thing, name) for name in ("x", "y", "width", "height", "rotation")
     )
-    if thing.rotation % 360 != 0 and not is_point:
-        return f"is rotated by {thing.rotation:g} degrees; boxes stay parallel to the axes"
-    return None
+    check_numbers(called, x=x, y=y, rotation=degrees)
+    check_numbers(f"{called} with its size", wide=wide, high=high)  # which may be negative
+    return found
+
+
+def _tile_outlines(
+    thing: Raw, tileset: Tileset, tile: Raw, shapes: Iterable[_Shape], called: str
+) -> list[list[Point]]:
+    """Return the outlines of the picture of a tile object, and of the shapes of its tile."""
+    x, y, wide, high, degrees = _place(thing, called)
+    size = tileset.size_of(tile)
+    wide, high = wide or size[0], high or size[1]  # without a size it is as large as its picture
+    held = text_of(tileset.raw, "objectalignment")
+    held = held if held not in ("", "unspecified") else "bottomleft"
+    left = x - wide * (0.0 if "left" in held else 1.0 if "right" in held else 0.5)
+    top = y - high * (0.0 if "top" in held else 1.0 if "bottom" in held else 0.5)
+    drawing = tileset.drawing(tile, (wide, high), thing["gid"])
+    outlines = [corners_of(0.0, 0.0, *size), *(shape.points for shape in shapes)]
+    return [
+        turned([(left + dx, top + dy) for dx, dy in drawing.place(points)], (x, y), degrees)
+        for points in outlines
+    ]
+
+
+def _outline(thing: Raw, called: str) -> tuple[str, list[Point]]:
+    """Return the shape of an object, and its corners or points in the pixels of its layer."""
+    x, y, wide, high, degrees = _place(thing, called)
+    shape = next((word for word in _SHAPES if thing.get(word)), "rectangle")
+    if shape == "gid":
+        return "tile", [(x, y)]
+    if shape in ("polygon", "polyline"):
+        points = [(number_of(point, "x"), number_of(point, "y")) for point in thing[shape]]
+        for right, down in points:
+            check_numbers(called, x=right, y=down)
+        return shape, turned([(x + right, y + down) for right, down in points], (x, y), degrees)
+    if shape == "point" or (shape == "rectangle" and not (wide or high)):
+        return "point", [(x, y)]
+    return shape, turned(corners_of(x, y, wide, high), (x, y), degrees)
+
+
+def _fault(shape: str, points: list[Point], thing: Raw) -> str:
+    """Return why an object is no box, or an empty text."""
+    degrees = number_of(thing, "rotation")
+    if shape in ("rectangle", "text", "tile"):
+        if degrees % 90 == 0:
+            return ""
+        return f"is rotated by {degrees:g} degrees"
+    if shape == "polygon" and (is_rectangle(points) or ramp_of(points)):
+        return ""
+    if shape == "polygon":
+        shape = "polygon, and neither an upright rectangle nor a ramp"
+    return f"is {'an' if shape == 'ellipse' else 'a'} {shape}"
 
 
 def _slope(ramp: Ramp | None) -> tuple[Factory, ...]:
@@ -507,11 +562,5 @@ def _slope(ramp: Ramp | None) -> tuple[Factory, ...]:
     return () if ramp is None else (partial(Slope, *ramp),)
 
 
-def _flipped(
-    point: tuple[float, float], size: tuple[float, float], gid: int
-) -> tuple[float, float]:
-    """Return where a point of a tile lies in a tile that is flipped as its number says."""
-    x, y = point
-    if gid & _FLIP_DIAGONALLY:
-        x, y = y, x
-    return (size[0] - x if gid & _FLIP_X else x), (size[1] - y if gid & _FLIP_Y else y)
+def _refuse(message: str) -> NoReturn:
+    raise ValueError(message)

@@ -1,33 +1,33 @@
-"""Read the files of Tiled with pytiled_parser, and correct the data that it would misread.
+"""Read a map of Tiled with the tilesets and templates that it names, and its place in a world.
 
-A map is opened here as XML or JSON, mended as raw data, and passed to the parser as a copy.
-Objects made from templates are written out, with the tilesets of the templates.  Sizes of zero,
-empty tile layers and image layers without a picture are written as Tiled means them.
-
-The parser opens every file that a map names, and unpacks all its data.  So it gets no file names
-and no packed data.  External tilesets are opened here and parsed one by one, also from copies.
-Tiles are unpacked here, at most as many as their layer declares.
+Tiles are unpacked here, at most as many as their layer declares, and objects made from templates
+are written out.  Pictures are never opened.
 """
 
 from __future__ import annotations
 
-from copy import copy
-from dataclasses import dataclass
-from functools import cached_property
+import os
+import re
+from bisect import bisect_right, insort
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
-
-import pytiled_parser
+from typing import Any
 
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.tile_data import unpack
-from ecs_collide.levels.tiled_faults import (
-    PartError,
-    called,
-    called_in,
+from ecs_collide.levels.outlines import Drawing, Point
+from ecs_collide.levels.reading import check_numbers, refuse_damage, refuse_part
+from ecs_collide.levels.tile_data import numbers_of
+from ecs_collide.levels.tiled_formats import (
+    Raw,
+    listed_properties,
+    number_of,
     parse,
-    refused,
+    parts,
+    text_of,
+    tiles_of,
+    whole_of,
 )
-from ecs_collide.levels.tiled_formats import Format, Raw, format_of
 
 # The four highest bits of a tile number say how the tile is flipped.
 FLIPS = 0xF0000000
@@ -36,303 +36,311 @@ FLIPS = 0xF0000000
 # small map could name a large template very often.
 _LARGEST_COPIES = 2**26
 
-_TEXTS = {"name", "type", "class"}
+_SHAPES = ("ellipse", "point", "polygon", "polyline", "text", "capsule")
+# If one of these is empty or zero in an object, Tiled takes it from the object's template.
+_WEAK = ("name", "type", "class", "gid", "width", "height")
 
 
-def read_map(files: LevelFiles, max_tiles: int) -> tuple[pytiled_parser.TiledMap, frozenset[str]]:
-    """Read a map, and the ids of its capsules, which the parser turns into rectangles.
+def place_picture(owner: Raw, folder: Path) -> None:
+    """Make the path of a picture absolute, which is only text here."""
+    name = owner.get("image")
+    if name and isinstance(name, str):
+        owner["image"] = os.path.normpath(os.path.join(folder, name))
 
-    All layers together may have at most `max_tiles` tiles.
+
+@dataclass(slots=True)
+class Tileset:
+    """A tileset: its content, the entries of its tiles by id, and the folder of its file."""
+
+    raw: Raw
+    tiles: dict[int, Raw]
+    folder: Path
+
+    @classmethod
+    def of(cls, raw: Raw, folder: Path) -> Tileset:
+        """Return the tileset of some content, with absolute paths of pictures."""
+        tiles = tiles_of(raw)
+        raw["tiles"] = [*tiles.values()]
+        for owner in (raw, *raw["tiles"]):
+            place_picture(owner, folder)
+        return cls(raw, tiles, folder)
+
+    @property
+    def n_places(self) -> int:
+        """How many tile numbers it takes; there are gaps if it has single pictures."""
+        stated = self.raw.get("tilecount")
+        return max(stated if isinstance(stated, int) else 0, max(self.tiles, default=-1) + 1)
+
+    def size_of(self, tile: Raw) -> tuple[float, float]:
+        """Return the size of a tile's picture, in pixels."""
+        sizes = []
+        for name in ("width", "height"):
+            sides = (tile.get(name), tile.get(f"image{name}"), self.raw.get(f"tile{name}"))
+            sizes.append(next((side for side in sides if side), 1))
+        check_numbers("the picture of a tile", width=sizes[0], height=sizes[1])
+        return sizes[0], sizes[1]
+
+    def drawing(self, tile: Raw, drawn: Point, gid: int) -> Drawing:
+        """Return how a tile is drawn with a size."""
+        stated = self.raw.get("tileoffset") or {}
+        offset = number_of(stated, "x"), number_of(stated, "y")
+        check_numbers("the drawing offset of a tileset", x=offset[0], y=offset[1])
+        keeps_aspect = text_of(self.raw, "fillmode") == "preserve-aspect-fit"
+        return Drawing(self.size_of(tile), drawn, keeps_aspect, offset, gid)
+
+
+@dataclass(slots=True)
+class Map:
+    """A map, whose layers are complete, with its tilesets by their first tile numbers.
+
+    `size` is in tiles, and `tile_size` in pixels.
+    """
+
+    raw: Raw
+    files: LevelFiles
+    size: tuple[int, int]
+    tile_size: tuple[int, int]
+    is_infinite: bool
+    tilesets: dict[int, Tileset] = field(default_factory=dict)
+    firsts: list[int] = field(default_factory=list)
+    largest: int = 0  # tile number used
+    _templates: dict[Path, tuple[Raw, int]] = field(default_factory=dict)
+    _sheets: dict[Path, Tileset] = field(default_factory=dict)  # external tilesets
+    _n_copied: int = 0  # bytes of templates
+
+    def tile(self, gid: Any, user: str) -> tuple[int, Tileset, Raw]:
+        """Return a tile's id, its tileset, and its entry there, which may be empty."""
+        if type(gid) is not int or not 0 <= gid < 2**32:
+            raise ValueError(f"{user} has {gid!r} for a tile")
+        number = gid & ~FLIPS
+        place = bisect_right(self.firsts, number)
+        if place == 0:
+            raise ValueError(f"{user} uses tile {number}, which is in none of the map's tilesets")
+        first = self.firsts[place - 1]
+        tileset = self.tilesets[first]
+        return number - first, tileset, tileset.tiles.get(number - first, {})
+
+    def open(self, path: Path, kind: str) -> tuple[Raw, int]:
+        """Return the content of a tileset or a template that was found, and its size in bytes."""
+        with refuse_damage(path, f"{kind} that Tiled", f" ({self.files.level} names it)"):
+            content = self.files.read(path)
+            return parse(content, kind), len(content)
+
+    def add_tileset(self, stated: Raw, folder: Path, first: int) -> None:
+        """Add a tileset that the map or a template contains or names."""
+        if first not in self.tilesets:
+            insort(self.firsts, first)
+        if stated.get("source"):
+            path = self.files.find(stated["source"], folder, "the file of a tileset")
+            if path not in self._sheets:
+                raw, _ = self.open(path, "tileset")
+                self._sheets[path] = Tileset.of(raw, path.parent)
+            self.tilesets[first] = self._sheets[path]
+        else:
+            self.tilesets[first] = Tileset.of(stated, folder)
+
+    def whole(self, thing: Raw, folder: Path) -> Raw:
+        """Return an object or a shape, completed from its template."""
+        if not thing.get("template"):
+            return thing
+        path = self.files.find(thing["template"], folder, "its template")
+        if path not in self._templates:
+            self._templates[path] = self.open(path, "template")
+        template, n_bytes = self._templates[path]
+        self._n_copied += n_bytes
+        if self._n_copied > _LARGEST_COPIES:
+            raise ValueError(
+                f"with its template {path} the instances of templates copy more than "
+                f"{_LARGEST_COPIES} bytes; make the template smaller, or detach instances from it"
+            )
+        with refuse_damage(path, "template that Tiled", f" ({self.files.level} names it)"):
+            pattern = template["object"]
+            own = {name for name in _WEAK if thing.get(name) not in (None, "", 0)}
+            own |= {"type", "class"} if own & {"type", "class"} else set()
+            own -= set() if own >= {"width", "height"} else {"width", "height"}
+            reshaped = {*_SHAPES} if any(thing.get(shape) for shape in _SHAPES) else set()
+            base = {n: value for n, value in pattern.items() if n not in own | reshaped}
+            not_own = {"template", *_WEAK} - own
+            whole = base | {n: value for n, value in thing.items() if n not in not_own}
+            both = [*listed_properties(pattern), *listed_properties(thing)]
+            whole["properties"] = [*{stated["name"]: stated for stated in both}.values()]
+            if "gid" not in own and pattern.get("gid"):
+                whole["gid"] = pattern["gid"] + self._shift(template, path)
+        return whole
+
+    def _shift(self, template: Raw, path: Path) -> int:
+        """Return the offset of a template's tile numbers; add its tileset to the map if needed."""
+        stated = template.get("tileset")
+        if not stated or not stated.get("source"):
+            raise ValueError("it has a tile, and names no file of a tileset")
+        source = self.files.find(stated["source"], path.parent, "the file of a tileset")
+        sheet = self._sheets.get(source)
+        first = next((n for n, tileset in self.tilesets.items() if tileset is sheet), 0)
+        if not first:
+            ends = (first + tileset.n_places for first, tileset in self.tilesets.items())
+            first = max([1, self.largest + 1, *ends])
+            self.add_tileset(stated, path.parent, first)
+        return first - whole_of(stated, "firstgid")
+
+
+def read_map(files: LevelFiles, max_tiles: int) -> Map:
+    """Read a map; all its layers together may have at most `max_tiles` tiles.
 
     Raises
     ------
     FileNotFoundError
         The map, a tileset or a template is missing.
     ValueError
-        The file is not a map, or a part of it cannot be read.  The message names the tileset, or
-        the layer and the object.
+        The file is not an orthogonal map.  A tileset, layer or object cannot be read; the message
+        names it.
+    Exception
+        The map is damaged.
     """
-    try:
-        with refused(f"{files.level} cannot be opened"):
-            content = files.read_level()
-        file = _file_of(content, files.level, files.folder, "map")
-        mender = _Mender(files, max_tiles, file)
-        capsules = mender.mend()
-        return mender.parsed(), capsules
-    except PartError as error:
-        raise ValueError(str(error)) from error.__cause__
+    raw = parse(files.read_level(), "map")
+    orientation = text_of(raw, "orientation") or "orthogonal"
+    if orientation != "orthogonal":
+        raise ValueError(f"it is {orientation:.100}; only the cells of an orthogonal map are boxes")
+    size = whole_of(raw, "width"), whole_of(raw, "height")
+    tile_size = whole_of(raw, "tilewidth"), whole_of(raw, "tileheight")
+    if 0 in tile_size:
+        raise ValueError("the cells of the grid have no size")
+    found = Map(raw, files, size, tile_size, raw.get("infinite") in (True, 1, "true"))
+    for tileset in parts(raw, "tilesets"):
+        found.add_tileset(tileset, files.folder, whole_of(tileset, "firstgid"))
+    leaves = list(_leaves(raw))
+    n_tiles = 0
+    for layer in leaves:
+        if layer.get("type") == "tilelayer":
+            n_tiles = _unpack(found, layer, n_tiles, max_tiles)
+        elif layer.get("type") == "imagelayer":
+            place_picture(layer, files.folder)
+    for layer in leaves:
+        if layer.get("type") != "objectgroup":
+            continue
+        called = f"in layer {text_of(layer, 'name')!r}"
+        things = layer.get("objects") or []
+        for n, thing in enumerate(things):
+            with refuse_part(f"{called_object(thing)} {called}"):
+                things[n] = found.whole(thing, files.folder)
+    sheets = found.tilesets.items()
+    raw["tilesets"] = [{**tileset.raw, "firstgid": first} for first, tileset in sorted(sheets)]
+    return found
 
 
-def n_places(tileset: pytiled_parser.Tileset) -> int:
-    """Return how many tile numbers a tileset takes; there are gaps if it has single pictures."""
-    return max(tileset.tile_count, max(tileset.tiles or (), default=-1) + 1)
+def called_object(thing: Any) -> str:
+    """Return the name of an object or a shape for errors."""
+    if not isinstance(thing, dict):
+        return f"object {thing!r:.100}"
+    return f"object {thing.get('id')} ({text_of(thing, 'name') or 'no name'})"
 
 
-@dataclass
-class _File:
-    """A map, a tileset or a template as it is saved.
+def _leaves(raw: Raw) -> Iterator[Raw]:
+    """Yield the layers inside all groups."""
+    for layer in parts(raw, "layers"):
+        if layer.get("type") == "group":
+            yield from _leaves(layer)
+        else:
+            yield layer
 
-    Its names are relative to `folder`, `size` is in bytes, and `fault` is the error text if it
-    cannot be read.
+
+def _unpack(map: Map, layer: Raw, n_tiles: int, max_tiles: int) -> int:
+    """Unpack the tiles of a layer or its chunks; return the tiles of all layers so far."""
+    called = f"layer {text_of(layer, 'name')!r}"
+    with refuse_part(called):
+        blocks = parts(layer, "chunks")
+        map.is_infinite = map.is_infinite or bool(blocks)
+        encoding, compression = text_of(layer, "encoding"), text_of(layer, "compression")
+        if not blocks and not (map.is_infinite and not layer.get("data")):
+            blocks = [layer]
+            for name, side in zip(("width", "height"), map.size, strict=True):
+                layer[name] = whole_of(layer, name, side)
+        for part in (layer, *blocks):
+            x, y = number_of(part, "x"), number_of(part, "y")
+            check_numbers(called, x=x, y=y)
+            part |= {"x": int(x), "y": int(y)}
+    for block in blocks:
+        with refuse_part(called):
+            width, height = whole_of(block, "width"), whole_of(block, "height")
+            block |= {"width": width, "height": height}
+        n_tiles += width * height
+        if n_tiles > max_tiles:
+            raise ValueError(
+                f"with {called} the map has {n_tiles} tiles, more than max_tiles={max_tiles}; "
+                "load(..., max_tiles=) allows another number"
+            )
+        with refuse_part(called):
+            data = numbers_of(block.get("data") or [], encoding, compression, width * height)
+        if data and len(data) != width * height:
+            found = "more" if len(data) > width * height else len(data)
+            raise ValueError(f"{called} is {width} x {height} tiles large and has {found}")
+        block["data"] = data = data or [0] * (width * height)
+        for gid in set(data) - {0}:
+            map.tile(gid, called)
+            map.largest = max(map.largest, gid & ~FLIPS)
+    layer |= {"encoding": "csv", "compression": ""}
+    return n_tiles
+
+
+def place_in_world(world: Path, map: Map, y_down: bool) -> tuple[float, float]:
+    """Return the place of a map in a world of Tiled, for its `Frame`.
+
+    It counts from the left side of the leftmost map of the world, and from the lower side of its
+    lowest map, or with `y_down` from the upper side of its highest map.
+
+    Raises
+    ------
+    FileNotFoundError
+        The world, or a map whose size it does not say, is missing.
+    ValueError
+        The world is damaged, or has no such map.
     """
-
-    path: Path
-    folder: Path
-    kind: str
-    format: Format
-    root: Raw
-    size: int
-    fault: str
-
-
-def _file_of(content: bytes, path: Path, folder: Path, kind: str, named: str = "") -> _File:
-    """Return a map, a tileset or a template in the format that it is in."""
-    form, fault = format_of(content), f"{path} is no {kind} that Tiled has saved{named}"
-    with refused(fault):
-        return _File(path, folder, kind, form, form.read(content, kind), len(content), fault)
-
-
-class _Mender:
-    """The mender of one map, with its tilesets and counts so far."""
-
-    def __init__(self, files: LevelFiles, max_tiles: int, map: _File) -> None:
-        self.files, self.max_tiles, self.map, self.form = files, max_tiles, map, map.format
-        self.n_tiles = self.n_copied = 0  # tiles so far, and bytes of templates
-        self.templates: dict[Path, _File] = {}
-        self.tilesets: dict[Path, pytiled_parser.Tileset] = {}
-        self.external: dict[int, Path] = {}  # tilesets by their first tile
-        self.shifts: dict[Path, int] = {}  # of the tiles of templates
-
-    def open(self, path: Path, kind: str) -> _File:
-        """Return a template or a tileset that was found."""
-        named = f" ({self.files.level} names it)"
-        with refused(f"{path} is no {kind} that Tiled has saved{named}"):
-            content = self.files.read(path)
-        return _file_of(content, path, path.parent, kind, named)
-
-    def mend(self) -> frozenset[str]:
-        """Add the values that a map omits, as Tiled does; return the ids of capsules."""
-        form, path = self.form, self.map.path
-        with refused(self.map.fault):
-            layers = list(form.layers(self.map.root))
-            tilesets = form.tilesets(self.map.root)
-        external = []
-        for tileset in tilesets:
-            with refused(f"{path}: a tileset cannot be read"):
-                if tileset.get("source") is None:
-                    self.mend_tileset(self.map, tileset)
-                else:
-                    first = _whole_number(tileset, "firstgid")
-                    self.external[first] = self.find_tileset(self.map, tileset)
-                    external.append(tileset)
-        if external:
-            form.drop_tilesets(self.map.root, external)
-        capsules = set()
-        for layer in layers:
-            with refused(f"{path}: {called(layer)} cannot be read"):
-                if form.kind(layer) == "tiles":
-                    self.unpack(layer)
-                elif form.kind(layer) == "picture":
-                    self.mend_picture(layer)
-                things = form.things(layer)
-            for place, thing in enumerate(things):
-                with refused(f"{path}: {called_in(layer, thing)} cannot be read"):
-                    things[place] = whole = self.whole(self.map, thing)
-                    if form.is_capsule(whole):
-                        capsules.add(str(whole.get("id")))
-            form.set_things(layer, things)
-        return frozenset(capsules)
-
-    def parsed(self) -> pytiled_parser.TiledMap:
-        """Return the parsed map."""
-        external = self.parsed_external()
-        with refused(self.map.fault):
-            parsed = parse(self.form, self.map.root, pytiled_parser.parse_map)
-            parsed.map_file = self.map.path
-            tilesets = {**parsed.tilesets, **external}
-            parsed.tilesets = {first: tilesets[first] for first in sorted(tilesets)}
-        return parsed
-
-    # -- tilesets --
-
-    def find_tileset(self, file: _File, tileset: Raw) -> Path:
-        """Return the file of an external tileset that a map or a template names."""
-        return self.files.find(tileset.get("source"), file.folder, "the file of a tileset")
-
-    def mend_tileset(self, file: _File, tileset: Raw) -> None:
-        """Check the pictures of a tileset, and complete its shapes.
-
-        The paths of an external tileset's pictures become absolute; an embedded tileset keeps its.
-        """
-        form = file.format
-        tiles = form.tiles(tileset)
-        for owner in (tileset, *tiles):
-            name = form.picture(owner)
-            if name is not None:
-                path = self.files.check_picture(name, file.folder, "its picture")
-                if file is not self.map:
-                    form.set_picture(owner, str(path))
-        for tile in tiles:
-            for layer in form.shapes(tile):
-                things = [self.whole(file, thing, is_shape=True) for thing in form.things(layer)]
-                form.set_things(layer, things)
-
-    def tileset(self, path: Path, first: int) -> pytiled_parser.Tileset:
-        """Return an external tileset, parsed once, with the number of its first tile."""
-        if path not in self.tilesets:
-            file = self.open(path, "tileset")
-            with refused(file.fault):
-                self.mend_tileset(file, file.root)
-                self.tilesets[path] = parse(file.format, file.root, pytiled_parser.parse_tileset)
-        tileset = copy(self.tilesets[path])
-        tileset.firstgid = first
-        return tileset
-
-    def parsed_external(self) -> dict[int, pytiled_parser.Tileset]:
-        """Return the external tilesets by their first tile."""
-        return {first: self.tileset(path, first) for first, path in self.external.items()}
-
-    # -- layers --
-
-    def mend_picture(self, layer: Raw) -> None:
-        """Check the picture of an image layer, which may have none."""
-        picture = self.form.picture(layer)
-        if picture:
-            self.files.check_picture(picture, self.files.folder, "its picture")
-        elif picture is None:
-            self.form.set_picture(layer, "")  # as in JSON if none is chosen
-
-    def unpack(self, layer: Raw) -> None:
-        """Unpack the tiles of a layer, no more of them than it declares."""
-        name = called(layer)
-        blocks = self.form.blocks(layer)
-        encoding, compression = self.form.packing(layer)
-        if encoding not in ("csv", "base64"):
-            raise ValueError(f"its encoding {encoding!r} must be csv or base64")
-        for block, owner in blocks:
-            width, height = (_whole_number(owner, word) for word in ("width", "height"))
-            if owner is layer and not self.is_infinite():
-                self.require_within_map(name, width, height)
-            n_tiles = width * height
-            self.n_tiles += n_tiles
-            if self.n_tiles > self.max_tiles:
-                raise PartError(
-                    f"{self.map.path}: with {name} the map has {self.n_tiles} tiles, more than "
-                    f"max_tiles={self.max_tiles}; load(..., max_tiles=) allows another number"
+    files = LevelFiles(world, map.files.root)
+    own = Path(os.path.realpath(map.files.level))
+    with refuse_damage(world, "world that Tiled"):
+        places = {}
+        for path, raw in _maps_of(parse(files.read_level(), "world"), files):
+            if path in places:
+                continue
+            x, y = number_of(raw, "x"), number_of(raw, "y")
+            width, height = number_of(raw, "width"), number_of(raw, "height")
+            if not (width and height):
+                other = parse(files.read(path), "map")
+                width, height = (
+                    whole_of(other, side) * whole_of(other, f"tile{side}")
+                    for side in ("width", "height")
                 )
-            if encoding == "base64":
-                numbers = unpack(self.form.packed(block), compression, n_tiles)
-                self.form.set_plain(layer, block, numbers)
-                n_found = len(numbers)
-            else:
-                n_found = self.form.n_plain(block)
-            if n_found != n_tiles:
-                found = "more" if encoding == "base64" and n_found > n_tiles else n_found
-                raise PartError(
-                    f"{self.map.path}: {name} is {width} x {height} tiles large and has {found}"
+            check_numbers(f"its map {path.name}", x=x, y=y, width=width, height=height)
+            places[path] = x, y, y + height
+        if own not in places:
+            names = sorted(path.name for path in places)
+            raise ValueError(f"it has no map {own.name}; it has {names}")
+        lefts, tops, bottoms = zip(*places.values(), strict=True)
+        left, top, _ = places[own]
+        right = left - min(lefts)
+        up = top - min(tops) if y_down else max(bottoms) - top - map.size[1] * map.tile_size[1]
+        check_numbers(f"the place of {own.name}", x=right, y=up)
+    return right, up
+
+
+def _maps_of(world: Raw, files: LevelFiles) -> Iterator[tuple[Path, Raw]]:
+    """Yield the maps of a world, also those whose place is in their name, with their places."""
+    for stated in parts(world, "maps"):
+        yield files.find(stated.get("fileName"), files.folder, "a map"), stated
+    for pattern in parts(world, "patterns"):
+        try:
+            search = re.compile(text_of(pattern, "regexp")).search
+        except re.error as error:
+            raise ValueError(f"its pattern {pattern['regexp']!r} is wrong: {error}") from error
+        steps = [number_of(pattern, f"multiplier{axis}", 1) for axis in "XY"]
+        for name in sorted(os.listdir(files.folder)):
+            found = search(name)
+            if found:
+                yield (
+                    files.find(name, files.folder, "a map"),
+                    {
+                        "x": int(found[1]) * steps[0] + number_of(pattern, "offsetX"),
+                        "y": int(found[2]) * steps[1] + number_of(pattern, "offsetY"),
+                        "width": number_of(pattern, "mapWidth", abs(steps[0])),
+                        "height": number_of(pattern, "mapHeight", abs(steps[1])),
+                    },
                 )
-
-    def is_infinite(self) -> bool:
-        """Return whether the layers of a map may reach beyond its size."""
-        return self.map.root.get("infinite") not in (None, "0", 0, False)
-
-    def require_within_map(self, name: str, width: int, height: int) -> None:
-        """Refuse a layer that is larger than its map."""
-        most = tuple(_whole_number(self.map.root, word) for word in ("width", "height"))
-        if width > most[0] or height > most[1]:
-            raise PartError(
-                f"{self.map.path}: {name} is {width} x {height} tiles large and the map "
-                f"{most[0]} x {most[1]}; unless the map is infinite, they are the same"
-            )
-
-    # -- templates --
-
-    def whole(self, file: _File, thing: Raw, is_shape: bool = False) -> Raw:
-        """Return an object, completed from its template; a shape of a tile has no picture."""
-        template, form = self.template(file, thing), file.format
-        if template is None:
-            return form.with_sizes(thing)
-        with refused(template.fault):
-            pattern = form.pattern(template.root)
-        own = {word for word in ("name", "gid") if _has_value(thing, word)}
-        if _has_value(thing, "type") or _has_value(thing, "class"):
-            own |= {"type", "class"}
-        if _has_value(thing, "width") and _has_value(thing, "height"):
-            own |= {"width", "height"}
-        whole = form.merged(pattern, thing, own)
-        words = whole if isinstance(whole, dict) else whole.attrib
-        if is_shape:
-            words.pop("gid", None)
-        elif "gid" not in own and _has_value(pattern, "gid"):
-            gid = pattern.get("gid")
-            words["gid"] = type(gid)(int(gid) + self.shift(template))
-        return form.with_sizes(whole)
-
-    def template(self, file: _File, thing: Raw) -> _File | None:
-        """Return the template from which an object is made, or None."""
-        name = thing.get("template")
-        if not name:
-            return None
-        path = self.files.find(name, file.folder, "its template")
-        if path not in self.templates:
-            self.templates[path] = self.open(path, "template")
-        template = self.templates[path]
-        if template.format is not file.format:
-            raise ValueError(
-                f"its template {template.path} is {template.format.name} and the {file.kind} "
-                f"{file.format.name}; save both in the same format"
-            )
-        self.n_copied += template.size
-        if self.n_copied > _LARGEST_COPIES:
-            raise ValueError(
-                f"with its template {template.path} the instances of templates copy more than "
-                f"{_LARGEST_COPIES} bytes; make the template smaller, or detach instances from it"
-            )
-        return template
-
-    def shift(self, template: _File) -> int:
-        """Return the offset of a template's tile numbers; add its tileset to the map if needed."""
-        if template.path in self.shifts:
-            return self.shifts[template.path]
-        with refused(template.fault):
-            for theirs in template.format.tilesets(template.root):
-                if theirs.get("source") is not None:
-                    break
-            else:
-                raise ValueError("it has a tile, and names no file of a tileset")
-            source = self.find_tileset(template, theirs)
-            theirs_first = _whole_number(theirs, "firstgid")
-        first = next((first for first, path in self.external.items() if path == source), None)
-        if first is None:
-            first = self.free
-            self.external[first] = source
-            self.free = first + n_places(self.tileset(source, first))
-        self.shifts[template.path] = first - theirs_first
-        return self.shifts[template.path]
-
-    @cached_property
-    def free(self) -> int:
-        """The first tile number after all tilesets."""
-        part = self.form.without_layers(self.map.root)
-        embedded = parse(self.form, part, pytiled_parser.parse_map).tilesets
-        known = {**embedded, **self.parsed_external()}
-        return max((first + n_places(known[first]) for first in known), default=1)
-
-
-def _whole_number(raw: Raw, word: str) -> int:
-    """Return a number of tiles that a part of a map gives, or raise a ValueError."""
-    stated = raw.get(word)
-    number = -1
-    if isinstance(stated, str) and len(stated) < 20 and stated.strip().isdecimal():
-        number = int(stated)
-    elif isinstance(stated, (int, float)) and not isinstance(stated, bool) and 0 <= stated < 2**63:
-        number = int(stated) if stated == int(stated) else -1
-    if number < 0:
-        raise ValueError(f"its {word} is {stated!r}; it must be a whole number, 0 or more")
-    return number
-
-
-def _has_value(thing: Raw, word: str) -> bool:
-    """Return whether an object has a value: not empty, and not a size or tile of zero."""
-    stated = thing.get(word)
-    return stated not in (None, "") and (word in _TEXTS or stated not in ("0", 0))

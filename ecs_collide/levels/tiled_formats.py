@@ -1,334 +1,285 @@
-"""The two formats of Tiled, XML and JSON, behind one interface to the parts of a file.
+"""Read the files of Tiled, XML and JSON of all its versions, into one form.
 
-Elements and dicts have the same `get`, so only these methods differ.
+The form is the one of Tiled's JSON: dicts and lists, with the names that Tiled documents.  Numbers
+and properties of XML get their types.  Only what bodies, objects and drawing need is taken from
+XML; a part that nothing here needs may be missing, new or odd.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
-from copy import copy
-from pathlib import Path
+from collections.abc import Iterable
+from contextlib import suppress
 from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-Raw = Any
-"""A part of a map as its file has it: an XML element, or a dict."""
+from ecs_collide.levels.reading import DamageError
 
-# Most characters of the tag of an element, and most bytes before the first element.  Older
-# versions of expat that read in pieces, as the parser does, take time quadratic in it.
-_MAX_TAG = 2**20
+Raw = dict[str, Any]
+"""A part of a file, as in Tiled's JSON."""
 
-_LEAVES = ("layer", "objectgroup", "imagelayer")
-_SHAPES = ("ellipse", "point", "polygon", "polyline", "text", "capsule")
-# If one of these is empty or zero in an object, Tiled takes it from the object's template.
-_WEAK = {"name", "type", "class", "gid", "width", "height"}
+_NUMBERS = {
+    "id", "gid", "firstgid", "tileid", "duration", "x", "y", "width", "height", "tilewidth",
+    "tileheight", "tilecount", "columns", "margin", "spacing", "offsetx", "offsety", "parallaxx",
+    "parallaxy", "opacity", "visible", "rotation", "infinite", "pixelsize",
+}  # fmt: skip
+_LAYERS = {"layer": "tilelayer"} | {tag: tag for tag in ("objectgroup", "imagelayer", "group")}
+_LISTS = {"tileset": "tilesets", "tile": "tiles", "object": "objects"}
+
+_MAPS = "; load a map that uses it"
+_OTHERS = {
+    "tileset": f"a tileset of Tiled{_MAPS}",
+    "template": f"an object template of Tiled{_MAPS}",
+    "objecttypes": "a list of Tiled's object types; load a map",
+    "world": "a world of Tiled; load one of its maps, and the world with it: load(map, world=...)",
+    "project": "a project of Tiled; load one of its maps",
+    "ldtk": "a project of LDtk; ecs_collide.levels.ldtk.load reads it",
+    "picture": "a picture; load the map that shows it",
+    "export": "a map exported as a program; export it as .tmx or .tmj instead",
+}
+# How files begin that are neither XML nor JSON.
+_BEGINNINGS = (
+    (b"\x89PNG", "picture"), (b"GIF8", "picture"), (b"\xff\xd8\xff", "picture"),
+    (b"RIFF", "picture"), (b"BM", "picture"), (b"return {", "export"), (b"(function", "export"),
+)  # fmt: skip
+# Names at the top of JSON files that do not say their type.
+_NAMES = (
+    ("layers", "map"), ("maps", "world"), ("patterns", "world"), ("defs", "ldtk"),
+    ("__header__", "ldtk"), ("propertyTypes", "project"), ("automappingRulesFile", "project"),
+    ("object", "template"), ("tilewidth", "tileset"),
+)  # fmt: skip
 
 
-class Xml:
-    """A reader and writer of the parts of TMX, TSX and TX files."""
+def parse(content: bytes, kind: str) -> Raw:
+    """Return the content of a file, which must be a "map", a "tileset" and so on.
 
-    name = "XML"
-    suffix = ".tmx"
+    Raises
+    ------
+    ValueError
+        It is another kind of file, which the message names.  XML defines entities.
+    Exception
+        The file is damaged.
+    """
+    content = content.removeprefix(b"\xef\xbb\xbf").lstrip()
+    for start, other in _BEGINNINGS:
+        if content.startswith(start):
+            raise ValueError(f"it is {_OTHERS[other]}")
+    raw = _xml(content) if b"<" in content[:4] else json.loads(content)
+    if not isinstance(raw, dict):
+        raise DamageError(f"it is a {type(raw).__name__}")
+    found = raw.get("type")
+    if found not in ("map", *_OTHERS):
+        found = next((kind for name, kind in _NAMES if name in raw), None)
+    if found in _OTHERS and found != kind:
+        raise ValueError(f"it is {_OTHERS[found]}")
+    if found != kind:
+        raise DamageError(f"it has nothing of a {kind}")
+    return raw
 
-    def read(self, content: bytes, kind: str) -> Raw:
-        """Return the parsed content of a file of this kind."""
-        _require_no_definitions(content)
+
+def parts(raw: Raw, name: str) -> list[Raw]:
+    """Return the parts of a part that has any number of them, such as its layers."""
+    found = raw.get(name) or []
+    if not isinstance(found, list) or not all(isinstance(part, dict) for part in found):
+        raise DamageError(f"its {name} are {found!r:.100}")
+    return found
+
+
+def tiles_of(tileset: Raw) -> dict[int, Raw]:
+    """Return the tiles of a tileset that have an entry, by their ids."""
+    found: dict[int, Raw] = {}
+    stated = tileset.get("tiles") or []
+    if isinstance(stated, dict):  # JSON before 1.2
+        stated = [{**tile, "id": int(number)} for number, tile in stated.items()]
+    for tile in stated:
+        found[int(tile["id"])] = {**found.get(int(tile["id"]), {}), **tile}
+    kinds = tileset.get("tilepropertytypes") or {}
+    for number, properties in (tileset.get("tileproperties") or {}).items():
+        more = {"properties": properties, "propertytypes": kinds.get(number)}
+        found[int(number)] = {"id": int(number), **found.get(int(number), {}), **more}
+    return found
+
+
+def text_of(raw: Raw, *names: str) -> str:
+    """Return the first of these texts that is not empty; empty if there is none."""
+    found = next((raw[name] for name in names if raw.get(name) not in (None, "")), "")
+    return found if isinstance(found, str) else str(found)
+
+
+def number_of(raw: Raw, name: str, default: float = 0) -> Any:
+    """Return a number, which the caller checks; the default if it is missing or empty."""
+    found = raw.get(name)
+    return default if found is None or found == "" else found
+
+
+def whole_of(raw: Raw, name: str, default: int | None = None) -> int:
+    """Return a whole number, 0 or more, or raise a ValueError."""
+    if default is None and raw.get(name) in (None, ""):
+        raise DamageError(f"it has no {name}")
+    found = number_of(raw, name, default or 0)
+    is_number = isinstance(found, (int, float)) and not isinstance(found, bool)
+    if not is_number or not 0 <= found < 2**63 or found != int(found):
+        raise ValueError(f"its {name} is {found!r}; it must be a whole number, 0 or more")
+    return int(found)
+
+
+def listed_properties(raw: Raw) -> list[Raw]:
+    """Return the properties of a part as Tiled saves them in JSON since version 1.2."""
+    stated = raw.get("properties") or []
+    if isinstance(stated, dict):
+        kinds = raw.get("propertytypes") or {}
+        return [{"name": n, "type": kinds.get(n, ""), "value": v} for n, v in stated.items()]
+    return parts(raw, "properties")
+
+
+def properties_of(raw: Raw) -> dict[str, Any]:
+    """Return the properties of a part of `Level.map`, such as a layer, by their names."""
+    return {
+        str(stated.get("name")): _value(stated.get("type"), stated.get("value"))
+        for stated in listed_properties(raw)
+    }
+
+
+def _value(kind: str | None, value: Any) -> Any:
+    """Return the value of a property of some type; what is no such value stays as it is."""
+    if kind == "list":
+        items = value if isinstance(value, list) else []
+        return [
+            _value(item.get("type"), item["value"])
+            if isinstance(item, dict) and "value" in item
+            else item
+            for item in items
+        ]
+    if kind == "class":
+        return value if isinstance(value, dict) else {}
+    if value in (None, ""):
+        return {"bool": False, "int": 0, "object": 0, "float": 0.0}.get(kind or "", "")
+    try:
+        if kind in ("int", "object"):
+            return int(value)
+        if kind == "float":
+            return float(value)
+    except (TypeError, ValueError, OverflowError):
+        return value
+    if kind == "bool" and isinstance(value, str):
+        return {"true": True, "1": True, "false": False, "0": False}.get(value, value)
+    return value
+
+
+# -- XML --
+
+
+def _xml(content: bytes) -> Raw:
+    """Return the parsed content of an XML file, with the name of its root as its type."""
+    prologue = expat.ParserCreate()
+    prologue.EntityDeclHandler = prologue.AttlistDeclHandler = _refuse_definitions
+    prologue.StartElementHandler = _stop
+    try:
+        with suppress(_RootReachedError):
+            prologue.Parse(content, True)
         root = ElementTree.fromstring(content)
-        if root.tag != kind:
-            raise ValueError(f"it is a {root.tag:.100}")
-        for element in root.iter():
-            words = element.attrib
-            if len(element.tag) + sum(map(len, words)) + sum(map(len, words.values())) > _MAX_TAG:
-                raise ValueError(
-                    f"an element {element.tag:.100} has more than {_MAX_TAG} characters of "
-                    "attributes; longer texts are its content"
-                )
-        return root
-
-    def write(self, root: Raw, path: Path) -> None:
-        """Save a map in memory to a file."""
-        ElementTree.ElementTree(root).write(path, encoding="utf-8")
-
-    def tilesets(self, root: Raw) -> list[Raw]:
-        """Return the tilesets, each with its content or the name of its file."""
-        return list(root.findall("tileset"))
-
-    def drop_tilesets(self, root: Raw, dropped: Sequence[Raw]) -> None:
-        """Take tilesets out of a map."""
-        gone = set(map(id, dropped))
-        root[:] = [child for child in root if id(child) not in gone]
-
-    def tiles(self, tileset: Raw) -> Iterable[Raw]:
-        """Return the tiles that have an entry in a tileset."""
-        return list(tileset.findall("tile"))
-
-    def picture(self, owner: Raw) -> Any:
-        """Return the name of the picture of a tileset, a tile or an image layer, or None."""
-        image = owner.find("image")
-        return None if image is None else image.get("source")
-
-    def set_picture(self, owner: Raw, name: str) -> None:
-        """Give a tileset, a tile or an image layer another picture."""
-        image = owner.find("image")
-        if image is None:
-            image = ElementTree.SubElement(owner, "image")
-        image.set("source", name)
-
-    def shapes(self, tile: Raw) -> list[Raw]:
-        """Return the layers that the tile collision editor has made for a tile."""
-        return list(tile.findall("objectgroup"))
-
-    def layers(self, root: Raw) -> Iterator[Raw]:
-        """Yield the layers inside all groups."""
-        for child in root:
-            if child.tag == "group":
-                yield from self.layers(child)
-            elif child.tag in _LEAVES:
-                yield child
-
-    def kind(self, layer: Raw) -> str:
-        """Return the kind of a layer: "tiles", "picture" or something else."""
-        return {"layer": "tiles", "imagelayer": "picture"}.get(layer.tag, "")
-
-    def blocks(self, layer: Raw) -> list[tuple[Raw, Raw]]:
-        """Return the parts that hold the tiles of a layer, each with the part of its size."""
-        data = layer.find("data")
-        if data is None:
-            return []
-        chunks = data.findall("chunk")
-        for block in (data, *chunks):
-            tiles = block.findall("tile")
-            if tiles:  # the oldest format, an element for each tile
-                block.text = ",".join(tile.get("gid", "0") for tile in tiles)
-                block[:] = [child for child in block if child.tag != "tile"]
-                data.attrib.pop("encoding", None)
-        if chunks:
-            return [(chunk, chunk) for chunk in chunks]
-        if not (data.text or "").strip():
-            layer.remove(data)
-            return []
-        return [(data, layer)]
-
-    def packing(self, layer: Raw) -> tuple[str, str]:
-        """Return the encoding and the compression of a layer's tiles."""
-        data = layer.find("data")
-        if data is None:
-            return "csv", ""
-        return data.get("encoding") or "csv", data.get("compression") or ""
-
-    def n_plain(self, block: Raw) -> int:
-        """Return how many tiles an unpacked block has."""
-        text = block.text or ""
-        return text.count(",") + 1 if text.strip() else 0
-
-    def packed(self, block: Raw) -> str:
-        """Return the text of a packed block."""
-        return block.text or ""
-
-    def set_plain(self, layer: Raw, block: Raw, numbers: list[int]) -> None:
-        """Set the tiles of a block, unpacked."""
-        block.text = ",".join(map(str, numbers))
-        layer.find("data").attrib = {"encoding": "csv"}
-
-    def things(self, layer: Raw) -> list[Raw]:
-        """Return the objects of a layer."""
-        return list(layer.findall("object"))
-
-    def set_things(self, layer: Raw, things: Sequence[Raw]) -> None:
-        """Replace the objects of a layer."""
-        layer[:] = [child for child in layer if child.tag != "object"] + list(things)
-
-    def pattern(self, root: Raw) -> Raw:
-        """Return the one object of a template."""
-        found = root.find("object")
-        if found is None:
-            raise ValueError("it has no object")
-        return found
-
-    def is_capsule(self, thing: Raw) -> bool:
-        """Return whether an object is a capsule."""
-        return thing.find("capsule") is not None
-
-    def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
-        """Return an object with the attributes of its template, except those in `own`."""
-        whole = ElementTree.Element("object", _over(pattern.attrib, thing.attrib, own))
-        shapes = [part for part in thing if part.tag in _SHAPES]
-        whole.extend(shapes or [part for part in pattern if part.tag in _SHAPES])
-        stated = {part.get("name"): part for part in pattern.iterfind("properties/property")}
-        stated |= {part.get("name"): part for part in thing.iterfind("properties/property")}
-        ElementTree.SubElement(whole, "properties").extend(stated.values())
-        return whole
-
-    def with_sizes(self, thing: Raw) -> Raw:
-        """Return an object with all attributes that the parser requires."""
-        for word in ("width", "height"):
-            thing.set(word, thing.get(word, "0"))  # Tiled omits zeros
-        return thing
-
-    def without_layers(self, root: Raw) -> Raw:
-        """Return a copy of a map that has its tilesets and no layers."""
-        part = copy(root)
-        part[:] = root.findall("tileset")
-        return part
-
-
-class Json:
-    """A reader and writer like `Xml`, for TMJ, TSJ and TJ files."""
-
-    name = "JSON"
-    suffix = ".tmj"
-
-    def read(self, content: bytes, kind: str) -> Raw:
-        raw = json.loads(content)
-        if not isinstance(raw, dict):
-            raise TypeError(f"it is a {type(raw).__name__}")
-        return raw
-
-    def write(self, root: Raw, path: Path) -> None:
-        path.write_text(json.dumps(root), "utf-8")
-
-    def tilesets(self, root: Raw) -> list[Raw]:
-        single = [root["tileset"]] if "tileset" in root else []  # in a template
-        return list(root.get("tilesets", single))
-
-    def drop_tilesets(self, root: Raw, dropped: Sequence[Raw]) -> None:
-        gone = set(map(id, dropped))
-        root["tilesets"] = [tileset for tileset in root["tilesets"] if id(tileset) not in gone]
-
-    def tiles(self, tileset: Raw) -> Iterable[Raw]:
-        tiles = tileset.get("tiles") or ()
-        return list(tiles.values()) if isinstance(tiles, dict) else list(tiles)
-
-    def picture(self, owner: Raw) -> Any:
-        return owner.get("image")
-
-    def set_picture(self, owner: Raw, name: str) -> None:
-        owner["image"] = name
-
-    def shapes(self, tile: Raw) -> list[Raw]:
-        layer = tile.get("objectgroup")
-        if layer is None:
-            return []
-        if layer.get("type") != "objectgroup":  # the parser would take layers of tiles as well
-            raise ValueError(
-                f"the shapes of tile {tile.get('id')} are of the type {layer.get('type')!r}; "
-                "it must be 'objectgroup'"
-            )
-        return [layer]
-
-    def layers(self, root: Raw) -> Iterator[Raw]:
-        layers = root["layers"]
-        if not isinstance(layers, list):
-            raise TypeError(f"its layers are {layers!r}")
-        for layer in layers:
-            if layer.get("type") == "group":
-                yield from self.layers(layer)
-            else:
-                yield layer
-
-    def kind(self, layer: Raw) -> str:
-        return {"tilelayer": "tiles", "imagelayer": "picture"}.get(layer.get("type"), "")
-
-    def blocks(self, layer: Raw) -> list[tuple[Raw, Raw]]:
-        blocks = [(chunk, chunk) for chunk in layer.get("chunks") or ()]
-        if layer.get("data") is not None:
-            blocks.append((layer, layer))
-        if layer.get("encoding") == "csv":
-            del layer["encoding"]  # the parser takes any encoding for base64
-        return blocks
-
-    def packing(self, layer: Raw) -> tuple[str, str]:
-        return layer.get("encoding") or "csv", layer.get("compression") or ""
-
-    def n_plain(self, block: Raw) -> int:
-        data = block["data"]
-        if not isinstance(data, list):
-            raise TypeError(
-                f"its data are a {type(data).__name__}, which must be a list of tiles, "
-                "or text if the encoding is base64"
-            )
-        return len(data)
-
-    def packed(self, block: Raw) -> str:
-        data = block["data"]
-        if not isinstance(data, str):
-            raise TypeError(f"its data are a {type(data).__name__}, which must be text in base64")
-        return data
-
-    def set_plain(self, layer: Raw, block: Raw, numbers: list[int]) -> None:
-        block["data"] = numbers
-        layer.pop("encoding", None)
-
-    def things(self, layer: Raw) -> list[Raw]:
-        return list(layer.get("objects", ()))
-
-    def set_things(self, layer: Raw, things: Sequence[Raw]) -> None:
-        if "objects" in layer:
-            layer["objects"] = list(things)
-
-    def pattern(self, root: Raw) -> Raw:
-        return root["object"]
-
-    def is_capsule(self, thing: Raw) -> bool:
-        return bool(thing.get("capsule"))
-
-    def merged(self, pattern: Raw, thing: Raw, own: set[str]) -> Raw:
-        whole = _over(pattern, thing, own)
-        stated = {part["name"]: part for part in pattern.get("properties") or ()}
-        stated |= {part["name"]: part for part in thing.get("properties") or ()}
-        whole["properties"] = list(stated.values())
-        return whole
-
-    def with_sizes(self, thing: Raw) -> Raw:
-        nothing = {"name": "", "width": 0, "height": 0, "rotation": 0, "visible": True}
-        return {**nothing, **thing}
-
-    def without_layers(self, root: Raw) -> Raw:
-        return {**root, "layers": []}
-
-
-Format = Xml | Json
-
-XML, JSON = Xml(), Json()
-
-
-def format_of(content: bytes) -> Format:
-    """Return the format of a file."""
-    is_xml = content.removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"<"
-    return XML if is_xml else JSON
+    except (expat.ExpatError, ElementTree.ParseError) as error:
+        raise DamageError(f"its XML is damaged: {error}") from error
+    raw = {**_part(root), "type": root.tag}
+    if root.tag == "template":  # JSON has one of each
+        raw["object"] = raw["objects"][0]
+        raw["tileset"] = next(iter(raw.get("tilesets", ())), None)
+    return raw
 
 
 class _RootReachedError(Exception):
     """The end of the definitions of a document, which come before its first element."""
 
 
-def _require_no_definitions(content: bytes) -> None:
-    """Raise ValueError for XML that defines entities or default attributes: few bytes make many.
-
-    Tiled writes none.  A document type without them, as in Tiled's first versions, is only a name.
-    """
-
-    def refuse(name: str, system: str | None, public: str | None, has_definitions: int) -> None:
-        if has_definitions:
-            raise ValueError("it defines entities or attributes, which Tiled never saves")
-
-    def stop(name: str, attributes: object) -> None:
-        raise _RootReachedError
-
-    parser = expat.ParserCreate()
-    parser.StartDoctypeDeclHandler = refuse
-    parser.StartElementHandler = stop
-    try:
-        parser.Parse(content[:_MAX_TAG], len(content) <= _MAX_TAG)
-    except _RootReachedError:
-        return
-    raise ValueError(f"it has no element within its first {_MAX_TAG} bytes")
+def _stop(*element: object) -> None:
+    raise _RootReachedError
 
 
-def _over(pattern: dict[str, Any], thing: dict[str, Any], own: set[str]) -> dict[str, Any]:
-    """Return the attributes of an object and its template; of the weak ones, those in `own`."""
-    skipped = {"template", *_WEAK} - own
-    whole = {word: value for word, value in pattern.items() if word not in own}
-    return whole | {word: value for word, value in thing.items() if word not in skipped}
+def _refuse_definitions(*definition: object) -> None:
+    """Refuse XML that defines entities or default attributes, of which few bytes make many."""
+    raise DamageError("it defines entities or attributes, which Tiled never saves")
+
+
+def _part(element: ElementTree.Element) -> Raw:
+    """Return an element with its children."""
+    raw = _attributes(element)
+    for child in element:
+        tag = child.tag
+        if tag == "properties":
+            raw["properties"] = raw.get("properties", []) + _properties(child)
+        elif tag in _LAYERS:
+            layer = {**_part(child), "type": _LAYERS[tag]}
+            if element.tag == "tile":
+                raw["objectgroup"] = layer
+            else:
+                raw.setdefault("layers", []).append(layer)
+        elif tag in _LISTS:
+            raw.setdefault(_LISTS[tag], []).append(_part(child))
+        elif tag == "image":
+            picture = _attributes(child)
+            raw["image"] = picture.get("source", "")
+            for name in ("width", "height"):
+                raw[f"image{name}"] = picture.get(name, 0)
+        elif tag == "data":
+            raw |= _data(child)
+        elif tag in ("polygon", "polyline"):
+            points = (point.split(",") for point in child.get("points", "").split())
+            raw[tag] = [{"x": _number(x), "y": _number(y)} for x, y in points]
+        elif tag in ("ellipse", "point", "capsule"):
+            raw[tag] = True
+        elif tag == "text":
+            raw["text"] = {**_attributes(child), "text": child.text or ""}
+        elif tag in ("tileoffset", "grid"):
+            raw[tag] = _attributes(child)
+        elif tag == "animation":
+            raw[tag] = [_attributes(frame) for frame in child]
+    return raw
+
+
+def _attributes(element: ElementTree.Element) -> Raw:
+    return {name: _number(value) if name in _NUMBERS else value for name, value in element.items()}
+
+
+def _number(text: str) -> Any:
+    """Return the number that a text is, or the text."""
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            pass
+    return text
+
+
+def _properties(element: ElementTree.Element) -> list[Raw]:
+    return [_property(stated) for stated in element.findall("property")]
+
+
+def _property(element: ElementTree.Element) -> Raw:
+    """Return a property, or one value of a list."""
+    raw: Raw = dict(element.attrib)
+    inside = element.find("properties")
+    text = element.text or ""
+    if inside is not None:
+        raw["value"] = properties_of({"properties": _properties(inside)})
+    elif raw.get("type") == "list":
+        raw["value"] = [_property(item) for item in element if item.tag in ("item", "value")]
+    elif not raw.get("value"):
+        raw["value"] = text if text.strip() else ""
+    return raw
+
+
+def _data(element: ElementTree.Element) -> Raw:
+    """Return the tiles of a layer, packed or as a list, or its chunks."""
+    raw: Raw = {word: element.get(word, "") for word in ("encoding", "compression")}
+    chunks = element.findall("chunk")
+    if chunks:
+        raw["chunks"] = [{**_attributes(chunk), "data": _cells(chunk)} for chunk in chunks]
+    else:
+        raw["data"] = _cells(element)
+    return raw
+
+
+def _cells(block: ElementTree.Element) -> Any:
+    tiles: Iterable[ElementTree.Element] = block.findall("tile")  # the oldest way
+    return [int(tile.get("gid", 0)) for tile in tiles] or block.text or ""

@@ -28,12 +28,16 @@ from copy import copy
 from typing import Literal, Self
 
 from ecs_collide._checks import is_finite
+from ecs_collide._kernel.constants import LARGEST
+from ecs_collide.components.base import as_float
+from ecs_collide.sync.fields import AMOUNT, NumberFields
 
 Vector3 = tuple[float, float, float]
 
 MODES = ("back", "loop", "once")
 EASES = ("linear", "smooth")
 _HEAD = struct.Struct("<4Bbd4dqI")
+ROUNDING = 2.0**-40  # of a leg: how far from its ends a path may be that was turned round on it
 
 
 class Path:
@@ -70,8 +74,8 @@ class Path:
     Raises
     ------
     ValueError
-        There is no point, a point has not 2 or 3 finite numbers, `speed` or `pause` is not finite
-        or below 0, or there is no such `mode` or `ease`.
+        There is no point, a point has not 2 or 3 numbers within -2**500 ... 2**500, `speed` or
+        `pause` is below 0 or above 2**100, or there is no such `mode` or `ease`.
 
     Examples
     --------
@@ -104,7 +108,10 @@ class Path:
         self._last, self._heading = 0, 1  # the point that it left, and 1 or -1: to the next one
         self._way = self._rest = 0.0  # how far it has come from there, and what is left of a pause
         self._set(tuple(_point(point) for point in points), None)
-        self.require_sense("Path()")
+        wrong = FIELDS.find_wrong(self)
+        if wrong is not None:
+            name = wrong.field.removeprefix("Path.")
+            raise ValueError(f"Path(): {name} is {wrong.value!r}; it {wrong.text}")
 
     @classmethod
     def circle(
@@ -137,8 +144,8 @@ class Path:
         """
         if tuple(sorted(axes)) not in ((0, 1), (0, 2), (1, 2)):
             raise ValueError(f"Path.circle(axes={axes!r}) must be two different ones of 0, 1 and 2")
-        if not is_finite(radius, 0.0):
-            raise ValueError(f"Path.circle(radius={radius!r}) must be a finite number, 0 or more")
+        if not is_finite(radius, 0.0) or radius > LARGEST:
+            raise ValueError(f"Path.circle(radius={radius!r}) must be a number within 0 ... 2**500")
         path = cls([centre], speed, "loop")
         path._set(path._points, (float(radius), *axes))
         return path
@@ -249,14 +256,6 @@ class Path:
         """Return the number of the leg that it is on."""
         return self._last if self._heading > 0 else (self._last - 1) % len(self._points)
 
-    def require_sense(self, who: str) -> None:
-        """Raise ValueError, about `who`, if a number that the game may set makes no sense."""
-        for name, value in (("speed", self.speed), ("pause", self.pause)):
-            if not is_finite(value, 0.0):
-                raise ValueError(
-                    f"{who}: {name} is {value!r}; it must be a finite number, 0 or more"
-                )
-
     def __repr__(self) -> str:
         what = f"{len(self._points)} points" if self._circle is None else "a circle"
         return f"<Path: {what}, {self.mode}, at {self.place}, speed={self.speed!r}>"
@@ -264,11 +263,12 @@ class Path:
     # -- saving --
 
     def to_bytes(self) -> bytes:
-        """Return the whole path as bytes, for `Space.snapshot_with` and saved games."""
+        """Return the whole path as bytes; raise TypeError if `speed` or `pause` is no number."""
         radius, one, other = self._circle or (-1.0, 0, 0)
         head = _HEAD.pack(
             self._mode, self._ease, one, other, self._heading, radius,
-            *(self.speed, self.pause, self._way, self._rest), self._last,
+            as_float(Path, "speed", self.speed), as_float(Path, "pause", self.pause),
+            self._way, self._rest, self._last,
             2 * len(self._points) + self.running,
         )  # fmt: skip
         numbers = [number for point in self._points for number in point]
@@ -280,33 +280,65 @@ class Path:
         Raises
         ------
         ValueError
-            They are no such bytes.
+            They are no such bytes, or have numbers that `Path` refuses.  Nothing is changed.
+        """
+        Path.from_bytes(data)
+        self.restore(data)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Self:
+        """Return a path from the bytes of `to_bytes`; raise ValueError as `set_bytes` does."""
+        path = cls.restored(data)
+        wrong = FIELDS.find_wrong(path)
+        if wrong is not None:
+            raise ValueError(f"these {len(data)} bytes are no Path: {wrong.field} {wrong.text}")
+        return path
+
+    @classmethod
+    def restored(cls, data: bytes) -> Self:
+        """Return a path from a snapshot; see `restore`."""
+        path = cls([(0, 0)], 0.0)
+        path.restore(data)
+        return path
+
+    def restore(self, data: bytes) -> None:
+        """Set everything from a snapshot, which holds also a `speed` that makes no sense.
+
+        The next step reports such a number, as it did before the snapshot.
         """
         try:
             *head, last, more = _HEAD.unpack_from(data)
             mode, ease, one, other, heading, radius, speed, pause, way, rest = head
             numbers = struct.unpack(f"<{more // 2 * 3}d", data[_HEAD.size :])
-            known = Path(
-                zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True),
-                speed, MODES[mode], ease=EASES[ease], pause=pause,  # type: ignore[arg-type]
-            )  # fmt: skip
+            points = zip(numbers[::3], numbers[1::3], numbers[2::3], strict=True)
+            known = Path(points, 0.0, MODES[mode], ease=EASES[ease])  # type: ignore[arg-type]
             if radius >= 0.0:
-                known = Path.circle(known.points[0], radius, speed, axes=(one, other))
-            if heading not in (-1, 1) or not 0 <= last < len(known.points):
-                raise ValueError("no such point")
+                if len(known.points) > 1 or (mode, ease) != (MODES.index("loop"), 0):
+                    raise ValueError("a circle has one point, and is a loop without ease")
+                known = Path.circle(known.points[0], radius, 0.0, axes=(one, other))
+            known._last, known._heading, known._way, known._rest = last, heading, way, rest
+            known._require_on_it()
         except (struct.error, ValueError, IndexError) as error:
             raise ValueError(f"these {len(data)} bytes are no Path: {error}") from error
-        self._set(known.points, known._circle)
-        self._mode, self._ease, self._heading, self._last = mode, ease, heading, last
-        self.speed, self.pause, self._way, self._rest = speed, pause, way, rest
-        self.running = bool(more % 2)
+        known.speed, known.pause, known.running = speed, pause, bool(more % 2)
+        for name in Path.__slots__:
+            setattr(self, name, getattr(known, name))
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """Return a path from the bytes of `to_bytes`."""
-        path = cls([(0, 0)], 0.0)
-        path.set_bytes(data)
-        return path
+    def _require_on_it(self) -> None:
+        """Raise ValueError if it is at no place to which it can have come."""
+        n, coming = len(self._points), self._last + self._heading
+        if abs(self._heading) != 1 or not 0 <= self._last < n:
+            raise ValueError(f"there is no way from point {self._last} of {n}")
+        if self.mode == "back" and n > 1 and not 0 <= coming < n:
+            raise ValueError(f"it turns round at point {self._last} of {n}")
+        leg = self._legs[self._leg()]
+        if not abs(self._way - leg / 2.0) <= leg * (0.5 + ROUNDING):  # not so for nan
+            raise ValueError(f"it is {self._way!r} from a point, on a leg of {leg!r}")
+        if not is_finite(self._rest, 0.0):
+            raise ValueError(f"it waits for {self._rest!r} seconds")
+
+
+FIELDS = NumberFields("Path", {"speed": AMOUNT, "pause": AMOUNT})
 
 
 def _point(point: Sequence[float]) -> Vector3:
@@ -315,8 +347,10 @@ def _point(point: Sequence[float]) -> Vector3:
         numbers = [float(number) for number in point]
     except (TypeError, ValueError):
         numbers = []
-    if len(numbers) not in (2, 3) or not all(map(math.isfinite, numbers)):
-        raise ValueError(f"Path(points=...): {point!r} must be 2 or 3 finite numbers")
+    if len(numbers) not in (2, 3) or not all(abs(number) <= LARGEST for number in numbers):
+        raise ValueError(
+            f"Path(points=...): {point!r} must be 2 or 3 finite numbers within -2**500 ... 2**500"
+        )
     return numbers[0], numbers[1], (numbers[2] if len(numbers) == 3 else 0.0)
 
 

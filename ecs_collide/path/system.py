@@ -12,7 +12,9 @@ import esper
 
 import ecs_collide as ec
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.path.path import Path
+from ecs_collide.path.path import FIELDS, Path
+from ecs_collide.sync.fields import sound_vector, write_vector
+from ecs_collide.sync.quarantine import Wrong
 from ecs_collide.systems import VelocitySystem, add_before_step
 
 AT = 2.0**-40  # of its coordinates, or of the way of a million steps: closer to its path is on it
@@ -32,37 +34,46 @@ class PathSystem(VelocitySystem):
     def process(self, *args: Any, **kwargs: Any) -> None:
         """Set the velocities that lead each body along its path in the step that follows.
 
-        Raises
-        ------
-        ValueError
-            The `speed` or the `pause` of a path is not a finite number, 0 or more.
+        The step skips and reports a body whose path has a `speed` or a `pause` that is no finite
+        number, 0 or more.
         """
-        dt = self.space.step_time.before_step(args, kwargs)
-        if not dt > 0.0:
-            return
+        dt = self.space.step_time.before_step(self, args, kwargs)
+        dim = self.space.dim
         widths = (*(self.space.wrap or ()), None, None, None)[:3]
+        wrong: dict[int, Wrong] = {}
         found = esper.get_components(Path, ec.Position, ec.Velocity)
         for entity, (path, position, velocity) in sorted(found, key=itemgetter(0)):
-            path.require_sense(f"entity {entity}: Path")
+            error = FIELDS.find_wrong(path)
+            if error is not None:
+                wrong[entity] = error
+                continue
+            at = sound_vector(position, dim)
+            if at is None or sound_vector(velocity, dim) is None or not dt > 0.0:
+                continue  # the step reports numbers that are not sound
             if esper.has_component(entity, ec.Disabled):
                 continue  # its path is paused
-            way = _way(position.xyz, path.place, widths)
+            place = path.place
+            way = _way(at, place, widths, dim)
             beside = math.sqrt(sum(part * part for part in way))
-            step = path.speed * path.running * dt
-            if beside > AT * max(2.0**20 * step, *map(abs, (*position.xyz, *path.place))):
+            step = path.speed * bool(path.running) * dt
+            if beside > AT * max(2.0**20 * step, *map(abs, (*at, *place))):
                 part = min(1.0, step / beside)
                 way = [part * each for each in way]  # back to the path; it waits
             else:
                 path.advance(dt)
-                way = _way(position.xyz, path.place, widths)
-            velocity.set(*(part / dt for part in way))
+                way = _way(at, path.place, widths, dim)
+            write_vector(velocity, [part / dt for part in way], dim)
+        if wrong or self.has_refused:
+            self.refuse(wrong)
 
 
 def _way(
-    start: Sequence[float], end: Sequence[float], widths: Sequence[float | None]
+    start: Sequence[float], end: Sequence[float], widths: Sequence[float | None], dim: int
 ) -> list[float]:
-    """Return the way between two points, the shorter one in a world that wraps."""
+    """Return the way between two points, the shorter one in a world that wraps; z is 0 in 2D."""
     way = [b - a for a, b in zip(start, end, strict=True)]
+    if dim == 2:
+        way[2] = 0.0
     for k, width in enumerate(widths):
         if width is not None:
             way[k] -= width * round(way[k] / width)
@@ -70,7 +81,7 @@ def _way(
 
 
 def install_paths(space: ec.Space) -> PathSystem:
-    """Add a `PathSystem` to the current world, and add paths to snapshots.
+    """Add a `PathSystem` to the current world.
 
     Call it after `ecs_collide.install`.  It runs before the systems of the space and before
     characters. Its priority is two higher than that of the first system of the space, 132 after a
@@ -82,12 +93,7 @@ def install_paths(space: ec.Space) -> PathSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    return add_before_step("install_paths", PathSystem, space, 2, register)
-
-
-def register(space: ec.Space) -> None:
-    """Add paths to the snapshots of a space; `install_paths` calls this."""
-    space.snapshot_with(Path, save=Path.to_bytes, load=Path.from_bytes, update=Path.set_bytes)
+    return add_before_step("install_paths", PathSystem, space, 2)
 
 
 def odd_about_path(e: Examination, entity: int) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ A stride is plain if all of this holds:
 - Two steps ahead there is nothing but sensors and what its filter lets it pass.  If it does not
   rise, bodies that are too high to step onto may be there, too.
 - It goes on standing, walking, rising or falling.  If it rides, it goes on riding.
+- All numbers are plain ones within their bounds.
 
 Nothing is written before all of it is known.
 """
@@ -24,7 +25,14 @@ from math import copysign, nextafter, sqrt
 from typing import Any
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide._kernel.constants import INF, LARGEST, LENGTH_ROUNDING, SAME, STEPS_AHEAD
+from ecs_collide._kernel.constants import (
+    INF,
+    LARGEST,
+    LENGTH_ROUNDING,
+    MOST_PULL,
+    SAME,
+    STEPS_AHEAD,
+)
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.contacts_between_steps import CROSSING, SOLID, ContactRows
 from ecs_collide.queries.search import Search
@@ -40,6 +48,21 @@ WISHES = (
     *("facing", "state_time"),
 )
 FLIGHT = ("air_control", "gravity", "fall_speed", "jump_cut", "jump_speed", "air_time")
+# The other abilities, which no plain stride uses.
+REACHES = (
+    *("air_jumps", "wall_slide_speed", "hover_speed", "hover_time", "coyote_time", "jump_buffer"),
+    *("step_height", "snap_distance"),
+)
+HOLDS = (
+    *("corner", "wall_jump_speed", "wall_jump_lock", "floor_max_angle", "ledge_reach"),
+    *("ledge_time", "ledge_pause", "crouch_height"),
+)
+SPEEDS = ("climb_speed", "dash_speed", "dash_time", "dash_pause", "crouch_speed", "swim_speed")
+# Bits of the numbers of each tuple that may be below 0, and of those that may be inf.
+BELOW_ZERO_WISHES = 0b1000111
+ENDLESS_WISHES = 0b110000
+ENDLESS_FLIGHT = 0b100
+ENDLESS_REACHES = 0b1111
 BUTTONS = ("jump", "dash", "drop", "crouch")
 TIMES = ("since_press", "last_dt", "since_dash", "since_ledge", "since_wall", "air_dt")
 HELD = ("held", "dash_held")
@@ -98,6 +121,7 @@ class PlainStrides:
     wishes: cython.double[8]  # the numbers `WISHES`
     flight: cython.double[6]  # the numbers `FLIGHT`
     times: cython.double[6]  # the numbers `TIMES`
+    others: cython.double[8]  # the numbers `REACHES`, `HOLDS` or `SPEEDS`
     # Where components of the types met first hold their attributes.
     has_slots: cython.bint
     types: tuple
@@ -109,6 +133,9 @@ class PlainStrides:
     of_buttons: cython.pointer[Slots]
     of_times: cython.pointer[Slots]
     of_held: cython.pointer[Slots]
+    of_reaches: cython.pointer[Slots]
+    of_holds: cython.pointer[Slots]
+    of_speeds: cython.pointer[Slots]
 
     def __init__(
         self,
@@ -151,6 +178,8 @@ class PlainStrides:
             for name in ("centre", "half", "own", "own_before", "motion", "written"):
                 setattr(self, name, [0.0] * 3)
             self.wishes, self.flight, self.times = [0.0] * 8, [0.0] * 6, [0.0] * 6
+            self.others = [0.0] * 8
+            self.of_reaches = self.of_holds = self.of_speeds = None
             self.of_position = self.of_extents = self.of_velocity = None
             self.of_wishes = self.of_flight = self.of_times = None
         self.has_slots = not cython.compiled
@@ -165,6 +194,9 @@ class PlainStrides:
             slots_free(self.of_buttons)
             slots_free(self.of_times)
             slots_free(self.of_held)
+            slots_free(self.of_reaches)
+            slots_free(self.of_holds)
+            slots_free(self.of_speeds)
 
     @may_raise
     def _find_slots(self, components: tuple) -> cython.void:
@@ -182,6 +214,9 @@ class PlainStrides:
         self.of_velocity = slots_new(kinds[3], XYZ)
         self.of_times = slots_new(kinds[4], TIMES)
         self.of_held = slots_new(kinds[4], HELD)
+        self.of_reaches = slots_new(kinds[0], REACHES)
+        self.of_holds = slots_new(kinds[0], HOLDS)
+        self.of_speeds = slots_new(kinds[0], SPEEDS)
 
     def take(
         self, found: list, n: cython.Py_ssize_t, dt: cython.double, boxes: tuple, database, dead
@@ -236,8 +271,10 @@ class PlainStrides:
         self.axis = memory.plain
         if self.axis == 0:
             return False
-        _read_named(self.of_wishes, WISHES, character, self.wishes)
-        _read_named(self.of_times, TIMES, memory, self.times)
+        if not self._reads_abilities(character):
+            return False
+        if not _read_named(self.of_times, TIMES, memory, self.times):
+            return False
         if self._wishes_more(character, memory):
             return False
         state: Any = character.state
@@ -250,7 +287,8 @@ class PlainStrides:
             return False
         if self.items[row] is not components[1]:
             return False  # another body has had this id
-        _read_named(self.of_velocity, XYZ, velocity, self.motion)
+        if not _read_named(self.of_velocity, XYZ, velocity, self.motion):
+            return False
         _read_tuple(memory.written, self.written)
         _read_tuple(memory.own, self.own_before)
         self.is_turned = False
@@ -262,18 +300,21 @@ class PlainStrides:
                 self.is_turned = True
                 if not _are_same(self.motion[k], self.written[k]):
                     self.own[k] = self.motion[k]
-        _read_named(self.of_position, XYZ, components[1], self.centre)
-        _read_named(self.of_extents, XYZ, components[2], self.half)
+        if not _read_named(self.of_position, XYZ, components[1], self.centre):
+            return False
+        if not _read_named(self.of_extents, XYZ, components[2], self.half):
+            return False
         if not self._finds_ground(row) or (self.riding is not None) != memory.rode:
             return False
         if self.flies:
-            _read_named(self.of_flight, FLIGHT, character, self.flight)
             if character.hover:
                 return False
-            if self.gravity_scale in its:
-                self.flight[1] *= its[self.gravity_scale].value
+            if self.gravity_scale in its and not self._scale_gravity(its[self.gravity_scale]):
+                return False
         for k in range(self.dim):
             if not (abs(self.centre[k]) <= LARGEST and 0.0 <= self.half[k] <= LARGEST):
+                return False
+            if not abs(self.motion[k]) <= LARGEST:
                 return False
 
         # The walk, as in `Stride.walk`.
@@ -317,6 +358,32 @@ class PlainStrides:
         if (walks or rises) and self._meets_anything(row, rises, character):
             return False
         self._write(components, memory, wish)
+        return True
+
+    @may_raise
+    def _reads_abilities(self, character: Any) -> cython.bint:
+        """Read the wishes and abilities of a character; return whether all are within bounds."""
+        return (
+            _read_named(self.of_wishes, WISHES, character, self.wishes)
+            and _are_sound(self.wishes, 8, BELOW_ZERO_WISHES, ENDLESS_WISHES)
+            and _read_named(self.of_flight, FLIGHT, character, self.flight)
+            and _are_sound(self.flight, 6, 0, ENDLESS_FLIGHT)
+            and _read_named(self.of_reaches, REACHES, character, self.others)
+            and _are_sound(self.others, 8, 0, ENDLESS_REACHES)
+            and _read_named(self.of_holds, HOLDS, character, self.others)
+            and _are_sound(self.others, 8, 0, 0)
+            and _read_named(self.of_speeds, SPEEDS, character, self.others)
+            and _are_sound(self.others, 6, 0, 0)
+        )
+
+    @may_raise
+    def _scale_gravity(self, scale: Any) -> cython.bint:
+        """Apply a `GravityScale`; return False if it is no plain number within its bounds."""
+        value: Any = scale.value
+
+        if not isinstance(value, (float, int)) or not abs(value) <= MOST_PULL:
+            return False
+        self.flight[1] *= value
         return True
 
     @may_raise
@@ -444,8 +511,13 @@ class PlainStrides:
             its: Any = self.database.get(entity)
             if its is None:
                 return True
-            if self.sensor in its or not self.may_meet(self.bodies.ids[row], entity):
+            if self.sensor in its:
                 continue
+            try:
+                if not self.may_meet(self.bodies.ids[row], entity):
+                    continue
+            except Exception:  # a stride that is not plain raises it, or leaves it to the step
+                return True
             if rises or self.slope in its:
                 return True
             other: cython.Py_ssize_t = self.search.best.items[n]
@@ -547,13 +619,42 @@ def _are_same(one: cython.double, other: cython.double) -> cython.bint:
 @may_raise
 def _read_named(
     slots: cython.pointer[Slots], names: tuple, item: Any, into: cython.p_double
-) -> cython.void:
-    """Read the numbers of a component, in place if it has slots with plain numbers."""
+) -> cython.bint:
+    """Read the numbers of a component, in place if it has slots with plain numbers.
+
+    Return False if one is missing or of a type that needs a conversion.
+    """
     k: cython.Py_ssize_t
 
-    if not cython.compiled or not fields_numbers(slots, item, into):
-        for k in range(len(names)):
-            into[k] = getattr(item, names[k])
+    if cython.compiled and fields_numbers(slots, item, into):
+        return True
+    for k in range(len(names)):
+        value: Any = getattr(item, names[k], None)
+        if not isinstance(value, (float, int)):
+            return False
+        try:
+            into[k] = float(value)
+        except OverflowError:
+            return False
+    return True
+
+
+def _are_sound(
+    numbers: cython.p_double, n: cython.int, below_zero: cython.int, endless: cython.int
+) -> cython.bint:
+    """Return whether the first `n` numbers are within the bounds of wishes and abilities.
+
+    Bits tell which of them may be below 0, and which may be inf.
+    """
+    k: cython.int
+
+    for k in range(n):
+        number: cython.double = numbers[k]
+        if not abs(number) <= MOST_PULL and not (number == INF and endless >> k & 1):
+            return False
+        if number < 0.0 and not below_zero >> k & 1:
+            return False
+    return True
 
 
 @may_raise

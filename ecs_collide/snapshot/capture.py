@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from operator import mul
 from typing import Any, TypeAlias
 
@@ -42,8 +43,8 @@ KIND_NAMES = tuple(kind.__name__ for kind in FIELDS)
 WIDTHS = {kind.__name__: len(names) for kind, names in FIELDS.items()}
 
 
-Change: TypeAlias = "tuple[Own | Plain, int, Any, Any]"
-"""A custom component to set: its setter, its entity, itself and its new value."""
+Change: TypeAlias = "tuple[Own | Plain, int, Any, Any, Any]"
+"""A custom component to set: its setter, its entity, itself, its value now and its new value."""
 
 
 @dataclass(slots=True)
@@ -55,9 +56,9 @@ class WorldContents:
     ids: Longs  # as in `SnapshotData`, like `masks` and `others`, for all types
     masks: NDArray[np.uint64]
     others: Longs
-    own: tuple[str, ...]
+    own: list[Own]  # the types that the game saves by functions, and the library's by methods
     plain: list[Plain]  # the dataclasses of numbers that entities have, sorted by name
-    saved_masks: NDArray[np.uint64]  # without the dataclasses that no entity has
+    saved_masks: NDArray[np.uint64]  # without the types that need no functions and no entity has
     sizes: list[int]  # the number of components of each type of the library
     n_numbers: int  # in all of these components
     is_exact: bool  # whether none of these is of a subclass, whose setters may raise
@@ -149,13 +150,14 @@ class SnapshotSchema:
             held = [n for n in range(first, len(self.kinds)) if len(holders(ids, masks, n))]
             places = {n: place for place, n in enumerate((*range(first), *held))}
             saved = rearrange(masks, [*map(places.get, range(len(self.kinds)))], len(places))
-            plain = [self.types.plain[n - first] for n in held]
+            found = [self.types.found[n - first] for n in held]
+            own = [*self.types.own, *(how for how in found if isinstance(how, Own))]
+            plain = [how for how in found if isinstance(how, Plain)]
             sizes = [len(records.items) for records in self._library_records]
             n_numbers = sum(map(mul, sizes, WIDTHS.values()))
             is_exact = all(records.is_exact for records in self._library_records)
             last = self._last = WorldContents(
-                mark, dead, ids, masks, others, tuple(own.name for own in self.types.own), plain,
-                saved, sizes, n_numbers, is_exact,
+                mark, dead, ids, masks, others, own, plain, saved, sizes, n_numbers, is_exact,
             )  # fmt: skip
         return last
 
@@ -175,7 +177,7 @@ class SnapshotSchema:
 
     def _marks(self) -> int:
         """Return the bits of the empty classes in a mask."""
-        return self._mask_of({plain.kind for plain in self.types.plain if plain.is_mark})
+        return self._mask_of({how.kind for how in self.types.found if how.is_mark})
 
     def _mask_of(self, kinds: Container[type]) -> int:
         """Return the mask of an entity that has these types of components."""
@@ -197,13 +199,13 @@ class SnapshotSchema:
     def filled_marks(self, world: World) -> dict[type, list[int]]:
         """Return the entities with an empty class to which attributes were added, by type."""
         contents, found = self.inspect(world), {}
-        for plain in self.types.plain:
-            if plain.is_mark:
-                n = self.kinds.index(plain.kind)
+        for how in self.types.found:
+            if how.is_mark:
+                n = self.kinds.index(how.kind)
                 items = self._records[n].items
                 filled = [k for k, item in enumerate(items) if getattr(item, "__dict__", None)]
                 if filled:
-                    found[plain.kind] = contents.holders(n)[filled].tolist()
+                    found[how.kind] = contents.holders(n)[filled].tolist()
         return found
 
     def read(self, contents: WorldContents) -> Doubles:
@@ -225,10 +227,17 @@ class SnapshotSchema:
 
     def save(self, contents: WorldContents) -> list[list[bytes]]:
         """Return the custom components as the bytes of their save functions."""
-        return [self._blobs(own, n, contents) for n, own in enumerate(self.types.own, len(FIELDS))]
+        return [self._blobs(own, contents) for own in contents.own]
 
-    def _blobs(self, own: Own, n: int, contents: WorldContents) -> list[bytes]:
-        blobs = [own.save(item) for item in self._records[n].items]
+    def _blobs(self, own: Own, contents: WorldContents) -> list[bytes]:
+        n, blobs = self.kinds.index(own.kind), []
+        try:
+            for item in self._records[n].items:
+                blobs.append(own.save(item))
+        except Exception as error:
+            entity = contents.holders(n)[len(blobs)]
+            error.add_note(f"while saving the {own.name} of entity {entity}")
+            raise
         for place, blob in enumerate(blobs):
             if type(blob) is not bytes:
                 raise TypeError(
@@ -241,7 +250,7 @@ class SnapshotSchema:
         """Return the numbers of the dataclasses that entities have."""
         if not contents.plain:
             return []
-        names = [*(own.name for own in self.types.own), *(plain.name for plain in contents.plain)]
+        names = [own.name for own in contents.own] + [plain.name for plain in contents.plain]
         for plain in contents.plain:
             if plain.name in WIDTHS or names.count(plain.name) > 1:
                 raise ValueError(
@@ -271,7 +280,7 @@ class SnapshotSchema:
                 described, pieces = pack_tables([how.name], [table.with_one_nan()])
             else:
                 described, pieces = how.name.encode(), []
-                for place, blob in enumerate(self._blobs(how, n, contents)):
+                for place, blob in enumerate(self._blobs(how, contents)):
                     pieces += [place.to_bytes(8, "little"), len(blob).to_bytes(8, "little"), blob]
             yield described
             yield np.asarray(entities, "<i8").tobytes()
@@ -290,6 +299,7 @@ class SnapshotSchema:
         Exceptions of the game's functions pass through.
         """
         self._discover(world.kinds())
+        self.types.discover_extras((*state.own, *state.plain))
         by_name, plain = self.types.by_name(), self.types.readable(state.plain)
         self._name_kinds()
         ignored = self.types.skipped.values()
@@ -304,9 +314,13 @@ class SnapshotSchema:
         loaded = Loaded({}, [])
         for n, (name, table) in enumerate(zip(state.plain, state.tables, strict=True)):
             if name in plain:
-                entities = state.holders(n_held + len(state.own) + n).tolist()
-                rows = plain[name].as_declared(table).rows(len(entities))
-                _load_all(world, plain[name], entities, rows, loaded)
+                how, entities = plain[name], state.holders(n_held + len(state.own) + n).tolist()
+                known = how.as_declared(table)
+                complete = (
+                    None if known.fields == how.fields else partial(how.complete, known.fields)
+                )
+                rows = how.rows(known, len(entities))
+                _load_all(world, how, entities, rows, loaded, complete)
         for n, (name, blobs) in enumerate(zip(state.own, state.blobs, strict=True)):
             if name in by_name:
                 _load_all(world, by_name[name], state.holders(n_held + n).tolist(), blobs, loaded)
@@ -357,7 +371,7 @@ class SnapshotSchema:
         ]  # fmt: skip
         # Convert masks from the state's order of types to the present order; dropped types vanish.
         masks = rearrange(state.masks, bits, len(self.kinds))
-        # A dataclass without a name in the state had no entity.
+        # A type that needs no functions and has no name in the state had no entity.
         unnamed = range(len(FIELDS) + len(self.types.own), len(self.kinds))
         covered = sum(1 << bit for bit in {*bits, *unnamed} if bit is not None)
         if (
@@ -386,9 +400,9 @@ class SnapshotSchema:
 
     def update(self, changes: list[Change], before: Before) -> None:
         """Set custom components to their new values."""
-        for how, entity, component, value in changes:
+        for how, entity, component, now, value in changes:
+            before.overwritten.append((how, component, now))
             try:
-                before.overwritten.append((how, component, how.now(component)))
                 how.write(component, value)
             except Exception as error:
                 _add_note(error, how, entity)
@@ -405,7 +419,7 @@ class SnapshotSchema:
         if not blobs and not tables:
             return loaded.updates
         saved: Iterable[tuple[Own | Plain, Any]] = (
-            *zip(self.types.own, blobs, strict=True),
+            *zip(contents.own, blobs, strict=True),
             *zip(contents.plain, tables, strict=True),
         )
         for how, given in saved:
@@ -413,7 +427,7 @@ class SnapshotSchema:
                 continue
             n = self.kinds.index(how.kind)
             entities, items = contents.holders(n).tolist(), self._records[n].items
-            values = given.rows(len(items)) if isinstance(given, Table) else given
+            values = how.rows(given, len(items)) if isinstance(how, Plain) else given
             for entity, item, value in zip(entities, items, values, strict=True):
                 if not _load(how, entity, item, value, loaded):
                     return None
@@ -477,12 +491,22 @@ class SnapshotSchema:
 
 
 def _load_all(
-    world: World, how: Own | Plain, entities: list[int], values: list[Any], loaded: Loaded
+    world: World,
+    how: Own | Plain,
+    entities: list[int],
+    values: list[Any],
+    loaded: Loaded,
+    complete: Callable[[Any], Any] | None = None,
 ) -> None:
-    """Prepare the changes that restore the components of one type."""
+    """Prepare the changes that restore the components of one type.
+
+    `complete` adds the fields that its components did not have when they were saved.
+    """
     for entity, value in zip(entities, values, strict=True):
         there = world.component(entity, how.kind)
         try:
+            if complete is not None:
+                value = complete(value)
             if not _load(how, entity, there, value, loaded):
                 loaded.fresh[entity, how.kind] = how.make(value)
         except Exception as error:
@@ -494,11 +518,12 @@ def _load(how: Own | Plain, entity: int, there: Any, value: Any, loaded: Loaded)
     """Prepare the change of a component; return False if it must be a new one."""
     if there is None:
         return False
-    if how.holds(there, value):
+    now: Any = how.now(there)
+    if how.keeps(now, value):
         return True
     if how.is_frozen:
         return False
-    loaded.updates.append((how, entity, there, value))
+    loaded.updates.append((how, entity, there, now, value))
     return True
 
 

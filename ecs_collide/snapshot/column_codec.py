@@ -10,6 +10,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import nan
+from struct import pack, unpack
 from types import NoneType
 from typing import Any
 
@@ -21,6 +22,8 @@ NUMBER_TYPES = (bool, int, float, NoneType)
 
 PACKED_AS = {"d": "<f8", "q": "<i8", "Q": "<u8", "?": "|u1"}
 """The codes of packed columns: floats, 64-bit whole numbers with and without a sign, bools."""
+
+_LONGEST_DECIMAL = 1024  # bits; Python reads decimals of at most 4300 digits
 
 Described = list[tuple[str, list[tuple[str, object]]]]
 """For each dataclass its name, its fields, and the codes of their packed columns."""
@@ -102,7 +105,7 @@ def pack_column(column: list[Any]) -> tuple[Any, bytes]:
             return "q", np.array(column, "<i8").tobytes()
         if low >= 0 and high < 2**64:
             return "Q", np.array(column, "<u8").tobytes()
-    return [value.hex() if type(value) is float else value for value in column], b""
+    return [*map(_pack_value, column)], b""
 
 
 def unpack_column(code: object, data: memoryview, n: int) -> tuple[list[Any], int]:
@@ -127,8 +130,20 @@ def unpack_column(code: object, data: memoryview, n: int) -> tuple[list[Any], in
     return array.tolist(), taken
 
 
+def _pack_value(value: Any) -> Any:
+    if type(value) is float:  # hexadecimal keeps every bit, also those of a NaN
+        return value.hex() if value == value else f"nan{pack('>d', value).hex()}"
+    if type(value) is int and value.bit_length() > _LONGEST_DECIMAL:
+        return f"int{value:x}"
+    return value
+
+
 def _unpack_value(value: object) -> Any:
     if isinstance(value, str):
+        if value.startswith("int"):
+            return int(value[3:], 16)
+        if value.startswith("nan") and len(value) > 3:
+            return unpack(">d", int(value[3:], 16).to_bytes(8, "big"))[0]
         return float.fromhex(value)
     if type(value) not in (int, bool, NoneType):
         raise TypeError(f"no number: {value!r}")

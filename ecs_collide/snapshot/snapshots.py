@@ -270,7 +270,7 @@ class Snapshots:
             **self._describe_space(saved),
             next_entity=saved.next_entity,
             kinds=KIND_NAMES,
-            own=contents.own,
+            own=tuple(own.name for own in contents.own),
             plain=tuple(plain.name for plain in contents.plain),
             ids=contents.ids,
             masks=contents.saved_masks,

@@ -33,15 +33,19 @@ class StepLock:
     entries: list  # threads, and the frames in which they are inside; see `enter`
     latest: ReadOnly[object]  # replaced by each call of `enter`, so that `Space.check` notices it
     stepping: object  # the thread of the step under way
+    runner: Public[object]  # the frame that runs the step under way, if known; see `is_abandoned`
 
     def __init__(self):
         self.repairs = ()
         self.entries = []
         self.latest = None
         self.stepping = None
+        self.runner = None
         self.is_changing = False
 
     def __enter__(self) -> None:
+        if self.runner is not None:
+            self.recover_step()
         self.enter(sys._getframe(0 if cython.compiled else 1))
 
     def __exit__(self, *_: object) -> None:
@@ -115,9 +119,10 @@ class StepLock:
         return n > 1
 
     @may_raise
-    def begin_step(self) -> cython.void:
-        """Note that this thread does the step under way."""
+    def begin_step(self, runner: object) -> cython.void:
+        """Note the thread, and the frame if it is known, that do the step under way."""
         self.stepping = get_ident()
+        self.runner = runner
 
     @may_raise
     def require_own_step(self, who: object) -> cython.void:
@@ -130,7 +135,7 @@ class StepLock:
 
     def refuse_others(self) -> None:
         """Raise RuntimeError if another thread is inside a stage of a step."""
-        if self.entries or self.is_changing:
+        if self.entries or self.is_changing or self.runner is not None:
             if self._has_others():
                 self._forget_gone()
                 if self._has_others():
@@ -153,6 +158,7 @@ class StepLock:
         """Repair an interrupted stage; if this is interrupted too, the next entry repeats it."""
         for repair in self.repairs:
             repair()
+        self.runner = None
         self.is_changing = False
 
     def repair_quietly(self) -> None:
@@ -162,10 +168,20 @@ class StepLock:
                 self.repair()
 
     def recover_step(self) -> None:
-        """Repair an interrupted call, unless a call is under way."""
-        if self.is_changing and not self.entries:
+        """Repair an interrupted call or step, unless a call is under way."""
+        if not self.entries and (self.is_changing or self.is_abandoned()):
+            self.is_changing = True
+            self.runner = None
             with self:
                 pass
+
+    @may_raise
+    def is_abandoned(self) -> cython.bint:
+        """Return whether the step under way was cut short between two systems.
+
+        The frame that ran it is no longer on the stack of its thread.
+        """
+        return self.runner is not None and not _is_running(self.stepping, self.runner)
 
     def refusal(self) -> RuntimeError:
         """Return the error for a thread that interferes with a step of another one."""

@@ -130,12 +130,13 @@ class Pipeline:
 
     # -- the four stages of a step --
 
-    def update_bounds(self, dt: Any, handled: Collection[type]) -> None:
+    def update_bounds(self, dt: Any, handled: Collection[type], runner: object) -> None:
         """Begin a step of `dt` seconds: read the components and find the candidate pairs.
 
-        `handled` are the components that response systems handle.
+        `handled` are the components that response systems handle, and `runner` is the frame that
+        runs the step, or None.
         """
-        self._run(UPDATE_BOUNDS, dt, handled, None)
+        self._run(UPDATE_BOUNDS, dt, handled, runner)
 
     def queue_impacts(self, dt: Any) -> None:
         """Sweep the candidate pairs and queue the first impact of each."""
@@ -153,7 +154,7 @@ class Pipeline:
         self._run(FINISH_STEP, dt, None, None)
 
     @may_raise
-    def _run(self, stage: cython.int, dt: object, some: object, system: object) -> cython.void:
+    def _run(self, stage: cython.int, dt: object, some: object, who: object) -> cython.void:
         """Run a stage inside the lock, and repair the space if it raises.
 
         If the repair fails, the next stage repeats it.
@@ -165,11 +166,11 @@ class Pipeline:
             self.lock.enter(sys._getframe())
         try:
             if stage == UPDATE_BOUNDS:
-                self._update_bounds(dt, some)
+                self._update_bounds(dt, some, who)
             elif stage == QUEUE_IMPACTS:
                 self._queue_impacts(dt)
             elif stage == RESOLVE_IMPACTS:
-                self._resolve_impacts(dt, some, system)
+                self._resolve_impacts(dt, some, who)
             else:
                 self._finish_step(dt)
         except BaseException:
@@ -182,7 +183,7 @@ class Pipeline:
                 self.lock.leave(sys._getframe())
 
     @may_raise
-    def _update_bounds(self, given_dt: object, handled: object) -> cython.void:
+    def _update_bounds(self, given_dt: object, handled: object, runner: object) -> cython.void:
         state: StepState = self.state
         lists: BodyLists = self.lists
 
@@ -212,7 +213,7 @@ class Pipeline:
         self._save(timeline)
         self.lock.is_changing = True
         state.moment = object()
-        self.lock.begin_step()
+        self.lock.begin_step(runner)
         # 4. Compare the entities first, because only bodies with rows can be read.
         has_changed: cython.bint = self._compare(timeline)
         self._read(timeline, dt, has_changed)
@@ -300,6 +301,7 @@ class Pipeline:
             or timeline.attachments.n
             or len(self.attached.rows)
             or lists.are_to_be_read()
+            or self.registry.refusals
         ):
             reports = self.registry.read(state.step, dt)
         else:
@@ -434,6 +436,7 @@ class Pipeline:
         if reports:
             state.reports[:] = [*state.reports, *reports][-N_KEPT:]
         state.commit(log, buffer, counts, timeline.sleeping.n, len(reports))
+        self.lock.runner = None
         self.lock.is_changing = False
 
     @may_raise

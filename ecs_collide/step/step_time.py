@@ -25,13 +25,18 @@ class StepTime:
     def __init__(self) -> None:
         self.source: TimeSource | None = None
         self._coming: float | None = None  # duration of the coming step, if known
+        self._told: list[object] = []  # the systems that know it
         self._last = 0.0
 
-    def before_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
+    def before_step(self, system: object, given: Sequence[Any], named: Mapping[str, Any]) -> float:
         """Return the duration of the coming step, for a system that runs before it."""
         if self.source is None:
             return _given(given, named)
-        self._coming = self.source(*given, **named) if callable(self.source) else self.source
+        # A system that asks twice is in another step; the first one was cut short.
+        if self._coming is None or system in self._told:
+            self._coming = self.source(*given, **named) if callable(self.source) else self.source
+            self._told.clear()
+        self._told.append(system)
         return self._coming
 
     def begin_step(self, given: Sequence[Any], named: Mapping[str, Any]) -> float:
@@ -41,7 +46,7 @@ class StepTime:
             return dt
         coming = self._coming
         if coming is None:
-            coming = self.before_step(given, named)
+            coming = self.before_step(self, given, named)
         self._coming, self._last = None, coming
         return coming
 

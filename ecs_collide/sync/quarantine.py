@@ -54,7 +54,7 @@ class Report(NamedTuple):
         Component and attribute, such as ``"Velocity.x"``.  ``"Position"`` for a crowd,
         ``"Velocity"`` for held bodies.
     value : float or int
-        Its value, an int only for whole numbers.  For a crowd it is the number of pairs, for held
+        Its value, an int only for whole numbers, and NaN for what is no number.  For a crowd it is the number of pairs, for held
         bodies their number.
     message : str
         A sentence that states all this and the valid values.
@@ -65,6 +65,11 @@ class Report(NamedTuple):
     field: str
     value: float
     message: str
+
+    @property
+    def entities(self) -> tuple[int]:
+        """The entity as a tuple, as in a `Finding`."""
+        return (self.entity,)
 
     def __str__(self) -> str:
         return self.message
@@ -176,14 +181,18 @@ def quarantine_report(
         bounds.is_whole for _, bounds, each in fields_of(rules, component_of) if each.field == field
     )
     # The form that a snapshot holds, so that a repeated step makes the same report.
-    number = float(given)
+    try:
+        number = NAN if isinstance(given, (str, bytes, bytearray)) else float(given)
+    except (TypeError, ValueError, OverflowError, ArithmeticError):  # of a component of an extra
+        number = NAN
     value = int(number) if is_whole and number.is_integer() else as_reported(number)
+    said = shown(given) if number != number else repr(value)
     return Report(
         step,
         entity,
         field,
         value,
-        f"entity {entity} is skipped in all collisions since step {step}: {field} is {value!r}, "
+        f"entity {entity} is skipped in all collisions since step {step}: {field} is {said}, "
         f"it {text}; the body is back as soon as that is put right",
     )
 

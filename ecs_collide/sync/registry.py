@@ -5,6 +5,7 @@ Fixed bodies are read when they appear, and again only when the game asks for it
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -33,7 +34,7 @@ from ecs_collide.sync.attached import AttachedBoxes
 from ecs_collide.sync.body_lists import BodyLists
 from ecs_collide.sync.entity_rows import EntityRows
 from ecs_collide.sync.impact_bodies import ImpactBodies
-from ecs_collide.sync.quarantine import FieldChecks, Report
+from ecs_collide.sync.quarantine import FieldChecks, Report, Wrong
 from ecs_collide.sync.seen import CHANGED, NO_ROWS, PUT, SKIPPED, UNSEEN, SeenBodies
 from ecs_collide.sync.sleep_list import Sleep
 from ecs_collide.sync.step_start import StepStart
@@ -117,6 +118,10 @@ class BodyRegistry:
         self._read = NO_ROWS  # all rows that the present step has read
         self._woken = NO_ROWS  # see `count_woken`
         self.exempt: list[type] = []  # see `exempt_from_gravity`
+        # By system before the step: the wrong field of each entity that it refuses in this step.
+        self.refusals: dict[object, Mapping[int, Wrong]] = {}
+        self._refused: dict[int, Wrong] = {}  # the same by row, of all systems
+        self._refused_before: dict[int, int] = {}  # the column `quarantined` before, by row
         self._falls = False  # whether there is gravity
         self.index.bind()
 
@@ -282,6 +287,9 @@ class BodyRegistry:
             self.disturb(reader.woken)
             reader.woken.clear()
         reports = self._quarantine_fallen(step, dt) if reader.fallen else []
+        if self._refused:
+            reports += self._quarantine_refused(step, dt)
+            n_out += len(self._refused)
         if self.sweeps:
             self._start_targets(dt)
         if self._domain is not None:  # the game may have put bodies beyond an edge of the world
@@ -322,6 +330,7 @@ class BodyRegistry:
             stills = self._in_order(np.concatenate([stills, unread]))
         if self.sweeps:
             self.kinematic_targets.remember(self._read)
+        self._note_refused()
         try:
             n_out: int = reader.read(self._movers.data, stills.data, dt)
             if self._any_attached():
@@ -361,6 +370,36 @@ class BodyRegistry:
         self.index.skip(rows, EndReason.QUARANTINED)
         self.table.quarantined[rows] = Exclusion.INVALID
         return [self.checks.report(row, ids[row], step, dt) for row in rows]
+
+    def _note_refused(self) -> None:
+        """Note the bodies that systems before this step have refused, before they are read."""
+        self._refused = {}
+        for wrong_of in self.refusals.values():
+            for entity, wrong in wrong_of.items():
+                row = self.row_of.get(entity)
+                if row is not None:
+                    self._refused.setdefault(row, wrong)
+        states = self.table.views.quarantined
+        self._refused_before = {row: states[row] for row in self._refused}
+
+    def _quarantine_refused(self, step: int, dt: float) -> list[Report]:
+        """Skip the bodies that systems before this step have refused; return reports of new ones."""
+        c, reader, ids = self.table, self.reader, self.table.views.ids
+        states = c.views.quarantined
+        rows = sorted((row for row in self._refused if not states[row]), key=ids.__getitem__)
+        new = [row for row in rows if not self._refused_before[row]]
+        for row in new:
+            reader.store_exclusion(row, 0)
+        self.disturb([row for row in new if c.asleep[row]])
+        c.quarantined[rows] = Exclusion.INVALID
+        self.index.skip(new, EndReason.QUARANTINED)
+        # What the reader has found about those that it took for bodies that are back.
+        for found in (reader.touched_rows, reader.examined, reader.to_place):
+            found[:] = [row for row in found if row not in self._refused]
+        for row in self._refused:  # fixed ones too are compared with their components again
+            self.read_again(row)
+        self.refusals.clear()
+        return [self.checks.report(row, ids[row], step, dt, self._refused[row]) for row in new]
 
     def _attach(self, step: int, dt: float) -> list[Report]:
         """Attach boxes to their owners for this step; return reports of boxes without one."""

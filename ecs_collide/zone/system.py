@@ -9,10 +9,13 @@ from typing import Any
 import esper
 
 import ecs_collide as ec
+from ecs_collide._kernel.constants import MOST_PULL
 from ecs_collide.character.character import Character
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
-from ecs_collide.systems import VelocitySystem, add_before_step
-from ecs_collide.zone.zone import Zone, medium_of
+from ecs_collide.space import is_as_stepped
+from ecs_collide.sync.fields import as_number, sound_vector, write_vector
+from ecs_collide.systems import VelocitySystem, add_before_step, is_body_now
+from ecs_collide.zone.zone import Zone, find_wrong_zones, medium_of
 
 
 class ZoneSystem(VelocitySystem):
@@ -26,24 +29,27 @@ class ZoneSystem(VelocitySystem):
     def process(self, *args: Any, **kwargs: Any) -> None:
         """Change the velocities of the bodies in zones for the step that follows.
 
-        Raises
-        ------
-        ValueError
-            A number of a zone is not finite, or `drag` or `walk` is below 0.
+        The step skips and reports a zone with a number that is not finite, or with `drag` or `walk`
+        below 0.
         """
-        dt = self.space.step_time.before_step(args, kwargs)
+        dt = self.space.step_time.before_step(self, args, kwargs)
+        space, wrong = self.space, find_wrong_zones()
+        if wrong or self.has_refused:
+            self.refuse(wrong)
         if not dt > 0.0:
             return
-        space = self.space
         inside: dict[int, list[tuple[Zone, Any]]] = {}
         for entity, zone in sorted(esper.get_component(Zone), key=lambda found: found[0]):
-            zone.require_sense(f"entity {entity}: Zone")
-            if entity not in space:  # made since the last step
+            if entity not in space or entity in wrong:  # made since the last step, or skipped
                 continue
             bounds = space.bounds(entity)
             for contact in space.contacts(entity):
                 inside.setdefault(contact.other(entity), []).append((zone, bounds))
+        if not inside:
+            return
         found = [entity for entity in sorted(inside) if esper.entity_exists(entity)]
+        if not is_as_stepped(space):
+            found = [each for each in found if is_body_now(each, ec.Sensor, ec.Attached)]
         kinds = space.body_kinds(found) & (ec.BodyKind.DYNAMIC | ec.BodyKind.SENSOR)
         for entity, kind in zip(found, kinds.tolist(), strict=True):
             if kind == ec.BodyKind.DYNAMIC and not esper.has_component(entity, Character):
@@ -52,17 +58,20 @@ class ZoneSystem(VelocitySystem):
     def _act(self, entity: int, zones: list[tuple[Zone, Any]], dt: float) -> None:
         """Change the velocity of one body."""
         space = self.space
-        velocity = esper.component_for_entity(entity, ec.Velocity)
+        velocity = esper.try_component(entity, ec.Velocity)
         scale = esper.try_component(entity, ec.GravityScale)
+        before = sound_vector(velocity, space.dim)
+        pull = 1.0 if scale is None else as_number(scale.value)
+        if before is None or pull is None or not abs(pull) <= MOST_PULL:
+            return  # the step skips it too
         medium = medium_of(space.bounds(entity), zones, space.wrap)
-        now = list(velocity.xyz)
+        now = list(before)
         for k, gravity in enumerate(space.gravity):
             # Drag acts on the mean velocity of the step, which has half of its fall.
-            falls = gravity * (1.0 if scale is None else scale.value) * dt
+            falls = gravity * pull * dt
             lifted = now[k] + (medium.gravity - 1.0) * falls
             now[k] = medium.slowed(lifted + falls / 2.0, k, dt) - falls / 2.0
-        if tuple(now) != velocity.xyz:
-            velocity.set(*now)
+        write_vector(velocity, now, space.dim)
 
 
 def install_zones(space: ec.Space) -> ZoneSystem:
@@ -78,12 +87,7 @@ def install_zones(space: ec.Space) -> ZoneSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    return add_before_step("install_zones", ZoneSystem, space, 1, register)
-
-
-def register(space: ec.Space) -> None:
-    """Add zones to the snapshots of a space, also for a program that begins with a saved game."""
-    space.snapshot_with(Zone)
+    return add_before_step("install_zones", ZoneSystem, space, 1)
 
 
 def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:

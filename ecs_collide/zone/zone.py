@@ -7,8 +7,11 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from ecs_collide._checks import is_finite
+import esper
+
 from ecs_collide.events import Vector
+from ecs_collide.sync.fields import AMOUNT, SIGNED, NumberFields
+from ecs_collide.sync.quarantine import Wrong
 
 
 @dataclass(slots=True)
@@ -58,18 +61,31 @@ class Zone:
         Raises
         ------
         ValueError
-            One is not finite, or `drag` or `walk` is below 0.
+            One is not within -2**100 ... 2**100, or `drag` or `walk` is below 0.
         """
-        self.require_sense("Zone")
+        wrong = FIELDS.find_wrong(self)
+        if wrong is not None:
+            name = wrong.field.removeprefix("Zone.")
+            raise ValueError(f"Zone({name}={wrong.value!r}) {wrong.text}")
 
-    def require_sense(self, who: str) -> None:
-        """Raise ValueError, about `who`, if a number that the game may set makes no sense."""
-        for name in self.__slots__:
-            least = 0.0 if name in ("drag", "walk") else -math.inf
-            value = getattr(self, name)
-            if not is_finite(value, least):
-                rule = "a finite number" if least else "a finite number, 0 or more"
-                raise ValueError(f"{who}({name}={value!r}) must be {rule}")
+
+FIELDS = NumberFields(
+    "Zone",
+    {
+        "gravity": SIGNED, "buoyancy": SIGNED, "drag": AMOUNT, "flow_x": SIGNED, "flow_y": SIGNED,
+        "flow_z": SIGNED, "walk": AMOUNT,
+    },
+)  # fmt: skip
+
+
+def find_wrong_zones() -> dict[int, Wrong]:
+    """Return the wrong field of each entity whose `Zone` has a number out of its bounds."""
+    found = {}
+    for entity, zone in esper.get_component(Zone):
+        wrong = FIELDS.find_wrong(zone)
+        if wrong is not None:
+            found[entity] = wrong
+    return found
 
 
 class Medium(NamedTuple):

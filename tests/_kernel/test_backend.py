@@ -70,6 +70,30 @@ def test_missing_compiled_kernels_are_told_once():
     assert "runs without its compiled kernels" in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("package", "switches"), [("numpy", {}), ("numpy", {REQUIRED: "1"}), ("esper", {})]
+)
+def test_missing_package_is_not_taken_for_a_missing_kernel(package, switches):
+    hidden = f"import sys; sys.modules[{package!r}] = None\n"
+
+    done = run(hidden + "import ecs_collide", **switches)
+
+    last = done.stderr.splitlines()[-1]
+    assert last.startswith("ModuleNotFoundError: ")
+    assert package in last
+    assert "RuntimeWarning" not in done.stderr
+    assert "kernel" not in last
+
+
+def test_package_that_cannot_be_imported_is_not_taken_for_a_missing_kernel(tmp_path):
+    (tmp_path / "esper.py").write_text("version = '2.5'\n")
+
+    done = run(f"import sys; sys.path.insert(0, {str(tmp_path)!r}); import ecs_collide")
+
+    assert "ecs_collide needs esper 3.9 or newer, and esper 2.5 is installed" in done.stderr
+    assert "RuntimeWarning" not in done.stderr
+
+
 def test_missing_compiled_kernels_are_an_error_where_they_are_required():
     done = run(ONE_IS_MISSING + "import ecs_collide", **{REQUIRED: "1"})
 

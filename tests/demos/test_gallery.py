@@ -38,8 +38,6 @@ def size(name: str, volume: Volume) -> dict[str, int]:
 
 def build(name: str, seed: int = 0, **options: int) -> Scene:
     """Make the world of a demo, with a bot at the keys."""
-    if name == "platformer":
-        need("pytiled_parser")
     scene: Scene = catalogue.load(name).build(seed=seed, **options)
     scene.keys.bot = True
     return scene

@@ -23,7 +23,6 @@ def test_picture_of_the_tiles_is_what_its_script_draws() -> None:
 
 
 def test_bodies_of_a_level_are_few_and_cover_all_its_tiles() -> None:
-    need("pytiled_parser")
     from ecs_collide.levels import tiled
 
     merged = tiled.load(LEVELS / "meadow.tmx")

@@ -36,7 +36,7 @@ def drawing() -> Any:
 def test_picture_of_a_demo_is_what_it_shows_now(
     name: str, world: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    need("PIL", "pytiled_parser")
+    need("PIL")
     from PIL import Image
 
     if not ec.COMPILED:

@@ -8,21 +8,18 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.demos.conftest import STEPS, need
-
-need("pytiled_parser")
-
-from demos.platformer import game as platformer  # noqa: E402
-from demos.platformer import machines  # noqa: E402
-from demos.platformer.bats import Bat  # noqa: E402
-from ecs_collide.character import Character, CharacterState  # noqa: E402
-from ecs_collide.path import Path  # noqa: E402
-from ecs_collide.testing import (  # noqa: E402
+from demos.platformer import game as platformer
+from demos.platformer import machines
+from demos.platformer.bats import Bat
+from ecs_collide.character import Character, CharacterState
+from ecs_collide.path import Path
+from ecs_collide.testing import (
     assert_contacts_balanced,
     assert_never_inside,
     assert_repeats,
 )
-from tests.volume import Volume, further  # noqa: E402
+from tests.demos.conftest import STEPS
+from tests.volume import Volume, further
 
 if TYPE_CHECKING:
     from demos.platformer.game import Platformer
@@ -53,8 +50,8 @@ def place_player(game: Platformer, x: float, y: float) -> ec.Velocity:
 
 
 def test_level_is_as_large_as_promised(game: Platformer) -> None:
-    assert game.level.map.map_size.width >= 100
-    assert game.level.map.map_size.height >= 40
+    assert game.level.map["width"] >= 100
+    assert game.level.map["height"] >= 40
     assert len(game.level.solids) < 100
 
 

@@ -11,20 +11,17 @@ import numpy as np
 import pytest
 
 import ecs_collide as ec
-from tests.demos.conftest import STEPS, need
-
-need("pytiled_parser")
-
-from demos import __main__ as runner  # noqa: E402
-from demos.app.scene import Keys  # noqa: E402
-from demos.platformer import game as platformer  # noqa: E402
-from demos.platformer import machines  # noqa: E402
-from demos.platformer.bats import Bat  # noqa: E402
-from demos.platformer.game import Platformer  # noqa: E402
-from demos.platformer.referee import Walls, drawn, hills, typed  # noqa: E402
-from ecs_collide.character import Character  # noqa: E402
-from ecs_collide.levels import tiled  # noqa: E402
-from tests.volume import further  # noqa: E402
+from demos import __main__ as runner
+from demos.app.scene import Keys
+from demos.platformer import game as platformer
+from demos.platformer import machines
+from demos.platformer.bats import Bat
+from demos.platformer.game import Platformer
+from demos.platformer.referee import Walls, drawn, hills, typed
+from ecs_collide.character import Character
+from ecs_collide.levels import tiled
+from tests.demos.conftest import STEPS
+from tests.volume import further
 
 WALLED, THROUGH, MIXED, PENETRATING, ODD, BRICKS, LOST, LEAKS = range(8)
 NOTHING = ec.Filter(mask=0)  # meets nobody

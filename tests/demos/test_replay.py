@@ -22,7 +22,7 @@ from demos.app import catalogue, replay
 from demos.app.replay import Memory, Player, Recording, RecordingError, Tape
 from demos.app.scene import Scene
 from demos.tree import game as tree
-from tests.demos.conftest import few, need
+from tests.demos.conftest import few
 from tests.volume import Volume
 
 ROOT = Path(__file__).parents[2]
@@ -45,7 +45,6 @@ def record_boxes(n_steps: int = 30, n: int = 40, seed: int = 3) -> Recording:
 
 def record_platformer(n_steps: int) -> Recording:
     """Record a run that a pair of hands plays at first, and then the bot."""
-    need("pytiled_parser")
     from demos.platformer import game as platformer
 
     options = {"seed": 2, "one_body_per_tile": False}
@@ -355,8 +354,6 @@ def look(scene: Scene) -> dict[str, object]:
 def test_every_demo_shows_what_the_run_showed_however_one_comes_to_a_step(
     world: str, name: str, volume: Volume
 ) -> None:
-    if name == "platformer":
-        need("pytiled_parser")
     n_steps = volume(75, 320, least=75)
     options = {"seed": 5, **few(name)}
     chance = random.Random(name)
@@ -565,7 +562,6 @@ def test_run_that_fails_is_saved_up_to_there(
 
 @pytest.mark.skipif(not ec.COMPILED, reason="the other life is the one that runs")
 def test_run_with_the_other_kernels_is_the_same_run(folder: Path, world: str) -> None:
-    need("pytiled_parser")
     code = "import sys; from demos.__main__ import main; sys.exit(main())"
     options = ["--headless", "--seconds", "1.5", "--seed", "1", "--save", "plain.npz"]
     own = {"ECS_COLLIDE_PURE_PYTHON": "1", "ECS_COLLIDE_REQUIRE_COMPILED": "0"}

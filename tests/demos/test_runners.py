@@ -103,7 +103,7 @@ def test_wrong_options_are_refused(
 def test_headless_run_leaves_a_picture_and_an_animation(
     name: str, own: list[str], folder: Path
 ) -> None:
-    need("PIL", "tqdm", "pytiled_parser")
+    need("PIL", "tqdm")
     from PIL import Image, ImageSequence
 
     options = ["--headless", "--seconds", "0.5", "--seed", "4", "--record", "made/a.gif"]
@@ -169,28 +169,6 @@ def test_what_is_missing_is_named_and_the_run_goes_on(hidden: str, line: str, fo
     assert "ten_thousand: 6 steps" in done.stdout
 
 
-def test_platformer_without_the_parser_names_the_extra(folder: Path) -> None:
-    done = demos("platformer", "--headless", hide="pytiled_parser", folder=folder)
-
-    assert done.returncode == 1
-    assert done.stderr == (
-        "platformer: ecs_collide.levels.tiled needs pytiled-parser: "
-        'pip install "ecs_collide[tiled]"\n'
-    )
-
-
-def test_replay_of_the_platformer_without_the_parser_names_the_extra(folder: Path) -> None:
-    inputs, hashes = np.zeros((0, 0)), np.zeros((1, 16), np.uint8)
-    Recording("platformer", {"seed": 1}, (), inputs, hashes).save(folder / "run.npz")
-
-    done = demos("replay", "run.npz", "--headless", hide="pytiled_parser", folder=folder)
-
-    assert done.returncode == 1
-    assert done.stderr == (
-        'replay: ecs_collide.levels.tiled needs pytiled-parser: pip install "ecs_collide[tiled]"\n'
-    )
-
-
 def test_recording_without_pillow_is_refused_before_the_run(folder: Path) -> None:
     options = ["--headless", "--n", "20", "--record", "a.gif"]
     done = demos("ten_thousand", *options, hide="PIL", folder=folder)
@@ -202,9 +180,6 @@ def test_recording_without_pillow_is_refused_before_the_run(folder: Path) -> Non
 
 @pytest.mark.parametrize("name", runner.names())
 def test_negative_seeds_are_refused(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    if name == "platformer":
-        need("pytiled_parser")
-
     with pytest.raises(SystemExit) as stop:
         runner.main([name, "--headless", "--seed", "-1"])
 

@@ -840,7 +840,7 @@ def test_an_ability_of_a_character_that_the_game_has_set_wrongly_is_found(value)
     (found,) = space.doctor()
 
     assert found.cause == "bad_ability"
-    assert f"entity 1: Character(fall_speed={value!r}) must be" in found.message
+    assert f"entity 1: Character.fall_speed is {value!r}, it must be" in found.message
 
 
 def test_a_character_that_the_game_resolves_itself_needs_no_slide():
@@ -891,3 +891,15 @@ def test_a_body_that_still_leads_too_far_was_not_put_right():
 
     velocity.x = 0.0
     assert "was put right since" in str(space.doctor())
+
+
+@pytest.mark.filterwarnings("ignore:entity")
+def test_fixed_box_that_is_attached_is_found(space):
+    owner = mover((0, 0), (1, 1), (0, 0), ec.Slide())
+    hitbox = box((0, 0), (1, 1), ec.Attached(owner, (0, 1)), ec.Fixed())
+    esper.process(1 / 60)
+
+    (found,) = space.doctor()
+
+    assert found.cause == "fixed_moves"
+    assert f"entity {hitbox} has Fixed and Attached" in found.message

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import random
 import re
+import struct
 from typing import Any
 
 import esper
 import pytest
 
 import ecs_collide as ec
-from tests.demos.conftest import need
+from ecs_collide.levels.cells import Place
+from ecs_collide.levels.changes import Cells
+from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles
+from tests.scenes import another_world
 from tests.volume import Volume
-
-need("pytiled_parser")
-
-from ecs_collide.levels import tiled  # noqa: E402
-from ecs_collide.levels.changes import Cells  # noqa: E402
-from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles  # noqa: E402
-from tests.scenes import another_world  # noqa: E402
 
 __all__ = ["load"]  # the fixture
 
@@ -232,7 +229,6 @@ def test_level_that_is_created_again_is_as_in_its_file(load: Load, space: Any) -
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ((0, 0, 99), "layer 'tiles' uses tile 99, which is in none"),
         (
             (0, 0, 1, "sky"),
             r"layer 'sky' names 0 layers; the level has the tile layers \['tiles'\]",
@@ -333,10 +329,51 @@ def space_hash(world: str, space: ec.Space) -> bytes:
         esper.switch_world(now)
 
 
-@pytest.mark.parametrize("data", [b"", b"\0" * 15, b"\1\0\0\0" * 4, b"\xff" * 16])
+@pytest.mark.parametrize("data", [b"", b"\0" * 15, b"\1\0\0\0" * 9, b"\xff" * 40])
 def test_tiles_of_a_damaged_snapshot_are_refused(data: bytes) -> None:
     with pytest.raises(ValueError, match="the tiles in the snapshot are cut short"):
         Cells.from_bytes(data)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        b"", b"[]", b"[" * 2000, b'["a", 0.0, 0.0, "b", -2, []]', b'["a", 0.0, 0.0, "b", 0.5, []]',
+        b'["a", NaN, 0.0, "b", 0, []]', b'["a", 0.0, 1e999, "b", 0, []]',
+        b'["a", "0", 0.0, "b", 0, []]',
+        b'[1, 0.0, 0.0, "b", 0, []]', b'["a", 0.0, 0.0, null, 0, []]', b"\xff",
+        b'["a", 0.0, 0.0, "b", 0, [1]]', b'["a", 0.0, 0.0, "b", 0, "c"]', b"3",
+    ],
+)  # fmt: skip
+def test_level_of_a_damaged_snapshot_is_refused(text: bytes) -> None:
+    data = struct.pack("<8I", len(text), *[0] * 7) + text
+    with pytest.raises(ValueError, match="the tiles in the snapshot have"):
+        Cells.from_bytes(data)
+
+
+def test_impossible_boxes_of_a_snapshot_are_refused() -> None:
+    text = b'["a", 0.0, 0.0, "b", 0, []]'
+    for table, numbers in ((1, [5, 0, 1, 0, 0, 0, 0, 1]), (3, [0, 1, 2**40]), (5, [7, 0])):
+        counts = [int(n == table) for n in range(7)]
+        data = struct.pack(f"<8I{len(text)}s", len(text), *counts, text)
+        with pytest.raises(ValueError, match="have boxes of an impossible size"):
+            Cells.from_bytes(data + struct.pack(f"<{len(numbers)}q", *numbers))
+
+
+@pytest.mark.parametrize("wrong", [(5, 1, 0), (0, 99, 0), (0, 1, 7)])
+def test_boxes_of_another_level_in_a_snapshot_are_refused(
+    load: Load, space: Any, wrong: tuple[int, int, int]
+) -> None:
+    level = load(tiles("1111 .... 1111"), tile=EARTH)
+    level.create()
+    ((_, cells),) = esper.get_component(Cells)
+    forged = Cells(level.key, digest=cells.digest)
+    forged.side = 0
+    forged.add(5, Place(*wrong, 0, 0, 1, 1), ("group", None))
+    cells.set_bytes(forged.to_bytes())
+
+    with pytest.raises(ValueError, match=r"of 'map.tmj' in the snapshot are of another level"):
+        level.set_cell(2, 0)
 
 
 # -- chunks --
@@ -402,6 +439,19 @@ def test_chunks_are_in_snapshots(load: Load, space: Any) -> None:
 # -- the fuzz --
 
 
+class Earth: ...
+
+
+class Stone: ...
+
+
+class Slab: ...
+
+
+KINDS = (Earth, Stone, Slab)
+TABLE = {kind.__name__.lower(): kind for kind in KINDS}
+
+
 @pytest.mark.parametrize("chunk", [0, 3])
 @pytest.mark.parametrize("merge", [True, False])
 def test_boxes_are_those_of_the_cells_after_any_changes(
@@ -416,15 +466,15 @@ def test_boxes_are_those_of_the_cells_after_any_changes(
     cells = [(x, y) for x in range(-1, 5) for y in range(-1, 4)]
     kinds = {0: None, 1: "earth", 2: "stone", 3: None, 4: "slab"}
     now = {
-        (layer.name, *cell): number for layer in level.map.layers
-        for cell, number in (((x, y), layer.data[y][x]) for x in range(4) for y in range(3))
+        (layer["name"], *cell): number for layer in level.map["layers"]
+        for cell, number in (((x, y), layer["data"][4 * y + x]) for x in range(4) for y in range(3))
     }  # fmt: skip
     kept: list[tuple[bytes, dict[Any, int]]] = []
     stream = {"chunk": chunk or 16, "at_most": 99}
     if chunk:
-        level.stream((-10, -10), (50, 40), **stream)
+        level.stream((-10, -10), (50, 40), TABLE, **stream)
     else:
-        level.create()
+        level.create(TABLE)
 
     for _ in range(volume(60, 300)):
         if rng.random() < 0.1:
@@ -448,7 +498,7 @@ def test_boxes_are_those_of_the_cells_after_any_changes(
             for x, y in cells
             for type_ in {kinds[now.get((name, x, y), 0)] for name in ("tiles", "front")} - {None}
         )
-        assert tiles_of_bodies(level) == expected
+        assert tiles_of_bodies() == expected
         for x, y in rng.sample(cells, 3):
             tile = level.tile_at((10 * x + 5, 25 - 10 * y), "front")
             assert (tile.number if tile else 0) == now.get(("front", x, y), 0)
@@ -456,25 +506,14 @@ def test_boxes_are_those_of_the_cells_after_any_changes(
         assert all(right - left == 10 for left, _, right, _ in boxes().values())
 
 
-def tiles_of_bodies(level: tiled.Level) -> list[tuple[str, int, int]]:
-    """Return type and lower left corner of the cells of all boxes that the component has."""
+def tiles_of_bodies() -> list[tuple[str, int, int]]:
+    """Return type and lower left corner of the cells of all boxes."""
     found = []
-    (cells,) = [cells for _, cells in esper.get_component(Cells)] or [None]
-    places = boxes()
-    if cells is None:
-        pairs = list(zip(level.solids, places.values(), strict=True))
-        types = [(box.type, place) for box, place in pairs]
-    else:
-        assert cells.boxes.keys() == places.keys()
-        kinds = [
-            level._grid.layers[place.layer].kind(place.number).parts[place.part].key[0]
-            for place in cells.boxes.values()
-        ]
-        types = [(kind, places[entity]) for kind, entity in zip(kinds, cells.boxes, strict=True)]
-    for kind, (left, bottom, right, top) in types:
-        high = 4 if kind == "slab" else 10
+    for entity, (left, bottom, right, top) in boxes().items():
+        (kind,) = [each for each in KINDS if esper.has_component(entity, each)]
+        high = 4 if kind is Slab else 10
         assert (top - bottom) % 10 == high % 10
         for x in range(round(left), round(right), 10):
             for y in range(round(bottom), round(top), 10):
-                found.append((kind, x, y))
+                found.append((kind.__name__.lower(), x, y))
     return sorted(found)

@@ -10,11 +10,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide import testing
 from ecs_collide.recording.recording import Recording
-from tests.demos.conftest import need
-
-need("pytiled_parser")
-
-from tests.levels.test_digger import Digger, Game, build  # noqa: E402
+from tests.levels.test_digger import Digger, Game, build
 
 
 @pytest.fixture

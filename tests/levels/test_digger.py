@@ -13,17 +13,15 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, install_characters
-from tests.demos.conftest import need
 
-need("pytiled_parser")
 pytest.importorskip("hypothesis")
 
-from hypothesis import settings  # noqa: E402
+from hypothesis import settings
 
-from ecs_collide import testing  # noqa: E402
-from ecs_collide.levels import tiled  # noqa: E402
-from ecs_collide.testing.sim import Inputs  # noqa: E402
-from tests.levels.test_tiled_bodies import custom, tiles  # noqa: E402
+from ecs_collide import testing
+from ecs_collide.levels import tiled
+from ecs_collide.testing.sim import Inputs
+from tests.levels.test_tiled_bodies import custom, tiles
 
 PICTURE = """
 22222222222222

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import base64
 import gzip
-import importlib.util
 import json
 import os
 import struct
+import sys
 import time
 import tracemalloc
 import zlib
@@ -18,13 +18,7 @@ from typing import Any
 
 import pytest
 
-from ecs_collide.levels import files, ldtk
-from tests.demos.conftest import need
-
-need("pytiled_parser")
-
-
-from ecs_collide.levels import tile_data, tiled  # noqa: E402
+from ecs_collide.levels import files, ldtk, tiled
 
 HEAD = {
     "version": "1.10", "tiledversion": "1.11.0", "orientation": "orthogonal", "width": 4,
@@ -35,6 +29,7 @@ TILESET = (
     '<tileset{} name="{}" tilewidth="10" tileheight="10" tilecount="4" columns="4">{}</tileset>'
 )
 BRICKS = TILESET.format(' firstgid="1"', "bricks", "")
+SOLID = '<properties><property name="solid" type="bool" value="true"/></properties>'
 RAW = struct.pack("<12I", *range(4), *[1] * 8)
 Save = Callable[..., Path]
 
@@ -149,57 +144,12 @@ NAMING: dict[str, Callable[[str], tuple[str, str]]] = {
                 "bricks",
                 '<tile id="0"><objectgroup id="1" name="">'
                 f'<object id="1" template="{name}.tx" x="0" y="0"/></objectgroup></tile>',
-            )
+            ),
+            thing(id=1, gid=1, x=0, y=0),
         ),
         "map.tmx",
-    ),
-    "picture of a tileset": lambda name: (
-        tmx(
-            TILESET.format(
-                ' firstgid="1"', "bricks", f'<image source="{name}.png" width="40" height="10"/>'
-            )
-        ),
-        "map.tmx",
-    ),
-    "picture of a tile": lambda name: (
-        tmx(
-            TILESET.format(
-                ' firstgid="1"',
-                "bricks",
-                f'<tile id="0"><image source="{name}.png" width="40" height="10"/></tile>',
-            )
-        ),
-        "map.tmx",
-    ),
-    "picture of a layer": lambda name: (
-        tmx(f'<imagelayer id="3" name="sky"><image source="{name}.png"/></imagelayer>'),
-        "map.tmx",
-    ),
-    "JSON picture of a tileset": lambda name: (
-        tmj(
-            tilesets=[
-                {"firstgid": 1, "name": "b", "tilewidth": 9, "tileheight": 9, "tilecount": 1,
-                 "spacing": 0, "margin": 0, "image": f"{name}.png"}
-            ]
-        ),
-        "map.tmj",
-    ),
-    "JSON picture of a layer": lambda name: (
-        tmj(json_layer("imagelayer", image=f"{name}.png")),
-        "map.tmj",
     ),
     "level": lambda name: (ldtk_world(externalRelPath=f"{name}.ldtkl"), "world.ldtk"),
-    "LDtk picture of a layer": lambda name: (
-        ldtk_world(
-            layerInstances=[
-                {"__identifier": "L", "__tilesetRelPath": f"{name}.png", "__pxTotalOffsetX": 0,
-                 "__pxTotalOffsetY": 0, "__gridSize": 10, "intGridCsv": [], "__cWid": 4,
-                 "__cHei": 3, "layerDefUid": 1, "entityInstances": []}
-            ]
-        ),
-        "world.ldtk",
-    ),
-    "LDtk picture of a level": lambda name: (ldtk_world(bgRelPath=f"{name}.png"), "world.ldtk"),
 }  # fmt: skip
 
 
@@ -209,17 +159,13 @@ def load(path: Path, **options: Any) -> Any:
 
 @pytest.mark.filterwarnings("ignore:.*tile collision editor")
 @pytest.mark.parametrize("kind", NAMING)
-def test_level_opens_nothing_above_its_folder_unless_root_allows_it(
-    save: Save, tmp_path: Path, kind: str
-) -> None:
+def test_level_opens_nothing_outside_of_root(save: Save, tmp_path: Path, kind: str) -> None:
     text, file = NAMING[kind]("../out")
     path = save(text, file)
 
     with pytest.raises(
-        ValueError, match=rf"{file}.*'\.\./out.*outside of \S*levels: .*root=folder"
+        ValueError, match=rf"{file}.*'\.\./out.*outside of \S*levels, .*root=folder"
     ):
-        load(path)
-    with pytest.raises(ValueError, match="outside of"):
         load(path, root=path.parent)
 
     assert load(path, root=tmp_path)
@@ -235,7 +181,7 @@ def test_level_opens_no_absolute_path_outside_of_root(
     path = save(text, file)
 
     with pytest.raises(ValueError, match=rf"{file}.*outside of \S*levels"):
-        load(path)
+        load(path, root=path.parent)
 
     assert load(path, root=tmp_path)
 
@@ -251,7 +197,7 @@ def test_level_follows_no_link_out_of_its_folder(save: Save, tmp_path: Path, kin
         pytest.skip("this system makes no links")
 
     with pytest.raises(ValueError, match=rf"{file}.*'deeper/out.* leads to .*outside of \S*levels"):
-        load(path)
+        load(path, root=path.parent)
 
     assert load(path, root=tmp_path)
 
@@ -287,7 +233,7 @@ def test_level_that_is_a_link_out_of_its_folder_is_refused(
         pytest.skip("this system makes no links")
 
     with pytest.raises(ValueError, match=rf"levels/{file} leads to .*outside of \S*levels"):
-        load(path)
+        load(path, root=path.parent)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no pipes")
@@ -316,7 +262,7 @@ def test_devices_are_not_opened_even_below_root(save: Save, name: str) -> None:
     path = save(tmx(f'<tileset firstgid="1" source="{name}"/>'))
 
     with at_most(2.0, 20), pytest.raises(ValueError, match="outside of"):
-        tiled.load(path)
+        tiled.load(path)  # the root is never a whole disk
     if name != "/proc/kcore":
         with at_most(2.0, 20), pytest.raises(ValueError, match=r"is no regular .*|cannot be read"):
             tiled.load(path, root="/")
@@ -343,26 +289,18 @@ def test_file_without_end_is_refused(
         tiled.load(save(tmx('<tileset firstgid="1" source="large.tsx"/>')))
 
 
-@pytest.mark.parametrize("name", ["", "a\0b", "a/" * 100_000, "a" * 300], ids=str.__len__)
+@pytest.mark.parametrize("name", ["a\0b", "a/" * 100_000, "a" * 300], ids=str.__len__)
 def test_name_that_is_none_of_a_file_is_refused(save: Save, name: str) -> None:
     tileset = {"firstgid": 1, "source": name}
     template = json_layer("objectgroup", draworder="topdown", objects=[{"id": 1, "template": name}])
-    picture = {"firstgid": 1, "name": "b", "tilewidth": 9, "tileheight": 9, "tilecount": 1,
-               "spacing": 0, "margin": 0, "image": name}  # fmt: skip
     said = r"(has the name|cannot be read: File name too long|is no regular)"
 
     with at_most(2.0, 20):
-        for text in (tmj(tilesets=[tileset]), tmj(tilesets=[picture])):
-            with pytest.raises(ValueError, match=rf"(?s)map\.tmj.*{said}|{said}.*map\.tmj"):
-                tiled.load(save(text, "map.tmj"))
-        if name:
+        for text in (tmj(tilesets=[tileset]), tmj(template)):
             with pytest.raises(ValueError, match=rf"map\.tmj.*{said}|{said}.*map\.tmj"):
-                tiled.load(save(tmj(template), "map.tmj"))
-            with pytest.raises(ValueError, match=r"world\.ldtk"):
-                ldtk.load(save(ldtk_world(externalRelPath=name), "world.ldtk"))
-    if not name:
-        with pytest.raises(ValueError, match=r"map\.tmx: .*the file of a tileset has the name ''"):
-            tiled.load(save(tmx('<tileset firstgid="1" source=""/>')))
+                tiled.load(save(text, "map.tmj"))
+        with pytest.raises(ValueError, match=r"world\.ldtk"):
+            ldtk.load(save(ldtk_world(externalRelPath=name), "world.ldtk"))
 
 
 def test_missing_file_is_reported_with_the_level_that_names_it(save: Save) -> None:
@@ -375,14 +313,62 @@ def test_missing_file_is_reported_with_the_level_that_names_it(save: Save) -> No
             load(save(text, file))
 
 
-def test_picture_that_is_missing_is_the_games_to_miss(save: Save, tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "name", ["no.png", "../../../../no.png", "/etc/passwd", "https://example.org/a.png", "a\0b", ""]
+)
+def test_pictures_are_not_opened_wherever_they_are(save: Save, tmp_path: Path, name: str) -> None:
     (tmp_path / "levels" / "art").mkdir()
-    picture = '<image source="no.png" width="40" height="10"/>'
-    (tmp_path / "levels" / "art" / "b.tsx").write_text(TILESET.format("", "b", picture))
+    picture = {"image": name, "imagewidth": 40, "imageheight": 10}
+    sheet = {"name": "b", "tilewidth": 9, "tileheight": 9, **picture}
+    (tmp_path / "levels" / "art" / "b.tsj").write_text(json.dumps(sheet))
+    sky = json_layer("imagelayer", **picture)
+    tiles = {"firstgid": 9, **sheet, "tiles": [{"id": 0, **picture}]}
+    out = [{"firstgid": 1, "source": "art/b.tsj"}, tiles]
 
-    level = tiled.load(save(tmx('<tileset firstgid="1" source="art/b.tsx"/>')))
+    level = tiled.load(save(tmj(sky, tilesets=out), "map.tmj"), root=tmp_path / "levels")
 
-    assert level.map.tilesets[1].image == (tmp_path / "levels/art/no.png").resolve()
+    first, second = level.map["tilesets"]
+    if name == "no.png":
+        assert Path(first["image"]) == (tmp_path / "levels/art/no.png").resolve()
+        assert Path(second["tiles"][0]["image"]) == (tmp_path / "levels/no.png").resolve()
+        assert Path(level.map["layers"][0]["image"]) == (tmp_path / "levels/no.png").resolve()
+
+
+def test_level_may_name_files_of_its_project_and_no_others(save: Save, tmp_path: Path) -> None:
+    #
+    #   tmp_path / game / a / b / c / d / levels / map.tmx
+    #            / out.tsx     game has the mark of a project
+    #
+    folder = tmp_path / "game" / "a" / "b" / "c" / "d" / "levels"
+    folder.mkdir(parents=True)
+    (tmp_path / "game" / "near.tsx").write_text((tmp_path / "out.tsx").read_text())
+
+    def load_naming(name: str) -> tiled.Level:
+        (folder / "map.tmx").write_text(tmx(f'<tileset firstgid="1" source="{name}"/>'))
+        return tiled.load(folder / "map.tmx")
+
+    with pytest.raises(ValueError, match=r"outside of \S*/a, the folder"):  # four above
+        load_naming("../../../../../near.tsx")
+    (tmp_path / "game" / "pyproject.toml").write_text("")
+    assert load_naming("../../../../../near.tsx")
+    with pytest.raises(ValueError, match=r"outside of \S*/game, the folder"):
+        load_naming("../../../../../../out.tsx")
+    (folder.parent / ".git").mkdir()  # the nearest mark counts
+    with pytest.raises(ValueError, match=r"outside of \S*/d, the folder"):
+        load_naming("../../../../../near.tsx")
+
+
+def test_working_folder_is_the_project_of_the_levels_in_it(
+    save: Save, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = save(tmx('<tileset firstgid="1" source="../out.tsx"/>'))
+    assert tiled.load(path)
+
+    monkeypatch.chdir(tmp_path / "levels")
+    with pytest.raises(ValueError, match=r"outside of \S*levels, the folder"):
+        tiled.load("map.tmx")
+    monkeypatch.chdir(tmp_path)
+    assert tiled.load("levels/map.tmx")
 
 
 @pytest.mark.parametrize("root", ["nowhere", "levels/map.tmx"])
@@ -447,13 +433,14 @@ def test_layer_unpacks_no_more_tiles_than_it_declares(save: Save, kind: str, inf
             tiled.load(save(whole, name))
 
 
-def test_layer_is_no_larger_than_its_map(save: Save) -> None:
-    layer = packed(zlib.compress(bytes(4 * 4000)), width=40, height=100)
+def test_layer_may_be_larger_than_its_map(save: Save) -> None:
+    # Tiled draws all of it.
+    layer = packed(zlib.compress(bytes([1, 0, 0, 0]) * 4000), width=40, height=100)
+    bricks = BRICKS.replace("</tileset>", f'<tile id="0">{SOLID}</tile></tileset>')
 
-    with pytest.raises(ValueError, match="'l' is 40 x 100 tiles large and the map 4 x 3; unless"):
-        tiled.load(save(tmx(layer)))
+    (box,) = tiled.load(save(tmx(bricks, layer))).solids
 
-    assert tiled.load(save(tmx(layer, infinite=1))).solids == ()
+    assert (box.centre, box.half) == ((200, -470), (200, 500))
 
 
 def test_all_layers_and_chunks_together_have_no_more_than_max_tiles(save: Save) -> None:
@@ -485,10 +472,10 @@ def test_max_tiles_is_a_whole_number(save: Save, max_tiles: object) -> None:
 @pytest.mark.parametrize(
     ("said", "message"),
     [
-        ({"width": -4, "height": -3}, "its width is '?-4'?; it must be a whole number, 0 or more"),
+        ({"width": -4, "height": -3}, "its width is -4; it must be a whole number, 0 or more"),
         ({"width": "a"}, "its width is 'a'; it must be a whole number"),
-        ({"width": "9" * 5000}, "its width is '99"),
-        ({"height": 1e300}, "its height is '?1e.300'?; it must be a whole number"),
+        ({"width": "9" * 5000}, "its width is ('99|inf)"),
+        ({"height": 1e300}, "its height is 1e.300; it must be a whole number"),
         ({"encoding": "base32"}, "its encoding 'base32' must be csv or base64"),
         ({"compression": "brotli"}, "its compression 'brotli' must be zlib, gzip or zstd"),
     ],
@@ -515,85 +502,58 @@ def test_shapes_of_a_tile_hold_no_packed_tiles(save: Save) -> None:
     bomb = json_layer(
         "tilelayer", data=base64.b64encode(BOMB).decode(), encoding="base64", compression="zlib"
     )
-    inside = {"firstgid": 1, "name": "b", "tilewidth": 9, "tileheight": 9, "tilecount": 1,
-              "spacing": 0, "margin": 0, "tiles": [{"id": 0, "objectgroup": bomb}]}  # fmt: skip
+    inside = {"firstgid": 1, "name": "b", "tiles": [{"id": 0, "objectgroup": bomb}]}
+    used = json_layer("tilelayer", data=[1] * 12)
 
-    with at_most(2.0, 10), pytest.raises(ValueError, match="shapes of tile 0 are of the type 'til"):
-        tiled.load(save(tmj(tilesets=[inside]), "map.tmj"))
-
-
-def zstd_frame(*blocks: tuple[int, int, bytes], size: int | None, single: bool = True) -> bytes:
-    """Return a frame of zstd, made of blocks by type (0 raw, 1 run), size and content."""
-    if size is None:
-        head = b"\x00\x58"  # no size, but a window
-    elif single:
-        head = b"\xa0" + struct.pack("<I", size)
-    else:
-        head = b"\x80\x58" + struct.pack("<I", size)
-    body = b"".join(
-        struct.pack("<I", (n_bytes << 3) | (kind << 1) | (n == len(blocks)))[:3] + content
-        for n, (kind, n_bytes, content) in enumerate(blocks, 1)
-    )
-    return b"\x28\xb5\x2f\xfd" + head + body
+    with at_most(2.0, 10):
+        assert not tiled.load(save(tmj(used, tilesets=[inside]), "map.tmj")).solids
 
 
 class FakeZstd:
-    """Stands in for the package `zstd`, which unpacks frames of any size."""
+    """Stands in for `compression.zstd`, which Python has since 3.14."""
 
-    Error = ValueError
+    class ZstdError(Exception):
+        pass
 
-    @staticmethod
-    def decompress(data: bytes) -> bytes:
-        assert data == zstd_frame((0, len(RAW), RAW), size=len(RAW))
-        return RAW
+    class ZstdDecompressor:
+        eof = False
+
+        def decompress(self, data: bytes, limit: int) -> bytes:
+            if not data.startswith(b"zstd"):
+                raise FakeZstd.ZstdError("no such data")
+            self.eof = len(data[4:]) <= limit
+            return data[4:][:limit]
 
 
 @pytest.fixture
 def zstd(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let the real package unpack, or one that takes the one sound frame only."""
-    if importlib.util.find_spec("zstd") is None:
-        monkeypatch.setitem(__import__("sys").modules, "zstd", FakeZstd)
-        monkeypatch.setattr(tile_data.importlib.util, "find_spec", lambda name: name)
+    monkeypatch.setitem(sys.modules, "compression.zstd", FakeZstd)
+    monkeypatch.setitem(sys.modules, "compression", FakeZstd)
 
 
-def test_zstd_that_says_its_size_is_unpacked(save: Save, zstd: None) -> None:
-    sound = zstd_frame((0, len(RAW), RAW), size=len(RAW))
+def test_zstd_is_unpacked_no_further_than_the_layer_declares(save: Save, zstd: None) -> None:
+    level = tiled.load(save(tmx(BRICKS, packed(b"zstd" + RAW, "zstd"))))
 
-    level = tiled.load(save(tmx(BRICKS, packed(sound, "zstd"))))
+    assert level.map["layers"][0]["data"] == [*range(4), *[1] * 8]
+    for data, words in (
+        (b"zstd" + bytes(2**20), "'l' is 4 x 3 tiles large and has more"),
+        (b"no", "'l' cannot be read: its zstd data are damaged: no such data"),
+        (b"zstd" + RAW[:-8], "'l' is 4 x 3 tiles large and has 10"),
+    ):
+        with pytest.raises(ValueError, match=rf"map\.tmx: layer {words}"):
+            tiled.load(save(tmx(BRICKS, packed(data, "zstd"))))
 
-    assert level.map.layers[0].data == [[0, 1, 2, 3], [1] * 4, [1] * 4]
 
-
-@pytest.mark.parametrize(
-    ("data", "message"),
-    [
-        (
-            zstd_frame((1, 2**20, b"\0"), size=2**20),
-            "unpack to 1048576 bytes and its tiles take 48",
-        ),
-        (zstd_frame((0, 48, RAW), size=None), "do not say how large they are"),
-        (zstd_frame((0, 48, RAW), size=48) * 2, "cut short, or more follows"),
-        (zstd_frame((0, 48, RAW), size=48)[:-1], "cut short, or more follows"),
-        (zstd_frame(size=48), "cut short, or more follows"),
-        (b"no", "do not begin as such data do"),
-    ],
-    ids=["bomb", "no size", "two frames", "cut", "no blocks", "other"],
-)
-def test_zstd_that_may_unpack_to_more_is_refused(
-    save: Save, zstd: None, data: bytes, message: str
+def test_zstd_that_cannot_be_unpacked_names_the_alternatives(
+    save: Save, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(ValueError, match=rf"map\.tmx: layer 'l' cannot be read: .*{message}"):
-        tiled.load(save(tmx(BRICKS, packed(data, "zstd"))))
+    for name in ("compression", "compression.zstd", "backports.zstd"):
+        monkeypatch.setitem(sys.modules, name, None)
 
-
-def test_size_of_zstd_is_read_from_every_kind_of_header() -> None:
-    magic, block = b"\x28\xb5\x2f\xfd", b"\x01\x00\x00"
-
-    assert tile_data._zstd_size(magic + b"\x20\x30" + block) == 0x30
-    assert tile_data._zstd_size(magic + b"\x40\x58\x30\x00" + block) == 0x130
-    assert tile_data._zstd_size(magic + b"\x80\x58" + struct.pack("<I", 70_000) + block) == 70_000
-    assert tile_data._zstd_size(magic + b"\xe4" + struct.pack("<Q", 9) + block + b"abcd") == 9
-    assert tile_data._zstd_size(magic + b"\x22\0\0\x30" + block) == 0x30  # with a dictionary
+    with pytest.raises(
+        ValueError, match=r"layer 'l' .*pip install backports\.zstd; or choose .*zlib"
+    ):
+        tiled.load(save(tmx(BRICKS, packed(RAW, "zstd"))))
 
 
 # -- XML and JSON --
@@ -638,12 +598,10 @@ def test_document_type_of_the_first_versions_of_tiled_is_taken(save: Save) -> No
     assert tiled.load(save(tmx(before=before))).size == (40, 30)
 
 
-def test_very_long_attributes_and_prologues_are_refused(save: Save) -> None:
-    # Both would take time with their square in older versions of expat.
-    with pytest.raises(ValueError, match="element group has more than 1048576 characters"):
-        tiled.load(save(tmx(f"<group name='{'f' * 2**20}'/>")))
-    with pytest.raises(ValueError, match="no element within its first 1048576 bytes"):
-        tiled.load(save(tmx(before=f"<!--{'-x' * 2**19}-->")))
+def test_long_attributes_and_prologues_take_time_in_proportion(save: Save) -> None:
+    with at_most(2.0, 60):
+        assert tiled.load(save(tmx(f"<group name='{'f' * 2**22}'/>")))
+        assert tiled.load(save(tmx(before=f"<!--{'-x' * 2**21}-->")))
 
 
 @pytest.mark.parametrize(
@@ -685,7 +643,6 @@ def test_values_that_are_nested_almost_too_deep_raise_nothing_else(save: Save, d
             json.dumps({"levels": [ldtk_level(identifier=deep)] * 2, "defs": {"layers": []}}),
             "world.ldtk",
         ),
-        (tmj(json_layer("imagelayer", image=deep)), "map.tmj"),
         (tmj(json_layer("imagelayer", image="", offsetx=deep, offsety=0)), "map.tmj"),
         (tmj(tilesets=[{"firstgid": deep, "source": "a.tsx"}]), "map.tmj"),
     ):
@@ -723,21 +680,21 @@ def test_small_map_cannot_parse_a_large_tileset_very_often(save: Save, tmp_path:
     level = tiled.load(save(tmx(many, thing(id=1, gid=5001, x=0, y=0))))
 
     assert time.process_time() - start < 5
-    assert level.map.tilesets[5001].firstgid == 5001
+    assert level.map["tilesets"][1]["firstgid"] == 5001
     assert level.objects[0].tile == 5001
 
 
 def test_tiles_of_very_many_objects_are_found_quickly(save: Save) -> None:
     tilesets = "".join(TILESET.format(f' firstgid="{1 + 4 * k}"', "b", "") for k in range(3000))
-    tiles = "".join(f'<tile id="{k}"/>' for k in range(20_000))
+    tiles = "".join(f'<tile id="{k}"/>' for k in range(4000))
     last = TILESET.format(' firstgid="12001"', "last", tiles)
-    objects = "".join(f'<object id="{k}" gid="{12001 + k}" x="0" y="0"/>' for k in range(20_000))
+    objects = "".join(f'<object id="{k}" gid="{12001 + k}" x="0" y="0"/>' for k in range(4000))
 
     start = time.process_time()
     level = tiled.load(save(tmx(tilesets, last, f"<objectgroup name='g'>{objects}</objectgroup>")))
 
-    assert time.process_time() - start < 6
-    assert level.objects[-1].tile == 32_000
+    assert time.process_time() - start < 3
+    assert level.objects[-1].tile == 16_000
 
 
 @pytest.mark.long
@@ -765,10 +722,12 @@ def test_small_map_cannot_combine_tiles_and_layers_without_limit(save: Save) -> 
 def test_very_long_list_of_categories_is_refused(save: Save, name: str) -> None:
     said = f'<properties><property name="{name}" value="{"all," * 2000}"/></properties>'
 
+    level = tiled.load(
+        save(tmx(f"<objectgroup name='g'>{said}<object id='1' x='0' y='0'/></objectgroup>"))
+    )
+
     with pytest.raises(ValueError, match=rf"{name} of object 1 .*has more than 4096 characters"):
-        tiled.load(
-            save(tmx(f"<objectgroup name='g'>{said}<object id='1' x='0' y='0'/></objectgroup>"))
-        )
+        level.objects[0].components()
 
 
 @pytest.mark.parametrize(
@@ -800,21 +759,21 @@ def test_box_too_far_out_for_a_body_is_refused(save: Save, layer: Any) -> None:
 # -- shapes from the tile collision editor --
 
 
-def test_shape_made_from_a_template_is_written_out(save: Save, tmp_path: Path) -> None:
-    (tmp_path / "levels" / "in.tx").write_text((tmp_path / "out.tx").read_text())
+def test_shape_made_from_a_template_has_its_size(save: Save, tmp_path: Path) -> None:
     shape = (
-        '<objectgroup id="1" name=""><object id="1" template="in.tx" x="2" y="0"/></objectgroup>'
+        '<objectgroup id="1" name=""><object id="1" template="out.tx" x="1" y="0"/></objectgroup>'
     )
     tile = f'<tile id="0">{shape}</tile>'
-    (tmp_path / "levels" / "b.tsx").write_text(TILESET.format("", "b", tile))
+    (tmp_path / "b.tsx").write_text(TILESET.format("", "b", tile))
+    layer = packed(struct.pack("<12I", 1, *[0] * 11), "")
+    inside = tile.replace("out.tx", "../out.tx")
 
     for part in (
-        TILESET.format(' firstgid="1"', "b", tile),
-        '<tileset firstgid="1" source="b.tsx"/>',
+        TILESET.format(' firstgid="1"', "b", inside),
+        '<tileset firstgid="1" source="../b.tsx"/>',
     ):
-        level = tiled.load(save(tmx(part)))
-        (shown,) = level.map.tilesets[1].tiles[0].objects.tiled_objects
-        assert (shown.name, tuple(shown.size)) == ("t", (9, 9))
+        (box,) = tiled.load(save(tmx(part, layer))).solids
+        assert (box.centre, box.half) == ((5.5, 25.5), (4.5, 4.5))
 
 
 def test_few_tiles_with_very_many_shapes_are_refused(save: Save) -> None:

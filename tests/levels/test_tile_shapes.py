@@ -102,13 +102,15 @@ def test_tile_that_is_not_solid_has_no_bodies_of_shapes_either(load: Load) -> No
         ({"width": 0, "height": 0, "point": True}, "is a point"),
     ],
 )
-def test_shape_that_is_no_box_is_refused_by_name_where_its_tile_is_used(
+def test_shape_that_is_no_box_is_reported_by_name_where_its_tile_is_used(
     load: Load, wrong: dict[str, Any], word: str
 ) -> None:
     tile = {1: {"solid": True, "shapes": [{**shape(0, 0, 6, 6, name="edge"), **wrong}]}}
 
     with pytest.raises(ValueError, match=rf"shape 1 \(edge\) of tile 1 in layer 'tiles' {word}"):
-        load(tiles(".... .... 1..."), tile=tile)
+        load(tiles(".... .... 1..."), tile=tile, no_box="refuse")
+    with pytest.warns(UserWarning, match=rf"map\.tmj: .* 1, the first: shape 1 .*edge.* {word}"):
+        assert load(tiles(".... .... 1..."), tile=tile).skipped
     level = load(tiles(".... .... 1..."), tile=tile, no_box="skip")
 
     assert corners(level) == {(0, 0, 10, 10)}  # as without shapes
@@ -229,8 +231,10 @@ def test_polygon_that_is_a_rectangle_is_a_box(load: Load, at: int) -> None:
         [(0, 0), (4, 1), (4, 4), (0, 3)],
     ],
 )
-def test_polygon_that_is_no_rectangle_is_refused(load: Load, ring: list[tuple[int, int]]) -> None:
+def test_polygon_that_is_no_rectangle_is_no_box(load: Load, ring: list[tuple[int, int]]) -> None:
     polygon = [{"x": x, "y": y} for x, y in ring]
 
-    with pytest.raises(ValueError, match="is a polygon"):
-        load(objects(shape(10, 10, 0, 0, polygon=polygon)))
+    (found,) = load(objects(shape(10, 10, 0, 0, polygon=polygon))).objects
+
+    assert found.fault.startswith("is a polygon")
+    assert found.points == tuple((10 + x, 20 - y) for x, y in ring)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,11 +11,7 @@ import pytest
 
 from ecs_collide.components.basics import Extents, Fixed, Position, Sensor
 from ecs_collide.components.surfaces import Carry, OneWay
-from tests.demos.conftest import need
-
-need("pytiled_parser")
-
-from ecs_collide.levels import tiled  # noqa: E402
+from ecs_collide.levels import tiled
 
 TILESET = """
  <tileset firstgid="1" name="t" tilewidth="10" tileheight="10" tilecount="4" columns="4">
@@ -270,24 +265,51 @@ def test_objects_and_solids_become_entities(load: Load, world: str) -> None:
 @pytest.mark.parametrize(
     ("thing", "word"),
     [
-        ('<object id="7" name="o" x="0" y="0" width="4" height="4"><ellipse/></object>', "ellipse"),
-        ('<object id="7" name="o" x="0" y="0"><polygon points="0,0 1,1 2,0"/></object>', "polygon"),
-        (
-            '<object id="7" name="o" x="0" y="0"><properties><property name="solid" type="bool" '
-            'value="true"/></properties><polyline points="0,0 1,1"/></object>',
-            "polyline and solid",
-        ),
-        (
-            '<object id="7" name="o" x="0" y="0" rotation="9">'
-            '<polyline points="0,0 1,1"/></object>',
-            "9 degrees",
-        ),
-        ('<object id="7" name="o" x="0" y="0" width="4" height="4" rotation="45"/>', "45 degrees"),
+        ('width="4" height="4"><ellipse/>', "ellipse"),
+        ('width="4" height="4"><capsule/>', "capsule"),
+        ('><polygon points="0,0 1,1 2,0"/>', "polygon"),
+        ('><polyline points="0,0 1,1"/>', "polyline"),
+        ('width="4" height="4" rotation="45">', "45 degrees"),
+        (">", "point"),
     ],
 )
-def test_what_is_no_upright_box_is_refused_by_name(load: Load, thing: str, word: str) -> None:
-    with pytest.raises(ValueError, match=rf"object 7 \(o\) in layer 'things' .*{word}"):
-        load(object_layer(thing))
+def test_solid_object_that_is_no_upright_box_is_refused_when_it_is_made(
+    load: Load, world: str, thing: str, word: str
+) -> None:
+    layer = object_layer(f'<object id="7" name="o" x="0" y="0" {thing}{SOLID}</object>')
+    level = load(layer)
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match=rf"7 \(o\) in layer 'things' .*{word}.*='skip'"):
+            level.create()
+    assert list(esper.get_component(Position)) == []
+    with pytest.raises(ValueError, match=rf"map\.tmx: object 7 \(o\) in layer 'things' .*{word}"):
+        load(layer, no_box="refuse")
+
+    level = load(layer, no_box="skip")
+
+    assert level.create() == []
+    assert [thing.name for thing in level.objects] == ["o"]
+    assert [word in skipped.reason for skipped in level.skipped] == [True]
+
+
+@pytest.mark.parametrize("turn", [0, 90, -90, 180, 450])
+def test_object_turned_by_a_right_angle_is_an_upright_box(load: Load, turn: int) -> None:
+    #
+    #   A box of 6 x 2 whose upper left corner is at (4, 5), and is turned around it.
+    #
+    thing = f'<object id="1" x="4" y="5" width="6" height="2" rotation="{turn}"/>'
+    wide, high = (6, 2) if turn % 180 == 0 else (2, 6)
+    left, top = {0: (4, 5), 90: (2, 5), 270: (4, -1), 180: (-2, 3)}[turn % 360]
+
+    (box,) = load(object_layer(thing)).objects
+
+    assert (box.shape, box.fault) == ("rectangle", "")
+    assert box.half == (wide / 2, high / 2)
+    assert box.centre == (left + wide / 2, 30 - top - high / 2)
+    assert set(box.points) == {
+        (x, y) for x in (left, left + wide) for y in (30 - top, 30 - top - high)
+    }
 
 
 def test_line_has_its_points_upwards(load: Load) -> None:
@@ -299,6 +321,7 @@ def test_line_has_its_points_upwards(load: Load) -> None:
     assert route.points == ((104, 25), (114, 27), (107, 17))
     assert route.centre == (104, 25)
     assert route.is_point
+    assert route.shape == "polyline"
     assert level.create() == []  # a line is no body
     assert level.bounds[1][0] == 114
 
@@ -324,7 +347,9 @@ def test_tile_of_no_tileset_is_refused(load: Load, monkeypatch: pytest.MonkeyPat
         load(tile_layer("3"))
 
 
-@pytest.mark.parametrize("text", ["", "hello", "<map/>", "<map", "{}", '{"layers": []}'])
+@pytest.mark.parametrize(
+    "text", ["", "hello", "<map/>", "<map", "<html/>", "{}", "[]", '{"layers": []}', "\0" * 99]
+)
 def test_file_that_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "broken.tmx"
     path.write_text(text)
@@ -333,12 +358,15 @@ def test_file_that_is_no_map_is_refused(tmp_path: Path, text: str) -> None:
         tiled.load(path)
 
 
-def test_isometric_map_is_refused(load: Load, tmp_path: Path) -> None:
+@pytest.mark.parametrize("orientation", ["isometric", "staggered", "hexagonal", "oblique"])
+def test_map_that_is_not_orthogonal_is_refused_by_its_orientation(
+    load: Load, tmp_path: Path, orientation: str
+) -> None:
     load()
     path = tmp_path / "map.tmx"
-    path.write_text(path.read_text().replace("orthogonal", "isometric"))
+    path.write_text(path.read_text().replace("orthogonal", orientation))
 
-    with pytest.raises(ValueError, match="is isometric"):
+    with pytest.raises(ValueError, match=rf"map\.tmx: it is {orientation}; only .* orthogonal map"):
         tiled.load(path)
 
 
@@ -352,18 +380,3 @@ def test_unknown_name_is_answered_with_the_names_there_are(load: Load) -> None:
 
     with pytest.raises(KeyError, match=r"0 objects are named 'dor'; the map has \['door'\]"):
         level.named("dor")
-
-
-def test_missing_parser_names_the_extra() -> None:
-    code = (
-        "import sys; sys.modules['pytiled_parser'] = None\n"
-        "try:\n import ecs_collide.levels.tiled\n"
-        "except ImportError as error: print(error.name, error)"
-    )
-
-    said = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code], capture_output=True, text=True, check=True
-    )
-
-    assert said.stdout.startswith("pytiled_parser ")
-    assert 'pip install "ecs_collide[tiled]"' in said.stdout

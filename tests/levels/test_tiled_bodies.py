@@ -11,13 +11,9 @@ import esper
 import pytest
 
 import ecs_collide as ec
-from tests.demos.conftest import need
-
-need("pytiled_parser")
-
-from ecs_collide.levels import tiled  # noqa: E402
-from ecs_collide.path import Path as Route  # noqa: E402
-from ecs_collide.path import install_paths  # noqa: E402
+from ecs_collide.levels import tiled
+from ecs_collide.path import Path as Route
+from ecs_collide.path import install_paths
 
 Load = Callable[..., tiled.Level]
 PLAYER, ENEMY = 1, 2
@@ -232,8 +228,49 @@ def test_property_that_says_nothing_is_refused_by_name(
 
     with pytest.raises(ValueError, match=words.replace("of .*", "of tile 1 in layer 'tiles'", 1)):
         load(tiles("1..."), tile={1: dict(properties)}, categories=names)
+    level = load(objects(thing(properties=custom(**properties))), categories=names)
     with pytest.raises(ValueError, match=words.replace("of .*", r"of object 7 \(no name\).*", 1)):
-        load(objects(thing(properties=custom(**properties))), categories=names)
+        level.create()
+
+
+@pytest.mark.parametrize(
+    "properties",
+    [
+        {"friction": "1.00"}, {"group": "enemies"}, {"mask": "iron"}, {"solid": "wood"},
+        {"sensor": "motion"}, {"slope": 0.3}, {"restitution_rule": "strict"},
+    ],
+)  # fmt: skip
+def test_words_of_ours_mean_nothing_in_an_object_that_is_no_body(
+    load: Load, world: str, properties: dict[str, Any]
+) -> None:
+    level = load(
+        objects(
+            thing(1, type="npc", properties=custom(**properties)),
+            thing(2, (0, 0), type="npc", point=True, properties=custom(**properties)),
+            **properties,
+        )
+    )
+
+    assert [dict(one.properties) for one in level.objects] == [properties] * 2
+    assert level.create({"npc": None}) == []
+
+
+@pytest.mark.parametrize(
+    "properties", [{"slope": 45}, {"sensor": "door"}, {"carry": "rope"}, {"one_way": "north"}]
+)
+def test_words_of_ours_with_another_meaning_make_no_body_and_are_reported(
+    load: Load, properties: dict[str, Any]
+) -> None:
+    layer, tile = tiles("1.2."), {1: properties, 2: {"solid": True}}
+    (word,) = properties
+
+    with pytest.warns(UserWarning, match=rf"tile 1 in layer 'tiles' .* the property {word} of"):
+        level = load(layer, tile=tile)
+
+    assert [box.centre for box in level.solids] == [(25, 25)]
+    assert level.tile_at((5, 25)).properties == properties
+    with pytest.raises(ValueError, match=rf"map\.tmj: tile 1 in layer 'tiles' .*property {word}"):
+        load(layer, tile=tile, no_box="refuse")
 
 
 def test_named_category_without_names_says_how_to_give_them(load: Load) -> None:
@@ -432,7 +469,7 @@ def test_tiles_of_the_table_are_fixed_unless_it_moves_them(
 def test_point_becomes_a_body_with_extents_of_the_table_only(load: Load, world: str) -> None:
     level = load(objects(thing(4, (0, 0), name="a", type="start", x=5, y=10, point=True)))
 
-    with pytest.raises(ValueError, match=r"object 4 \(a\) in layer 'things' is a point, .*'start'"):
+    with pytest.raises(ValueError, match=r"4 \(a\) .* because it is a point: .*'start' Extents$"):
         level.create({"start": Coin})
     ((_, hero),) = level.create({"start": lambda start: (ec.Extents(8, 16), ec.Slide())})
 
@@ -470,29 +507,29 @@ def test_lift_follows_the_line_that_its_property_names(load: Load, world: str) -
     [
         ({"ellipse": True}, "is an ellipse"),
         ({"polygon": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}, "is a polygon"),
-        (
-            {"polyline": [{"x": 0, "y": 0}, {"x": 1, "y": 1}], "properties": custom(solid=True)},
-            "is a polyline and solid",
-        ),
+        ({"polyline": [{"x": 0, "y": 0}, {"x": 1, "y": 1}]}, "is a polyline"),
         ({"rotation": 30}, "is rotated by 30 degrees"),
     ],
 )
-def test_what_is_no_box_is_skipped_where_the_game_says_so(
-    load: Load, shape: dict[str, Any], word: str
+def test_object_that_is_no_box_becomes_a_body_with_extents_of_the_table_only(
+    load: Load, world: str, shape: dict[str, Any], word: str
 ) -> None:
-    layer = objects(thing(3), thing(4, name="rock", **shape))
+    level = load(objects(thing(4, name="a", type="rock", **shape)))
 
-    with pytest.raises(ValueError, match=r"object 4 \(rock\) in layer 'things' .*no_box='skip'"):
-        load(layer)
-    level = load(layer, no_box="skip")
+    (rock,) = level.objects
+    assert rock.fault.startswith(word)
+    assert rock.points[0] == (0, 30)
+    assert len(rock.points) == (2 if "poly" in word else 4)
+    assert ec.Extents not in map(type, rock.components())
+    with pytest.raises(ValueError, match=rf"object 4 \(a\) .* because it {word}.*'rock' Extents$"):
+        level.create({"rock": Coin})
+    assert list(esper.get_component(ec.Position)) == []
+    assert len(level.create({"rock": lambda rock: ec.Extents(3, 4)})) == 1
 
-    assert [source.id for source in level.objects] == [3]
-    (skipped,) = level.skipped
-    assert str(skipped).startswith(f"object 4 (rock) in layer 'things' {word}")
-    assert skipped.points[0] == (0, 30)
-    assert len(skipped.points) == (2 if "poly" in word else 4)
-    with pytest.raises(ValueError, match="no_box='ignore'"):
-        load(layer, no_box="ignore")
+
+def test_word_for_objects_that_are_no_boxes_is_one_of_three(load: Load) -> None:
+    with pytest.raises(ValueError, match="no_box='ignore' must be 'warn', 'skip' or 'refuse'"):
+        load(no_box="ignore")
 
 
 def test_chunks_of_an_infinite_map_merge_over_their_seams_and_below_zero(load: Load) -> None:

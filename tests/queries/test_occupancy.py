@@ -133,3 +133,63 @@ def test_circle_takes_the_options_of_the_other_queries(world):
         space.query_circle((0, 0), -1)
     with pytest.raises(ValueError, match="radius=nan"):
         space.query_circle((0, 0), math.nan)
+
+
+@pytest.mark.parametrize("up", [(0, 1), (0, -1), (0, 1, 0), (0, 0, -1)])
+@pytest.mark.parametrize("ceiling", [False, True])
+@pytest.mark.parametrize("ends", [(0.0, 1.0), (0.25, 1.0), (0.0, 0.5)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_cells_beside_the_solid_part_of_a_slope_are_free(world, up, ceiling, ends, sign):
+    dim = len(up)
+    rise = [0.0] * dim
+    rise[0 if up[0] == 0 else 1] = sign
+    centre, size = [3.0, 5.0, 2.0][:dim], [8.0, 6.0, 4.0][:dim]
+    slope = ec.Slope(rise, *ends, ceiling=ceiling)
+    esper.create_entity(ec.Position(centre), ec.Extents(size), slope)
+    space = space_of(dim=dim, up=up)
+    low, high = [-7.0, -4.0, -5.0][:dim], [14.0, 14.0, 10.0][:dim]
+
+    for half in ((0.5,) * dim, (1.0,) * dim, (2.0, 0.25, 1.0)[:dim]):
+        grid = space.occupancy((low, high), 1.0, half=half)
+
+        at = np.argwhere(np.ones(grid.shape))
+        inner = np.array(half) - 1e-9  # a query is closed
+        centres = np.array(low) + at + 0.5
+        hits = space.query_many(centres - inner, centres + inner)
+        assert grid.ravel().tolist() == (np.diff(hits.offsets) > 0).tolist()
+
+
+def test_dynamic_body_with_a_slope_takes_the_whole_box(world):
+    box(0, 0, 10, 10, ec.Slope("right"), ec.Velocity(0, 0), ec.Slide())
+    space = space_of()
+
+    assert space.occupancy(((-10, -10), (10, 10)), 2.0).all()
+
+
+def test_one_body_of_a_flight_of_ramps_hides_no_air_of_another(world):
+    box(8, 8, 8, 8, ec.Slope("right"))
+    box(8, -4, 8, 4)
+    box(24, 8, 8, 8, ec.Slope("left"))
+    space = space_of()
+
+    grid = space.occupancy(((0, -8), (32, 16)), 4.0)
+
+    drawn = ["".join(".#"[int(cell)] for cell in row) for row in grid.T[::-1]]
+    assert drawn == ["...##...", "..####..", ".######.", "########", "####....", "####...."]
+
+
+def test_an_enemy_finds_its_way_over_a_ramp(world):
+    box(0, 0, 8, 8, ec.Slope("right"))
+    box(16, 0, 8, 8, ec.Slope("left"))
+    space = space_of()
+    blocked = space.occupancy(((-10, -8), (26, 12)), 2.0)
+    reached, waiting = set(), [(0, 0)]
+
+    while waiting:
+        i, j = waiting.pop()
+        inside = 0 <= i < blocked.shape[0] and 0 <= j < blocked.shape[1]
+        if inside and not blocked[i, j] and (i, j) not in reached:
+            reached.add((i, j))
+            waiting += [(i + 1, j + 1), (i + 1, j), (i + 1, j - 1)]
+
+    assert (blocked.shape[0] - 1, 0) in reached

@@ -927,7 +927,7 @@ def test_bytes_hold_all_that_a_character_is() -> None:
 
 def test_what_makes_no_sense_is_refused(world: str) -> None:
     for settings, message in (
-        ({"walk_speed": -1}, r"walk_speed=-1\) must be finite, and 0 or more"),
+        ({"walk_speed": -1}, r"walk_speed=-1\) must be a finite number, 0 or more"),
         ({"gravity": 3}, "gravity"),
         ({"time_to_top": 0}, "time_to_top=0"),
         ({"jump_height": 0}, "jump_height=0, .* must be above 0"),
@@ -948,21 +948,9 @@ def test_what_makes_no_sense_is_refused(world: str) -> None:
     play.box((-100, -32), (100, 0))
     play.enter(0, 0)
     assert install_characters(play.space) is esper.get_processor(CharacterSystem)
-    play.hero.walk = (1.0, 0.0)
-    with pytest.raises(ValueError, match=rf"entity {play.entity}: Character.walk is \(1.0, 0.0\)"):
-        play.step()
-    play.hero.walk = math.nan
-    with pytest.raises(ValueError, match=f"entity {play.entity}: Character.walk is nan"):
-        esper.process(DT)
-    play.hero.walk, play.hero.up = 0.0, (0, 0, 1)
+    play.hero.up = (0, 0, 1)
     with pytest.raises(ValueError, match="no axis of a space of 2"):
         esper.process(DT)
-    play.hero.up = None
-    for value in (None, math.nan, "fast"):
-        play.hero.walk, play.hero.walk_speed = 1.0, value
-        named = rf"entity {play.entity}: Character\(walk_speed={value!r}\) must be"
-        with pytest.raises(ValueError, match=named):
-            esper.process(DT)
 
 
 @pytest.mark.usefixtures("world")

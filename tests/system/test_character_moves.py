@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import random
 
 import esper
 import pytest
@@ -111,6 +112,23 @@ def test_height_of_jumps_can_be_changed(room, height):
     assert hero.gravity == gravity
     with pytest.raises(ValueError, match="jump_height"):
         hero.jump_height = -1
+
+
+def test_numbers_of_a_jump_read_back_as_they_were_set() -> None:
+    rng = random.Random(1)
+    for _ in range(300):
+        height, time = rng.choice([(120, 0.36), (rng.uniform(1, 300), rng.uniform(0.05, 2))])
+        hero = Character(jump_height=height, time_to_top=time)
+        assert (hero.jump_height, hero.time_to_top) == (height, time)
+        hero.jump_height = other = rng.uniform(1, 300)
+
+        copy = Character.from_bytes(hero.to_bytes())
+
+        assert hero.jump_height == copy.jump_height == other
+        assert copy.time_to_top == hero.time_to_top
+        hero.jump_speed *= 2.0
+        assert hero.jump_height == pytest.approx(4.0 * other)
+        assert hero.time_to_top == hero.jump_speed / hero.gravity
 
 
 @pytest.mark.parametrize("scale", [0.25, 1.0, 2.0])

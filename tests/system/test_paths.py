@@ -323,16 +323,6 @@ def test_what_makes_no_sense_is_refused(make, message):
         make()
 
 
-def test_speed_that_a_game_sets_wrongly_is_reported_with_the_entity(world):
-    path = Path(CORNERS, 60)
-    body = lift(path)
-    start()
-    path.speed = math.nan
-
-    with pytest.raises(ValueError, match=f"entity {body}: Path: speed is nan"):
-        esper.process(DT)
-
-
 def test_paths_are_installed_once_after_the_space(world):
     with pytest.raises(RuntimeError, match="call install\\(\\) first"):
         install_paths(ec.Space())

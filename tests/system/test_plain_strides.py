@@ -11,6 +11,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide.character import Character, CharacterSystem, install_characters
+from ecs_collide.character.memory import ABILITIES, ENDLESS
 from ecs_collide.zone import Zone
 from tests.volume import Volume
 
@@ -232,14 +233,22 @@ def test_stride_is_decided_by_itself_when_anything_has_changed(change: object) -
     assert not hall.step()
 
 
-@pytest.mark.usefixtures("world")
-@pytest.mark.parametrize("name", ["walk", "across", "climb"])
-def test_wish_that_is_no_number_is_refused_by_name_also_of_a_plain_stride(name: str) -> None:
+@pytest.mark.usefixtures("world", "implementation")
+@pytest.mark.parametrize("wrong", [math.nan, math.inf, 1e308, "x", None])
+@pytest.mark.parametrize("name", [*ABILITIES, "walk", "across", "climb", "facing", "state_time"])
+def test_stride_with_a_wrong_number_is_not_plain(name: str, wrong: object) -> None:
     hall = Hall()
-    setattr(hall.hero, name, math.nan)
+    before = getattr(hall.hero, name)
+    setattr(hall.hero, name, wrong)
 
-    with pytest.raises(ValueError, match=f"entity {hall.entity}: Character.{name} is nan"):
-        hall.step()
+    if wrong == math.inf and name in ENDLESS:
+        assert hall.step()
+        return
+    with pytest.warns(RuntimeWarning, match=f"Character.{name} is "):
+        assert not hall.step()
+    setattr(hall.hero, name, before)
+    hall.step(3)
+    assert hall.step()
 
 
 @pytest.mark.usefixtures("world", "implementation")

@@ -458,7 +458,7 @@ def test_options_count_what_the_workers_of_xdist_checked(folder):
 
 @pytest.mark.long
 def test_tests_of_the_page_pass(folder, volume):
-    for package in ("syrupy", "pytiled_parser", "hypothesis"):
+    for package in ("syrupy", "hypothesis"):
         pytest.importorskip(package)
     page = (ROOT / "docs" / "testing.md").read_text("utf-8")
     blocks = re.findall(r"```python\n(.*?)```", page, re.S)

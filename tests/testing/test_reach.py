@@ -117,7 +117,6 @@ def test_player_who_starts_elsewhere_gets_out_of_a_pit_and_not_out_of_a_well(sim
 
 
 def test_tutorials_level_can_be_played_to_its_last_coin(sim, tmp_path):
-    pytest.importorskip("pytiled_parser")
     from ecs_collide.levels import tiled
 
     path = tmp_path / "level.tmx"
@@ -153,7 +152,6 @@ class TutorialGame:
 
 @pytest.mark.long
 def test_demos_level_is_played_from_checkpoint_to_checkpoint(sim, volume):
-    pytest.importorskip("pytiled_parser")
     from demos.platformer import game as platformer
     from demos.platformer.machines import Player as DemoPlayer
 
