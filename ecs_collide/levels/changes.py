@@ -395,17 +395,25 @@ class Changes:
             made.append(entity)
         cells.change()
         changes, cells.changes = cells.changes, {}
-        for (layer, column, row), number in sorted(changes.items()):  # as after a restore
-            self.put(layer, [(column, row)], number)
+        try:
+            for (layer, column, row), number in sorted(changes.items()):  # as after a restore
+                self.put(layer, [(column, row)], number)
+        except BaseException:
+            self.delete_all()
+            cells.changes = changes
+            raise
         return made
+
+    def delete_all(self) -> None:
+        """Delete all boxes."""
+        for entity in filter(esper.entity_exists, self.cells.tiles()):
+            esper.delete_entity(entity)
+        self.cells.forget_boxes()
 
     def drop_boxes(self) -> None:
         """Delete all boxes, which are from another file, and the changes that this one forbids."""
         cells = self.cells
-        for entity in cells.tiles():
-            if esper.entity_exists(entity):
-                esper.delete_entity(entity)
-        cells.forget_boxes()
+        self.delete_all()
         cells.digest = self.tiling.digest
         before, cells.changes = cells.changes, {}
         for (layer, *cell), number in before.items():
