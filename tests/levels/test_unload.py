@@ -248,6 +248,20 @@ def test_changes_are_kept_for_the_next_visit_if_asked(space: ec.Space) -> None:
     assert {entity for _, entity in made} == set(space.entities)
 
 
+def test_level_whose_kept_changes_fail_is_not_created(space: ec.Space) -> None:
+    level = room()
+    level.set_cell(1, 1, "~")
+    esper.process(1 / 60)
+    with pytest.raises(ZeroDivisionError):
+        level.create({**TABLE, "~": lambda box: 1 / 0})
+    esper.process(1 / 60)
+    assert len(space) == 0
+
+    level.create(TABLE)
+    esper.process(1 / 60)
+    assert space.query_point((15, 25), filter=ec.Sensor)
+
+
 def test_kept_changes_give_the_same_boxes_after_a_restore(space: ec.Space) -> None:
     level = room(["....", "####", "####"])
     level.create()
