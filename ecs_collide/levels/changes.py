@@ -255,7 +255,7 @@ class Cells:
     # -- bytes --
 
     def to_bytes(self) -> bytes:
-        """Return the whole component as bytes, for `Space.snapshot_with`."""
+        """Return the whole component as bytes, for snapshots."""
         if self.__data is None:
             head = self.level, *self.offset, self.digest, self.side, self.types
             text = json.dumps(head).encode()
@@ -373,6 +373,7 @@ class Changes:
 
     def __init__(self, tiling: Tiling, grid: Grid, table: Tables, cells: Cells) -> None:
         self.tiling, self.grid, self.table, self.cells = tiling, grid, table, cells
+        self._doomed: dict[int, Sheet] = {}  # boxes that a change will delete
 
     def number(self, layer: int, column: int, row: int) -> int:
         """Return the present number of a tile."""
@@ -394,17 +395,25 @@ class Changes:
             made.append(entity)
         cells.change()
         changes, cells.changes = cells.changes, {}
-        for (layer, column, row), number in sorted(changes.items()):  # as after a restore
-            self.put(layer, [(column, row)], number)
+        try:
+            for (layer, column, row), number in sorted(changes.items()):  # as after a restore
+                self.put(layer, [(column, row)], number)
+        except BaseException:
+            self.delete_all()
+            cells.changes = changes
+            raise
         return made
+
+    def delete_all(self) -> None:
+        """Delete all boxes."""
+        for entity in filter(esper.entity_exists, self.cells.tiles()):
+            esper.delete_entity(entity)
+        self.cells.forget_boxes()
 
     def drop_boxes(self) -> None:
         """Delete all boxes, which are from another file, and the changes that this one forbids."""
         cells = self.cells
-        for entity in cells.tiles():
-            if esper.entity_exists(entity):
-                esper.delete_entity(entity)
-        cells.forget_boxes()
+        self.delete_all()
         cells.digest = self.tiling.digest
         before, cells.changes = cells.changes, {}
         for (layer, *cell), number in before.items():
@@ -414,7 +423,10 @@ class Changes:
                 continue
 
     def put(self, layer: int, places: Iterable[Cell], number: int) -> None:
-        """Set the tiles of some cells, and make the boxes that this touches again."""
+        """Set the tiles of some cells, and make the boxes that this touches again.
+
+        If a function of the table raises, nothing is changed.
+        """
         grid, cells = self.grid, self.cells
         ours = grid.layers[layer]
         ours.kind(number)  # raises for a number that no tileset has
@@ -427,6 +439,7 @@ class Changes:
             _require_inside(ours, places)
         if cells.side > 0:
             cells.chunks.update(self._empty_chunks(ours.group, places))
+        numbers = [cells.changes.get((layer, *cell)) for cell in places]
         gone: dict[Part, set[Cell]] = {}
         new: dict[Part, set[Cell]] = {}
         for column, row in places:
@@ -440,8 +453,19 @@ class Changes:
             for part in after:
                 if part not in before:
                     new.setdefault(part, set()).add((column, row))
-        for part in dict.fromkeys((*gone, *new)):  # in the order in which they were found
-            self._make_again(layer, number, part, gone.get(part, set()), new.get(part, set()))
+        try:
+            boxes: list[tuple[Place, Sheet]] = []
+            for part in dict.fromkeys((*gone, *new)):  # in the order in which they were found
+                sheet = ours.group, part
+                some = gone.get(part, set()), new.get(part, set())
+                boxes += ((place, sheet) for place in self._plan(layer, number, sheet, *some))
+            self.create(boxes)
+        except BaseException:
+            for cell, before_it in zip(places, numbers, strict=True):
+                cells.set_number((layer, *cell), before_it)
+            raise
+        finally:
+            self._doomed = {}
 
     def _empty_chunks(self, group: Hashable, places: Iterable[Cell]) -> Iterator[Chunk]:
         """Yield the chunks of some cells that have no tiles, and need not be loaded."""
@@ -471,7 +495,7 @@ class Changes:
         if entity is not None and not esper.entity_exists(entity):
             cells.remove(entity, sheet)
             return None
-        return entity
+        return None if entity in self._doomed else entity
 
     def place(self, entity: int) -> Place:
         """Return the place of a box."""
@@ -489,14 +513,15 @@ class Changes:
                         found.setdefault(part, (n, number))
         return found
 
-    def _make_again(
-        self, layer: int, number: int, part: Part, gone: set[Cell], new: set[Cell]
-    ) -> None:
-        """Cut cells out of the boxes of a sheet, add others, and join what fits."""
-        grid = self.grid
-        group, size = grid.layers[layer].group, grid.layers[layer].cell
-        sheet = group, part
-        right, down = grid.joins(part, size)
+    def _plan(
+        self, layer: int, number: int, sheet: Sheet, gone: set[Cell], new: set[Cell]
+    ) -> Iterator[Place]:
+        """Cut cells out of the boxes of a sheet, add others, join what fits; yield new boxes.
+
+        The old ones are doomed.
+        """
+        grid, (group, part) = self.grid, sheet
+        right, down = grid.joins(part, grid.layers[layer].cell)
         touched: dict[int, set[Cell]] = {}
         for cell in sorted(gone):
             entity = self.at(*cell, sheet)
@@ -508,22 +533,25 @@ class Changes:
             place = self.place(entity)
             example = place.layer, place.number
             pieces += cut(place.where, some, right, down)
-            self.delete(entity, sheet)
+            self._doomed[entity] = sheet
         n_group = grid.groups.index(group)
         is_here = [cell for cell in sorted(new) if self._is_loaded(n_group, cell)]
         if is_here:
             example = layer, number
             for some_new in self._by_chunk(is_here):
                 pieces += rectangles(some_new, right, down)
+        whole: list[Rectangle] = []
         while pieces:
             where = pieces.pop()
-            joined = self._joined(where, sheet, pieces, right, down)
+            joined = self._joined(where, sheet, (pieces, whole), right, down)
             while joined is not None:
                 where = joined
-                joined = self._joined(where, sheet, pieces, right, down)
+                joined = self._joined(where, sheet, (pieces, whole), right, down)
+            whole.append(where)
+        for where in whole:
             assert example is not None
             n = grid.layers[example[0]].kind(example[1]).parts.index(part)
-            self.create(Place(*example, n, *where), sheet)
+            yield Place(*example, n, *where)
 
     def _is_loaded(self, group: int, cell: Cell) -> bool:
         side = self.cells.side
@@ -546,13 +574,13 @@ class Changes:
         self,
         where: Rectangle,
         sheet: Sheet,
-        pieces: list[Rectangle],
+        pieces: tuple[list[Rectangle], ...],
         right: bool,
         down: bool,
     ) -> Rectangle | None:
         """Return a rectangle joined with one neighbour of the same width or height, or None.
 
-        The neighbour, one of `pieces` or a box, is removed.
+        The neighbour is removed from `pieces`, or is a box and doomed.
         """
         column, row, n_columns, n_rows = where
         side = self.cells.side
@@ -561,24 +589,31 @@ class Changes:
         for x, y, is_beside in (*beside, *below):
             if side != WHOLE and (x // side, y // side) != (column // side, row // side):
                 continue
-            for n, other in enumerate(pieces):
-                if _fits(where, other, (x, y), is_beside):
-                    del pieces[n]
-                    return _hull(where, other)
+            for some in pieces:
+                for n, other in enumerate(some):
+                    if _fits(where, other, (x, y), is_beside):
+                        del some[n]
+                        return _hull(where, other)
             entity = self.at(x, y, sheet)
             if entity is not None:
                 other = self.place(entity).where
                 if _fits(where, other, (x, y), is_beside):
-                    self.delete(entity, sheet)
+                    self._doomed[entity] = sheet
                     return _hull(where, other)
         return None
 
-    def create(self, place: Place, sheet: Sheet) -> None:
-        """Create a box that is not one of the file, if its type makes entities."""
-        box = self.grid.box_at(place)
-        made = made_for_tiles(self.table, box)
-        if made is not None:
-            self.cells.add(esper.create_entity(*box.components(), *made), place, sheet)
+    def create(self, boxes: Iterable[tuple[Place, Sheet]]) -> None:
+        """Delete the doomed boxes, and create others whose types make entities."""
+        made: list[tuple[Place, Sheet, list[object]]] = []
+        for place, sheet in boxes:
+            box = self.grid.box_at(place)
+            more = made_for_tiles(self.table, box)
+            if more is not None:
+                made.append((place, sheet, [*box.components(), *more]))
+        for entity, sheet in self._doomed.items():
+            self.delete(entity, sheet)
+        for place, sheet, parts in made:
+            self.cells.add(esper.create_entity(*parts), place, sheet)
 
     def delete(self, entity: int, sheet: Sheet) -> None:
         """Delete a box."""

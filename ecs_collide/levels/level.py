@@ -133,8 +133,9 @@ class Level:
 
     Notes
     -----
-    All points of a level count from the place where it lies in the current world.  That is the one
-    that its file gives, plus the `offset` with which it was created there.
+    All points of a level, except those of `skipped` and `map`, count from the place where it lies
+    in the current world.  That is the one that its file gives, plus the `offset` with which it was
+    created there.
     """
 
     size: tuple[float, float]
@@ -344,7 +345,10 @@ class Level:
         ------
         ValueError
             There is no such layer, no such tile, or no such cell.  Or the boxes in the world are
-            from another version of the file; see `resume`.  Nothing is changed.
+            from another version of the file; see `resume`.
+        Exception
+            Any exception of the table's classes and functions.  In all these cases nothing is
+            changed.
         """
         n = layer_named(self._grid, layer)
         cells = [(int(column), int(row)) for column, row in cells]

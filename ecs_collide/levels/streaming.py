@@ -105,9 +105,11 @@ class Streaming:
             for cell, number in tiles.items():
                 for part in layer.kind(number).parts:
                     sheets.setdefault(part, (n, number, set()))[2].add(cell)
-        for part, (n, number, some) in sheets.items():
-            for place in changes.grid.places(n, number, part, some):
-                changes.create(place, (self.layers[group].group, part))
+        changes.create(
+            (place, (self.layers[group].group, part))
+            for part, (n, number, some) in sheets.items()
+            for place in changes.grid.places(n, number, part, some)
+        )
         self.cells.chunks.add(chunk)
         self.cells.change()
 

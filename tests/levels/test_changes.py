@@ -248,6 +248,42 @@ def test_wrong_change_is_refused_and_changes_nothing(
     assert len(covered()) == 1
 
 
+def test_change_for_which_the_table_fails_changes_nothing(load: Load, space: Any) -> None:
+    def health(box: Any) -> list[object]:
+        return [Health(box.properties["hp"])]
+
+    class Health:
+        def __init__(self, points: int) -> None:
+            self.points = points
+
+    level = load(tiles("1111 .... 1111"), tile=EARTH)
+    level.create({"stone": health})
+    level.set_cell(0, 0)
+    before, bytes_before = boxes(), [cells.to_bytes() for _, cells in esper.get_component(Cells)]
+
+    for cells in ([(1, 0)], [(0, 0), (1, 1), (2, 2)]):
+        with pytest.raises(KeyError, match="hp"):
+            level.set_cells(cells, 2)
+
+    assert boxes() == before
+    assert [cells.to_bytes() for _, cells in esper.get_component(Cells)] == bytes_before
+    assert level.tile_at((15, 25)).type == "earth"
+    level.set_cell(1, 0)
+    assert len(covered()) == 6
+
+
+def test_chunk_for_which_the_table_fails_is_loaded_whole_later(load: Load, space: Any) -> None:
+    level = load(tiles("1111 2222 1111"), tile=EARTH)
+    failing = {"stone": lambda box: 1 / 0}
+    for _ in range(2):
+        with pytest.raises(ZeroDivisionError):
+            level.stream((0, 0), (40, 30), failing)
+        assert boxes() == {}
+
+    level.stream((0, 0), (40, 30), {"stone": None})
+    assert len(covered()) == 8
+
+
 def test_layer_must_be_named_if_there_are_several(load: Load, space: Any) -> None:
     level = load(tiles("1... .... ...."), {**tiles("1... .... ...."), "name": "front"}, tile=EARTH)
 
