@@ -69,7 +69,8 @@ class LevelObject:
     Attributes
     ----------
     id : int
-        The editor's number for the object; never used twice in a map.
+        The editor's number for the object.  Only the objects for several shapes of one tile share
+        theirs; the first of them has the name.
     name, type : str
         As written in the editor; empty if nothing is written there.  A tile object
         without a type has the type of its tile.  (Tiled 1.9 calls it *class*.)

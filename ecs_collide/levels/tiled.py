@@ -196,8 +196,8 @@ def load(
         parsed = read_map(files, max_tiles)
         place = (0.0, 0.0) if world is None else place_in_world(Path(world), parsed, y_down)
         frame = Frame(float(parsed.size[1] * parsed.tile_size[1]), place, y_down)
-        reader = _Reader(parsed, frame, merge, no_box, categories, by_name)
-        level = reader.read(path.name, max_tiles)
+        reader = _Reader(parsed, frame, merge, no_box, categories, by_name, max_tiles)
+        level = reader.read(path.name)
     if level.skipped and no_box == "warn":
         warnings.warn(
             f"{path}: bodies left out, because only upright rectangles and ramps are boxes: "
@@ -222,6 +222,11 @@ class _Shape(NamedTuple):
     called: str
     fault: str
 
+    @property
+    def reason(self) -> str:
+        """Why an object of its tile is no box, or an empty text."""
+        return self.fault and f"has {self.called}, which {self.fault}"
+
 
 class _Reader:
     """A reader that turns one parsed map into a level."""
@@ -234,18 +239,19 @@ class _Reader:
         no_box: str,
         categories: Mapping[str, int],
         by_name: Mapping[str, ByName],
+        max_tiles: int,
     ) -> None:
         self.parsed, self.frame, self.merge = parsed, frame, merge
-        self.no_box, self.categories = no_box, categories
+        self.no_box, self.categories, self.max_tiles = no_box, categories, max_tiles
         self.layers_by, self.tiles_by, self.objects_by = by_name.values()
         width, height = parsed.tile_size
         self.cell = (float(width), float(height))
         self.skipped: dict[Skipped, None] = {}
-        self.n_written = 0  # characters of kinds
+        self.n_written = self.n_shapes = 0  # characters of kinds, and shapes of tile objects
         self.kinds: dict[str, dict[int, Kind]] = {}  # by the properties of the layers
         self.find_named_tiles()
 
-    def read(self, key: str, max_tiles: int) -> Level:
+    def read(self, key: str) -> Level:
         """Return the level of the map."""
         layers: list[TileLayer] = []
         objects: list[LevelObject] = []
@@ -261,11 +267,11 @@ class _Reader:
             elif layer.get("type") == "objectgroup":
                 for thing in layer.get("objects") or ():
                     with refuse_part(f"{called_object(thing)} in layer {name!r}"):
-                        objects.append(self.object(thing, name, offset, stated))
+                        objects += self.objects(thing, name, offset, stated)
         self.layers_by.refuse_unknown()
         self.objects_by.refuse_unknown()
         grid = Grid(tuple(layers), self.frame, self.merge, self.parsed.is_infinite)
-        solids, places = grid.solids(max_tiles)
+        solids, places = grid.solids(self.max_tiles)
         columns, _ = self.parsed.size
         size, raw = (columns * self.cell[0], self.frame.height), self.parsed.raw
         skipped, stated = tuple(self.skipped), properties_of(raw)
@@ -417,46 +423,60 @@ class _Reader:
 
     # -- objects --
 
-    def object(self, thing: Raw, layer: str, offset: Point, stated: dict[str, Any]) -> LevelObject:
-        """Return an object of the world."""
+    def objects(
+        self, thing: Raw, layer: str, offset: Point, stated: dict[str, Any]
+    ) -> Iterator[LevelObject]:
+        """Yield an object of the world.
+
+        Without a type, a tile with several shapes is an object for each, the first with its name.
+        """
         called = f"{called_object(thing)} in layer {layer!r}"
         name, type_, own = text_of(thing, "name"), _type_of(thing), properties_of(thing)
         shape, points = _outline(thing, called)
         fault, number, shapes = _fault(shape, points, thing), 0, list[_Shape]()
-        body = points
+        of_tile: dict[str, Any] = {}
+        bodies: list[tuple[list[Point], str, Properties]] = []
         if shape == "tile":
             n, tileset, tile = self.parsed.tile(thing["gid"], called)
             number = tile_number(thing["gid"])
-            type_ = type_ or _type_of(tile)
+            type_, of_tile = type_ or _type_of(tile), self.own_properties(number, n, tileset, tile)
             shapes = list(self.shapes_of(tileset, tile, f"its tile {number}"))
             points, *rings = _tile_outlines(thing, tileset, tile, shapes, called)
-            body = [*chain(*rings)] or points
-            for one in shapes if len(shapes) == 1 else ():
-                own = {**one.properties, **own}
-                fault = fault or (one.fault and f"has {one.called}, which {one.fault}")
-            if len(shapes) > 1:
+            self.n_shapes += len(shapes)
+            if self.n_shapes > self.max_tiles:
+                raise ValueError(
+                    f"{called}: with its tile the objects have {self.n_shapes} shapes, more than "
+                    f"max_tiles={self.max_tiles}; load(..., max_tiles=) allows another number"
+                )
+            pairs = zip(rings, shapes, strict=True)
+            bodies = [(ring, fault or one.reason, one.properties) for ring, one in pairs]
+            if type_ and len(shapes) > 1:
                 fault = f"has a tile with {len(shapes)} shapes, and a body is one box"
-            own = {**self.own_properties(number, n, tileset, tile), **own}
-        own |= self.objects_by.of([type_, name] if name else [type_], own)
-        ramp = ramp_of(body)
-        asked = {**stated, **own, **({} if ramp is None else {"slope": False})}
-        solid, traits = self.traits(asked, ramp, called)
-        by_shapes = solid is None and bool(shapes) and not type_
-        if fault and (by_shapes or (solid and self.no_box != "warn")):
-            self.leave_out(f"{called} {fault}", [self.at(offset, point) for point in points])
-            solid = False
-        left, top, right, bottom = box_around(body[:1] if shape == "polyline" else body)
-        half = ((right - left) / 2, (bottom - top) / 2)
+                bodies = [([*chain(*rings)], fault, {})]
+        outline = tuple(self.at(offset, point) for point in points)
         id_ = thing.get("id")
-        found = LevelObject(
-            id_ if isinstance(id_, int) else 0, name, type_, layer,
-            self.at(offset, (left + half[0], top + half[1])), half, own, number, traits,
-            bool(solid or (by_shapes and not fault)),
-            () if shape == "point" else tuple(self.at(offset, point) for point in points),
-            shape, fault,
-        )  # fmt: skip
-        check_place(found)
-        return found
+        bodies = bodies or [(points, fault, {})]
+        for body, why, of_shape in bodies:
+            all_ = {**of_tile, **of_shape, **own}
+            all_ |= self.objects_by.of([type_, name] if name else [type_], all_)
+            ramp = ramp_of(body)
+            asked = {**stated, **all_, **({} if ramp is None else {"slope": False})}
+            solid, traits = self.traits(asked, ramp, called)
+            by_shapes = solid is None and bool(shapes) and not type_
+            if why and (by_shapes or (solid and self.no_box != "warn")):
+                self.leave_out(f"{called} {why}", outline)
+                solid = False
+            left, top, right, bottom = box_around(body[:1] if shape == "polyline" else body)
+            half = ((right - left) / 2, (bottom - top) / 2)
+            found = LevelObject(
+                id_ if isinstance(id_, int) else 0, name, type_, layer,
+                self.at(offset, (left + half[0], top + half[1])), half, all_, number, traits,
+                bool(solid or (by_shapes and not why)), () if shape == "point" else outline,
+                shape, why,
+            )  # fmt: skip
+            check_place(found)
+            yield found
+            name = ""
 
     def at(self, offset: Point, point: Point) -> Point:
         """Return the point of the world at a point of a layer."""

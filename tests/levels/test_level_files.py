@@ -776,6 +776,18 @@ def test_shape_made_from_a_template_has_its_size(save: Save, tmp_path: Path) -> 
         assert (box.centre, box.half) == ((5.5, 25.5), (4.5, 4.5))
 
 
+def test_few_tile_objects_with_very_many_shapes_are_refused(save: Save) -> None:
+    shape = "".join(f'<object id="1" x="0" y="0" width="{k}" height="2"/>' for k in range(1, 101))
+    tile = f'<tile id="0"><objectgroup id="1" name="">{shape}</objectgroup></tile>'
+    objects = "".join(f'<object id="{k}" gid="1" x="0" y="0"/>' for k in range(10))
+    layer = f"<objectgroup name='g'>{objects}</objectgroup>"
+    path = save(tmx(TILESET.format(' firstgid="1"', "bricks", tile) + layer))
+
+    assert len(tiled.load(path, max_tiles=1000).objects) == 1000
+    with pytest.raises(ValueError, match=r"object 9 .* 1000 shapes, more than max_tiles=999"):
+        tiled.load(path, max_tiles=999)
+
+
 def test_few_tiles_with_very_many_shapes_are_refused(save: Save) -> None:
     shape = "".join(f'<object id="1" x="0" y="0" width="{k}" height="2"/>' for k in range(1, 501))
     tile = f'<tile id="0"><objectgroup id="1" name="">{shape}</objectgroup></tile>'

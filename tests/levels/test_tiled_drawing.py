@@ -205,22 +205,49 @@ def test_shape_in_an_isometric_grid_is_no_box(load: Load) -> None:
         assert load(tileset, tile_layer(1)).solids == ()
 
 
-def test_tile_object_with_shapes_that_are_no_one_box_is_left_out(load: Load) -> None:
-    two = sheet((16, 16))
-    shapes = two["tiles"][0]["objectgroup"]["objects"]
-    shapes.append({**shapes[0], "id": 2, "x": 8})
-    round_ = sheet((16, 16))
-    round_["tiles"][0]["objectgroup"]["objects"][0]["ellipse"] = True
-    layer = object_layer(gid=1, x=0, y=16)
+def two_shapes() -> dict[str, Any]:
+    """Return a tileset of a tile with two boxes, of which the right one is a sensor."""
+    tileset = sheet((16, 16))
+    shapes = tileset["tiles"][0]["objectgroup"]["objects"]
+    shapes.append({**shapes[0], "id": 2, "x": 9, "properties": {"sensor": True}})
+    return tileset
 
-    for tileset, word in ((two, "2 shapes"), (round_, "is an ellipse")):
-        with pytest.warns(UserWarning, match=word):
-            level = load(tileset, layer)
-        assert word in level.objects[0].fault
-        assert word in level.skipped[0].reason
-        assert not level.objects[0].solid
-    typed = object_layer(gid=1, x=0, y=16, type="tree")
-    assert load(two, typed).objects[0].fault
+
+def test_tile_object_without_type_is_a_body_for_each_shape_of_its_tile(
+    load: Load, world: str
+) -> None:
+    left, right = drawn(SHAPE, (16, 16), 0, (16, 16)), drawn((9, *SHAPE[1:]), (16, 16), 0, (16, 16))
+    layer = object_layer(gid=1, x=16, y=64, name="house")
+
+    level = load(two_shapes(), layer)
+
+    assert [corners(one) for one in level.objects] == [moved(box, 16, 0) for box in (left, right)]
+    assert level.named("house") is level.objects[0]
+    assert [ec.Sensor() in one.components() for one in level.objects] == [False, True]
+    assert len(level.create()) == 2
+
+
+def test_tile_object_with_a_type_and_several_shapes_is_one_object_and_no_box(
+    load: Load, world: str
+) -> None:
+    level = load(two_shapes(), object_layer(gid=1, x=16, y=64, type="house"))
+
+    (house,) = level.objects
+    assert house.fault == "has a tile with 2 shapes, and a body is one box"
+    assert corners(house) == (17, 4, 29, 14)
+    with pytest.raises(ValueError, match=r"it has a tile with 2 shapes, .* give 'house' Extents"):
+        level.create({"house": ec.Fixed})
+
+
+def test_shape_of_a_tile_object_that_is_no_box_is_left_out(load: Load) -> None:
+    tileset = sheet((16, 16))
+    tileset["tiles"][0]["objectgroup"]["objects"][0]["ellipse"] = True
+
+    with pytest.warns(UserWarning, match="is an ellipse"):
+        level = load(tileset, object_layer(gid=1, x=0, y=16))
+    assert "is an ellipse" in level.objects[0].fault
+    assert not level.objects[0].solid
+    assert load(tileset, object_layer(gid=1, x=0, y=16, type="tree")).objects[0].fault
 
 
 def test_tile_object_has_the_properties_of_the_shape_before_those_of_the_tile(load: Load) -> None:
