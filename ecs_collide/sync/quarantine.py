@@ -54,8 +54,8 @@ class Report(NamedTuple):
         Component and attribute, such as ``"Velocity.x"``.  ``"Position"`` for a crowd,
         ``"Velocity"`` for held bodies.
     value : float or int
-        Its value, an int only for whole numbers, and NaN for what is no number.  For a crowd it is the number of pairs, for held
-        bodies their number.
+        Its value, an int only for whole numbers, and NaN for any other type.  For a crowd it is the
+        number of pairs, for held bodies their number.
     message : str
         A sentence that states all this and the valid values.
     """

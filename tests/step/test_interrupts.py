@@ -239,7 +239,8 @@ class Declared(Scene):
             self.space.teleport(self.ill, (0, 0.5))
             esper.add_component(self.walls[2], ec.Filter(2))
             esper.remove_component(self.walls[3], ec.Fixed)
-            box((20, -6), (2, 1), ec.Fixed(), ec.Friction(0.2))
+            for x in range(10):  # more than there is room for
+                box((20, -6 - 3 * x), (2, 1), ec.Fixed(), ec.Friction(0.2))
             mover((24, -6), (1, 1), (5, 0), ec.Fixed())  # which is ignored
             esper.delete_entity(self.lifts[0])
             esper.component_for_entity(self.lifts[1], ec.Velocity).x = -6.0
@@ -1019,9 +1020,10 @@ def test_an_interrupt_within_a_component_that_is_written_takes_back_all(
 @pytest.mark.parametrize("many", [False, True])
 def test_a_box_for_which_there_is_no_memory_is_not_in_the_tree(implementation, many):
     tree = ec.AABBTree()
-    for n in range(8):
+    n_full = 10
+    for n in range(n_full):
         tree.insert(n, (n, 0), (n + 1, 1))
-    wanted = list(range(8, 40)) if many else [8]
+    wanted = list(range(n_full, 40)) if many else [n_full]
     boxes = [(n, 0) for n in wanted], [(n + 1, 1) for n in wanted]
     n, failed = 1, True
     while failed:
@@ -1031,16 +1033,16 @@ def test_a_box_for_which_there_is_no_memory_is_not_in_the_tree(implementation, m
                 if many:
                     tree.insert_many(wanted, *boxes)
                 else:
-                    tree.insert(8, (8, 0), (9, 1))
+                    tree.insert(n_full, (n_full, 0), (n_full + 1, 1))
         except MemoryError:
             failed = True
             tree.check()
-            assert list(tree) == list(range(8))
-            assert tree.query((0, 0), (99, 1)) == list(range(8))
+            assert list(tree) == list(range(n_full))
+            assert tree.query((0, 0), (99, 1)) == list(range(n_full))
         n += 1
 
     tree.check()
-    assert list(tree) == [*range(8), *wanted]
+    assert list(tree) == [*range(n_full), *wanted]
     assert n > 3
 
 
