@@ -142,7 +142,7 @@ def properties_of(raw: Raw) -> dict[str, Any]:
 
 
 def _value(kind: str | None, value: Any) -> Any:
-    """Return the value of a property of some type; what is no such value stays as it is."""
+    """Return the value of a property as its type says; an invalid value stays as it is."""
     if kind == "list":
         items = value if isinstance(value, list) else []
         return [
