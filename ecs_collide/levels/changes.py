@@ -516,7 +516,7 @@ class Changes:
     def _plan(
         self, layer: int, number: int, sheet: Sheet, gone: set[Cell], new: set[Cell]
     ) -> Iterator[Place]:
-        """Cut cells out of the boxes of a sheet, add others, join what fits; yield new boxes.
+        """Cut cells out of the boxes of a sheet, add others, join neighbours; yield new boxes.
 
         The old ones are doomed.
         """

@@ -43,7 +43,7 @@ _LAYOUTS_WITH_PLACES = ("Free", "GridVania")  # in the others the levels are a r
 _PICTURES = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"BM")  # how their files begin
 _MOST_CELLS = 2**20  # of a layer whose file lists only the cells that have a value
 
-# What a key of `cells` may name, from the least to the most precise.
+# The meanings of a key of `cells`, from the least to the most precise.
 _MEANINGS = ("a layer", "a group", "a value", "a group of one layer", "a value of one layer")
 
 Value = tuple[int, int | None]

@@ -87,7 +87,7 @@ class Skipped(NamedTuple):
 
 
 class _Copy:
-    """A level at an offset: its grid, and what its file has, moved when it is first needed."""
+    """A level at an offset: its grid, boxes and objects, moved when they are first needed."""
 
     def __init__(
         self,
@@ -561,7 +561,7 @@ class Level:
         tiles: list[tuple[int, list[object]]] | None,
         objects: list[tuple[Thing, list[object]]],
     ) -> list[tuple[SolidBox | LevelObject, int]]:
-        """Create what is planned: tiles by their numbers, and objects, with components."""
+        """Create the planned tiles, by their numbers, and the planned objects."""
         digest = self._tiling.digest
         found = [
             cells

@@ -178,8 +178,8 @@ def load(
         The file is not a map, or a part of it is damaged.  A file that it names lies outside of
         `root`, or is not a regular file.  Layers have more tiles than `max_tiles` or than they
         declare.  XML defines entities.  The map is not orthogonal.  It uses a tile that no tileset
-        has.  A property of a body has an invalid value.  An argument names what the map does not
-        have.  The message names the file, and the layer and the object if one of them is at fault.
+        has.  A property of a body has an invalid value.  An argument has a name that is not in the
+        map.  The message names the file, and the layer and the object if one of them is at fault.
     TypeError
         An argument has the wrong type.
     """
