@@ -6,7 +6,7 @@
 
 The result is a `Level`, as from `ecs_collide.levels.tiled`.  Its y grows upwards, one unit a pixel.
 The levels of a world lie where LDtk shows them.  Their objects have the type and the fields of
-LDtk's entities, and their name is the `iid`, so that references lead to them.
+LDtk's entities.  The name of an object is the `iid`, so `Level.named` follows a reference.
 
 A project is parsed once, however many of its levels are loaded.
 """
@@ -43,7 +43,7 @@ _LAYOUTS_WITH_PLACES = ("Free", "GridVania")  # in the others the levels are a r
 _PICTURES = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"BM")  # how their files begin
 _MOST_CELLS = 2**20  # of a layer whose file lists only the cells that have a value
 
-# What a key of `cells` may name, from the least to the most precise.
+# The meanings of a key of `cells`, from the least to the most precise.
 _MEANINGS = ("a layer", "a group", "a value", "a group of one layer", "a value of one layer")
 
 Value = tuple[int, int | None]
@@ -121,9 +121,9 @@ def load(
     Projects of LDtk 0.4 and later are read.  Tile layers and auto-layers make no bodies; they are
     in `Level.map`, for the game to draw.
 
-    A project may come from a stranger.  It can open no file outside of `root`, and reading takes
-    time and memory in proportion to its files.  The two projects that were read last stay in
-    memory, so that their other levels need not parse them again.
+    A project may come from a stranger.  No file outside of `root` is opened, and reading takes time
+    and memory in proportion to the files.  The two projects that were read last stay in memory, so
+    that they are parsed once for all of their levels.
 
     Parameters
     ----------
@@ -142,20 +142,20 @@ def load(
         - the name of a value, or its number if it has no name, in all layers,
         - a layer and one of its groups, or of its values: ``"Walls.platform"``.
 
-        If several keys name a value, the most precise one counts alone.  The name of the value
+        If several keys name a value, only the most precise one counts.  The name of the value
         is the type of the box.
     merge : bool
         Join cells of the same value into few boxes; if false, each is a box.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path
-        The folder in or below which the level's own file lies, even after symbolic links.  The
-        default is that of `ecs_collide.levels.tiled.load`.  It must be a regular file.  Pictures
-        are not opened.
+        The folder in which the level's own file lies, at any depth, even after symbolic links.  The
+        default is that of `ecs_collide.levels.tiled.load`.  The file must be a regular one.
+        Pictures are not opened.
     place : sequence of 2 floats
-        Where the lower left corner of the level lies, or its upper left one if `y_down`.  By
-        default its place in its LDtk world, which has the origin at its own such corner.  A level
-        of a linear layout has no place there, and lies at the origin.
+        The point of the lower left corner of the level, or of its upper left one if `y_down`.  By
+        default the level lies as in its LDtk world, whose origin is the same corner of the world.
+        A level of a linear layout has no place there, and lies at the origin.
     y_down : bool
         Whether y grows downwards in the game too, as on a screen.
 
@@ -253,7 +253,7 @@ def _json(data: bytes) -> Any:
 
 
 def _other_kind(raw: Any, data: bytes) -> str:
-    """Return what a file is that is no project; empty if that is unknown.
+    """Return the kind of a file that is no project; empty if it is unknown.
 
     `raw` is None for a file that is no JSON.
     """

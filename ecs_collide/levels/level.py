@@ -1,7 +1,7 @@
-"""Levels, whichever editor has saved them: boxes of tiles, objects, and entities made of them.
+"""Levels of any editor: boxes of tiles, objects, and the entities that are made of them.
 
-A level counts upwards from its bottom-left corner, one unit a pixel, or downwards from its top-left
-corner if it was loaded with `y_down`.
+Points count upwards from the bottom-left corner of a level, one unit a pixel.  In a level that was
+loaded with `y_down` they count downwards from its top-left corner.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class Tile(NamedTuple):
         Its number in the map, without the bits for flips; in LDtk the value of the cell.
     type : str
     properties : mapping
-        Its own, and those that its layer hands down.
+        The tile's own, and those that its layer hands down.
     centre : tuple of 2 floats
-        Of its cell, in world units.
+        The centre of its cell, in world units.
     """
 
     layer: str
@@ -73,7 +73,7 @@ class Tile(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A body that was left out, mostly as no box: a sentence, and the points of its outline.
+    """A body that was left out, mostly because it is no box: the reason, and its outline.
 
     The points of an object are in world units.  Those of a tile's shape are in pixels from the top
     left corner of the tile, downwards.  An ellipse has the corners of the rectangle around it.
@@ -87,7 +87,7 @@ class Skipped(NamedTuple):
 
 
 class _Copy:
-    """A level at an offset: its grid, and what its file has, moved when it is first needed."""
+    """A level at an offset: its grid, boxes and objects, moved when they are first needed."""
 
     def __init__(
         self,
@@ -129,13 +129,13 @@ class Level:
     skipped : tuple of Skipped
         The shapes of tiles, and the solid objects, that make no body because they are no boxes.
     key : str
-        Its file, and its name in an LDtk project: tells levels of one world apart.
+        The name by which snapshots recognise the level: the name of its file, in LDtk followed by
+        the name of the level, or the `key` of `from_grid`.
 
     Notes
     -----
-    All points of a level, except those of `skipped` and `map`, count from the place where it lies
-    in the current world.  That is the one that its file gives, plus the `offset` with which it was
-    created there.
+    All points of a level, except those of `skipped` and `map`, count from the place of the level in
+    the current world: the place that its file gives, plus the `offset` of `create`.
     """
 
     size: tuple[float, float]
@@ -165,7 +165,7 @@ class Level:
         """Return the same level at another place: each of its points is moved by `offset`.
 
         Copies at different offsets exist in a world beside each other.  Each has its own changes.
-        An offset from a level that is the result of `at` counts from there.
+        If `at` has returned this level, `offset` counts from the place of this level.
 
         Raises
         ------
@@ -228,7 +228,7 @@ class Level:
 
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The lower and the upper corner of the map and all that is in it, as a camera needs it."""
+        """The lower and the upper corner of the map with all of its contents, for a camera."""
         here = self._here
         corners: list[Point] = [here.grid.frame.to_world(0.0, 0.0)]
         corners.append(here.grid.frame.to_world(*self.size))
@@ -241,7 +241,7 @@ class Level:
         return (min(xs), min(ys)), (max(xs), max(ys))
 
     def of_type(self, type: str) -> list[LevelObject]:
-        """Return the objects of a type, in the order of the file; maybe none."""
+        """Return the objects of a type, in the order of the file."""
         return [thing for thing in self.objects if thing.type == type]
 
     def named(self, name: str) -> LevelObject:
@@ -259,7 +259,7 @@ class Level:
         return found[0]
 
     def to_world(self, x: float, y: float) -> tuple[float, float]:
-        """Return the world point of a point given in the map's pixels, downwards."""
+        """Return the point of the world at a pixel of the map, counted downwards."""
         return self._here.grid.frame.to_world(x, y)
 
     def to_cell(self, x: float, y: float, layer: str | None = None) -> tuple[int, int]:
@@ -277,9 +277,8 @@ class Level:
     def tile_at(self, where: int | Sequence[float], layer: str | None = None) -> Tile | None:
         """Return the tile at a point of the world, or at the `Position` of an entity, or None.
 
-        The topmost layer with a tile there counts, with bodies or without.  A point on the border
-        of a cell, such as the contact point of a collision, is in the tile on either side, if only
-        one is there.
+        The topmost layer with a tile there counts, with bodies or without.  On the border between
+        a tile and an empty cell, such as at the contact point of a collision, it is the tile.
 
         Parameters
         ----------
@@ -322,13 +321,13 @@ class Level:
     ) -> None:
         """Put the same tile into some cells, or clear them, in the current world.
 
-        Only the boxes that have these cells, and their neighbours, are made again, with new
-        entities; bodies beside the others keep their contacts.  The new entities get what the table
-        of `create` has for the type.  The old ones are deleted, with what the game added to them.
-        Nothing is done about bodies in the way of a new tile.  `Space.query` finds them.
+        Only the boxes with these cells, and their neighbours, are made again, as new entities with
+        the components that the table of `create` has for their type.  The old entities are deleted,
+        with all components that the game has added.  Bodies on other boxes keep their contacts.
+        Bodies in the way of a new tile stay there; `Space.query` finds them.
 
-        Before `create` or the first `stream` it only sets the numbers, from which these then make
-        the boxes.  Snapshots hold the change, and `tile_at` knows it.  `solids` and `map` stay as
+        Before `create` or the first `stream` no boxes are made: these two then make the changed
+        tiles.  Snapshots hold the changes, and `tile_at` returns them.  `solids` and `map` stay as
         the file has them.
 
         Parameters
@@ -337,7 +336,8 @@ class Level:
             Columns and rows, as from `to_cell` and in `Tile`.  Cells outside of the map may be
             cleared, and get tiles only if the map is infinite.
         number : int or str
-            Of the tile, as in `Tile`, or its symbol in a level of `from_grid`; 0 clears the cells.
+            The number of the tile, as in `Tile`, or its symbol in a level of `from_grid`; 0 clears
+            the cells.
         layer : str
             The name of a tile layer; optional if there is only one.
 
@@ -364,14 +364,14 @@ class Level:
         chunk: int = 16,
         at_most: int = 1,
     ) -> int:
-        """Have bodies for the tiles in a region, and for no others: call it in each frame.
+        """Create the tiles in a region and delete all others, some in each frame.
 
-        Tiles are created and deleted in chunks, nearest first, instead of `create_solids`.
-        Changed tiles stay as they are.  ``create(table, tiles=False)`` creates the objects.
+        Call it in each frame, instead of `create_solids`.  Tiles come and go in chunks, nearest
+        first.  Changed tiles stay changed.  ``create(table, tiles=False)`` creates the objects.
 
         Bodies with a `Velocity` wait where the level is not loaded.  They get `Disabled` when they
         are within a cell of a chunk that has tiles and is not loaded, or would reach one within
-        1/30 s by their velocity.  When it is loaded, they go on.
+        1/30 s by their velocity.  When the chunk is loaded, they move again.
 
         Parameters
         ----------
@@ -380,9 +380,9 @@ class Level:
         table : mapping, optional
             As in `create`, for the types of tiles; by default the last one that was given.
         regions : iterable of (min, max)
-            Instead of these corners, those of several regions, such as of a split screen.
+            Instead of `min` and `max`, the corners of several regions, such as for a split screen.
         chunk : int
-            The sides of a chunk, in cells.
+            The side of a chunk, in cells.
         at_most : int
             How many chunks one call creates and deletes.
 
@@ -456,7 +456,7 @@ class Level:
     def create_solids(self, *, offset: Sequence[float] = (0.0, 0.0)) -> list[int]:
         """Create an entity for each box of `solids`, with the components for its properties.
 
-        They are created in the current esper world and are `Fixed`: walls, whose components are
+        The entities are walls in the current esper world.  They are `Fixed`: their components are
         read once.  Use the returned ids to add components.  Remove `Fixed` from boxes that the
         game moves or changes.  `offset` is as in `create`.
         """
@@ -496,8 +496,8 @@ class Level:
         tiles : bool
             Whether to create the tiles too, or only the objects.
         offset : sequence of 2 floats
-            How far from its place in the file the level lies, for each of its points.  Its other
-            methods count from there in this world too, until it is created elsewhere.  See `at`.
+            How far the level lies from the place that its file gives.  In this world its other
+            methods count from the new place too, until it is created elsewhere.  See `at`.
 
         Returns
         -------
@@ -561,7 +561,7 @@ class Level:
         tiles: list[tuple[int, list[object]]] | None,
         objects: list[tuple[Thing, list[object]]],
     ) -> list[tuple[SolidBox | LevelObject, int]]:
-        """Create what is planned: tiles by their numbers, and objects, with components."""
+        """Create the planned tiles, by their numbers, and the planned objects."""
         digest = self._tiling.digest
         found = [
             cells
@@ -595,17 +595,17 @@ class Level:
         return pairs
 
     def unload(self, *, keep_changes: bool = False) -> None:
-        """Delete what the level has made in the current world: tiles and objects.
+        """Delete the entities of the level in the current world: tiles and objects.
 
-        It works after any changes, in handlers too, and deletes as `esper.delete_entity` does.
-        Entities that the game has created stay, and bodies that wait for a chunk go on.  It does
-        nothing if the world has none of the level.
+        This works after any changes, in handlers too, and deletes as `esper.delete_entity` does.
+        Entities that the game has created stay, and bodies that wait for a chunk move again.  If
+        the world has nothing of the level, nothing happens.
 
         Parameters
         ----------
         keep_changes : bool
-            Whether the next `create` or `stream` in this world makes the tiles as they are now, and
-            not as in the file.
+            Whether the next `create` or `stream` in this world makes the tiles as they are now,
+            instead of as in the file.
         """
         offset, last = self._find()
         for cells in self._states():
@@ -618,13 +618,12 @@ class Level:
                     delete_cells(cells)
 
     def resume(self, table: Mapping[str, Entry] | None = None) -> None:
-        """Take over the level that a restored snapshot has brought into the current world.
+        """Continue with a level that a restored snapshot has brought into the current world.
 
         A snapshot holds the entities and the changed cells of a level, and no functions.  So a
-        program that restores one without a call of `create` gives the table here, for boxes that
-        changes make.  If the file has changed since, its tiles are made again from the new file,
-        with the changed cells that it still has, and their old entities are deleted.  Objects stay
-        as they were saved.
+        program that restores a level without a call of `create` gives the table here, for the boxes
+        of later changes.  If the file has changed, the old tiles are deleted.  New ones are made
+        from the new file, with the changed cells that it still has.  Objects stay as saved.
 
         Raises
         ------

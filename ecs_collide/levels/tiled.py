@@ -68,7 +68,7 @@ The worst map with this number of tiles, a chessboard, takes about 5 seconds and
 # layer and of a tile is written out, and a small map can have very many.
 _LARGEST_KINDS = 2**26
 
-# What an object is, by the name of what it has; a rectangle without any.
+# The shape of an object, by the name of its field; a rectangle has none of these fields.
 _SHAPES = ("gid", "polygon", "polyline", "ellipse", "capsule", "point", "text")
 
 Properties = Mapping[str, Any]
@@ -103,18 +103,18 @@ def load(
 
     A solid tile fills its cell of the map's grid, even if its picture is larger or smaller.
     A tile with shapes from Tiled's tile collision editor has these as bodies instead, where Tiled
-    draws them, and need not be `solid`: rectangles, ramps, and polygons that are one of both.
-    Their own properties precede the tile's.  Hidden layers and objects count like all others, and
-    offsets of layers do, but not their parallax.  An object made from a template is read as Tiled
-    shows it: the template, with the object's changes.
+    draws them, and need not be `solid`: rectangles, ramps, and polygons that are either.  The
+    properties of shapes override the tile's.  Hidden layers and objects count like all others.
+    Offsets of layers count, but not their parallax.  An object made from a template is read as
+    Tiled shows it: the template, with the object's changes.
 
-    A map may come from a stranger.  `root` and `max_tiles` bound the files that it can open and
-    the data that it can unpack and repeat.  Reading takes time and memory in proportion to them
-    and to its files.
+    A map may come from a stranger.  `root` and `max_tiles` limit the files that are opened and the
+    data that are unpacked and repeated.  Time and memory are in proportion to these and to the
+    sizes of the files.
 
     Other properties give a tile or an object its components.  The nearest one counts: an object's
-    own, its tile's, its layer's, its group's.  A thing with one of the first four need not be
-    `solid`.
+    own, its tile's, its layer's, its group's.  A tile or an object with one of the first four
+    need not be `solid`.
 
     ==================  =====================  =================================================
     property            type                   component
@@ -143,29 +143,29 @@ def load(
         Join tiles of the same type and properties into as few boxes as a greedy search finds;
         if false, each is a box.  In both cases the same points are solid.
     no_box : "warn", "skip" or "refuse"
-        What happens with shapes of tiles that should be bodies and are no upright boxes: ellipses,
-        capsules, lines, points, and polygons or turned rectangles that are neither upright
-        rectangles nor ramps.  They are left out and listed in `Level.skipped`, with a warning or
-        without one; or a ValueError is raised.  With "skip" and "refuse" this applies to objects
-        that are `solid` too.  Otherwise `Level.create` raises for these.
+        The treatment of shapes of tiles that should be bodies and are no boxes: ellipses, capsules,
+        lines, points, and polygons or turned rectangles that are neither upright rectangles nor
+        ramps.  With "warn" and "skip" such shapes are left out and listed in `Level.skipped`, with
+        a warning or without one.  With "refuse" a ValueError is raised.  "skip" and "refuse" treat
+        objects that are `solid` in the same way.  With "warn" `Level.create` raises for these.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     layers, tiles, objects : mapping
-        Properties of the table above by name, which precede those of the file:
+        Properties of the table above by name, which override those of the file:
         ``layers={"Walls": {"solid": True}}``.  The names are those of layers and groups; types of
         tiles, names of tilesets, "tileset:id" as Tiled shows the id, or numbers as in `Tile`; and
-        types or names of objects.  A pair ``("kind", "stone")`` stands for all that have another
-        property with this value.
+        types or names of objects.  A pair ``("kind", "stone")`` stands for everything whose
+        property `kind` is `stone`.
     world : str or Path
         A `.world` file of Tiled that has the map.  The level then lies at its place in the world,
         counted from the world's lower left corner.
     y_down : bool
         Count y downwards from the map's top left corner, for a game whose screen does so.
     root : str or Path
-        The folder in or below which every file lies that is opened, even after symbolic links:
-        tilesets and templates, which must be regular files.  By default the working folder if the
-        map lies in it.  Otherwise it is the nearest folder that has `.git`, `pyproject.toml` or
-        another mark of a project, or the folder four above the map's.  Pictures are not opened.
+        The folder in which all opened files lie, at any depth, even after symbolic links: tilesets
+        and templates, which must be regular files.  By default it is the working folder if the map
+        lies in it.  Otherwise it is the nearest folder that has `.git`, `pyproject.toml` or another
+        mark of a project, or the folder four above the map's.  Pictures are not opened.
     max_tiles : int
         How many tiles all layers and chunks may have together, with empty cells, and how many
         shapes all tiles.
@@ -178,8 +178,8 @@ def load(
         The file is not a map, or a part of it is damaged.  A file that it names lies outside of
         `root`, or is not a regular file.  Layers have more tiles than `max_tiles` or than they
         declare.  XML defines entities.  The map is not orthogonal.  It uses a tile that no tileset
-        has.  A property of a body has an invalid value.  An argument names what the map does not
-        have.  The message names the file, and the layer and the object if one of them is at fault.
+        has.  A property of a body has an invalid value.  An argument has a name that is not in the
+        map.  The message names the file, and the layer and the object if one of them is at fault.
     TypeError
         An argument has the wrong type.
     """
@@ -326,7 +326,7 @@ class _Reader:
         return {**own, **self.tiles_by.of(names, own)}
 
     def kind(self, known: dict[int, Kind], stated: dict[str, Any], layer: str, gid: int) -> Kind:
-        """Return what a tile is in a layer with some properties, all of whose kinds are `known`."""
+        """Return the kind of a tile in a layer with some properties; `known` has earlier ones."""
         found = known.get(gid)
         if found is None:
             found = known[gid] = self.new_kind(stated, layer, gid)
