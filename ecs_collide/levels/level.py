@@ -428,7 +428,7 @@ class Level:
             )
         changes = self._changes_of(cells, table)
         if cells.digest != self._tiling.digest:
-            changes.drop_boxes()  # of which there are none
+            changes.change_file()  # there are no boxes
         return changes
 
     def _changes_of(self, cells: Cells, table: Mapping[str, Entry] | None) -> Changes:
@@ -579,7 +579,7 @@ class Level:
         self._use(cells, table)
         changes = Changes(self._tiling, copy.grid, table, cells)
         if cells.digest != digest:
-            changes.drop_boxes()  # of which there are none, only changed cells
+            changes.change_file()  # there are no boxes, only changed cells
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
             made = changes.create_all(tiles)
@@ -638,18 +638,22 @@ class Level:
             raise ValueError(
                 f"this world has nothing of {self.key!r} that could be resumed: create() makes it"
             )
+        before, old = cells.to_bytes(), [*cells.tiles()]
         changes = self._changes_of(cells, table)
         if cells.digest != self._tiling.digest:
             side, chunks = cells.side, sorted(cells.chunks)
-            planned = [*_planned(self._here, changes.table)] if side == WHOLE else []
-            changes.drop_boxes()
-            if side == WHOLE:
-                changes.create_all(planned)
-            elif side != NONE:
-                cells.cut_in_chunks(side)
-                streaming = Streaming(changes, side)
-                for chunk in chunks:
-                    streaming.load(chunk)
+            try:
+                changes.change_file()
+                if side == WHOLE:
+                    changes.create_all([*_planned(self._here, changes.table)])
+                elif side != NONE:
+                    cells.cut_in_chunks(side)
+                    Streaming(changes, side).load(chunks)
+            except BaseException:
+                cells.set_bytes(before)
+                raise
+            for entity in filter(esper.entity_exists, old):
+                esper.delete_entity(entity)
         elif cells.side == WHOLE:
             self._tiling.prepare()
 
