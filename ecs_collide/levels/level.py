@@ -150,7 +150,8 @@ class Level:
     _home: Point | None = field(default=None, repr=False)  # where `at` has put it
     _tiling: Tiling = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     # By world: the tables by offset, in the order of creation, and the copy that was used last.
-    _tables: dict[str, dict[Point, Mapping[str, Entry]]] = field(
+    # A table is None if only the numbers of tiles were changed so far.
+    _tables: dict[str, dict[Point, Mapping[str, Entry] | None]] = field(
         default_factory=dict, repr=False, compare=False
     )
     _copies: dict[str, _Copy] = field(default_factory=dict, repr=False, compare=False)
@@ -404,7 +405,7 @@ class Level:
         if not corners or (min is not None and [*regions]):
             raise ValueError("stream() takes either min and max, or regions=[(min, max), ...]")
         wanted = [checked_region(*region) for region in corners]
-        changes = self._changes(table)
+        changes = self._changes(table, streams=True)
         cells = changes.cells
         if cells.side == NONE:
             cells.cut_in_chunks(chunk)
@@ -415,7 +416,9 @@ class Level:
             )
         return Streaming(changes, chunk).update(wanted, at_most)
 
-    def _changes(self, table: Mapping[str, Entry] | None = None) -> Changes:
+    def _changes(
+        self, table: Mapping[str, Entry] | None = None, *, streams: bool = False
+    ) -> Changes:
         """Return the changes in the current world; their state is created if there is none."""
         offset, cells = self._find()
         if cells is None:
@@ -426,22 +429,31 @@ class Level:
                 f"the boxes of {self.key!r} in this world are from another version of the file: "
                 "level.resume(table) makes them again"
             )
-        changes = self._changes_of(cells, table)
+        changes = self._changes_of(cells, table, streams)
         if cells.digest != self._tiling.digest:
             changes.change_file()  # there are no boxes
         return changes
 
-    def _changes_of(self, cells: Cells, table: Mapping[str, Entry] | None) -> Changes:
+    def _changes_of(
+        self, cells: Cells, table: Mapping[str, Entry] | None, streams: bool = False
+    ) -> Changes:
+        """Return the changes of a state, with the table that was given last if `table` is None.
+
+        A level without tiles needs no table before it `streams`.
+        """
         tables = self._tables.setdefault(esper.current_world, {})
         if table is None:
-            if cells.offset not in tables and cells.types:
-                raise ValueError(
-                    f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
-                    "components from a table: give level.resume(table) the table of create"
-                )
-            table = tables.get(cells.offset, {})
-        self._use(cells, table)
-        return Changes(self._tiling, self._copy_at(cells.offset).grid, table, cells)
+            table = tables.get(cells.offset)
+        if table is None and cells.types and (streams or cells.side != NONE):
+            raise ValueError(
+                f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
+                "components from a table: give level.resume(table) the table of create"
+            )
+        if table is None:
+            tables[cells.offset] = None
+        else:
+            self._use(cells, table)
+        return Changes(self._tiling, self._copy_at(cells.offset).grid, table or {}, cells)
 
     def _use(self, cells: Cells, table: Mapping[str, Entry]) -> None:
         """Remember the table for the boxes of a copy."""

@@ -248,6 +248,47 @@ def test_changes_are_kept_for_the_next_visit_if_asked(space: ec.Space) -> None:
     assert {entity for _, entity in made} == set(space.entities)
 
 
+def test_cell_of_an_unloaded_level_may_change_after_a_new_start(space: ec.Space) -> None:
+    table = {"#": Hero, "coin": Coin, "start": None}
+    level = room()
+    level.create(table)
+    level.set_cell(3, 1)
+    level.unload(keep_changes=True)
+    saved = space.snapshot()
+
+    with another_world("new process"):
+        space = ec.install()
+        space.snapshot_with(Hero)
+        space.snapshot_with(Coin)
+        level = room()
+        space.restore(saved)
+        level.set_cell(3, 2)  # makes no box, so it needs no table
+        with pytest.raises(ValueError, match=r"resume\(table\)"):
+            level.stream((0, 0), (40, 40))
+        level.create(table)
+
+        assert level.tile_at((35, 25)) is level.tile_at((35, 15)) is None
+        assert level.tile_at((35, 5)) is not None
+        assert len(esper.get_components(Hero, ec.Fixed)) == len(esper.get_component(ec.Fixed)) - 1
+
+
+def test_cell_that_changes_before_a_restore_does_not_take_the_place_of_the_table(
+    space: ec.Space,
+) -> None:
+    level = room()
+    level.create({"#": Hero, "coin": None, "start": None})
+    saved = space.snapshot()
+
+    with another_world("new process"):
+        space = ec.install()
+        space.snapshot_with(Hero)
+        level = room()
+        level.set_cell(3, 1)
+        space.restore(saved)
+        with pytest.raises(ValueError, match=r"types \['#'\] .*resume\(table\)"):
+            level.set_cell(3, 1)
+
+
 def test_level_whose_kept_changes_fail_is_not_created(space: ec.Space) -> None:
     level = room()
     level.set_cell(1, 1, "~")
