@@ -185,15 +185,18 @@ class Level:
         found = find_cells(self.key)
         return [cells for cells in found if cells.digest == self._tiling.digest] or found
 
-    def _find(self) -> tuple[Point, Cells | None]:
-        """Return the offset in the current world, and the state there, if any."""
+    def _find(self, *, resumes: bool = False) -> tuple[Point, Cells | None]:
+        """Return the offset in the current world, and the state there, if any.
+
+        A level that `resumes` may lie where this object has not created it in this world.
+        """
         there = {cells.offset: cells for cells in self._states()}
         known = self._tables.get(esper.current_world, {})
         home = self._from_home((0.0, 0.0))
         for offset in (*reversed(known), home):
             if offset in there:
                 return offset, there[offset]
-        if there and not known and self._home is None:  # such as after a restore
+        if there and self._home is None and (resumes or not known):  # such as after a restore
             if len(there) > 1:
                 raise ValueError(
                     f"this world has {self.key!r} at {sorted(there)}: level.at(offset) is one of "
@@ -645,7 +648,7 @@ class Level:
         TypeError, Exception
             As from `create`.  In these cases nothing is changed.
         """
-        _, cells = self._find()
+        _, cells = self._find(resumes=True)
         if cells is None:
             raise ValueError(
                 f"this world has nothing of {self.key!r} that could be resumed: create() makes it"

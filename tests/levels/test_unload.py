@@ -138,6 +138,24 @@ def test_level_is_restored_in_a_world_that_never_created_it(space: ec.Space) -> 
         assert living() == set()
 
 
+def test_level_is_resumed_where_the_save_has_it_also_if_it_was_elsewhere(space: ec.Space) -> None:
+    level = room(key="cellar")
+    level.create(TABLE, offset=(100, 0))
+    saved = space.snapshot()
+
+    with another_world("other"):
+        level.create(TABLE)
+        esper.clear_database()  # before the load, in the same world
+        other = ec.install()
+        other.snapshot_with(Coin)
+        other.restore(saved)
+        level.resume(TABLE)
+        level.set_cell(0, 0)
+
+        assert level.tile_at((105, 35)) is None
+        assert not other.query_point((105, 35))
+
+
 def test_restored_level_asks_for_the_table_of_its_tiles(space: ec.Space) -> None:
     room(key="cellar").create({**TABLE, "#": Hero})
     esper.process(1 / 60)
