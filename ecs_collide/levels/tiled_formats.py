@@ -65,7 +65,7 @@ def parse(content: bytes, kind: str) -> Raw:
     for start, other in _BEGINNINGS:
         if content.startswith(start):
             raise ValueError(f"it is {_OTHERS[other]}")
-    raw = _xml(content) if b"<" in content[:4] else json.loads(content)
+    raw = _xml(content) if b"<" in content[:4] else json.loads(content, parse_float=_fraction)
     if not isinstance(raw, dict):
         raise DamageError(f"it is a {type(raw).__name__}")
     found = raw.get("type")
@@ -76,6 +76,12 @@ def parse(content: bytes, kind: str) -> Raw:
     if found != kind:
         raise DamageError(f"it has nothing of a {kind}")
     return raw
+
+
+def _fraction(text: str) -> float:
+    """Return a number of JSON; a whole one, which some programs write as 1.0, as `int`."""
+    number = float(text)
+    return int(number) if number.is_integer() and abs(number) < 2**53 else number
 
 
 def parts(raw: Raw, name: str) -> list[Raw]:
