@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.outlines import Ramp
-from ecs_collide.levels.properties import Factory
+from ecs_collide.levels.properties import Factory, ramp_in, traits_of
 from ecs_collide.levels.reading import check_place
 from ecs_collide.levels.things import SolidBox, turned
 
@@ -63,6 +63,16 @@ class Kind:
     traits: Mapping[Part, tuple[str, Mapping[str, Any], tuple[Factory, ...]]] = field(
         default_factory=dict
     )
+
+
+def kind_of_body(
+    type: str, properties: Mapping[str, Any], owner: str, categories: Mapping[str, int]
+) -> Kind:
+    """Return the kind of cells that are filled by a body, or raise a ValueError."""
+    key = type, repr(sorted(properties.items()))
+    part = Part(key, None, ramp_in(properties, owner))
+    traits = type, properties, traits_of(properties, owner, categories)
+    return Kind(type, properties, (part,), {part: traits})
 
 
 class Place(NamedTuple):

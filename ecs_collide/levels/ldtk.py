@@ -13,34 +13,31 @@ A project is parsed once, however many of its levels are loaded.
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache, partial
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
+from ecs_collide.levels.cells import Block, Grid, Kind, TileLayer, kind_of_body
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.frame import Frame, Point
 from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.properties import (
-    Factory,
+    body_of,
     check_names,
     checked_categories,
     is_solid,
-    ramp_in,
-    traits_of,
 )
 from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
 from ecs_collide.levels.things import LevelObject, SolidBox
+from ecs_collide.levels.tiled_formats import parse
 
 __all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "level_names", "load"]
 
 _PROJECT = "project that LDtk"
 _LAYOUTS_WITH_PLACES = ("Free", "GridVania")  # in the others the levels are a row or a column
-_PICTURES = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"BM")  # how their files begin
 _MOST_CELLS = 2**20  # of a layer whose file lists only the cells that have a value
 
 # What a key of `cells` may name, from the least to the most precise.
@@ -191,7 +188,7 @@ def load(
             own_file = files.find(name, files.folder, "the level's own file")
     with refuse_damage(own_file, _PROJECT, f" ({file} names it)" if name else ""):
         if name:
-            raw = {**raw, **_json(files.read(own_file))}
+            raw |= parse(files.read(own_file), "level")
         width, height = raw["pxWid"], raw["pxHei"]
         check_numbers("the level", width=width, height=height)
         if corner is None:
@@ -231,51 +228,13 @@ def _parsed(data: bytes) -> _Project:
 
     Its path and time would not do: a file can change twice within one tick of the file system.
     """
-    is_json = not data.startswith(_PICTURES) and not data.lstrip().startswith(b"<")
-    raw: Any = _json(data) if is_json else None
-    if not (isinstance(raw, dict) and "levels" in raw and "defs" in raw):
-        kind = _other_kind(raw, data)
-        if kind:
-            raise ValueError(f"it is {kind}")
+    raw = parse(data, "project")
     return _Project(
         str(raw.get("jsonVersion", "")),
         {layer["uid"]: _layer_def(layer) for layer in raw["defs"]["layers"]},
         {entity["uid"]: _entity_def(entity) for entity in _list(raw["defs"], "entities")},
         [level for world in (raw, *_list(raw, "worlds")) for level in _levels(world)],
     )
-
-
-def _json(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except UnicodeDecodeError as error:  # shown, it would show the whole file
-        raise ValueError(f"it is no text in UTF-8: {error.reason} at byte {error.start}") from None
-
-
-def _other_kind(raw: Any, data: bytes) -> str:
-    """Return what a file is that is no project; empty if that is unknown.
-
-    `raw` is None for a file that is no JSON.
-    """
-    kind: Any
-    if data.startswith(_PICTURES):
-        return "a picture"
-    if raw is None:
-        of_tiled = ("map", "tileset", "template")
-        kind = next((name for name in of_tiled if f"<{name}".encode() in data), "")
-        if not kind:
-            return "XML, and a project is JSON"
-    elif not isinstance(raw, dict):
-        return ""
-    elif "layerInstances" in raw:
-        return "one level of a project: load the project and name the level"
-    elif "uniqueIdentifer" in raw:  # spelt so by LDtk
-        return "a level in LDtk's simplified form: load the project from which it was exported"
-    else:
-        kind = raw.get("type")
-    if kind == "map":
-        return "a map of Tiled: load it with ecs_collide.levels.tiled"
-    return f"a {kind} of Tiled" if kind in ("world", "tileset", "template") else ""
 
 
 def _layer_def(raw: dict[str, Any]) -> _LayerDef:
@@ -496,9 +455,7 @@ def _kinds(
         if is_solid(properties, owner) is False:
             return Kind(name, properties)
         properties.pop("solid", None)
-        part = Part((name, ""), None, ramp_in(properties, owner))
-        made = name, properties, traits_of(properties, owner, categories)
-        return Kind(name, properties, (part,), {part: made})
+        return kind_of_body(name, properties, owner, categories)
 
     return kind
 
@@ -530,10 +487,12 @@ def _objects(
             centre = frame.to_world(
                 x + left + (0.5 - pivot_x) * wide, y + top + (0.5 - pivot_y) * high
             )
-            solid, traits = _body(fields, called, categories)
+            asked = {name: value for name, value in fields.items() if value is not None}
+            hint = "; or give a field of the game another name"
+            solid, traits = body_of(asked, called, categories, hint)
             found = LevelObject(
                 n, thing["iid"], thing["__identifier"], layer["__identifier"],
-                centre, (wide / 2, high / 2), fields, 0, traits, solid,
+                centre, (wide / 2, high / 2), fields, 0, traits, bool(solid),
             )  # fmt: skip
             check_place(found)
             yield found
@@ -545,25 +504,6 @@ def _two_numbers(raw: dict[str, Any], name: str, owner: str) -> Point:
         raise ValueError(f"{owner} has {name}={found!r}; it must be two numbers")
     check_numbers(owner, **{f"{name}[{n}]": number for n, number in enumerate(found)})
     return found[0], found[1]
-
-
-def _body(
-    fields: Mapping[str, Any], called: str, categories: Mapping[str, int]
-) -> tuple[bool, tuple[Factory, ...]]:
-    """Return whether its fields make an entity a body, and functions that make its components.
-
-    If a field has a wrong value for that, there is one function, which raises a ValueError: an
-    entity that becomes no body may have such a field for purposes of the game.
-    """
-    asked = {name: value for name, value in fields.items() if value is not None}
-    try:
-        return bool(is_solid(asked, called)), traits_of(asked, called, categories)
-    except ValueError as error:
-        return False, (partial(_refuse, f"{error}; or give a field of the game another name"),)
-
-
-def _refuse(words: str) -> None:
-    raise ValueError(words)
 
 
 def _value_of(field: dict[str, Any], point: Callable[[float, float], Point]) -> Any:

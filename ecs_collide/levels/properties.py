@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, NoReturn
 
 from ecs_collide._kernel.constants import ALL
 from ecs_collide.components.basics import Sensor
@@ -181,6 +181,26 @@ def traits_of(
         except (TypeError, ValueError) as error:
             raise ValueError(f"the properties of {owner} are wrong: {error}") from None
     return tuple(made)
+
+
+def body_of(
+    properties: Mapping[str, Any], owner: str, names: Mapping[str, int], hint: str = ""
+) -> tuple[bool | None, tuple[Factory, ...]]:
+    """Return whether properties make a thing a body, and functions that make its components.
+
+    If a property has an invalid value, the one function raises a ValueError, whose message ends
+    with the hint.  A thing that becomes no body may have such a property for the game.
+    """
+    solid: bool | None = True
+    try:
+        solid = is_solid(properties, owner)
+        return solid, traits_of(properties, owner, names)
+    except ValueError as error:
+        return solid, (partial(_refuse, f"{error}{hint}"),)
+
+
+def _refuse(message: str) -> NoReturn:
+    raise ValueError(message)
 
 
 def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any:

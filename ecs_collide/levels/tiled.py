@@ -17,7 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple
 
 from ecs_collide.components.slope import Slope
 from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
@@ -36,6 +36,7 @@ from ecs_collide.levels.outlines import (
 from ecs_collide.levels.properties import (
     ByName,
     Factory,
+    body_of,
     checked_categories,
     handed_down,
     is_solid,
@@ -461,7 +462,8 @@ class _Reader:
             all_ |= self.objects_by.of([type_, name] if name else [type_], all_)
             ramp = ramp_of(body)
             asked = {**stated, **all_, **({} if ramp is None else {"slope": False})}
-            solid, traits = self.traits(asked, ramp, called)
+            solid, traits = body_of(asked, called, self.categories)
+            traits += _slope(ramp)
             by_shapes = solid is None and bool(shapes) and not type_
             if why and (by_shapes or (solid and self.no_box != "warn")):
                 self.leave_out(f"{called} {why}", outline)
@@ -481,21 +483,6 @@ class _Reader:
     def at(self, offset: Point, point: Point) -> Point:
         """Return the point of the world at a point of a layer."""
         return self.frame.to_world(offset[0] + point[0], offset[1] + point[1])
-
-    def traits(
-        self, asked: Properties, ramp: Ramp | None, called: str
-    ) -> tuple[bool | None, tuple[Factory, ...]]:
-        """Return whether an object is solid, and functions that make its components.
-
-        They raise if a property has an invalid value.  That does not matter for an object that is
-        no body.
-        """
-        solid: bool | None = True
-        try:
-            solid = is_solid(asked, called)
-            return solid, traits_of(asked, called, self.categories) + _slope(ramp)
-        except ValueError as error:
-            return solid, (partial(_refuse, str(error)),)
 
 
 def _blocks(layer: Raw) -> list[Block]:
@@ -581,7 +568,3 @@ def _fault(shape: str, points: list[Point], thing: Raw) -> str:
 def _slope(ramp: Ramp | None) -> tuple[Factory, ...]:
     """Return functions that create the components of a ramp."""
     return () if ramp is None else (partial(Slope, *ramp),)
-
-
-def _refuse(message: str) -> NoReturn:
-    raise ValueError(message)

@@ -177,7 +177,9 @@ def test_level_is_found_by_its_name(save: Save, apart: bool) -> None:
             ldtk.load(path, name)
 
 
-@pytest.mark.parametrize("text", ["", "hello", "[]", "{}", '{"levels": 3}', '{"levels": [{}]}'])
+@pytest.mark.parametrize(
+    "text", ["", "hello", "[]", "{}", "<html/>", '{"levels": 3}', '{"levels": [{}]}']
+)
 def test_file_that_is_no_project_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "broken.ldtk"
     path.write_text(text)
@@ -688,8 +690,7 @@ OTHER_FILES: dict[str, tuple[str, str]] = {
     "all.world": ('{"type": "world", "maps": []}', "a world of Tiled"),
     "b.tsx": ('<tileset name="b"></tileset>', "a tileset of Tiled"),
     "b.tsj": ('{"type": "tileset", "tiles": []}', "a tileset of Tiled"),
-    "b.tj": ('{"type": "template", "object": {}}', "a template of Tiled"),
-    "page.html": ("<html></html>", "XML"),
+    "b.tj": ('{"type": "template", "object": {}}', "an object template of Tiled"),
     "tiles.gif": ("GIF89a", "a picture"),
     "Cellar.ldtkl": ('{"identifier": "Cellar", "layerInstances": []}', "one level of a project"),
     "data.json": ('{"identifier": "A", "uniqueIdentifer": "b"}', "a level in LDtk's simplified"),
@@ -736,7 +737,7 @@ def test_wrong_argument_is_not_blamed_on_the_file(
     ("content", "words"),
     [
         (b"{", "is no project that LDtk has saved"),
-        (b"\xe4", r"\(\S*world\.ldtk names it\): it is no text"),
+        (b"\xe4", r"is no project .* \(\S*world\.ldtk names it\): it is no text"),
         (b"[]", "is no project that LDtk has saved"),
     ],
     ids=["json", "latin", "list"],
@@ -780,7 +781,9 @@ def test_text_that_is_not_utf_8_is_refused_with_its_path(tmp_path: Path) -> None
     path = tmp_path / "latin.ldtk"
     path.write_bytes('{"levels": ["Höhle"]}'.encode("latin-1"))
 
-    with pytest.raises(ValueError, match=r"latin\.ldtk: it is no text in UTF-8: .* at byte 14$"):
+    with pytest.raises(
+        ValueError, match=r"latin\.ldtk is no .*: it is no text in UTF-8: .* at byte 14$"
+    ):
         ldtk.load(path)
 
 
