@@ -606,7 +606,7 @@ class Changes:
         """Delete the doomed boxes, and create others whose types make entities."""
         made: list[tuple[Place, Sheet, list[object]]] = []
         for place, sheet in boxes:
-            box = self.grid.box_at(place)
+            box = self.grid.box(place)
             more = made_for_tiles(self.table, box)
             if more is not None:
                 made.append((place, sheet, [*box.components(), *more]))

@@ -109,7 +109,7 @@ def from_grid(
 
     layer = TileLayer(_LAYER, 0, (0.0, 0.0), cell, [Block(0, 0, cells)], kind, numbers)
     grid = Grid((layer,), Frame(len(cells) * cell[1], (0.0, 0.0), y_down), merge)
-    solids, places = grid.solids(n_columns * len(cells))
+    tiling = Tiling(grid)
     objects = [
         LevelObject(
             n, "", type_, _LAYER,
@@ -119,8 +119,8 @@ def from_grid(
         for n, (type_, column, row) in enumerate(found, 1)
     ]  # fmt: skip
     return Level(
-        (n_columns * cell[0], grid.frame.height), solids, tuple(objects), {}, drawn,
-        key=key or f"grid {Tiling(grid, places).digest}", _grid=grid, _places=places,
+        (n_columns * cell[0], grid.frame.height), tiling, tuple(objects), {}, drawn,
+        key=key or f"grid {tiling.digest}",
     )  # fmt: skip
 
 

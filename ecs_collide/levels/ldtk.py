@@ -20,7 +20,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ecs_collide.levels.cells import Block, Grid, Kind, TileLayer, kind_of_body
+from ecs_collide.levels.cells import Block, Grid, Kind, TileLayer, Tiling, kind_of_body
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.frame import Frame, Point
 from ecs_collide.levels.level import Level, Skipped, Tile
@@ -204,13 +204,11 @@ def load(
                 f"LDtk {project.version} has saved it, without {error} in level "
                 f"{saved.name!r}; open it in LDtk and save it"
             ) from error
-        grid = Grid(tuple(layers), frame, merge)
-        n_cells = sum(len(row) for layer in layers for block in layer.blocks for row in block.rows)
-        solids, places = grid.solids(n_cells)
+        tiling = Tiling(Grid(tuple(layers), frame, merge))
         stated = {field["__identifier"]: field["__value"] for field in _list(raw, "fieldInstances")}
         return Level(
-            (float(width), float(height)), solids, tuple(objects), stated, raw,
-            key=f"{file.name} {saved.name}", _grid=grid, _places=places,
+            (float(width), float(height)), tiling, tuple(objects), stated, raw,
+            key=f"{file.name} {saved.name}",
         )  # fmt: skip
 
 

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import esper
 
 from ecs_collide.components.basics import Extents, Position
-from ecs_collide.levels.cells import Grid, Place, Tiling
+from ecs_collide.levels.cells import Tiling
 from ecs_collide.levels.changes import (
     NONE,
     WHOLE,
@@ -89,21 +89,15 @@ class Skipped(NamedTuple):
 class _Copy:
     """A level at an offset: its grid, and what its file has, moved when it is first needed."""
 
-    def __init__(
-        self,
-        offset: Point,
-        grid: Grid,
-        boxes: tuple[tuple[SolidBox, ...], tuple[Place, ...]],
-        objects: tuple[LevelObject, ...],
-    ) -> None:
-        self.offset, self.grid = offset, grid.moved(offset)
-        self._boxes, self._objects = boxes, objects
+    def __init__(self, offset: Point, tiling: Tiling, objects: tuple[LevelObject, ...]) -> None:
+        self.offset, self.grid = offset, tiling.grid.moved(offset)
+        self._tiling, self._objects = tiling, objects
 
     @cached_property
     def solids(self) -> tuple[SolidBox, ...]:
         """The boxes of tiles."""
-        solids, places = self._boxes
-        return tuple(map(self.grid.box_at, places)) if any(self.offset) else solids
+        tiling = self._tiling
+        return tuple(map(self.grid.box, tiling.places)) if any(self.offset) else tiling.solids
 
     @cached_property
     def objects(self) -> tuple[LevelObject, ...]:
@@ -139,25 +133,18 @@ class Level:
     """
 
     size: tuple[float, float]
-    _solids: tuple[SolidBox, ...] = field(repr=False)
+    _tiling: Tiling = field(repr=False)
     _objects: tuple[LevelObject, ...] = field(repr=False)
     properties: Mapping[str, Any]
     map: Any
     skipped: tuple[Skipped, ...] = ()
     key: str = ""
-    _grid: Grid = field(default_factory=Grid, repr=False, compare=False)
-    _places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
     _home: Point | None = field(default=None, repr=False)  # where `at` has put it
-    _tiling: Tiling = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
     # By world: the tables by offset, in the order of creation, and the copy that was used last.
     _tables: dict[str, dict[Point, Mapping[str, Entry]]] = field(
         default_factory=dict, repr=False, compare=False
     )
     _copies: dict[str, _Copy] = field(default_factory=dict, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self._tiling is None:
-            object.__setattr__(self, "_tiling", Tiling(self._grid, self._places))
 
     # -- where it lies --
 
@@ -204,8 +191,7 @@ class Level:
     def _copy_at(self, offset: Point) -> _Copy:
         found = self._copies.get(esper.current_world)
         if found is None or found.offset != offset:
-            boxes = self._solids, self._places
-            found = _Copy(offset, self._grid, boxes, self._objects)
+            found = _Copy(offset, self._tiling, self._objects)
             self._copies[esper.current_world] = found
         return found
 
@@ -350,9 +336,10 @@ class Level:
             Any exception of the table's classes and functions.  In all these cases nothing is
             changed.
         """
-        n = layer_named(self._grid, layer)
+        grid = self._tiling.grid
+        n = layer_named(grid, layer)
         cells = [(int(column), int(row)) for column, row in cells]
-        self._changes().put(n, cells, _number_of(self._grid.layers[n].symbols, number))
+        self._changes().put(n, cells, _number_of(grid.layers[n].symbols, number))
 
     def stream(
         self,
@@ -586,7 +573,7 @@ class Level:
             pairs = [(copy.solids[n], each) for (n, _), each in zip(tiles, made, strict=True)]
             if cells.changes:
                 pairs = [pair for pair in pairs if esper.entity_exists(pair[1])]
-                pairs += [(copy.grid.box_at(place), each) for each, place in cells.boxes.items()]
+                pairs += [(copy.grid.box(place), each) for each, place in cells.boxes.items()]
         for thing, parts in objects:
             pairs.append((thing, esper.create_entity(*parts)))
             cells.add_object(pairs[-1][1])

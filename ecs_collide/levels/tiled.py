@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
 from ecs_collide.components.slope import Slope
-from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
+from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer, Tiling
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.level import Level, Skipped, Tile
@@ -272,11 +272,11 @@ class _Reader:
         self.layers_by.refuse_unknown()
         self.objects_by.refuse_unknown()
         grid = Grid(tuple(layers), self.frame, self.merge, self.parsed.is_infinite)
-        solids, places = grid.solids(self.max_tiles)
+        tiling = Tiling(grid, self.max_tiles)
         columns, _ = self.parsed.size
         size, raw = (columns * self.cell[0], self.frame.height), self.parsed.raw
         skipped, stated = tuple(self.skipped), properties_of(raw)
-        return Level(size, solids, tuple(objects), stated, raw, skipped, key, grid, places)
+        return Level(size, tiling, tuple(objects), stated, raw, skipped, key)
 
     def layers(
         self, parent: Raw, offset: Point = (0.0, 0.0), above: Properties | None = None
