@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.outlines import Ramp
 from ecs_collide.levels.properties import Factory, ramp_in, traits_of
-from ecs_collide.levels.reading import check_place
+from ecs_collide.levels.reading import check_count, check_place
 from ecs_collide.levels.things import SolidBox, turned
 
 FURTHEST = 2**40
@@ -317,11 +317,8 @@ class Grid:
             for number, cells in cells_of.items():
                 parts = layer.kind(number).parts
                 n_parts += len(parts) * len(cells)
-                if n_parts > at_most:
-                    raise ValueError(
-                        f"with layer {layer.name!r} its tiles have {n_parts} shapes, more than "
-                        f"max_tiles={at_most}; load(..., max_tiles=) allows another number"
-                    )
+                so_far = f"with layer {layer.name!r} its tiles have {n_parts} shapes"
+                check_count(n_parts, at_most, so_far)
                 for n_part, part in enumerate(parts):
                     sheet = layer.group, part
                     sheets.setdefault(sheet, (n, number, n_part, set()))[3].update(cells)

@@ -28,6 +28,7 @@ from ecs_collide.levels.changes import (
     put_in_world,
 )
 from ecs_collide.levels.frame import Point
+from ecs_collide.levels.outlines import FLIPS
 from ecs_collide.levels.streaming import Streaming, checked_region, let_go
 from ecs_collide.levels.things import (
     Entry,
@@ -40,7 +41,6 @@ from ecs_collide.levels.things import (
     turned,
 )
 
-_FLIPS = 0xF0000000  # the four highest bits of a number say how Tiled flips the tile
 # How far a point may lie beside the border of a tile, in cells: nothing is tried first.
 _AROUND = ((0.0, 0.0), *((x, y) for x in (-1e-6, 1e-6) for y in (-1e-6, 1e-6)))
 
@@ -140,7 +140,7 @@ class Level:
     skipped: tuple[Skipped, ...] = ()
     key: str = ""
     _home: Point | None = field(default=None, repr=False)  # where `at` has put it
-    # By world: the tables by offset, in the order of creation, and the copy that was used last.
+    # By world: the tables by offset, in the order of use, and the copy that was used last.
     _tables: dict[str, dict[Point, Mapping[str, Entry]]] = field(
         default_factory=dict, repr=False, compare=False
     )
@@ -293,7 +293,7 @@ class Level:
                         ours.corner[0] + (at[0] + 0.5) * ours.cell[0],
                         ours.corner[1] + (at[1] + 0.5) * ours.cell[1],
                     )
-                    plain = number & ~_FLIPS
+                    plain = number & ~FLIPS
                     return Tile(ours.name, *at, plain, kind.type, kind.properties, centre)
         return None
 
@@ -413,12 +413,10 @@ class Level:
                 f"the boxes of {self.key!r} in this world are from another version of the file: "
                 "level.resume(table) makes them again"
             )
-        changes = self._changes_of(cells, table)
-        if cells.digest != self._tiling.digest:
-            changes.drop_boxes()  # of which there are none
-        return changes
+        return self._changes_of(cells, table)
 
     def _changes_of(self, cells: Cells, table: Mapping[str, Entry] | None) -> Changes:
+        """Return the changes of a copy, and remember its table: None for the last one."""
         tables = self._tables.setdefault(esper.current_world, {})
         if table is None:
             if cells.offset not in tables and cells.types:
@@ -427,16 +425,16 @@ class Level:
                     "components from a table: give level.resume(table) the table of create"
                 )
             table = tables.get(cells.offset, {})
-        self._use(cells, table)
-        return Changes(self._tiling, self._copy_at(cells.offset).grid, table, cells)
-
-    def _use(self, cells: Cells, table: Mapping[str, Entry]) -> None:
-        """Remember the table for the boxes of a copy."""
-        self._tables.setdefault(esper.current_world, {})[cells.offset] = table
+        tables.pop(cells.offset, None)  # the copy used last is the last one in the dict
+        tables[cells.offset] = table
         types = [name for name in self._tiling.types if name in table]
         if types != cells.types:
             cells.types = types
             cells.change()
+        changes = Changes(self._tiling, self._copy_at(cells.offset).grid, table, cells)
+        if cells.side == NONE and cells.digest != self._tiling.digest:
+            changes.drop_boxes()  # of which there are none, only changed cells
+        return changes
 
     # -- its entities --
 
@@ -561,12 +559,7 @@ class Level:
             if found and not any(map(esper.entity_exists, cells)):
                 delete_cells(cells)  # the game has deleted all of it by hand
             cells = Cells(self.key, copy.offset, digest)
-        tables = self._tables.setdefault(esper.current_world, {})
-        tables.pop(copy.offset, None)  # the last one created is the last one in the dict
-        self._use(cells, table)
-        changes = Changes(self._tiling, copy.grid, table, cells)
-        if cells.digest != digest:
-            changes.drop_boxes()  # of which there are none, only changed cells
+        changes = self._changes_of(cells, table)
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
             made = changes.create_all(tiles)

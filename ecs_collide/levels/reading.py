@@ -66,6 +66,15 @@ def check_numbers(owner: str, **numbers: object) -> None:
             raise ValueError(f"{owner} has {name}={value!r}; it must be zero or more")
 
 
+def check_count(n: int, max_tiles: float, so_far: str) -> None:
+    """Raise ValueError for more tiles or shapes than a map may have."""
+    if n > max_tiles:
+        raise ValueError(
+            f"{so_far}, more than max_tiles={max_tiles}; load(..., max_tiles=) allows another "
+            "number"
+        )
+
+
 def check_place(thing: Thing) -> None:
     """Raise ValueError for a box that lies too far out for a body."""
     for name, numbers in (("centre", thing.centre), ("half size", thing.half)):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import warnings
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
@@ -22,10 +22,10 @@ from typing import Any, Literal, NamedTuple
 from ecs_collide.components.slope import Slope
 from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer, Tiling
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.frame import Frame
+from ecs_collide.levels.frame import Frame, Point
 from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.outlines import (
-    Point,
+    FLIPS,
     Ramp,
     box_around,
     corners_of,
@@ -43,10 +43,16 @@ from ecs_collide.levels.properties import (
     ramp_in,
     traits_of,
 )
-from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage, refuse_part
+from ecs_collide.levels.reading import (
+    check_count,
+    check_numbers,
+    check_place,
+    refuse_damage,
+    refuse_part,
+)
 from ecs_collide.levels.things import LevelObject, SolidBox
 from ecs_collide.levels.tiled_files import (
-    FLIPS,
+    SHAPES,
     Map,
     Tileset,
     called_object,
@@ -68,9 +74,6 @@ The worst map with this number of tiles, a chessboard, takes about 5 seconds and
 # Characters of the properties of all tiles in all layers: each combination of the properties of a
 # layer and of a tile is written out, and a small map can have very many.
 _LARGEST_KINDS = 2**26
-
-# What an object is, by the name of what it has; a rectangle without any.
-_SHAPES = ("gid", "polygon", "polyline", "ellipse", "capsule", "point", "text")
 
 Properties = Mapping[str, Any]
 
@@ -249,7 +252,6 @@ class _Reader:
         self.cell = (float(width), float(height))
         self.skipped: dict[Skipped, None] = {}
         self.n_written = self.n_shapes = 0  # characters of kinds, and shapes of tile objects
-        self.kinds: dict[str, dict[int, Kind]] = {}  # by the properties of the layers
         self.find_named_tiles()
 
     def read(self, key: str) -> Level:
@@ -259,8 +261,7 @@ class _Reader:
         for layer, name, offset, stated in self.layers(self.parsed.raw):
             if layer.get("type") == "tilelayer":
                 is_solid(stated, f"layer {name!r}")
-                known = self.kinds.setdefault(_written(stated), {})
-                kind = partial(self.kind, known, stated, name)
+                kind = cache(partial(self.kind, stated, name))
                 # In the first versions of Tiled a layer can begin at another cell.
                 (x, y), (wide, high) = offset, self.cell
                 corner = x + layer["x"] * wide, y + layer["y"] * high
@@ -326,14 +327,7 @@ class _Reader:
         names += [sheet] if sheet else []
         return {**own, **self.tiles_by.of(names, own)}
 
-    def kind(self, known: dict[int, Kind], stated: dict[str, Any], layer: str, gid: int) -> Kind:
-        """Return what a tile is in a layer with some properties, all of whose kinds are `known`."""
-        found = known.get(gid)
-        if found is None:
-            found = known[gid] = self.new_kind(stated, layer, gid)
-        return found
-
-    def new_kind(self, stated: dict[str, Any], layer: str, gid: int) -> Kind:
+    def kind(self, stated: dict[str, Any], layer: str, gid: int) -> Kind:
         """Return the kind of a tile in a layer.  In a layer that is not solid it is no body."""
         if not gid:
             return Kind()
@@ -444,11 +438,8 @@ class _Reader:
             shapes = list(self.shapes_of(tileset, tile, f"its tile {number}"))
             points, *rings = _tile_outlines(thing, tileset, tile, shapes, called)
             self.n_shapes += len(shapes)
-            if self.n_shapes > self.max_tiles:
-                raise ValueError(
-                    f"{called}: with its tile the objects have {self.n_shapes} shapes, more than "
-                    f"max_tiles={self.max_tiles}; load(..., max_tiles=) allows another number"
-                )
+            so_far = f"{called}: with its tile the objects have {self.n_shapes} shapes"
+            check_count(self.n_shapes, self.max_tiles, so_far)
             pairs = zip(rings, shapes, strict=True)
             bodies = [(ring, fault or one.reason, one.properties) for ring, one in pairs]
             if type_ and len(shapes) > 1:
@@ -538,7 +529,7 @@ def _tile_outlines(
 def _outline(thing: Raw, called: str) -> tuple[str, list[Point]]:
     """Return the shape of an object, and its corners or points in the pixels of its layer."""
     x, y, wide, high, degrees = _place(thing, called)
-    shape = next((word for word in _SHAPES if thing.get(word)), "rectangle")
+    shape = next((word for word in ("gid", *SHAPES) if thing.get(word)), "rectangle")
     if shape == "gid":
         return "tile", [(x, y)]
     if shape in ("polygon", "polyline"):

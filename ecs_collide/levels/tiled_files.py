@@ -15,8 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.outlines import Drawing, Point
-from ecs_collide.levels.reading import check_numbers, refuse_damage, refuse_part
+from ecs_collide.levels.frame import Point
+from ecs_collide.levels.outlines import FLIPS, Drawing
+from ecs_collide.levels.reading import check_count, check_numbers, refuse_damage, refuse_part
 from ecs_collide.levels.tile_data import numbers_of
 from ecs_collide.levels.tiled_formats import (
     Raw,
@@ -29,14 +30,12 @@ from ecs_collide.levels.tiled_formats import (
     whole_of,
 )
 
-# The four highest bits of a tile number say how the tile is flipped.
-FLIPS = 0xF0000000
-
 # Bytes of the templates of all instances together: each instance copies its whole template, and a
 # small map could name a large template very often.
 _LARGEST_COPIES = 2**26
 
-_SHAPES = ("ellipse", "point", "polygon", "polyline", "text", "capsule")
+# The names by which an object has another shape than a rectangle.
+SHAPES = ("polygon", "polyline", "ellipse", "capsule", "point", "text")
 # If one of these is empty or zero in an object, Tiled takes it from the object's template.
 _WEAK = ("name", "type", "class", "gid", "width", "height")
 
@@ -158,7 +157,7 @@ class Map:
             own = {name for name in _WEAK if thing.get(name) not in (None, "", 0)}
             own |= {"type", "class"} if own & {"type", "class"} else set()
             own -= set() if own >= {"width", "height"} else {"width", "height"}
-            reshaped = {*_SHAPES} if any(thing.get(shape) for shape in _SHAPES) else set()
+            reshaped = {*SHAPES} if any(map(thing.get, SHAPES)) else set()
             base = {n: value for n, value in pattern.items() if n not in own | reshaped}
             not_own = {"template", *_WEAK} - own
             whole = base | {n: value for n, value in thing.items() if n not in not_own}
@@ -263,11 +262,7 @@ def _unpack(map: Map, layer: Raw, n_tiles: int, max_tiles: int) -> int:
             width, height = whole_of(block, "width"), whole_of(block, "height")
             block |= {"width": width, "height": height}
         n_tiles += width * height
-        if n_tiles > max_tiles:
-            raise ValueError(
-                f"with {called} the map has {n_tiles} tiles, more than max_tiles={max_tiles}; "
-                "load(..., max_tiles=) allows another number"
-            )
+        check_count(n_tiles, max_tiles, f"with {called} the map has {n_tiles} tiles")
         with refuse_part(called):
             data = numbers_of(block.get("data") or [], encoding, compression, width * height)
         if data and len(data) != width * height:
