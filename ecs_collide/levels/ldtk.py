@@ -17,6 +17,7 @@ import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -48,14 +49,13 @@ Value = tuple[int, int | None]
 
 
 class _LayerDef(NamedTuple):
-    """The definition of a layer, with the names and the groups of its values by their numbers.
+    """The definition of a layer, with the name and the group of each value by its number.
 
     A layer that is no IntGrid has no name here and no values: `cells` cannot name it.
     """
 
     name: str
-    values: dict[int, str]
-    groups: dict[int, str]
+    values: dict[int, tuple[str, str]]
     offset: Point
 
 
@@ -195,8 +195,7 @@ def load(
             corner = saved.upper if y_down else saved.lower
         frame = Frame(float(height), corner, bool(y_down))
         try:
-            layers = list(_layers(raw, project, asked, categories))
-            objects = list(_objects(raw, project, categories, frame))
+            layers, objects = _contents(raw, project, asked, categories, frame)
         except LookupError as error:
             if not project.version.startswith("0."):
                 raise
@@ -239,21 +238,14 @@ def _layer_def(raw: dict[str, Any]) -> _LayerDef:
     """Return the definition of a layer."""
     is_grid = raw.get("__type", "IntGrid") == "IntGrid"  # old layers of other kinds have values too
     values = _list(raw, "intGridValues") if is_grid else []
-    # Before LDtk 0.8 the number of a value was its place in this list.
-    numbers = [value.get("value", n) for n, value in enumerate(values, 1)]
-    groups = {
-        group["uid"]: str(group.get("identifier") or "")
-        for group in _list(raw, "intGridValuesGroups")
-    }
-    return _LayerDef(
-        str(raw.get("identifier", "")) if is_grid else "",
-        {n: str(value.get("identifier") or n) for n, value in zip(numbers, values, strict=True)},
-        {
-            n: groups.get(value.get("groupUid"), "")
-            for n, value in zip(numbers, values, strict=True)
-        },
-        (raw.get("pxOffsetX", 0), raw.get("pxOffsetY", 0)),
-    )
+    groups = {group["uid"]: group.get("identifier") for group in _list(raw, "intGridValuesGroups")}
+    named = {}
+    for n, value in enumerate(values, 1):
+        number = value.get("value", n)  # before LDtk 0.8 its place in this list
+        name, group = value.get("identifier") or number, groups.get(value.get("groupUid"))
+        named[number] = str(name), str(group or "")
+    name = str(raw.get("identifier", "")) if is_grid else ""
+    return _LayerDef(name, named, (raw.get("pxOffsetX", 0), raw.get("pxOffsetY", 0)))
 
 
 def _entity_def(raw: dict[str, Any]) -> dict[str, Any]:
@@ -317,46 +309,46 @@ def _by_value(
 ) -> dict[Value, Mapping[str, Any]]:
     """Return the properties of each value that `cells` names, those of its most precise key."""
     meanings = _meanings(layers)
-    found: dict[Value, tuple[int, Mapping[str, Any]]] = {}
+    ranked: list[tuple[int, set[Value], Mapping[str, Any]]] = []
     for key, properties in cells.items():
-        if key not in meanings:
-            grids = [layer for layer in layers.values() if layer.values]
-            known = [f"{layer.name}: {[*layer.values.values()]}" for layer in grids]
-            raise ValueError(
-                f"cells names {key!r}; {file} has these layers, with these values: "
-                f"{', '.join(known)}"
+        by_rank = meanings.get(key, {})
+        if not by_rank:
+            known = ", ".join(
+                f"{layer.name}: {[name for name, _ in layer.values.values()]}"
+                for layer in layers.values()
+                if layer.values
             )
-        by_rank = meanings[key]
-        if any(values != by_rank[min(by_rank)] for values in by_rank.values()):
-            kinds = " and ".join(_MEANINGS[rank] for rank in sorted(by_rank))
-            every = set().union(*by_rank.values())
-            exact = [
-                f"{layer.name}.{name}"
-                for uid, layer in layers.items()
-                for number, name in layer.values.items()
-                if (uid, number) in every
-            ]
             raise ValueError(
-                f"cells names {key!r}, which is {kinds} in {file}; name one of {exact}"
+                f"cells names {key!r}; {file} has these layers, with these values: {known}"
             )
         rank = max(by_rank)
-        named: set[Value] = {*by_rank[rank]}
-        if 0 in by_rank:
-            named |= {(uid, None) for uid, layer in layers.items() if layer.name == key}
-        for value in named:
-            if value not in found or found[value][0] < rank:
-                found[value] = rank, properties
-    return {value: properties for value, (_, properties) in found.items()}
+        if any(values != by_rank[rank] for values in by_rank.values()):
+            kinds = " and ".join(_MEANINGS[rank] for rank in sorted(by_rank))
+            precise = [
+                f"{layer.name}.{name}"
+                for uid, layer in layers.items()
+                for number, (name, _) in layer.values.items()
+                if any((uid, number) in values for values in by_rank.values())
+            ]
+            raise ValueError(
+                f"cells names {key!r}, which is {kinds} in {file}; name one of {precise}"
+            )
+        others = {(uid, None) for uid, layer in layers.items() if layer.name == key}
+        ranked.append((rank, by_rank[rank] | others, properties))
+    found: dict[Value, Mapping[str, Any]] = {}
+    for _, values, properties in sorted(ranked, key=itemgetter(0)):
+        found.update(dict.fromkeys(values, properties))
+    return found
 
 
-def _meanings(layers: Mapping[int, _LayerDef]) -> dict[str, dict[int, set[tuple[int, int]]]]:
+def _meanings(layers: Mapping[int, _LayerDef]) -> dict[str, dict[int, set[Value]]]:
     """Return the values that each key may name, by how precise the key is: see `_MEANINGS`."""
-    found: dict[str, dict[int, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
+    found: dict[str, dict[int, set[Value]]] = defaultdict(lambda: defaultdict(set))
     for uid, layer in layers.items():
         if layer.name:
             found[layer.name][0] |= {(uid, number) for number in layer.values}
-        for number, name in layer.values.items():
-            for rank, key in ((1, layer.groups[number]), (2, name)):
+        for number, (name, group) in layer.values.items():
+            for rank, key in ((1, group), (2, name)):
                 if key:
                     found[key][rank].add((uid, number))
                 if key and layer.name:
@@ -367,29 +359,34 @@ def _meanings(layers: Mapping[int, _LayerDef]) -> dict[str, dict[int, set[tuple[
 # -- the level --
 
 
-def _layers(
+def _contents(
     raw: dict[str, Any],
     project: _Project,
     asked: Mapping[Value, Mapping[str, Any]],
     categories: Mapping[str, int],
-) -> Iterator[TileLayer]:
-    """Yield the IntGrid layers of a level, the lowest first."""
-    n = 0
+    frame: Frame,
+) -> tuple[list[TileLayer], list[LevelObject]]:
+    """Return the IntGrid layers and the entities of a level, the lowest layer first."""
+    layers: list[TileLayer] = []
+    objects: list[LevelObject] = []
     for layer in reversed(raw["layerInstances"]):  # the file begins with the front layer
-        where = f"layer {layer['__identifier']!r}"
+        name, uid = layer["__identifier"], layer.get("layerDefUid")
+        where = f"layer {name!r}"
         corner, grid = _corner_and_grid(layer, project, where)
         rows = _rows(layer, where)
-        if not rows:
-            continue
-        uid = layer["layerDefUid"]
-        if uid not in project.layers and any(map(any, rows)):
-            raise ValueError(
-                f"{where} is made after a layer {uid}, which the project does not define"
-            )
-        kind = _kinds(uid, project.layers, asked, categories, where)
-        block = Block(0, 0, rows)
-        yield TileLayer(layer["__identifier"], n, corner, (grid, grid), [block], kind)
-        n += 1
+        if rows:
+            if uid not in project.layers and any(map(any, rows)):
+                raise ValueError(
+                    f"{where} is made after a layer {uid}, which the project does not define"
+                )
+            kind = _kinds(uid, project.layers, asked, categories, where)
+            block = Block(0, 0, rows)
+            layers.append(TileLayer(name, len(layers), corner, (grid, grid), [block], kind))
+        for thing in _list(layer, "entityInstances"):
+            thing = {"iid": "", **project.entities.get(thing.get("defUid"), {}), **thing}
+            n = len(objects) + 1
+            objects.append(_object(thing, n, name, corner, grid, categories, frame))
+    return layers, objects
 
 
 def _corner_and_grid(layer: dict[str, Any], project: _Project, where: str) -> tuple[Point, float]:
@@ -443,7 +440,7 @@ def _kinds(
     where: str,
 ) -> Callable[[int], Kind]:
     """Return a function that returns what a value is in a layer."""
-    names = layers[uid].values if uid in layers else {}
+    names = {n: name for n, (name, _) in layers[uid].values.items()} if uid in layers else {}
 
     @cache
     def kind(number: int) -> Kind:
@@ -458,42 +455,39 @@ def _kinds(
     return kind
 
 
-def _objects(
-    raw: dict[str, Any], project: _Project, categories: Mapping[str, int], frame: Frame
-) -> Iterator[LevelObject]:
-    """Yield the entities of a level."""
-    n = 0
-    for layer in reversed(raw["layerInstances"]):
-        where = f"layer {layer['__identifier']!r}"
-        (x, y), grid = _corner_and_grid(layer, project, where)
+def _object(
+    thing: dict[str, Any],
+    id: int,
+    layer: str,
+    corner: Point,
+    grid: float,
+    categories: Mapping[str, int],
+    frame: Frame,
+) -> LevelObject:
+    """Return an entity of the level."""
+    called = f"entity {thing['__identifier']} ({thing['iid'] or 'no iid'})"
 
-        def point(cx: float, cy: float, x: float = x, y: float = y, grid: float = grid) -> Point:
-            return frame.to_world(x + (cx + 0.5) * grid, y + (cy + 0.5) * grid)
+    def point(column: float, row: float) -> Point:
+        return frame.to_world(corner[0] + (column + 0.5) * grid, corner[1] + (row + 0.5) * grid)
 
-        for thing in _list(layer, "entityInstances"):
-            n += 1
-            thing = {"iid": "", **project.entities.get(thing.get("defUid"), {}), **thing}
-            called = f"entity {thing['__identifier']} ({thing['iid'] or 'no iid'})"
-            fields = {
-                field["__identifier"]: _value_of(field, point)
-                for field in _list(thing, "fieldInstances")
-            }
-            left, top = _two_numbers(thing, "px", called)
-            pivot_x, pivot_y = _two_numbers(thing, "__pivot", called)
-            wide, high = thing["width"], thing["height"]
-            check_numbers(called, width=wide, height=high)
-            centre = frame.to_world(
-                x + left + (0.5 - pivot_x) * wide, y + top + (0.5 - pivot_y) * high
-            )
-            asked = {name: value for name, value in fields.items() if value is not None}
-            hint = "; or give a field of the game another name"
-            solid, traits = body_of(asked, called, categories, hint)
-            found = LevelObject(
-                n, thing["iid"], thing["__identifier"], layer["__identifier"],
-                centre, (wide / 2, high / 2), fields, 0, traits, bool(solid),
-            )  # fmt: skip
-            check_place(found)
-            yield found
+    fields = {
+        field["__identifier"]: _value_of(field, point) for field in _list(thing, "fieldInstances")
+    }
+    left, top = _two_numbers(thing, "px", called)
+    pivot_x, pivot_y = _two_numbers(thing, "__pivot", called)
+    wide, high = thing["width"], thing["height"]
+    check_numbers(called, width=wide, height=high)
+    right, down = left + (0.5 - pivot_x) * wide, top + (0.5 - pivot_y) * high
+    asked = {name: value for name, value in fields.items() if value is not None}
+    hint = "; or give a field of the game another name"
+    solid, traits = body_of(asked, called, categories, hint)
+    found = LevelObject(
+        id, thing["iid"], thing["__identifier"], layer,
+        frame.to_world(corner[0] + right, corner[1] + down), (wide / 2, high / 2), fields, 0,
+        traits, bool(solid),
+    )  # fmt: skip
+    check_place(found)
+    return found
 
 
 def _two_numbers(raw: dict[str, Any], name: str, owner: str) -> Point:
