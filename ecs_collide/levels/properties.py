@@ -16,22 +16,9 @@ from ecs_collide.levels.outlines import Ramp
 
 # The properties that layers and groups hand down to their contents.
 HANDED_DOWN = (
-    "solid",
-    "one_way",
-    "sensor",
-    "carry",
-    "slope",
-    "slope_low",
-    "slope_high",
-    "slope_ceiling",
-    "friction",
-    "friction_rule",
-    "restitution",
-    "restitution_rule",
-    "categories",
-    "mask",
-    "group",
-)
+    "solid", "one_way", "sensor", "carry", "slope", "slope_low", "slope_high", "slope_ceiling",
+    "friction", "friction_rule", "restitution", "restitution_rule", "categories", "mask", "group",
+)  # fmt: skip
 
 # Directions on the screen, in a world where y grows upwards.
 _NORMALS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
@@ -110,11 +97,8 @@ def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
 
     The properties of a platform, a sensor, a lift or a slope make it one too.
     """
-    value = properties.get("solid")
-    if isinstance(value, bool):
-        return value
-    if value is not None:
-        raise _wrong(owner, "solid", value, "give it the type bool")
+    if properties.get("solid") is not None:
+        return _flag(properties, "solid", owner)
     traits = [properties.get(name) for name in ("one_way", "sensor", "carry", "slope")]
     return True if any(value is not None and value is not False for value in traits) else None
 
@@ -128,10 +112,8 @@ def ramp_in(properties: Mapping[str, Any], owner: str) -> Ramp | None:
         raise _wrong(
             owner, "slope", rise, "give it the type string: left or right, where it rises to"
         )
-    ceiling = properties.get("slope_ceiling", False)
-    if not isinstance(ceiling, bool):
-        raise _wrong(owner, "slope_ceiling", ceiling, "give it the type bool")
-    return Ramp(rise, properties.get("slope_low", 0.0), properties.get("slope_high", 1.0), ceiling)
+    low, high = properties.get("slope_low", 0.0), properties.get("slope_high", 1.0)
+    return Ramp(rise, low, high, _flag(properties, "slope_ceiling", owner))
 
 
 def traits_of(
@@ -149,10 +131,7 @@ def traits_of(
             right = "bool, or one of up, down, left, right: the side that is solid"
             raise _wrong(owner, "one_way", one_way, f"give it the type {right}")
         made.append(partial(OneWay, _NORMALS[side]))
-    sensor = properties.get("sensor", False)
-    if not isinstance(sensor, bool):
-        raise _wrong(owner, "sensor", sensor, "give it the type bool")
-    if sensor:
+    if _flag(properties, "sensor", owner):
         made.append(Sensor)
     carry = properties.get("carry", False)
     if carry is not False:
@@ -219,6 +198,14 @@ def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any
             raise _wrong(owner, name, value, f"{word!r} is no category; those given are {known}")
         bits |= names.get(word, ALL)
     return bits
+
+
+def _flag(properties: Mapping[str, Any], name: str, owner: str) -> bool:
+    """Return a property that is true or false; false if it is not there."""
+    value = properties.get(name, False)
+    if not isinstance(value, bool):
+        raise _wrong(owner, name, value, "give it the type bool")
+    return value
 
 
 def _wrong(owner: str, name: str, value: object, right: str) -> ValueError:

@@ -14,6 +14,7 @@ from __future__ import annotations
 import warnings
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
 from pathlib import Path
@@ -94,35 +95,15 @@ def load(
 ) -> Level:
     """Read a Tiled map: TMX or JSON of any version, infinite or not.
 
-    The property `solid` (type bool) of a tile layer or group, and of a tile in its tileset,
-    decides which tiles are bodies:
-
-    ============  ==========================================
-    of the layer  bodies are
-    ============  ==========================================
-    true          all tiles except tiles with false
-    not there     only tiles with true
-    false         no tiles
-    ============  ==========================================
-
-    A solid tile fills its cell of the map's grid, even if its picture is larger or smaller.
-    A tile with shapes from Tiled's tile collision editor has these as bodies instead, where Tiled
-    draws them, and need not be `solid`: rectangles, ramps, and polygons that are one of both.
-    Their own properties precede the tile's.  Hidden layers and objects count like all others, and
-    offsets of layers do, but not their parallax.  An object made from a template is read as Tiled
-    shows it: the template, with the object's changes.
-
-    A map may come from a stranger.  `root` and `max_tiles` bound the files that it can open and
-    the data that it can unpack and repeat.  Reading takes time and memory in proportion to them
-    and to its files.
-
-    Other properties give a tile or an object its components.  The nearest one counts: an object's
-    own, its tile's, its layer's, its group's.  A thing with one of the first four need not be
-    `solid`.
+    Properties decide which tiles and objects are bodies, and give them components.  The nearest one
+    counts: an object's own, its tile's, its layer's, its group's.  In a layer with `solid` all
+    tiles are bodies, except tiles with false; in one with false there are none.  A thing with
+    `one_way`, `sensor`, `carry` or `slope` need not be `solid`.
 
     ==================  =====================  =================================================
     property            type                   component
     ==================  =====================  =================================================
+    `solid`             bool                   none: whether it is a body
     `one_way`           bool, or string        `OneWay`; up (as true), down, left, right
     `sensor`            bool                   `Sensor`
     `carry`             bool, or float         `Carry`: a lift; a belt of that speed
@@ -139,19 +120,25 @@ def load(
     `group`             int                    `Filter`
     ==================  =====================  =================================================
 
+    A solid tile fills its cell, even if its picture is larger or smaller.  A tile with shapes from
+    Tiled's tile collision editor has these as bodies instead, and need not be `solid`.  Their own
+    properties precede the tile's.  Hidden layers and objects count like all others, and offsets of
+    layers do, but not their parallax.
+
+    A map may come from a stranger.  `root` and `max_tiles` bound the files that it can open and
+    the data that it can unpack and repeat.
+
     Parameters
     ----------
     path : str or Path
         The map's file.
     merge : bool
-        Join tiles of the same type and properties into as few boxes as a greedy search finds;
-        if false, each is a box.  In both cases the same points are solid.
+        Join tiles of the same type and properties into few boxes; if false, each is a box.
     no_box : "warn", "skip" or "refuse"
-        What happens with shapes of tiles that should be bodies and are no upright boxes: ellipses,
-        capsules, lines, points, and polygons or turned rectangles that are neither upright
-        rectangles nor ramps.  They are left out and listed in `Level.skipped`, with a warning or
-        without one; or a ValueError is raised.  With "skip" and "refuse" this applies to objects
-        that are `solid` too.  Otherwise `Level.create` raises for these.
+        What happens with shapes of tiles that are neither upright rectangles nor ramps.  They are
+        left out and listed in `Level.skipped`, with a warning or without one; or a ValueError is
+        raised.  With "skip" and "refuse" this applies to objects that are `solid` too.  Otherwise
+        `Level.create` raises for these.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     layers, tiles, objects : mapping
@@ -168,8 +155,8 @@ def load(
     root : str or Path
         The folder in or below which every file lies that is opened, even after symbolic links:
         tilesets and templates, which must be regular files.  By default the working folder if the
-        map lies in it.  Otherwise it is the nearest folder that has `.git`, `pyproject.toml` or
-        another mark of a project, or the folder four above the map's.  Pictures are not opened.
+        map lies in it.  Otherwise it is the nearest folder with the mark of a project, such as
+        `.git`, or the folder four above the map's.  Pictures are not opened.
     max_tiles : int
         How many tiles all layers and chunks may have together, with empty cells, and how many
         shapes all tiles.
@@ -193,14 +180,13 @@ def load(
     categories = checked_categories(categories)
     if not isinstance(max_tiles, int) or isinstance(max_tiles, bool):
         raise TypeError(f"max_tiles={max_tiles!r} must be a whole number")
-    given = (("layers", layers), ("tiles", tiles), ("objects", objects))
-    by_name = {name: ByName(name, properties) for name, properties in given}
+    by_name = ByName("layers", layers), ByName("tiles", tiles), ByName("objects", objects)
     files = LevelFiles(path, root)
     with refuse_damage(path, "map that Tiled"):
         parsed = read_map(files, max_tiles)
         place = (0.0, 0.0) if world is None else place_in_world(Path(world), parsed, y_down)
         frame = Frame(float(parsed.size[1] * parsed.tile_size[1]), place, y_down)
-        reader = _Reader(parsed, frame, merge, no_box, categories, by_name, max_tiles)
+        reader = _Reader(parsed, frame, merge, no_box, categories, *by_name, max_tiles)
         level = reader.read(path.name)
     if level.skipped and no_box == "warn":
         warnings.warn(
@@ -232,30 +218,32 @@ class _Shape(NamedTuple):
         return self.fault and f"has {self.called}, which {self.fault}"
 
 
+@dataclass
 class _Reader:
     """A reader that turns one parsed map into a level."""
 
-    def __init__(
-        self,
-        parsed: Map,
-        frame: Frame,
-        merge: bool,
-        no_box: str,
-        categories: Mapping[str, int],
-        by_name: Mapping[str, ByName],
-        max_tiles: int,
-    ) -> None:
-        self.parsed, self.frame, self.merge = parsed, frame, merge
-        self.no_box, self.categories, self.max_tiles = no_box, categories, max_tiles
-        self.layers_by, self.tiles_by, self.objects_by = by_name.values()
-        width, height = parsed.tile_size
-        self.cell = (float(width), float(height))
-        self.skipped: dict[Skipped, None] = {}
-        self.n_written = self.n_shapes = 0  # characters of kinds, and shapes of tile objects
-        self.find_named_tiles()
+    parsed: Map
+    frame: Frame
+    merge: bool
+    no_box: str
+    categories: Mapping[str, int]
+    layers_by: ByName
+    tiles_by: ByName
+    objects_by: ByName
+    max_tiles: int
+    skipped: dict[Skipped, None] = field(default_factory=dict)
+    n_written: int = 0  # characters of kinds
+    n_shapes: int = 0  # of tile objects
+
+    @property
+    def cell(self) -> Point:
+        """The size of a cell."""
+        width, height = self.parsed.tile_size
+        return float(width), float(height)
 
     def read(self, key: str) -> Level:
         """Return the level of the map."""
+        self.find_named_tiles()
         layers: list[TileLayer] = []
         objects: list[LevelObject] = []
         for layer, name, offset, stated in self.layers(self.parsed.raw):
