@@ -42,9 +42,9 @@ Chunk = tuple[int, int, int]
 class Part(NamedTuple):
     """A body that a tile makes in its cell.
 
-    Cells whose parts are equal merge.  `key` stands for type and properties.  `shape` is the part
-    of the cell that the body takes, as left, top, right and bottom in pixels from the cell's top
-    left corner; None for all of it.  Ramps do not merge.
+    Cells whose parts are equal merge, except ramps.  `key` has the type, and a text that stands for
+    the properties.  `shape` is the part of the cell that the body takes, as left, top, right and
+    bottom in pixels from the cell's top left corner; None for all of it.
     """
 
     key: tuple[str, str]
@@ -56,13 +56,13 @@ class Part(NamedTuple):
 class Kind:
     """A kind of tile in a layer: its type, its properties, and the bodies that it makes.
 
-    `traits` make the components for the properties.
+    `traits` has the properties of each body, and functions that make the components for them.
     """
 
     type: str = ""
     properties: Mapping[str, Any] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
-    traits: Mapping[Part, tuple[str, Mapping[str, Any], tuple[Factory, ...]]] = field(
+    traits: Mapping[Part, tuple[Mapping[str, Any], tuple[Factory, ...]]] = field(
         default_factory=dict
     )
 
@@ -73,8 +73,8 @@ def kind_of_body(
     """Return the kind of cells that are filled by a body, or raise a ValueError."""
     key = type, repr(sorted(properties.items()))
     part = Part(key, None, ramp_in(properties, owner))
-    traits = type, properties, traits_of(properties, owner, categories)
-    return Kind(type, properties, (part,), {part: traits})
+    traits = traits_of(properties, owner, categories)
+    return Kind(type, properties, (part,), {part: (properties, traits)})
 
 
 class Place(NamedTuple):
@@ -289,9 +289,9 @@ class Grid:
         half = ((right - left) / 2, (bottom - top) / 2)
         x, y = layer.corner
         centre = self.frame.to_world(x + left + half[0], y + top + half[1])
-        type_, properties, traits = kind.traits[part]
+        properties, traits = kind.traits[part]
         traits = turned(traits) if self.frame.y_down else traits
-        box = SolidBox(centre, half, type_, properties, traits)
+        box = SolidBox(centre, half, part.key[0], properties, traits)
         check_place(box)
         return box
 

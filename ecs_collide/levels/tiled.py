@@ -329,7 +329,7 @@ class _Reader:
         nothing = Kind(type_, ChainMap(own, stated))
         if is_off or not (boxes or body or is_solid(stated, owner)):
             return nothing
-        made: dict[Part, tuple[str, dict[str, Any], Any]] = {}
+        made: dict[Part, tuple[dict[str, Any], Any]] = {}
         try:
             for shape, ramp, own_type, more in boxes or [(None, None, type_, {})]:
                 properties = {**stated, **own, **more}
@@ -339,7 +339,7 @@ class _Reader:
                 key = own_type or type_, self.written(properties, owner)
                 part = Part(key, shape, ramp or ramp_in(properties, owner))
                 traits = traits_of(properties, owner, self.categories)
-                made[part] = key[0], properties, traits + _slope(ramp)
+                made[part] = properties, traits + _slope(ramp)
         except ValueError as error:
             if boxes or own.get("solid") or stated.get("solid"):
                 raise
@@ -350,7 +350,7 @@ class _Reader:
 
     def written(self, properties: Properties, owner: str) -> str:
         """Return a text that is the same for the same properties, and count its characters."""
-        text = _written(properties)
+        text = repr(sorted(properties.items()))
         self.n_written += len(text)
         if self.n_written > _LARGEST_KINDS:
             raise ValueError(
@@ -478,11 +478,6 @@ def _blocks(layer: Raw) -> list[Block]:
 def _type_of(thing: Raw) -> str:
     """Return the type of an object or a tile, which Tiled 1.9 calls its class."""
     return text_of(thing, "type", "class")
-
-
-def _written(properties: Properties) -> str:
-    """Return a text that is the same for the same properties."""
-    return repr(sorted(properties.items(), key=lambda item: item[0]))
 
 
 def _place(thing: Raw, called: str) -> tuple[float, float, float, float, float]:

@@ -647,6 +647,19 @@ def test_key_that_may_name_different_values_is_refused(two_layers: Path) -> None
     assert frictions(two_layers, {"Walls": {"friction": 1}})[:1] == [1]
 
 
+def test_values_of_one_name_and_different_properties_are_different_boxes(two_layers: Path) -> None:
+    project = json.loads(two_layers.read_text())
+    project["defs"]["layers"][0]["intGridValues"][0]["identifier"] = "ice"
+    two_layers.write_text(json.dumps(project))
+
+    level = ldtk.load(
+        two_layers, cells={"Walls.cold": {"sensor": True}, "Biomes": {"solid": False}}
+    )
+
+    found = [(box.type, box.half[0], "sensor" in box.properties) for box in level.solids]
+    assert found == [("ice", 5, False), ("ice", 5, True), ("3", 5, True)]
+
+
 @pytest.mark.parametrize("key", ["Wals", "Things", "Walls.lava", "Walls.", "1", "2", ""])
 def test_key_that_names_nothing_is_refused_with_the_names_that_exist(
     two_layers: Path, key: str
