@@ -55,7 +55,7 @@ from ecs_collide.levels.things import LevelObject, SolidBox
 from ecs_collide.levels.tiled_files import (
     SHAPES,
     Map,
-    Tileset,
+    MapTile,
     called_object,
     place_in_world,
     read_map,
@@ -295,7 +295,7 @@ class _Reader:
         by_name.of({*sheets, ""}, {})  # a tile without an entry has no type
         for first, tileset in tilesets.items() if by_name.given else ():
             for number, tile in tileset.tiles.items():
-                self.own_properties(first + number, number, tileset, tile)
+                self.own_properties(MapTile(first + number, tileset, number, tile))
         for key in by_name.given:
             sheet, _, place = str(key).rpartition(":")
             is_number = isinstance(key, int) and key >= min(tilesets, default=key + 1)
@@ -303,15 +303,13 @@ class _Reader:
                 by_name.of([key], {})
         by_name.refuse_unknown()
 
-    def own_properties(
-        self, number: int, number_in_tileset: int, tileset: Tileset, tile: Raw
-    ) -> dict[str, Any]:
+    def own_properties(self, tile: MapTile) -> dict[str, Any]:
         """Return the properties of a tile by its file and by the game."""
         # Versions before 1.1 could give them to the layer of its shapes.
-        own = {**properties_of(tile.get("objectgroup") or {}), **properties_of(tile)}
-        sheet = text_of(tileset.raw, "name")
-        exact = (number, f"{sheet}:{number_in_tileset}")
-        names = [_type_of(tile), *(name for name in exact if name in self.tiles_by.given)]
+        own = {**properties_of(tile.raw.get("objectgroup") or {}), **properties_of(tile.raw)}
+        sheet = text_of(tile.tileset.raw, "name")
+        exact = (tile.number, f"{sheet}:{tile.id}")
+        names = [_type_of(tile.raw), *(name for name in exact if name in self.tiles_by.given)]
         names += [sheet] if sheet else []
         return {**own, **self.tiles_by.of(names, own)}
 
@@ -319,13 +317,12 @@ class _Reader:
         """Return the kind of a tile in a layer.  In a layer that is not solid it is no body."""
         if not gid:
             return Kind()
-        number = tile_number(gid)
-        owner = f"tile {number} in layer {layer!r}"
-        n, tileset, tile = self.parsed.tile(gid, f"layer {layer!r}")
-        own, type_ = self.own_properties(number, n, tileset, tile), _type_of(tile)
+        tile = self.parsed.tile(gid, f"layer {layer!r}")
+        owner = f"tile {tile.number} in layer {layer!r}"
+        own, type_ = self.own_properties(tile), _type_of(tile.raw)
         body = is_solid(own, owner)
         is_off = body is False or stated.get("solid") is False
-        boxes = [] if is_off else list(self.boxes_of(tileset, tile, gid, owner))
+        boxes = [] if is_off else list(self.boxes_of(tile, gid, owner))
         nothing = Kind(type_, ChainMap(own, stated))
         if is_off or not (boxes or body or is_solid(stated, owner)):
             return nothing
@@ -361,19 +358,18 @@ class _Reader:
         return text
 
     def boxes_of(
-        self, tileset: Tileset, tile: Raw, gid: int, owner: str
+        self, tile: MapTile, gid: int, owner: str
     ) -> Iterator[tuple[Any, Ramp | None, str, Properties]]:
         """Yield the bodies that the tile collision editor gives a tile.
 
         Each has a box in its cell, or None if it fills that, a ramp or None, type and properties.
         """
-        shapes = list(self.shapes_of(tileset, tile, owner))
+        shapes = list(self.shapes_of(tile, owner))
         if not shapes:
             return
         wide, high = self.cell
-        size = tileset.size_of(tile)
-        is_scaled = text_of(tileset.raw, "tilerendersize") == "grid"
-        drawing = tileset.drawing(tile, self.cell if is_scaled else size, gid)
+        is_scaled = text_of(tile.tileset.raw, "tilerendersize") == "grid"
+        drawing = tile.drawing(self.cell if is_scaled else tile.size, gid)
         up = high - drawing.drawn[1]  # tiles stand on the lower side of their cell
         for shape in shapes:
             if shape.fault:
@@ -384,16 +380,17 @@ class _Reader:
             is_full = box == (0, 0, wide, high) and ramp is None
             yield None if is_full else box, ramp, shape.type, shape.properties
 
-    def shapes_of(self, tileset: Tileset, tile: Raw, owner: str) -> Iterator[_Shape]:
+    def shapes_of(self, tile: MapTile, owner: str) -> Iterator[_Shape]:
         """Yield the shapes that the tile collision editor gives a tile, if they may be bodies."""
-        for stated in (tile.get("objectgroup") or {}).get("objects") or ():
-            thing = {**self.parsed.whole(stated, tileset.folder), "gid": 0}  # it has no picture
+        sheet = tile.tileset
+        for stated in (tile.raw.get("objectgroup") or {}).get("objects") or ():
+            thing = {**self.parsed.whole(stated, sheet.folder), "gid": 0}  # it has no picture
             called = f"shape {called_object(thing).removeprefix('object ')} of {owner}"
             properties = properties_of(thing)
             if is_solid(properties, called) is not False:
                 shape, points = _outline(thing, called)
                 fault = _fault(shape, points, thing)
-                if text_of(tileset.raw.get("grid") or {}, "orientation") == "isometric":
+                if text_of(sheet.raw.get("grid") or {}, "orientation") == "isometric":
                     fault = "is drawn in the isometric grid of its tileset"
                 yield _Shape(points, _type_of(thing), properties, called, fault)
 
@@ -420,11 +417,11 @@ class _Reader:
         of_tile: dict[str, Any] = {}
         bodies: list[tuple[list[Point], str, Properties]] = []
         if shape == "tile":
-            n, tileset, tile = self.parsed.tile(thing["gid"], called)
-            number = tile_number(thing["gid"])
-            type_, of_tile = type_ or _type_of(tile), self.own_properties(number, n, tileset, tile)
-            shapes = list(self.shapes_of(tileset, tile, f"its tile {number}"))
-            points, *rings = _tile_outlines(thing, tileset, tile, shapes, called)
+            tile = self.parsed.tile(thing["gid"], called)
+            number, of_tile = tile.number, self.own_properties(tile)
+            type_ = type_ or _type_of(tile.raw)
+            shapes = list(self.shapes_of(tile, f"its tile {number}"))
+            points, *rings = _tile_outlines(thing, tile, shapes, called)
             self.n_shapes += len(shapes)
             so_far = f"{called}: with its tile the objects have {self.n_shapes} shapes"
             check_count(self.n_shapes, self.max_tiles, so_far)
@@ -491,17 +488,17 @@ def _place(thing: Raw, called: str) -> tuple[float, float, float, float, float]:
 
 
 def _tile_outlines(
-    thing: Raw, tileset: Tileset, tile: Raw, shapes: Iterable[_Shape], called: str
+    thing: Raw, tile: MapTile, shapes: Iterable[_Shape], called: str
 ) -> list[list[Point]]:
     """Return the outlines of the picture of a tile object, and of the shapes of its tile."""
     x, y, wide, high, degrees = _place(thing, called)
-    size = tileset.size_of(tile)
+    size = tile.size
     wide, high = wide or size[0], high or size[1]  # without a size it is as large as its picture
-    held = text_of(tileset.raw, "objectalignment")
+    held = text_of(tile.tileset.raw, "objectalignment")
     held = held if held not in ("", "unspecified") else "bottomleft"
     left = x - wide * (0.0 if "left" in held else 1.0 if "right" in held else 0.5)
     top = y - high * (0.0 if "top" in held else 1.0 if "bottom" in held else 0.5)
-    drawing = tileset.drawing(tile, (wide, high), thing["gid"])
+    drawing = tile.drawing((wide, high), thing["gid"])
     outlines = [corners_of(0.0, 0.0, *size), *(shape.points for shape in shapes)]
     return [
         turned([(left + dx, top + dy) for dx, dy in drawing.place(points)], (x, y), degrees)

@@ -12,7 +12,7 @@ from bisect import bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.frame import Point
@@ -70,22 +70,32 @@ class Tileset:
         stated = self.raw.get("tilecount")
         return max(stated if isinstance(stated, int) else 0, max(self.tiles, default=-1) + 1)
 
-    def size_of(self, tile: Raw) -> tuple[float, float]:
-        """Return the size of a tile's picture, in pixels."""
-        sizes = []
-        for name in ("width", "height"):
-            sides = (tile.get(name), tile.get(f"image{name}"), self.raw.get(f"tile{name}"))
-            sizes.append(next((side for side in sides if side), 1))
-        check_numbers("the picture of a tile", width=sizes[0], height=sizes[1])
-        return sizes[0], sizes[1]
 
-    def drawing(self, tile: Raw, drawn: Point, gid: int) -> Drawing:
-        """Return how a tile is drawn with a size."""
-        stated = self.raw.get("tileoffset") or {}
+class MapTile(NamedTuple):
+    """A tile by its number in the map, with its id and its entry in its tileset, maybe empty."""
+
+    number: int
+    tileset: Tileset
+    id: int
+    raw: Raw
+
+    @property
+    def size(self) -> Point:
+        """The size of its picture, in pixels."""
+        raw, of_all = self.raw, self.tileset.raw
+        wide = raw.get("width") or raw.get("imagewidth") or of_all.get("tilewidth") or 1
+        high = raw.get("height") or raw.get("imageheight") or of_all.get("tileheight") or 1
+        check_numbers("the picture of a tile", width=wide, height=high)
+        return wide, high
+
+    def drawing(self, drawn: Point, gid: int) -> Drawing:
+        """Return how it is drawn with a size, and flipped by the bits of a number."""
+        sheet = self.tileset.raw
+        stated = sheet.get("tileoffset") or {}
         offset = number_of(stated, "x"), number_of(stated, "y")
         check_numbers("the drawing offset of a tileset", x=offset[0], y=offset[1])
-        keeps_aspect = text_of(self.raw, "fillmode") == "preserve-aspect-fit"
-        return Drawing(self.size_of(tile), drawn, keeps_aspect, offset, gid)
+        keeps_aspect = text_of(sheet, "fillmode") == "preserve-aspect-fit"
+        return Drawing(self.size, drawn, keeps_aspect, offset, gid)
 
 
 @dataclass(slots=True)
@@ -107,8 +117,8 @@ class Map:
     _sheets: dict[Path, Tileset] = field(default_factory=dict)  # external tilesets
     _n_copied: int = 0  # bytes of templates
 
-    def tile(self, gid: Any, user: str) -> tuple[int, Tileset, Raw]:
-        """Return a tile's id, its tileset, and its entry there, which may be empty."""
+    def tile(self, gid: Any, user: str) -> MapTile:
+        """Return a tile by its number with the bits for flips; `user` is for errors."""
         if type(gid) is not int or not 0 <= gid < 2**32:
             raise ValueError(f"{user} has {gid!r} for a tile")
         number = gid & ~FLIPS
@@ -117,7 +127,8 @@ class Map:
             raise ValueError(f"{user} uses tile {number}, which is in none of the map's tilesets")
         first = self.firsts[place - 1]
         tileset = self.tilesets[first]
-        return number - first, tileset, tileset.tiles.get(number - first, {})
+        id_ = number - first
+        return MapTile(number, tileset, id_, tileset.tiles.get(id_, {}))
 
     def open(self, path: Path, kind: str) -> tuple[Raw, int]:
         """Return the content of a tileset or a template that was found, and its size in bytes."""
