@@ -387,9 +387,7 @@ class Tiling:
     @cached_property
     def types(self) -> list[str]:
         """The types of the boxes."""
-        kinds = dict.fromkeys(place[:3] for place in self.places)
-        sheets = (self.grid.sheet(Place(*kind, 0, 0, 1, 1)) for kind in kinds)
-        return sorted({part.key[0] for _, part in sheets})
+        return sorted({box.type for box in self.solids})
 
     @cached_property
     def digest(self) -> str:

@@ -118,9 +118,8 @@ def load(
     Projects of LDtk 0.4 and later are read.  Tile layers and auto-layers make no bodies; they are
     in `Level.map`, for the game to draw.
 
-    A project may come from a stranger.  It can open no file outside of `root`, and reading takes
-    time and memory in proportion to its files.  The two projects that were read last stay in
-    memory, so that their other levels need not parse them again.
+    A project may come from a stranger: it can open no file outside of `root`.  The two projects
+    that were read last stay in memory, so that their other levels need not parse them again.
 
     Parameters
     ----------
@@ -146,9 +145,8 @@ def load(
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path
-        The folder in or below which the level's own file lies, even after symbolic links.  The
-        default is that of `ecs_collide.levels.tiled.load`.  It must be a regular file.  Pictures
-        are not opened.
+        The folder in or below which the level's own file lies, as in
+        `ecs_collide.levels.tiled.load`.
     place : sequence of 2 floats
         Where the lower left corner of the level lies, or its upper left one if `y_down`.  By
         default its place in its LDtk world, which has the origin at its own such corner.  A level
@@ -162,9 +160,8 @@ def load(
         The project or the level's own file is missing.
     ValueError
         The file is not a project, or a part of it is damaged.  A file lies outside of `root`, or
-        is not a regular file.  There is no such level.  `cells` names a value or a property that
-        does not exist.  A property of a cell has an invalid value.  The message names the file or
-        the argument.
+        is not a regular file.  There is no such level, value or property; or a property of a cell
+        has an invalid value.
     TypeError
         `cells`, `categories` or `place` has a wrong type.
     """

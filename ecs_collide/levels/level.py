@@ -309,13 +309,11 @@ class Level:
         """Put the same tile into some cells, or clear them, in the current world.
 
         Only the boxes that have these cells, and their neighbours, are made again, with new
-        entities; bodies beside the others keep their contacts.  The new entities get what the table
-        of `create` has for the type.  The old ones are deleted, with what the game added to them.
-        Nothing is done about bodies in the way of a new tile.  `Space.query` finds them.
+        entities and the components of the table of `create`.  What the game added to the old ones
+        is deleted.  Nothing is done about bodies in the way of a new tile.
 
-        Before `create` or the first `stream` it only sets the numbers, from which these then make
-        the boxes.  Snapshots hold the change, and `tile_at` knows it.  `solids` and `map` stay as
-        the file has them.
+        Before `create` or the first `stream` it changes what these make.  Snapshots hold the
+        change.  `solids` and `map` stay as the file has them.
 
         Parameters
         ----------
@@ -330,11 +328,10 @@ class Level:
         Raises
         ------
         ValueError
-            There is no such layer, no such tile, or no such cell.  Or the boxes in the world are
-            from another version of the file; see `resume`.
+            There is no such layer, tile or cell.  Or the boxes in the world are from another
+            version of the file (see `resume`).
         Exception
-            Any exception of the table's classes and functions.  In all these cases nothing is
-            changed.
+            From the table's classes and functions.  In all these cases nothing is changed.
         """
         grid = self._tiling.grid
         n = layer_named(grid, layer)
@@ -356,9 +353,8 @@ class Level:
         Tiles are created and deleted in chunks, nearest first, instead of `create_solids`.
         Changed tiles stay as they are.  ``create(table, tiles=False)`` creates the objects.
 
-        Bodies with a `Velocity` wait where the level is not loaded.  They get `Disabled` when they
-        are within a cell of a chunk that has tiles and is not loaded, or would reach one within
-        1/30 s by their velocity.  When it is loaded, they go on.
+        Bodies with a `Velocity` get `Disabled` within a cell, or 1/30 s by their velocity, of a
+        chunk that has tiles and is not loaded.  When it is loaded, they go on.
 
         Parameters
         ----------
@@ -381,9 +377,9 @@ class Level:
         Raises
         ------
         ValueError
-            The world has all tiles of the level already, or chunks of another size; or `chunk` or
-            `at_most` is below 1.  A corner is not 2 numbers, or `min` is above `max`.  Or the boxes
-            in the world are from another version of the file; see `resume`.
+            The world has all tiles already, chunks of another size, or boxes from another version
+            of the file (see `resume`).  `chunk` or `at_most` is below 1.  A corner is not 2
+            numbers, or `min` is above `max`.
         """
         if chunk < 1 or at_most < 1:
             raise ValueError(f"stream(chunk={chunk!r}, at_most={at_most!r}) must be 1 or more")
@@ -441,9 +437,8 @@ class Level:
     def create_solids(self, *, offset: Sequence[float] = (0.0, 0.0)) -> list[int]:
         """Create an entity for each box of `solids`, with the components for its properties.
 
-        They are created in the current esper world and are `Fixed`: walls, whose components are
-        read once.  Use the returned ids to add components.  Remove `Fixed` from boxes that the
-        game moves or changes.  `offset` is as in `create`.
+        They are `Fixed`.  Remove it from boxes that the game moves or changes.  `offset` is as in
+        `create`.
         """
         copy = self._copy_at(self._from_home(_checked_offset(offset)))
         return [entity for _, entity in self._create(copy, {}, [*_planned(copy, {})], [])]
@@ -471,13 +466,12 @@ class Level:
             - None: no entity is made for this type.
 
             An entity gets the components of `LevelObject.components` too; the table's component
-            replaces one of the same type.
+            replaces one of the same type.  Tiles need no entry.  They are `Fixed`, unless the table
+            gives them `Velocity`, `Growth`, `Attached` or a response.
         unknown : "refuse" or "skip"
             Whether to raise or to skip an object whose type is not in the table.  An object
-            without a type, unless the table has `""`, is a plain body if its properties or its
-            layer's include `solid`, `one_way`, `sensor` or `carry`; otherwise it is ignored.
-            Tiles need no entry in the table.  They are `Fixed`, unless the table gives them
-            `Velocity`, `Growth`, `Attached` or a response.
+            without a type, unless the table has `""`, is a plain body if it is `solid`, and is
+            ignored otherwise.
         tiles : bool
             Whether to create the tiles too, or only the objects.
         offset : sequence of 2 floats
@@ -493,15 +487,13 @@ class Level:
         Raises
         ------
         ValueError
-            A type is not in the table, or a point should be a body and the table gives it no
-            `Extents`.  The table makes no component for an object that is not solid, which would be
-            an invisible wall.
+            A type is not in the table.  The table gives no `Extents` to an object that is no box,
+            or no component to one that is not solid, which would be an invisible wall.
         TypeError
-            An entry of the table is something else, such as a component; or a function of the
-            table returns something other than components, such as a class.
+            An entry of the table, or the result of its function, is something else.
         Exception
-            Any exception of the table's classes and functions, with a note that names the type
-            and the thing.  In all these cases no entity has been created.
+            From the table's classes and functions, with a note that names the type and the thing.
+            In all these cases no entity has been created.
         """
         if unknown not in ("refuse", "skip"):
             raise ValueError(f"unknown={unknown!r} must be 'refuse' or 'skip'")
@@ -600,11 +592,9 @@ class Level:
     def resume(self, table: Mapping[str, Entry] | None = None) -> None:
         """Take over the level that a restored snapshot has brought into the current world.
 
-        A snapshot holds the entities and the changed cells of a level, and no functions.  So a
-        program that restores one without a call of `create` gives the table here, for boxes that
-        changes make.  If the file has changed since, its tiles are made again from the new file,
-        with the changed cells that it still has, and their old entities are deleted.  Objects stay
-        as they were saved.
+        A snapshot holds no functions, so the table is given here, for boxes that changes make.  If
+        the file has changed since, its tiles are made again from the new file, with the changed
+        cells that it still has.  Objects stay as they were saved.
 
         Raises
         ------

@@ -268,21 +268,19 @@ def _unpack(map: Map, layer: Raw, n_tiles: int, max_tiles: int) -> int:
             x, y = number_of(part, "x"), number_of(part, "y")
             check_numbers(called, x=x, y=y)
             part |= {"x": int(x), "y": int(y)}
-    for block in blocks:
-        with refuse_part(called):
+        for block in blocks:
             width, height = whole_of(block, "width"), whole_of(block, "height")
-            block |= {"width": width, "height": height}
-        n_tiles += width * height
-        check_count(n_tiles, max_tiles, f"with {called} the map has {n_tiles} tiles")
-        with refuse_part(called):
+            n_tiles += width * height
+            check_count(n_tiles, max_tiles, f"{called}: with it the map has {n_tiles} tiles")
             data = numbers_of(block.get("data") or [], encoding, compression, width * height)
-        if data and len(data) != width * height:
-            found = "more" if len(data) > width * height else len(data)
-            raise ValueError(f"{called} is {width} x {height} tiles large and has {found}")
-        block["data"] = data = data or [0] * (width * height)
-        for gid in set(data) - {0}:
-            map.tile(gid, called)
-            map.largest = max(map.largest, gid & ~FLIPS)
+            if data and len(data) != width * height:
+                found = "more" if len(data) > width * height else len(data)
+                raise ValueError(f"{called} is {width} x {height} tiles large and has {found}")
+            data = data or [0] * (width * height)
+            block |= {"width": width, "height": height, "data": data}
+            for gid in set(data) - {0}:
+                map.tile(gid, called)
+                map.largest = max(map.largest, gid & ~FLIPS)
     layer |= {"encoding": "csv", "compression": ""}
     return n_tiles
 
@@ -311,10 +309,8 @@ def place_in_world(world: Path, map: Map, y_down: bool) -> tuple[float, float]:
             width, height = number_of(raw, "width"), number_of(raw, "height")
             if not (width and height):
                 other = parse(files.read(path), "map")
-                width, height = (
-                    whole_of(other, side) * whole_of(other, f"tile{side}")
-                    for side in ("width", "height")
-                )
+                width = whole_of(other, "width") * whole_of(other, "tilewidth")
+                height = whole_of(other, "height") * whole_of(other, "tileheight")
             check_numbers(f"its map {path.name}", x=x, y=y, width=width, height=height)
             places[path] = x, y, y + height
         if own not in places:
