@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import Any, NamedTuple
@@ -270,10 +270,6 @@ class Grid:
         wide, high = layer.cell
         x, y = self.frame.to_map(x, y)
         return (x - layer.corner[0]) / wide, (y - layer.corner[1]) / high
-
-    def moved(self, offset: tuple[float, float]) -> Grid:
-        """Return the same tiles elsewhere in the world."""
-        return replace(self, frame=self.frame.moved(offset)) if any(offset) else self
 
     def box(self, place: Place) -> SolidBox:
         """Return the box of a place."""

@@ -16,7 +16,7 @@ from __future__ import annotations
 import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import cache, lru_cache, partial
 from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -177,14 +177,14 @@ def load(
     project = _project(files)
     saved = _level_named(project.levels, level, file)
     asked = _by_value(cells, project.layers, file)
-    own_file = file
+    own_file, named = file, ""
     with refuse_damage(file, _PROJECT):
         raw = pickle.loads(saved.data)
-        name = raw.get("externalRelPath")
-        if name:
-            own_file = files.find(name, files.folder, "the level's own file")
-    with refuse_damage(own_file, _PROJECT, f" ({file} names it)" if name else ""):
-        if name:
+        if raw.get("externalRelPath"):
+            own_file = files.find(raw["externalRelPath"], files.folder, "the level's own file")
+            named = f" ({file} names it)"
+    with refuse_damage(own_file, _PROJECT, named):
+        if named:
             raw |= parse(files.read(own_file), "level")
         width, height = raw["pxWid"], raw["pxHei"]
         check_numbers("the level", width=width, height=height)
@@ -369,14 +369,15 @@ def _contents(
     for layer in reversed(raw["layerInstances"]):  # the file begins with the front layer
         name, uid = layer["__identifier"], layer.get("layerDefUid")
         where = f"layer {name!r}"
-        corner, grid = _corner_and_grid(layer, project, where)
+        definition = project.layers.get(uid, _LayerDef("", {}, (0, 0)))
+        corner, grid = _corner_and_grid(layer, definition.offset, where)
         rows = _rows(layer, where)
         if rows:
             if uid not in project.layers and any(map(any, rows)):
                 raise ValueError(
                     f"{where} is made after a layer {uid}, which the project does not define"
                 )
-            kind = _kinds(uid, project.layers, asked, categories, where)
+            kind = cache(partial(_kind, definition, uid, asked, categories, where))
             block = Block(0, 0, rows)
             layers.append(TileLayer(name, len(layers), corner, (grid, grid), [block], kind))
         for thing in _list(layer, "entityInstances"):
@@ -386,13 +387,11 @@ def _contents(
     return layers, objects
 
 
-def _corner_and_grid(layer: dict[str, Any], project: _Project, where: str) -> tuple[Point, float]:
+def _corner_and_grid(layer: dict[str, Any], offset: Point, where: str) -> tuple[Point, float]:
     """Return the upper left corner of a layer, in pixels, and the size of its cells."""
-    uid = layer.get("layerDefUid")
-    x, y = project.layers[uid].offset if uid in project.layers else (0, 0)
     # LDtk writes the sum since 0.5.
-    x = layer.get("__pxTotalOffsetX", x + layer.get("pxOffsetX", 0))
-    y = layer.get("__pxTotalOffsetY", y + layer.get("pxOffsetY", 0))
+    x = layer.get("__pxTotalOffsetX", offset[0] + layer.get("pxOffsetX", 0))
+    y = layer.get("__pxTotalOffsetY", offset[1] + layer.get("pxOffsetY", 0))
     grid = layer["__gridSize"]
     check_numbers(where, x=x, y=y, width=grid)
     return (float(x), float(y)), float(grid)
@@ -429,27 +428,22 @@ def _dense(some: list[dict[str, int]], n_cells: int, where: str) -> list[int]:
     return numbers
 
 
-def _kinds(
+def _kind(
+    layer: _LayerDef,
     uid: int,
-    layers: Mapping[int, _LayerDef],
     asked: Mapping[Value, Mapping[str, Any]],
     categories: Mapping[str, int],
     where: str,
-) -> Callable[[int], Kind]:
-    """Return a function that returns what a value is in a layer."""
-    names = {n: name for n, (name, _) in layers[uid].values.items()} if uid in layers else {}
-
-    @cache
-    def kind(number: int) -> Kind:
-        name = names.get(number) or str(number)
-        properties = dict(asked.get((uid, number), asked.get((uid, None), {})))
-        owner = f"cell {name!r} in {where}"
-        if is_solid(properties, owner) is False:
-            return Kind(name, properties)
-        properties.pop("solid", None)
-        return kind_of_body(name, properties, owner, categories)
-
-    return kind
+    number: int,
+) -> Kind:
+    """Return the kind of a value in a layer."""
+    name, _ = layer.values.get(number, (str(number), ""))
+    properties = dict(asked.get((uid, number), asked.get((uid, None), {})))
+    owner = f"cell {name!r} in {where}"
+    if is_solid(properties, owner) is False:
+        return Kind(name, properties)
+    properties.pop("solid", None)
+    return kind_of_body(name, properties, owner, categories)
 
 
 def _object(

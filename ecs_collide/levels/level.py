@@ -90,8 +90,8 @@ class _Copy:
     """A level at an offset: its grid, and what its file has, moved when it is first needed."""
 
     def __init__(self, offset: Point, tiling: Tiling, objects: tuple[LevelObject, ...]) -> None:
-        self.offset, self.grid = offset, tiling.grid.moved(offset)
-        self._tiling, self._objects = tiling, objects
+        self.offset, self._tiling, self._objects = offset, tiling, objects
+        self.grid = replace(tiling.grid, frame=tiling.grid.frame.moved(offset))
 
     @cached_property
     def solids(self) -> tuple[SolidBox, ...]:

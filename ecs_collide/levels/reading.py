@@ -10,9 +10,6 @@ from pathlib import Path
 from ecs_collide._kernel.constants import LARGEST
 from ecs_collide.levels.things import Thing
 
-NESTED = "its parts are nested too deep; some hundred levels can be read"
-"""The error text for a file that leads to a RecursionError."""
-
 
 class DamageError(ValueError):
     """An error in a file that its program cannot have saved."""
@@ -53,7 +50,7 @@ def refuse_part(called: str) -> Iterator[None]:
 
 def _stated(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return NESTED
+        return "its parts are nested too deep; some hundred levels can be read"
     return str(error) if type(error) in (ValueError, DamageError) else repr(error)
 
 
