@@ -362,7 +362,7 @@ class Tiling:
             yield from self.squares[sheet].near(column, row)
 
     def prepare(self) -> None:
-        """Make what finds tiles and boxes, so that the first change in a game does not."""
+        """Index tiles and boxes by their squares, so that the first change in a game is fast."""
         assert self.squares is not None
         for layer in self.grid.layers:
             layer.blocks_at(0, 0)
@@ -454,7 +454,7 @@ def cut(where: Rectangle, gone: Iterable[Cell], right: bool, down: bool) -> Iter
     """Yield rectangles for a rectangle without some of its cells.
 
     Whole rows above and below these cells stay together, then whole columns beside them, so that
-    the cost is linear in the area between these cells, not in that of the rectangle.
+    the cost is linear in the area between these cells, not in the area of the rectangle.
     """
     column, row, n_columns, n_rows = where
     gone = set(gone)

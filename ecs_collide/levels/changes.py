@@ -75,8 +75,8 @@ class Cells:
         The entities that are switched off until their chunks are loaded.
     """
 
-    # Recordings and comparisons skip names with two underscores: what follows from the others, and
-    # the boxes, which are entities.
+    # Recordings and comparisons skip names with two underscores: the boxes, which are entities, and
+    # all that follows from other attributes.
     __slots__ = (
         "__boxes", "__changed", "__data", "__gone", "__judged", "__near", "__runs", "changes",
         "chunks", "digest", "level", "made", "offset", "side", "types", "waiting",
@@ -98,7 +98,7 @@ class Cells:
         self.side, self.chunks = NONE, set()
         # The boxes of the file: the number and the entity of the first of a run, and how many.
         self.__runs: list[tuple[int, int, int]] = []
-        self.__gone: set[int] = set()  # the numbers of those that are no more
+        self.__gone: set[int] = set()  # the numbers of deleted boxes
         self.__boxes: dict[int, Place] = {}  # the other boxes, by entity
         # These in their squares, by sheet; None after a restore.
         self.__near: dict[Sheet, Squares] | None = {}
@@ -273,7 +273,7 @@ class Cells:
         return self.__data
 
     def set_bytes(self, data: bytes) -> None:
-        """Become as another component was when it was turned to bytes.
+        """Restore the whole component from the bytes of `to_bytes`.
 
         Raises
         ------
@@ -428,7 +428,7 @@ class Changes:
         ours = grid.layers[layer]
         ours.kind(number)  # raises for a number that no tileset has
         if not 0 <= number < 2**32:
-            raise ValueError(f"number={number!r} must be that of a tile, or 0 to clear the cell")
+            raise ValueError(f"number={number!r} must be of a tile, or 0 to clear the cell")
         places = list(dict.fromkeys(places))
         for cell in places:
             require_near(cell, "there is no")

@@ -41,7 +41,7 @@ _PROJECT = "project that LDtk"
 _LAYOUTS_WITH_PLACES = ("Free", "GridVania")  # in the others the levels are a row or a column
 _MOST_CELLS = 2**20  # of a layer whose file lists only the cells that have a value
 
-# What a key of `cells` may name, from the least to the most precise.
+# The meanings of a key of `cells`, from the least to the most precise.
 _MEANINGS = ("a layer", "a group", "a value", "a group of one layer", "a value of one layer")
 
 Value = tuple[int, int | None]
@@ -417,7 +417,7 @@ def _rows(layer: dict[str, Any], where: str) -> list[list[int]]:
 
 
 def _dense(some: list[dict[str, int]], n_cells: int, where: str) -> list[int]:
-    """Return the values of all cells; before LDtk 0.8 a file lists those that have one, from 0."""
+    """Return the values of all cells; before LDtk 0.8 a file lists only cells with a value."""
     if n_cells > _MOST_CELLS:
         raise ValueError(f"{where} has {n_cells} cells, more than {_MOST_CELLS}")
     numbers = [0] * n_cells

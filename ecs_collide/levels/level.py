@@ -58,7 +58,7 @@ class Tile(NamedTuple):
         Its number in the map, without the bits for flips; in LDtk the value of the cell.
     type : str
     properties : mapping
-        Its own, and those that its layer hands down.
+        Its own, and the properties that its layer hands down.
     centre : tuple of 2 floats
         Of its cell, in world units.
     """
@@ -87,7 +87,7 @@ class Skipped(NamedTuple):
 
 
 class _Copy:
-    """A level at an offset: its grid, and what its file has, moved when it is first needed."""
+    """A level at an offset: its grid, and its boxes and objects, moved when first needed."""
 
     def __init__(self, offset: Point, tiling: Tiling, objects: tuple[LevelObject, ...]) -> None:
         self.offset, self._tiling, self._objects = offset, tiling, objects
@@ -309,8 +309,8 @@ class Level:
         """Put the same tile into some cells, or clear them, in the current world.
 
         Only the boxes that have these cells, and their neighbours, are made again, with new
-        entities and the components of the table of `create`.  What the game added to the old ones
-        is deleted.  Nothing is done about bodies in the way of a new tile.
+        entities and the components of the table of `create`.  The old ones are deleted, with all
+        that the game added to them.  Nothing is done about bodies in the way of a new tile.
 
         Before `create` or the first `stream` it changes what these make.  Snapshots hold the
         change.  `solids` and `map` stay as the file has them.
@@ -348,7 +348,7 @@ class Level:
         chunk: int = 16,
         at_most: int = 1,
     ) -> int:
-        """Have bodies for the tiles in a region, and for no others: call it in each frame.
+        """Create the bodies of tiles in a region, and delete all others; called in each frame.
 
         Tiles are created and deleted in chunks, nearest first, instead of `create_solids`.
         Changed tiles stay as they are.  ``create(table, tiles=False)`` creates the objects.
@@ -538,7 +538,7 @@ class Level:
         tiles: list[tuple[int, list[object]]] | None,
         objects: list[tuple[Thing, list[object]]],
     ) -> list[tuple[SolidBox | LevelObject, int]]:
-        """Create what is planned: tiles by their numbers, and objects, with components."""
+        """Create planned entities: tiles by their numbers, and objects, with components."""
         digest = self._tiling.digest
         found = [
             cells
@@ -567,7 +567,7 @@ class Level:
         return pairs
 
     def unload(self, *, keep_changes: bool = False) -> None:
-        """Delete what the level has made in the current world: tiles and objects.
+        """Delete all entities of the level in the current world, of tiles and objects.
 
         It works after any changes, in handlers too, and deletes as `esper.delete_entity` does.
         Entities that the game has created stay, and bodies that wait for a chunk go on.  It does

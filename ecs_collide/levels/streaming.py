@@ -58,7 +58,7 @@ class Streaming:
     def update(self, regions: Sequence[Region], at_most: int) -> int:
         """Load the chunks of some regions, nearest first, and unload others.
 
-        Bodies outside of what is loaded are switched off, and on again when it is.
+        Bodies beside chunks that are not loaded are switched off, and later on again.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class Streaming:
     # -- bodies that wait --
 
     def hold_bodies(self) -> None:
-        """Switch off the bodies outside of what is loaded, and on those that waited for it."""
+        """Switch off the bodies beside missing chunks, and switch on others that have waited."""
         cells = self.cells
         missing = (self.of_map | self.of_changes) - cells.chunks
         frames = [self.frame(layer) for layer in self.layers]

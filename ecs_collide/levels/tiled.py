@@ -135,8 +135,8 @@ def load(
     merge : bool
         Join tiles of the same type and properties into few boxes; if false, each is a box.
     no_box : "warn", "skip" or "refuse"
-        What happens with shapes of tiles that are neither upright rectangles nor ramps.  They are
-        left out and listed in `Level.skipped`, with a warning or without one; or a ValueError is
+        For shapes of tiles that are neither upright rectangles nor ramps.  They are left out and
+        listed in `Level.skipped`, with a warning or without one; or a ValueError is
         raised.  With "skip" and "refuse" this applies to objects that are `solid` too.  Otherwise
         `Level.create` raises for these.
     categories : mapping

@@ -1,8 +1,8 @@
 """Parse the files of Tiled, XML and JSON of all its versions, into one form, and those of LDtk.
 
 The form is the one of Tiled's JSON: dicts and lists, with the names that Tiled documents.  Numbers
-and properties of XML get their types.  Only what bodies, objects and drawing need is taken from
-XML; a part that nothing here needs may be missing, new or odd.
+and properties of XML get their types.  Only parts that bodies, objects or drawing need are taken
+from XML; all others may be missing, new or odd.
 """
 
 from __future__ import annotations
@@ -149,7 +149,7 @@ def properties_of(raw: Raw) -> dict[str, Any]:
 
 
 def _value(kind: str | None, value: Any) -> Any:
-    """Return the value of a property of some type; what is no such value stays as it is."""
+    """Return the value of a property of some type; a value of another type stays as it is."""
     if kind == "list":
         items = value if isinstance(value, list) else []
         return [
