@@ -1008,7 +1008,7 @@ class Space(BoxQueries[Filter]):
         Returns
         -------
         bool, shape (nx, ny) or (nx, ny, nz)
-            True where the box would overlap a body, of a `Slope` its solid part.  It may touch
+            True where the box would overlap a body, or the solid part of a `Slope`.  It may touch
             (open).
 
         Raises
@@ -1115,7 +1115,7 @@ class Space(BoxQueries[Filter]):
         """Return the solid parts of the bodies that are slopes: places (n,), corners (n, 4, 2).
 
         For drawing.  The places are indices in `entities`, or if it is None in `Space.entities`.
-        A `Slope` that has no effect, or that no step has read yet, is not among them.
+        A `Slope` that has no effect, or that no step has read yet, is left out.
         """
         return self._inspection.slope_outlines(entities)
 
@@ -1455,9 +1455,9 @@ def plain_strides(
 
 
 def refuse_bodies(space: Space, system: object, wrong: Mapping[int, Wrong]) -> None:
-    """Skip bodies in the coming step, for a system that runs before it; replaces its last ones.
+    """Skip bodies in the coming step, for a system that runs before it.
 
-    `wrong` has the field of each entity that its report names.
+    `wrong` has the wrong field of each entity, for its report.  It replaces the system's last one.
     """
     space._registry.refusals[system] = wrong
 
@@ -1469,7 +1469,7 @@ def is_wrong_now(space: Space, entity: int) -> bool:
 
 
 def is_as_stepped(space: Space) -> bool:
-    """Return whether entities have been added, removed or given other components since a step."""
+    """Return whether no entity has come, gone or got other components since the step."""
     return space._registry.index.is_current(space.world)
 
 

@@ -258,8 +258,8 @@ class PairTable:
     def next_of(self, pair: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Return the pair after `pair` in the list of a body, or -1.
 
-        The order of the list depends on the trees, so nothing may depend on it: a loop looks for an
-        extreme, queues by a key, or does things of which none changes what another one asks.
+        The order of the list depends on the trees, so no result may depend on it.  A loop may find
+        an extreme, queue by a key, or do things that do not affect each other.
         """
         if not cython.compiled:
             at = self.at[pair]

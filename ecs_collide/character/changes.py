@@ -2,8 +2,8 @@
 
 A dash takes categories out of the mask of a `Filter`, and crouching makes a box lower.  The game
 may replace or remove the `Character` meanwhile, and take a snapshot in between.  So the record is a
-component of its own.  A new `Character` takes it over.  Without one, `CharacterSystem` puts all
-back.
+component of its own.  A new `Character` takes it over.  Without one, `CharacterSystem` takes the
+changes back.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _records(space: ec.Space) -> Sequence[tuple[int, Changes]]:
 
 
 def hand_over(space: ec.Space) -> None:
-    """Let new characters take over what earlier ones have changed, and put back the rest."""
+    """Hand the changes of removed characters to new ones, or take the changes back."""
     for entity, changes in _records(space):
         if changes.let_through == changes.standing_height == 0:
             continue

@@ -42,6 +42,7 @@ from ecs_collide.components.base import as_float, as_vector
 from ecs_collide.components.filters import Filter
 from ecs_collide.components.table import Bounds
 from ecs_collide.sync.fields import AMOUNT, LIMIT, SIGNED, NumberFields
+from ecs_collide.sync.quarantine import Wrong
 
 _WISH = "must be a number from -1 to 1 (in 3D, walk and across are a number each)"
 _BELOW_90 = Bounds(0.0, math.nextafter(90.0, 0.0), "must be below 90 degrees, and 0 or more")
@@ -458,13 +459,12 @@ class Character:
         """
         self._up = unpack(self, data)
 
-    def require_up(self, entity: int, dim: int) -> None:
-        """Raise ValueError if up is no axis of a space of `dim` axes."""
+    def find_wrong(self, dim: int) -> Wrong | None:
+        """Return the first field that is wrong in a space of `dim` axes, or None."""
         if abs(self._up) > dim:
-            raise ValueError(
-                f"entity {entity}: Character.up is {self.up}, which is no axis of a space of "
-                f"{dim}: (0, 1) or (0, -1)"
-            )
+            text = "must be an axis of a space of 2: (0, 1) or (0, -1)"
+            return Wrong("Character.up", self.up, text)
+        return FIELDS.find_wrong(self)
 
 
 def _number(name: str, value: float) -> float:

@@ -50,12 +50,7 @@ class CharacterSystem(VelocitySystem):
         """Write the velocities of all characters for the step that follows.
 
         The step skips and reports a character with a wish or an ability that is no number within
-        its bounds.
-
-        Raises
-        ------
-        ValueError
-            The up of a character is along z in 2D.
+        its bounds, and one whose up is along z in 2D.
         """
         dt = self.space.step_time.before_step(self, args, kwargs)
         hand_over(self.space)
@@ -86,7 +81,7 @@ class CharacterSystem(VelocitySystem):
         dim, up = self.space.dim, self.space.up
         places = []
         for n, (entity, (character, place, extents, velocity)) in enumerate(found):
-            error = FIELDS.find_wrong(character)
+            error = character.find_wrong(dim)
             at, half = sound_vector(place, dim), sound_vector(extents, dim)
             if error is not None:
                 wrong[entity] = error
@@ -99,7 +94,6 @@ class CharacterSystem(VelocitySystem):
         """Write the velocities of characters whose numbers are sound."""
         # A stride reads the velocities of other characters, which their strides may have written.
         for entity, components in found:
-            components[0].require_up(entity, self.space.dim)
             if esper.has_component(entity, ec.Disabled):  # a disabled character is paused
                 continue
             try:

@@ -429,9 +429,9 @@ def _quarantined(
 
 
 def _says(e: Examination, entity: int, report: Report) -> bool:
-    """Return whether a field still has the value of a report, which another part has refused.
+    """Return whether a field still has the value that another part has refused, with a report.
 
-    The path of the body leads too far, or it is a number of an extra, such as `Path.speed`.
+    Either the path of the body leads too far, or an extra refuses a number, such as `Path.speed`.
     """
     if report.field == OWNER:
         return False

@@ -107,8 +107,8 @@ class Squares:
     """Boxes by the squares of cells in which they lie.
 
     A box is in squares that are at least as large as it is, so in four at most.  Their sides are
-    `size`, and twice, four times, ... as much.  To find those near a cell takes one look for each
-    side that is used.
+    `size`, and twice, four times, ... as much.  A search near a cell reads one square for each side
+    in use.
     """
 
     def __init__(self, size: int) -> None:
@@ -202,7 +202,7 @@ class TileLayer:
         return len(rows[0]) if rows else 0, len(rows)
 
     def blocks_at(self, column: int, row: int) -> Sequence[Block]:
-        """Return the blocks near a cell: an infinite map has very many."""
+        """Return the blocks near a cell; an infinite map has very many blocks."""
         if not self._near:
             for block in self.blocks:
                 n_columns = max(map(len, block.rows), default=0)
@@ -362,7 +362,7 @@ class Tiling:
             yield from self.squares[sheet].near(column, row)
 
     def prepare(self) -> None:
-        """Index tiles and boxes by their squares, so that the first change in a game is fast."""
+        """Build the indices of tiles and boxes now, and not in the first change of a game."""
         assert self.squares is not None
         for layer in self.grid.layers:
             layer.blocks_at(0, 0)

@@ -273,7 +273,7 @@ class Cells:
         return self.__data
 
     def set_bytes(self, data: bytes) -> None:
-        """Restore the whole component from the bytes of `to_bytes`.
+        """Set the whole state from the bytes of `to_bytes`.
 
         Raises
         ------
@@ -310,7 +310,7 @@ class Cells:
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Cells:
-        """Return a component that was turned to bytes."""
+        """Return a component from the bytes of `to_bytes`."""
         cells = cls("")
         cells.set_bytes(data)
         return cells
@@ -420,7 +420,7 @@ class Changes:
                 continue
 
     def put(self, layer: int, places: Iterable[Cell], number: int) -> None:
-        """Set the tiles of some cells, and make the boxes that this touches again.
+        """Set the tiles of some cells, and make the boxes again that the change touches.
 
         If a function of the table raises, nothing is changed.
         """
@@ -513,7 +513,7 @@ class Changes:
     def _plan(
         self, layer: int, number: int, sheet: Sheet, gone: set[Cell], new: set[Cell]
     ) -> Iterator[Place]:
-        """Cut cells out of the boxes of a sheet, add others, join what fits; yield new boxes.
+        """Cut cells out of the boxes of a sheet, add others, join neighbours; yield new boxes.
 
         The old ones are doomed.
         """

@@ -1,4 +1,4 @@
-"""Make levels of grids: texts of a game, or the cells of an editor or a generator of its own."""
+"""Make levels of grids: texts, or the cells of a game's own editor or generator."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def from_grid(
         The rows from the top: texts, lists of symbols, or a 2D array of numpy.  A symbol is a
         character, a text or a whole number.  Short rows end with empty cells.
     size : float, or sequence of 2 floats
-        Of a cell, in world units: of a square, or its width and height.
+        The side of a square cell, or the width and height of a cell, in world units.
     kinds : mapping
         For each symbol the properties of its cells, as in ``{"#": {"solid": True}, "=": {"one_way":
         True}, "~": {}}``, or a text: the type of an object that fills the cell.  The properties
@@ -52,14 +52,14 @@ def from_grid(
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     key : str
-        The name of the level; by default one that follows from the cells and their properties.  A
-        game whose saves shall outlive changes of the grid gives one.
+        The name by which snapshots recognise the level.  By default it follows from the cells and
+        their properties.  Give one if saves must work with later versions of the grid.
 
     Returns
     -------
     Level
-        `set_cell` takes symbols too.  The number of a tile is its symbol if that is a number above
-        0, the code point of a character, and else one past these, in the order of `kinds`.
+        Its `set_cell` takes symbols too.  A symbol that is a number above 0 is the number of its
+        tile.  A character has its code point, and other symbols have numbers past all code points.
 
     Raises
     ------
@@ -67,7 +67,7 @@ def from_grid(
         A cell has a symbol that `kinds` does not have; a property does not exist or has an invalid
         value; `size` is not above 0; or an array does not have 2 dimensions.
     TypeError
-        `rows` is one text, or a row, a symbol, `kinds` or `categories` is something else.
+        `rows` is one text, or a row, a symbol, `kinds` or `categories` has a wrong type.
 
     Examples
     --------

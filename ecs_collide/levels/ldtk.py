@@ -6,7 +6,7 @@
 
 The result is a `Level`, as from `ecs_collide.levels.tiled`.  Its y grows upwards, one unit a pixel.
 The levels of a world lie where LDtk shows them.  Their objects have the type and the fields of
-LDtk's entities, and their name is the `iid`, so that references lead to them.
+LDtk's entities.  The name of an object is the `iid`, so `Level.named` follows a reference.
 
 A project is parsed once, however many of its levels are loaded.
 """
@@ -138,7 +138,7 @@ def load(
         - the name of a value, or its number if it has no name, in all layers,
         - a layer and one of its groups, or of its values: ``"Walls.platform"``.
 
-        If several keys name a value, the most precise one counts alone.  The name of the value
+        If several keys name a value, only the most precise one counts.  The name of the value
         is the type of the box.
     merge : bool
         Join cells of the same value into few boxes; if false, each is a box.
@@ -148,9 +148,9 @@ def load(
         The folder in or below which the level's own file lies, as in
         `ecs_collide.levels.tiled.load`.
     place : sequence of 2 floats
-        Where the lower left corner of the level lies, or its upper left one if `y_down`.  By
-        default its place in its LDtk world, which has the origin at its own such corner.  A level
-        of a linear layout has no place there, and lies at the origin.
+        The point of the lower left corner of the level, or of its upper left one if `y_down`.  By
+        default the level lies as in its LDtk world, whose origin is the same corner of the world.
+        A level of a linear layout has no place there, and lies at the origin.
     y_down : bool
         Whether y grows downwards in the game too, as on a screen.
 

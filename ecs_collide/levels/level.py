@@ -1,7 +1,7 @@
-"""Levels, whichever editor has saved them: boxes of tiles, objects, and entities made of them.
+"""Levels of any editor: boxes of tiles, objects, and the entities that are made of them.
 
-A level counts upwards from its bottom-left corner, one unit a pixel, or downwards from its top-left
-corner if it was loaded with `y_down`.
+Points count upwards from the bottom-left corner of a level, one unit a pixel.  In a level that was
+loaded with `y_down` they count downwards from its top-left corner.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ class Tile(NamedTuple):
         Its number in the map, without the bits for flips; in LDtk the value of the cell.
     type : str
     properties : mapping
-        Its own, and the properties that its layer hands down.
+        The tile's own, and those that its layer hands down.
     centre : tuple of 2 floats
-        Of its cell, in world units.
+        The centre of its cell, in world units.
     """
 
     layer: str
@@ -73,7 +73,7 @@ class Tile(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A body that was left out, mostly as no box: a sentence, and the points of its outline.
+    """A body that was left out, mostly because it is no box: the reason, and its outline.
 
     The points of an object are in world units.  Those of a tile's shape are in pixels from the top
     left corner of the tile, downwards.  An ellipse has the corners of the rectangle around it.
@@ -87,7 +87,7 @@ class Skipped(NamedTuple):
 
 
 class _Copy:
-    """A level at an offset: its grid, and its boxes and objects, moved when first needed."""
+    """A level at an offset: its grid, boxes and objects, moved when they are first needed."""
 
     def __init__(self, offset: Point, tiling: Tiling, objects: tuple[LevelObject, ...]) -> None:
         self.offset, self._tiling, self._objects = offset, tiling, objects
@@ -123,13 +123,13 @@ class Level:
     skipped : tuple of Skipped
         The shapes of tiles, and the solid objects, that make no body because they are no boxes.
     key : str
-        Its file, and its name in an LDtk project: tells levels of one world apart.
+        The name by which snapshots recognise the level: the name of its file, in LDtk followed by
+        the name of the level, or the `key` of `from_grid`.
 
     Notes
     -----
-    All points of a level, except those of `skipped` and `map`, count from the place where it lies
-    in the current world.  That is the one that its file gives, plus the `offset` with which it was
-    created there.
+    All points of a level, except those of `skipped` and `map`, count from the place of the level in
+    the current world: the place that its file gives, plus the `offset` of `create`.
     """
 
     size: tuple[float, float]
@@ -152,7 +152,7 @@ class Level:
         """Return the same level at another place: each of its points is moved by `offset`.
 
         Copies at different offsets exist in a world beside each other.  Each has its own changes.
-        An offset from a level that is the result of `at` counts from there.
+        If `at` has returned this level, `offset` counts from the place of this level.
 
         Raises
         ------
@@ -214,7 +214,7 @@ class Level:
 
     @property
     def bounds(self) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The lower and the upper corner of the map and all that is in it, as a camera needs it."""
+        """The lower and the upper corner of the map with all of its contents, for a camera."""
         here = self._here
         corners: list[Point] = [here.grid.frame.to_world(0.0, 0.0)]
         corners.append(here.grid.frame.to_world(*self.size))
@@ -227,7 +227,7 @@ class Level:
         return (min(xs), min(ys)), (max(xs), max(ys))
 
     def of_type(self, type: str) -> list[LevelObject]:
-        """Return the objects of a type, in the order of the file; maybe none."""
+        """Return the objects of a type, in the order of the file."""
         return [thing for thing in self.objects if thing.type == type]
 
     def named(self, name: str) -> LevelObject:
@@ -245,7 +245,7 @@ class Level:
         return found[0]
 
     def to_world(self, x: float, y: float) -> tuple[float, float]:
-        """Return the world point of a point given in the map's pixels, downwards."""
+        """Return the point of the world at a pixel of the map, counted downwards."""
         return self._here.grid.frame.to_world(x, y)
 
     def to_cell(self, x: float, y: float, layer: str | None = None) -> tuple[int, int]:
@@ -263,9 +263,8 @@ class Level:
     def tile_at(self, where: int | Sequence[float], layer: str | None = None) -> Tile | None:
         """Return the tile at a point of the world, or at the `Position` of an entity, or None.
 
-        The topmost layer with a tile there counts, with bodies or without.  A point on the border
-        of a cell, such as the contact point of a collision, is in the tile on either side, if only
-        one is there.
+        The topmost layer with a tile there counts, with bodies or without.  On the border between
+        a tile and an empty cell, such as at the contact point of a collision, it is the tile.
 
         Parameters
         ----------
@@ -321,7 +320,8 @@ class Level:
             Columns and rows, as from `to_cell` and in `Tile`.  Cells outside of the map may be
             cleared, and get tiles only if the map is infinite.
         number : int or str
-            Of the tile, as in `Tile`, or its symbol in a level of `from_grid`; 0 clears the cells.
+            The number of the tile, as in `Tile`, or its symbol in a level of `from_grid`; 0 clears
+            the cells.
         layer : str
             The name of a tile layer; optional if there is only one.
 
@@ -348,10 +348,10 @@ class Level:
         chunk: int = 16,
         at_most: int = 1,
     ) -> int:
-        """Create the bodies of tiles in a region, and delete all others; called in each frame.
+        """Create the tiles in a region and delete all others, some in each frame.
 
-        Tiles are created and deleted in chunks, nearest first, instead of `create_solids`.
-        Changed tiles stay as they are.  ``create(table, tiles=False)`` creates the objects.
+        Call it in each frame, instead of `create_solids`.  Tiles come and go in chunks, nearest
+        first.  Changed tiles stay changed.  ``create(table, tiles=False)`` creates the objects.
 
         Bodies with a `Velocity` get `Disabled` within a cell, or 1/30 s by their velocity, of a
         chunk that has tiles and is not loaded.  When it is loaded, they go on.
@@ -363,9 +363,9 @@ class Level:
         table : mapping, optional
             As in `create`, for the types of tiles; by default the last one that was given.
         regions : iterable of (min, max)
-            Instead of these corners, those of several regions, such as of a split screen.
+            Instead of `min` and `max`, the corners of several regions, such as for a split screen.
         chunk : int
-            The sides of a chunk, in cells.
+            The side of a chunk, in cells.
         at_most : int
             How many chunks one call creates and deletes.
 
@@ -475,8 +475,8 @@ class Level:
         tiles : bool
             Whether to create the tiles too, or only the objects.
         offset : sequence of 2 floats
-            How far from its place in the file the level lies, for each of its points.  Its other
-            methods count from there in this world too, until it is created elsewhere.  See `at`.
+            How far the level lies from the place that its file gives.  In this world its other
+            methods count from the new place too, until it is created elsewhere.  See `at`.
 
         Returns
         -------
@@ -538,7 +538,7 @@ class Level:
         tiles: list[tuple[int, list[object]]] | None,
         objects: list[tuple[Thing, list[object]]],
     ) -> list[tuple[SolidBox | LevelObject, int]]:
-        """Create planned entities: tiles by their numbers, and objects, with components."""
+        """Create the planned tiles, by their numbers, and the planned objects."""
         digest = self._tiling.digest
         found = [
             cells
@@ -567,17 +567,17 @@ class Level:
         return pairs
 
     def unload(self, *, keep_changes: bool = False) -> None:
-        """Delete all entities of the level in the current world, of tiles and objects.
+        """Delete the entities of the level in the current world: tiles and objects.
 
-        It works after any changes, in handlers too, and deletes as `esper.delete_entity` does.
-        Entities that the game has created stay, and bodies that wait for a chunk go on.  It does
-        nothing if the world has none of the level.
+        This works after any changes, in handlers too, and deletes as `esper.delete_entity` does.
+        Entities that the game has created stay, and bodies that wait for a chunk move again.  If
+        the world has nothing of the level, nothing happens.
 
         Parameters
         ----------
         keep_changes : bool
-            Whether the next `create` or `stream` in this world makes the tiles as they are now, and
-            not as in the file.
+            Whether the next `create` or `stream` in this world makes the tiles as they are now,
+            instead of as in the file.
         """
         offset, last = self._find()
         for cells in self._states():
@@ -590,7 +590,7 @@ class Level:
                     delete_cells(cells)
 
     def resume(self, table: Mapping[str, Entry] | None = None) -> None:
-        """Take over the level that a restored snapshot has brought into the current world.
+        """Continue with a level that a restored snapshot has brought into the current world.
 
         A snapshot holds no functions, so the table is given here, for boxes that changes make.  If
         the file has changed since, its tiles are made again from the new file, with the changed

@@ -1,8 +1,8 @@
 """Tiles that have bodies only in some regions of a level, chunk by chunk.
 
-A chunk is a square of cells.  Only chunks with tiles are counted, so the cost follows the map and
-not the region that is asked for.  Bodies wait before chunks that are not loaded, because they would
-fall through floors that are not there yet.
+A chunk is a square of cells.  Only chunks with tiles are counted, so the cost depends on the map
+and not on the size of the region.  Bodies wait before chunks that are not loaded, because they
+would fall through floors that are not there yet.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ class Streaming:
     def update(self, regions: Sequence[Region], at_most: int) -> int:
         """Load the chunks of some regions, nearest first, and unload others.
 
-        Bodies beside chunks that are not loaded are switched off, and later on again.
+        Bodies outside of the loaded chunks are switched off until their chunks are loaded.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class Streaming:
     # -- bodies that wait --
 
     def hold_bodies(self) -> None:
-        """Switch off the bodies beside missing chunks, and switch on others that have waited."""
+        """Switch off the bodies outside of the loaded chunks, and switch on those that waited."""
         cells = self.cells
         missing = (self.of_map | self.of_changes) - cells.chunks
         frames = [self.frame(layer) for layer in self.layers]

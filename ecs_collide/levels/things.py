@@ -69,19 +69,19 @@ class LevelObject:
     Attributes
     ----------
     id : int
-        The editor's number for the object.  Only the objects for several shapes of one tile share
-        theirs; the first of them has the name.
+        The editor's number for the object.  Objects for several shapes of one tile share a number,
+        and only the first of these has the name.
     name, type : str
         As written in the editor; empty if nothing is written there.  A tile object
         without a type has the type of its tile.  (Tiled 1.9 calls it *class*.)
     layer : str
         The name of its layer.
     centre, half : tuple of 2 floats
-        Of the box around it, in world units.  Points have half sizes of zero, and lines too, which
-        lie at their first point.  A tile that has a shape in Tiled's tile collision editor has the
+        Of the box around it, in world units.  Points and lines have half sizes of zero, and a line
+        lies at its first point.  A tile that has a shape in Tiled's tile collision editor has the
         box of that shape.
     properties : mapping
-        Custom properties by name; the object's own precede the properties of its tile.
+        Custom properties by name; the object's own override the properties of its tile.
     tile : int
         The tile's number in the map (see `tile_number`), 0 if it is no tile.
     traits : tuple of callables

@@ -142,11 +142,11 @@ def load(
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     layers, tiles, objects : mapping
-        Properties of the table above by name, which precede those of the file:
+        Properties of the table above by name, which override those of the file:
         ``layers={"Walls": {"solid": True}}``.  The names are those of layers and groups; types of
         tiles, names of tilesets, "tileset:id" as Tiled shows the id, or numbers as in `Tile`; and
-        types or names of objects.  A pair ``("kind", "stone")`` stands for all that have another
-        property with this value.
+        types or names of objects.  A pair ``("kind", "stone")`` stands for everything whose
+        property `kind` is `stone`.
     world : str or Path
         A `.world` file of Tiled that has the map.  The level then lies at its place in the world,
         counted from the world's lower left corner.
@@ -169,8 +169,8 @@ def load(
         The file is not a map, or a part of it is damaged.  A file that it names lies outside of
         `root`, or is not a regular file.  Layers have more tiles than `max_tiles` or than they
         declare.  XML defines entities.  The map is not orthogonal.  It uses a tile that no tileset
-        has.  A property of a body has an invalid value.  An argument names what the map does not
-        have.  The message names the file, and the layer and the object if one of them is at fault.
+        has.  A property of a body has an invalid value.  An argument has a name that is not in the
+        map.  The message names the file, and the layer and the object if one of them is at fault.
     TypeError
         An argument has the wrong type.
     """

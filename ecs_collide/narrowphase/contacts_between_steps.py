@@ -287,7 +287,7 @@ class Contacts:
     pressed_in: cython.longlong[::1]  # by row: `n_calls` of the last call that found it pressed
     n_calls: cython.longlong  # of `find_pressed`
     n_forgotten: cython.longlong  # bodies, in all calls of `forget`
-    places: cython.longlong[::1]  # by row: the number of a body among these; a later one is less
+    places: cython.longlong[::1]  # by row: the number of a body among these, in each call backwards
 
     def __init__(self, bodies: Bodies, event_buffer: EventBuffer):
         self.bodies = bodies

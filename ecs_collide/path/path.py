@@ -37,7 +37,7 @@ Vector3 = tuple[float, float, float]
 MODES = ("back", "loop", "once")
 EASES = ("linear", "smooth")
 _HEAD = struct.Struct("<4Bbd4dqI")
-ROUNDING = 2.0**-40  # of a leg: how far from its ends a path may be that was turned round on it
+ROUNDING = 2.0**-40  # of a leg: a path that was turned round on it may be this far past its ends
 
 
 class Path:
@@ -280,7 +280,7 @@ class Path:
         Raises
         ------
         ValueError
-            They are no such bytes, or have numbers that `Path` refuses.  Nothing is changed.
+            The bytes are damaged, or have numbers that `Path` refuses.  Nothing is changed.
         """
         Path.from_bytes(data)
         self.restore(data)
@@ -325,7 +325,7 @@ class Path:
             setattr(self, name, getattr(known, name))
 
     def _require_on_it(self) -> None:
-        """Raise ValueError if it is at no place to which it can have come."""
+        """Raise ValueError if no run leads the path to its present place."""
         n, coming = len(self._points), self._last + self._heading
         if abs(self._heading) != 1 or not 0 <= self._last < n:
             raise ValueError(f"there is no way from point {self._last} of {n}")

@@ -6,7 +6,7 @@ the restitution decides, and a part along the line, which the rule of the body d
 stays on the slope, gravity acts on it only along the line to the end of the step.
 
 A body between a slope and another body that gives no way, such as in a valley, must satisfy both
-contacts at once: resolved one after the other, the two would take turns forever.  If it rests
+contacts at once.  Resolved one after the other, the two would take turns forever.  If it rests
 there, it is an anchor to the bodies above it.  If the slope meets the body for the third time in an
 instant, because bodies that have merged with it bring it back, `SlopeGroups` turns all of them.
 
@@ -30,7 +30,7 @@ from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.slope_groups import SlopeGroups
 
-PARALLEL = 2.0**-20  # one less the squared cosine of two normals: below, they cannot be told apart
+PARALLEL = 2.0**-20  # least 1 - cosine**2 of two normals that are not parallel
 SERIES: cython.longlong = 2  # repetitions after which all slopes of the instant resolve as one
 MAX_FACES = 32  # searches for a face that a body between slopes and walls closes with
 
@@ -190,7 +190,7 @@ class SlopeResponse:
 
     @may_raise
     def release_turned(self) -> cython.void:
-        """Let gravity alone pull at the bodies that turn at this instant, and at their partners.
+        """Leave the bodies that turn at this instant, and their partners, to gravity alone.
 
         On a slope they may have shared their weights since they met in this step.
         """
@@ -211,10 +211,10 @@ class SlopeResponse:
 
     @may_raise
     def _release(self, i: cython.Py_ssize_t) -> cython.void:
-        """Let gravity alone pull at a body, and at its lasting clusters, on axes with a shared pull.
+        """Leave a body, and its lasting clusters, to gravity alone on axes with a shared pull.
 
-        On other axes its clusters keep their paths.  So a release changes no other answer of
-        `is_shared` than those of the released cluster, and the order of releases decides nothing.
+        On other axes its clusters keep their paths.  So a release changes `is_shared` only for the
+        released cluster, and the order of releases decides nothing.
         """
         k: cython.int
 
@@ -285,7 +285,7 @@ class SlopeResponse:
         return sqrt(total)
 
     def _fit_between(self, p: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.bint:
-        """Find the nearest velocity on the slope that closes with no other face that the body touches.
+        """Find the nearest velocity on the slope that closes with no other touched face.
 
         Only faces of bodies that give no way count.  Returns False if there is no such velocity.
         """
@@ -363,7 +363,7 @@ class SlopeResponse:
         return (path - self.faces[TRIED, SPEED + c.axis]) * self.faces[TRIED, c.axis] < 0.0
 
     def _closing(self, n: cython.int) -> cython.double:
-        """Return how fast the path closes with a face, or 0 if by no more than rounding."""
+        """Return the speed at which the path closes with a face, or 0 if it is only rounding."""
         k: cython.int
         away: cython.double = 0.0
         sizes: cython.double = 0.0

@@ -1,7 +1,7 @@
 """The types of components that snapshots hold beside those of the core, by name.
 
 They are the types of the game, and those of the library's extras.  A name in a snapshot is searched
-only among these, so bytes from a stranger import nothing but a module of `EXTRAS`.
+only among these, so bytes from a stranger import only modules of `EXTRAS`.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ EXTRAS = {
 """The modules of the library's component types that the core does not import, by name in snapshots.
 
 The names differ from the bare names of classes, because a game may have a `Zone` too.  A module is
-imported when a snapshot names its type.  Each type is a dataclass of numbers, with a method
-`require_possible` if there are numbers that no run gives; or an empty class; or has `to_bytes`,
-`from_bytes` and `set_bytes`.  Where it has `restored` and `restore` too, snapshots use
-these, which take also numbers that a game may have set and a step reports.
+imported when a snapshot names its type.  There are three forms of types: empty classes; dataclasses
+of numbers, where `require_possible` refuses numbers that no run gives; and classes with `to_bytes`,
+`from_bytes` and `set_bytes`.  If a class has `restored` and `restore` too, snapshots use these,
+which also take wrong numbers that a game has set, for the next step to report.
 """
 
 T = TypeVar("T", "Own", Plain)

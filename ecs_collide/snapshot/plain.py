@@ -143,7 +143,7 @@ class Plain:
         return field.default
 
     def _call(self, given: Mapping[str, Any]) -> Any:
-        """Return what the class makes of the given fields that it takes."""
+        """Return a new component from the given fields that the class takes."""
         return self.kind(**{name: given[name] for name in given if self._declared[name].init})
 
     def keeps(self, now: Sequence[Any], values: Sequence[Any]) -> bool:

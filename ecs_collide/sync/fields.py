@@ -1,8 +1,8 @@
 """Check the numbers that a system reads before the step, of bodies and of its own components.
 
-The step checks what it reads; what runs before it must not compute with a number that it has not
-checked.  A component of an extra, such as `Path`, declares its numbers as `NumberFields`.  A body
-in which one is wrong is refused, and the step skips it as a body with a wrong `Velocity`.
+The step checks the numbers that it reads.  A system that runs before the step must check the
+numbers that it computes with.  A component of an extra, such as `Path`, declares its numbers as
+`NumberFields`.  If a number of a body is wrong, the system refuses the body and the step skips it.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def sound_vector(component: Any, dim: int) -> Vector3 | None:
 
 
 def write_vector(component: Any, now: Sequence[float], dim: int) -> None:
-    """Write x, y and in 3D z if they differ; not if one is not finite, as in a step far too long."""
+    """Write x, y and in 3D z if they differ, unless one is not finite, as in a far too long step."""
     x, y, z = now
     if not x - x == y - y == z - z == 0.0:
         return

@@ -393,7 +393,7 @@ class BodyRegistry:
         self.disturb([row for row in new if c.asleep[row]])
         c.quarantined[rows] = Exclusion.INVALID
         self.index.skip(new, EndReason.QUARANTINED)
-        # What the reader has found about those that it took for bodies that are back.
+        # The reader has taken refused bodies for bodies that are back, so it found too much.
         for found in (reader.touched_rows, reader.examined, reader.to_place):
             found[:] = [row for row in found if row not in self._refused]
         for row in self._refused:  # fixed ones too are compared with their components again
