@@ -7,15 +7,17 @@ corner of their layer.
 from __future__ import annotations
 
 import hashlib
+from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
+from math import inf
 from typing import Any, NamedTuple
 
 from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.outlines import Ramp
-from ecs_collide.levels.properties import Factory
-from ecs_collide.levels.reading import check_place
+from ecs_collide.levels.properties import Factory, ramp_in, traits_of
+from ecs_collide.levels.reading import check_count, check_place
 from ecs_collide.levels.things import SolidBox, turned
 
 FURTHEST = 2**40
@@ -40,9 +42,9 @@ Chunk = tuple[int, int, int]
 class Part(NamedTuple):
     """A body that a tile makes in its cell.
 
-    Cells whose parts are equal merge.  `key` stands for type and properties.  `shape` is the part
-    of the cell that the body takes, as left, top, right and bottom in pixels from the cell's top
-    left corner; None for all of it.  Ramps do not merge.
+    Cells whose parts are equal merge, except ramps.  `key` has the type, and a text that stands for
+    the properties.  `shape` is the part of the cell that the body takes, as left, top, right and
+    bottom in pixels from the cell's top left corner; None for all of it.
     """
 
     key: tuple[str, str]
@@ -54,15 +56,25 @@ class Part(NamedTuple):
 class Kind:
     """A kind of tile in a layer: its type, its properties, and the bodies that it makes.
 
-    `traits` make the components for the properties.
+    `traits` has the properties of each body, and functions that make the components for them.
     """
 
     type: str = ""
     properties: Mapping[str, Any] = field(default_factory=dict)
     parts: tuple[Part, ...] = ()
-    traits: Mapping[Part, tuple[str, Mapping[str, Any], tuple[Factory, ...]]] = field(
+    traits: Mapping[Part, tuple[Mapping[str, Any], tuple[Factory, ...]]] = field(
         default_factory=dict
     )
+
+
+def kind_of_body(
+    type: str, properties: Mapping[str, Any], owner: str, categories: Mapping[str, int]
+) -> Kind:
+    """Return the kind of cells that are filled by a body, or raise a ValueError."""
+    key = type, repr(sorted(properties.items()))
+    part = Part(key, None, ramp_in(properties, owner))
+    traits = traits_of(properties, owner, categories)
+    return Kind(type, properties, (part,), {part: (properties, traits)})
 
 
 class Place(NamedTuple):
@@ -259,78 +271,56 @@ class Grid:
         x, y = self.frame.to_map(x, y)
         return (x - layer.corner[0]) / wide, (y - layer.corner[1]) / high
 
-    def moved(self, offset: tuple[float, float]) -> Grid:
-        """Return the same tiles elsewhere in the world."""
-        return replace(self, frame=self.frame.moved(offset)) if any(offset) else self
-
-    def box_at(self, place: Place) -> SolidBox:
+    def box(self, place: Place) -> SolidBox:
         """Return the box of a place."""
-        part = self.sheet(place)[1]
-        return self.box(self.layers[place.layer], place.number, part, place.where)
-
-    def box(self, layer: TileLayer, number: int, part: Part, where: Rectangle) -> SolidBox:
-        """Return the box of some equal cells, one of which has a tile of this number."""
-        column, row, n_columns, n_rows = where
+        layer = self.layers[place.layer]
+        kind = layer.kind(place.number)
+        part = kind.parts[place.part]
         wide, high = layer.cell
         shape = part.shape or (0.0, 0.0, wide, high)
-        left = column * wide + shape[0]
-        right = (column + n_columns - 1) * wide + shape[2]
-        top = row * high + shape[1]
-        bottom = (row + n_rows - 1) * high + shape[3]
+        left = place.column * wide + shape[0]
+        right = (place.column + place.n_columns - 1) * wide + shape[2]
+        top = place.row * high + shape[1]
+        bottom = (place.row + place.n_rows - 1) * high + shape[3]
         half = ((right - left) / 2, (bottom - top) / 2)
         x, y = layer.corner
         centre = self.frame.to_world(x + left + half[0], y + top + half[1])
-        type_, properties, traits = layer.kind(number).traits[part]
+        properties, traits = kind.traits[part]
         traits = turned(traits) if self.frame.y_down else traits
-        box = SolidBox(centre, half, type_, properties, traits)
+        box = SolidBox(centre, half, part.key[0], properties, traits)
         check_place(box)
         return box
 
-    def solids(self, at_most: int) -> tuple[tuple[SolidBox, ...], tuple[Place, ...]]:
-        """Return the boxes of all tiles that are bodies, and where each lies.
+    def places(
+        self, tiles: Iterable[tuple[int, Iterable[tuple[Cell, int]]]], at_most: float = inf
+    ) -> Iterator[tuple[Place, Sheet]]:
+        """Yield the boxes that tiles make, each with its sheet.
+
+        `tiles` has numbers of layers, each with cells and their numbers.
 
         Raises
         ------
         ValueError
-            The tiles have more than `at_most` bodies before they merge, or lie too far out.
+            The tiles have more than `at_most` bodies before they merge.
         """
         n_parts = 0
-        sheets: dict[Sheet, tuple[int, int, set[Cell]]] = {}
-        for n, layer in enumerate(self.layers):
-            cells_of: dict[int, list[Cell]] = {}
-            for cell, number in layer.tiles():
-                if number in cells_of:
-                    cells_of[number].append(cell)
-                else:
-                    cells_of[number] = [cell]
+        sheets: dict[Sheet, tuple[int, int, int, set[Cell]]] = {}
+        for n, some in tiles:
+            layer = self.layers[n]
+            cells_of: dict[int, list[Cell]] = defaultdict(list)
+            for cell, number in some:
+                cells_of[number].append(cell)
             for number, cells in cells_of.items():
                 parts = layer.kind(number).parts
                 n_parts += len(parts) * len(cells)
-                if n_parts > at_most:
-                    raise ValueError(
-                        f"with layer {layer.name!r} its tiles have {n_parts} shapes, more than "
-                        f"max_tiles={at_most}; load(..., max_tiles=) allows another number"
-                    )
-                for part in parts:
+                so_far = f"with layer {layer.name!r} its tiles have {n_parts} shapes"
+                check_count(n_parts, at_most, so_far)
+                for n_part, part in enumerate(parts):
                     sheet = layer.group, part
-                    sheets.setdefault(sheet, (n, number, set()))[2].update(cells)
-        boxes: list[SolidBox] = []
-        places: list[Place] = []
-        for (_, part), (n, number, all_cells) in sheets.items():
-            for place in self.places(n, number, part, all_cells):
-                boxes.append(self.box(self.layers[n], number, part, place.where))
-                places.append(place)
-        for layer in self.layers:
-            for block in layer.blocks:
-                require_near((block.column, block.row), f"layer {layer.name!r} has a tile in")
-        return tuple(boxes), tuple(places)
-
-    def places(self, layer: int, number: int, part: Part, cells: set[Cell]) -> Iterator[Place]:
-        """Yield the places of boxes that cover cells once, which all have the part of this tile."""
-        ours = self.layers[layer]
-        number_of_part = ours.kind(number).parts.index(part)
-        for where in rectangles(cells, *self.joins(part, ours.cell)):
-            yield Place(layer, number, number_of_part, *where)
+                    sheets.setdefault(sheet, (n, number, n_part, set()))[3].update(cells)
+        for sheet, (n, number, n_part, all_cells) in sheets.items():
+            for where in rectangles(all_cells, *self.joins(sheet[1], self.layers[n].cell)):
+                yield Place(n, number, n_part, *where), sheet
 
     def joins(self, part: Part, size: tuple[float, float]) -> tuple[bool, bool]:
         """Return whether neighbours in a row, and in a column, form one box."""
@@ -345,16 +335,26 @@ class Grid:
 class Tiling:
     """The boxes of a level as its file has them, found by their cells.
 
-    Parameters
-    ----------
-    grid : Grid
-    places : sequence of Place
-        As from `Grid.solids`, sorted by the same rule for the same file.
+    They are numbered, in the same order for the same file.
+
+    Raises
+    ------
+    ValueError
+        The tiles have more than `at_most` bodies before they merge, or lie too far out.
     """
 
-    def __init__(self, grid: Grid, places: Sequence[Place]) -> None:
-        self.grid, self.places = grid, places
+    def __init__(self, grid: Grid, at_most: float = inf) -> None:
+        tiles = ((n, layer.tiles()) for n, layer in enumerate(grid.layers))
+        self.grid = grid
+        self.places = tuple(place for place, _ in grid.places(tiles, at_most))
+        self.solids = tuple(map(grid.box, self.places))
+        for layer in grid.layers:
+            for block in layer.blocks:
+                require_near((block.column, block.row), f"layer {layer.name!r} has a tile in")
         self._chunks: dict[int, frozenset[Chunk]] = {}
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Tiling) and self.solids == other.solids
 
     def near(self, sheet: Sheet, column: int, row: int) -> Iterator[int]:
         """Yield the numbers of the boxes of a sheet that may cover a cell."""
@@ -383,9 +383,7 @@ class Tiling:
     @cached_property
     def types(self) -> list[str]:
         """The types of the boxes."""
-        kinds = dict.fromkeys(place[:3] for place in self.places)
-        sheets = (self.grid.sheet(Place(*kind, 0, 0, 1, 1)) for kind in kinds)
-        return sorted({part.key[0] for _, part in sheets})
+        return sorted({box.type for box in self.solids})
 
     @cached_property
     def digest(self) -> str:
@@ -456,7 +454,7 @@ def cut(where: Rectangle, gone: Iterable[Cell], right: bool, down: bool) -> Iter
     """Yield rectangles for a rectangle without some of its cells.
 
     Whole rows above and below these cells stay together, then whole columns beside them, so that
-    the cost is linear in the area between these cells, not in that of the rectangle.
+    the cost is linear in the area between these cells, not in the area of the rectangle.
     """
     column, row, n_columns, n_rows = where
     gone = set(gone)

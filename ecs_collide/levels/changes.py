@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 import struct
 from bisect import bisect_right
+from collections import defaultdict
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Set
 from itertools import chain
 from math import isfinite
@@ -74,8 +75,8 @@ class Cells:
         The entities that are switched off until their chunks are loaded.
     """
 
-    # Recordings and comparisons skip names with two underscores: what follows from the others, and
-    # the boxes, which are entities.
+    # Recordings and comparisons skip names with two underscores: the boxes, which are entities, and
+    # all that follows from other attributes.
     __slots__ = (
         "__boxes", "__changed", "__data", "__gone", "__judged", "__near", "__runs", "changes",
         "chunks", "digest", "level", "made", "offset", "side", "types", "waiting",
@@ -97,7 +98,7 @@ class Cells:
         self.side, self.chunks = NONE, set()
         # The boxes of the file: the number and the entity of the first of a run, and how many.
         self.__runs: list[tuple[int, int, int]] = []
-        self.__gone: set[int] = set()  # the numbers of those that are no more
+        self.__gone: set[int] = set()  # the numbers of deleted boxes
         self.__boxes: dict[int, Place] = {}  # the other boxes, by entity
         # These in their squares, by sheet; None after a restore.
         self.__near: dict[Sheet, Squares] | None = {}
@@ -185,10 +186,6 @@ class Cells:
     def __iter__(self) -> Iterator[int]:
         """Yield the entities that were made for the level."""
         yield from self.tiles()
-        yield from self.objects()
-
-    def objects(self) -> Iterator[int]:
-        """Yield the entities of objects."""
         for first, count in self.made:
             yield from range(first, first + count)
 
@@ -431,7 +428,7 @@ class Changes:
         ours = grid.layers[layer]
         ours.kind(number)  # raises for a number that no tileset has
         if not 0 <= number < 2**32:
-            raise ValueError(f"number={number!r} must be that of a tile, or 0 to clear the cell")
+            raise ValueError(f"number={number!r} must be of a tile, or 0 to clear the cell")
         places = list(dict.fromkeys(places))
         for cell in places:
             require_near(cell, "there is no")
@@ -534,41 +531,31 @@ class Changes:
             example = place.layer, place.number
             pieces += cut(place.where, some, right, down)
             self._doomed[entity] = sheet
-        n_group = grid.groups.index(group)
-        is_here = [cell for cell in sorted(new) if self._is_loaded(n_group, cell)]
-        if is_here:
+        for some in self._loaded(grid.groups.index(group), new):
             example = layer, number
-            for some_new in self._by_chunk(is_here):
-                pieces += rectangles(some_new, right, down)
+            pieces += rectangles(some, right, down)
         whole: list[Rectangle] = []
         while pieces:
             where = pieces.pop()
-            joined = self._joined(where, sheet, (pieces, whole), right, down)
-            while joined is not None:
+            while joined := self._joined(where, sheet, (pieces, whole), right, down):
                 where = joined
-                joined = self._joined(where, sheet, (pieces, whole), right, down)
             whole.append(where)
         for where in whole:
             assert example is not None
             n = grid.layers[example[0]].kind(example[1]).parts.index(part)
             yield Place(*example, n, *where)
 
-    def _is_loaded(self, group: int, cell: Cell) -> bool:
+    def _loaded(self, group: int, cells: Iterable[Cell]) -> Iterable[set[Cell]]:
+        """Return the cells that are loaded, by their chunks, whose boxes do not merge."""
         side = self.cells.side
         if side <= 0:
-            return side == WHOLE
-        return (group, cell[0] // side, cell[1] // side) in self.cells.chunks
-
-    def _by_chunk(self, some: list[Cell]) -> Iterator[list[Cell]]:
-        """Yield cells, those of each chunk together: boxes of chunks do not merge."""
-        side = self.cells.side
-        if side == WHOLE:
-            yield some
-            return
-        by_chunk: dict[Cell, list[Cell]] = {}
-        for column, row in some:
-            by_chunk.setdefault((column // side, row // side), []).append((column, row))
-        yield from by_chunk.values()
+            return [set(cells)] if side == WHOLE and cells else []
+        found: dict[Chunk, set[Cell]] = defaultdict(set)
+        for column, row in sorted(cells):
+            chunk = group, column // side, row // side
+            if chunk in self.cells.chunks:
+                found[chunk].add((column, row))
+        return found.values()
 
     def _joined(
         self,
@@ -606,7 +593,7 @@ class Changes:
         """Delete the doomed boxes, and create others whose types make entities."""
         made: list[tuple[Place, Sheet, list[object]]] = []
         for place, sheet in boxes:
-            box = self.grid.box_at(place)
+            box = self.grid.box(place)
             more = made_for_tiles(self.table, box)
             if more is not None:
                 made.append((place, sheet, [*box.components(), *more]))

@@ -8,16 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer, Tiling
+from ecs_collide.levels.cells import Block, Grid, Kind, TileLayer, Tiling, kind_of_body
 from ecs_collide.levels.frame import Frame
 from ecs_collide.levels.level import Level
-from ecs_collide.levels.properties import (
-    check_names,
-    checked_categories,
-    is_solid,
-    ramp_in,
-    traits_of,
-)
+from ecs_collide.levels.properties import check_names, checked_categories, is_solid
 from ecs_collide.levels.reading import check_numbers
 from ecs_collide.levels.things import LevelObject
 
@@ -115,7 +109,7 @@ def from_grid(
 
     layer = TileLayer(_LAYER, 0, (0.0, 0.0), cell, [Block(0, 0, cells)], kind, numbers)
     grid = Grid((layer,), Frame(len(cells) * cell[1], (0.0, 0.0), y_down), merge)
-    solids, places = grid.solids(n_columns * len(cells))
+    tiling = Tiling(grid)
     objects = [
         LevelObject(
             n, "", type_, _LAYER,
@@ -125,8 +119,8 @@ def from_grid(
         for n, (type_, column, row) in enumerate(found, 1)
     ]  # fmt: skip
     return Level(
-        (n_columns * cell[0], grid.frame.height), solids, tuple(objects), {}, drawn,
-        key=key or f"grid {Tiling(grid, places).digest}", _grid=grid, _places=places,
+        (n_columns * cell[0], grid.frame.height), tiling, tuple(objects), {}, drawn,
+        key=key or f"grid {tiling.digest}",
     )  # fmt: skip
 
 
@@ -180,20 +174,8 @@ def _read_kinds(
             number = ord(symbol)
         if number in by_number:
             raise ValueError(f"{owner} has the number {number}, which another symbol has")
-        numbers[symbol], by_number[number] = (
-            number,
-            _kind(str(symbol), properties, owner, categories),
-        )
+        kind = kind_of_body(str(symbol), dict(properties), owner, categories)
+        is_body = is_solid(properties, owner)
+        numbers[symbol] = number
+        by_number[number] = kind if is_body else Kind(kind.type, kind.properties)
     return numbers, by_number, types
-
-
-def _kind(
-    name: str, properties: Mapping[str, Any], owner: str, categories: Mapping[str, int]
-) -> Kind:
-    stated = dict(properties)
-    is_body = is_solid(stated, owner)
-    traits = traits_of(stated, owner, categories)
-    if not is_body:
-        return Kind(name, stated)
-    part = Part((name, repr(sorted(stated.items()))), None, ramp_in(stated, owner))
-    return Kind(name, stated, (part,), {part: (name, stated, traits)})

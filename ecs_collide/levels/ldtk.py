@@ -13,34 +13,32 @@ A project is parsed once, however many of its levels are loaded.
 
 from __future__ import annotations
 
-import json
 import pickle
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache, partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
+from ecs_collide.levels.cells import Block, Grid, Kind, TileLayer, Tiling, kind_of_body
 from ecs_collide.levels.files import LevelFiles
 from ecs_collide.levels.frame import Frame, Point
 from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.properties import (
-    Factory,
+    body_of,
     check_names,
     checked_categories,
     is_solid,
-    ramp_in,
-    traits_of,
 )
 from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage
 from ecs_collide.levels.things import LevelObject, SolidBox
+from ecs_collide.levels.tiled_formats import parse
 
 __all__ = ["Level", "LevelObject", "Skipped", "SolidBox", "Tile", "level_names", "load"]
 
 _PROJECT = "project that LDtk"
 _LAYOUTS_WITH_PLACES = ("Free", "GridVania")  # in the others the levels are a row or a column
-_PICTURES = (b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"RIFF", b"BM")  # how their files begin
 _MOST_CELLS = 2**20  # of a layer whose file lists only the cells that have a value
 
 # The meanings of a key of `cells`, from the least to the most precise.
@@ -51,14 +49,13 @@ Value = tuple[int, int | None]
 
 
 class _LayerDef(NamedTuple):
-    """The definition of a layer, with the names and the groups of its values by their numbers.
+    """The definition of a layer, with the name and the group of each value by its number.
 
     A layer that is no IntGrid has no name here and no values: `cells` cannot name it.
     """
 
     name: str
-    values: dict[int, str]
-    groups: dict[int, str]
+    values: dict[int, tuple[str, str]]
     offset: Point
 
 
@@ -121,9 +118,8 @@ def load(
     Projects of LDtk 0.4 and later are read.  Tile layers and auto-layers make no bodies; they are
     in `Level.map`, for the game to draw.
 
-    A project may come from a stranger.  No file outside of `root` is opened, and reading takes time
-    and memory in proportion to the files.  The two projects that were read last stay in memory, so
-    that they are parsed once for all of their levels.
+    A project may come from a stranger: it can open no file outside of `root`.  The two projects
+    that were read last stay in memory, so that their other levels need not parse them again.
 
     Parameters
     ----------
@@ -149,9 +145,8 @@ def load(
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     root : str or Path
-        The folder in which the level's own file lies, at any depth, even after symbolic links.  The
-        default is that of `ecs_collide.levels.tiled.load`.  The file must be a regular one.
-        Pictures are not opened.
+        The folder in or below which the level's own file lies, as in
+        `ecs_collide.levels.tiled.load`.
     place : sequence of 2 floats
         The point of the lower left corner of the level, or of its upper left one if `y_down`.  By
         default the level lies as in its LDtk world, whose origin is the same corner of the world.
@@ -165,9 +160,8 @@ def load(
         The project or the level's own file is missing.
     ValueError
         The file is not a project, or a part of it is damaged.  A file lies outside of `root`, or
-        is not a regular file.  There is no such level.  `cells` names a value or a property that
-        does not exist.  A property of a cell has an invalid value.  The message names the file or
-        the argument.
+        is not a regular file.  There is no such level, value or property; or a property of a cell
+        has an invalid value.
     TypeError
         `cells`, `categories` or `place` has a wrong type.
     """
@@ -183,23 +177,22 @@ def load(
     project = _project(files)
     saved = _level_named(project.levels, level, file)
     asked = _by_value(cells, project.layers, file)
-    own_file = file
+    own_file, named = file, ""
     with refuse_damage(file, _PROJECT):
         raw = pickle.loads(saved.data)
-        name = raw.get("externalRelPath")
-        if name:
-            own_file = files.find(name, files.folder, "the level's own file")
-    with refuse_damage(own_file, _PROJECT, f" ({file} names it)" if name else ""):
-        if name:
-            raw = {**raw, **_json(files.read(own_file))}
+        if raw.get("externalRelPath"):
+            own_file = files.find(raw["externalRelPath"], files.folder, "the level's own file")
+            named = f" ({file} names it)"
+    with refuse_damage(own_file, _PROJECT, named):
+        if named:
+            raw |= parse(files.read(own_file), "level")
         width, height = raw["pxWid"], raw["pxHei"]
         check_numbers("the level", width=width, height=height)
         if corner is None:
             corner = saved.upper if y_down else saved.lower
         frame = Frame(float(height), corner, bool(y_down))
         try:
-            layers = list(_layers(raw, project, asked, categories))
-            objects = list(_objects(raw, project, categories, frame))
+            layers, objects = _contents(raw, project, asked, categories, frame)
         except LookupError as error:
             if not project.version.startswith("0."):
                 raise
@@ -207,13 +200,11 @@ def load(
                 f"LDtk {project.version} has saved it, without {error} in level "
                 f"{saved.name!r}; open it in LDtk and save it"
             ) from error
-        grid = Grid(tuple(layers), frame, merge)
-        n_cells = sum(len(row) for layer in layers for block in layer.blocks for row in block.rows)
-        solids, places = grid.solids(n_cells)
+        tiling = Tiling(Grid(tuple(layers), frame, merge))
         stated = {field["__identifier"]: field["__value"] for field in _list(raw, "fieldInstances")}
         return Level(
-            (float(width), float(height)), solids, tuple(objects), stated, raw,
-            key=f"{file.name} {saved.name}", _grid=grid, _places=places,
+            (float(width), float(height)), tiling, tuple(objects), stated, raw,
+            key=f"{file.name} {saved.name}",
         )  # fmt: skip
 
 
@@ -231,12 +222,7 @@ def _parsed(data: bytes) -> _Project:
 
     Its path and time would not do: a file can change twice within one tick of the file system.
     """
-    is_json = not data.startswith(_PICTURES) and not data.lstrip().startswith(b"<")
-    raw: Any = _json(data) if is_json else None
-    if not (isinstance(raw, dict) and "levels" in raw and "defs" in raw):
-        kind = _other_kind(raw, data)
-        if kind:
-            raise ValueError(f"it is {kind}")
+    raw = parse(data, "project")
     return _Project(
         str(raw.get("jsonVersion", "")),
         {layer["uid"]: _layer_def(layer) for layer in raw["defs"]["layers"]},
@@ -245,58 +231,18 @@ def _parsed(data: bytes) -> _Project:
     )
 
 
-def _json(data: bytes) -> Any:
-    try:
-        return json.loads(data)
-    except UnicodeDecodeError as error:  # shown, it would show the whole file
-        raise ValueError(f"it is no text in UTF-8: {error.reason} at byte {error.start}") from None
-
-
-def _other_kind(raw: Any, data: bytes) -> str:
-    """Return the kind of a file that is no project; empty if it is unknown.
-
-    `raw` is None for a file that is no JSON.
-    """
-    kind: Any
-    if data.startswith(_PICTURES):
-        return "a picture"
-    if raw is None:
-        of_tiled = ("map", "tileset", "template")
-        kind = next((name for name in of_tiled if f"<{name}".encode() in data), "")
-        if not kind:
-            return "XML, and a project is JSON"
-    elif not isinstance(raw, dict):
-        return ""
-    elif "layerInstances" in raw:
-        return "one level of a project: load the project and name the level"
-    elif "uniqueIdentifer" in raw:  # spelt so by LDtk
-        return "a level in LDtk's simplified form: load the project from which it was exported"
-    else:
-        kind = raw.get("type")
-    if kind == "map":
-        return "a map of Tiled: load it with ecs_collide.levels.tiled"
-    return f"a {kind} of Tiled" if kind in ("world", "tileset", "template") else ""
-
-
 def _layer_def(raw: dict[str, Any]) -> _LayerDef:
     """Return the definition of a layer."""
     is_grid = raw.get("__type", "IntGrid") == "IntGrid"  # old layers of other kinds have values too
     values = _list(raw, "intGridValues") if is_grid else []
-    # Before LDtk 0.8 the number of a value was its place in this list.
-    numbers = [value.get("value", n) for n, value in enumerate(values, 1)]
-    groups = {
-        group["uid"]: str(group.get("identifier") or "")
-        for group in _list(raw, "intGridValuesGroups")
-    }
-    return _LayerDef(
-        str(raw.get("identifier", "")) if is_grid else "",
-        {n: str(value.get("identifier") or n) for n, value in zip(numbers, values, strict=True)},
-        {
-            n: groups.get(value.get("groupUid"), "")
-            for n, value in zip(numbers, values, strict=True)
-        },
-        (raw.get("pxOffsetX", 0), raw.get("pxOffsetY", 0)),
-    )
+    groups = {group["uid"]: group.get("identifier") for group in _list(raw, "intGridValuesGroups")}
+    named = {}
+    for n, value in enumerate(values, 1):
+        number = value.get("value", n)  # before LDtk 0.8 its place in this list
+        name, group = value.get("identifier") or number, groups.get(value.get("groupUid"))
+        named[number] = str(name), str(group or "")
+    name = str(raw.get("identifier", "")) if is_grid else ""
+    return _LayerDef(name, named, (raw.get("pxOffsetX", 0), raw.get("pxOffsetY", 0)))
 
 
 def _entity_def(raw: dict[str, Any]) -> dict[str, Any]:
@@ -360,46 +306,46 @@ def _by_value(
 ) -> dict[Value, Mapping[str, Any]]:
     """Return the properties of each value that `cells` names, those of its most precise key."""
     meanings = _meanings(layers)
-    found: dict[Value, tuple[int, Mapping[str, Any]]] = {}
+    ranked: list[tuple[int, set[Value], Mapping[str, Any]]] = []
     for key, properties in cells.items():
-        if key not in meanings:
-            grids = [layer for layer in layers.values() if layer.values]
-            known = [f"{layer.name}: {[*layer.values.values()]}" for layer in grids]
-            raise ValueError(
-                f"cells names {key!r}; {file} has these layers, with these values: "
-                f"{', '.join(known)}"
+        by_rank = meanings.get(key, {})
+        if not by_rank:
+            known = ", ".join(
+                f"{layer.name}: {[name for name, _ in layer.values.values()]}"
+                for layer in layers.values()
+                if layer.values
             )
-        by_rank = meanings[key]
-        if any(values != by_rank[min(by_rank)] for values in by_rank.values()):
-            kinds = " and ".join(_MEANINGS[rank] for rank in sorted(by_rank))
-            every = set().union(*by_rank.values())
-            exact = [
-                f"{layer.name}.{name}"
-                for uid, layer in layers.items()
-                for number, name in layer.values.items()
-                if (uid, number) in every
-            ]
             raise ValueError(
-                f"cells names {key!r}, which is {kinds} in {file}; name one of {exact}"
+                f"cells names {key!r}; {file} has these layers, with these values: {known}"
             )
         rank = max(by_rank)
-        named: set[Value] = {*by_rank[rank]}
-        if 0 in by_rank:
-            named |= {(uid, None) for uid, layer in layers.items() if layer.name == key}
-        for value in named:
-            if value not in found or found[value][0] < rank:
-                found[value] = rank, properties
-    return {value: properties for value, (_, properties) in found.items()}
+        if any(values != by_rank[rank] for values in by_rank.values()):
+            kinds = " and ".join(_MEANINGS[rank] for rank in sorted(by_rank))
+            precise = [
+                f"{layer.name}.{name}"
+                for uid, layer in layers.items()
+                for number, (name, _) in layer.values.items()
+                if any((uid, number) in values for values in by_rank.values())
+            ]
+            raise ValueError(
+                f"cells names {key!r}, which is {kinds} in {file}; name one of {precise}"
+            )
+        others = {(uid, None) for uid, layer in layers.items() if layer.name == key}
+        ranked.append((rank, by_rank[rank] | others, properties))
+    found: dict[Value, Mapping[str, Any]] = {}
+    for _, values, properties in sorted(ranked, key=itemgetter(0)):
+        found.update(dict.fromkeys(values, properties))
+    return found
 
 
-def _meanings(layers: Mapping[int, _LayerDef]) -> dict[str, dict[int, set[tuple[int, int]]]]:
+def _meanings(layers: Mapping[int, _LayerDef]) -> dict[str, dict[int, set[Value]]]:
     """Return the values that each key may name, by how precise the key is: see `_MEANINGS`."""
-    found: dict[str, dict[int, set[tuple[int, int]]]] = defaultdict(lambda: defaultdict(set))
+    found: dict[str, dict[int, set[Value]]] = defaultdict(lambda: defaultdict(set))
     for uid, layer in layers.items():
         if layer.name:
             found[layer.name][0] |= {(uid, number) for number in layer.values}
-        for number, name in layer.values.items():
-            for rank, key in ((1, layer.groups[number]), (2, name)):
+        for number, (name, group) in layer.values.items():
+            for rank, key in ((1, group), (2, name)):
                 if key:
                     found[key][rank].add((uid, number))
                 if key and layer.name:
@@ -410,38 +356,42 @@ def _meanings(layers: Mapping[int, _LayerDef]) -> dict[str, dict[int, set[tuple[
 # -- the level --
 
 
-def _layers(
+def _contents(
     raw: dict[str, Any],
     project: _Project,
     asked: Mapping[Value, Mapping[str, Any]],
     categories: Mapping[str, int],
-) -> Iterator[TileLayer]:
-    """Yield the IntGrid layers of a level, the lowest first."""
-    n = 0
+    frame: Frame,
+) -> tuple[list[TileLayer], list[LevelObject]]:
+    """Return the IntGrid layers and the entities of a level, the lowest layer first."""
+    layers: list[TileLayer] = []
+    objects: list[LevelObject] = []
     for layer in reversed(raw["layerInstances"]):  # the file begins with the front layer
-        where = f"layer {layer['__identifier']!r}"
-        corner, grid = _corner_and_grid(layer, project, where)
+        name, uid = layer["__identifier"], layer.get("layerDefUid")
+        where = f"layer {name!r}"
+        definition = project.layers.get(uid, _LayerDef("", {}, (0, 0)))
+        corner, grid = _corner_and_grid(layer, definition.offset, where)
         rows = _rows(layer, where)
-        if not rows:
-            continue
-        uid = layer["layerDefUid"]
-        if uid not in project.layers and any(map(any, rows)):
-            raise ValueError(
-                f"{where} is made after a layer {uid}, which the project does not define"
-            )
-        kind = _kinds(uid, project.layers, asked, categories, where)
-        block = Block(0, 0, rows)
-        yield TileLayer(layer["__identifier"], n, corner, (grid, grid), [block], kind)
-        n += 1
+        if rows:
+            if uid not in project.layers and any(map(any, rows)):
+                raise ValueError(
+                    f"{where} is made after a layer {uid}, which the project does not define"
+                )
+            kind = cache(partial(_kind, definition, uid, asked, categories, where))
+            block = Block(0, 0, rows)
+            layers.append(TileLayer(name, len(layers), corner, (grid, grid), [block], kind))
+        for thing in _list(layer, "entityInstances"):
+            thing = {"iid": "", **project.entities.get(thing.get("defUid"), {}), **thing}
+            n = len(objects) + 1
+            objects.append(_object(thing, n, name, corner, grid, categories, frame))
+    return layers, objects
 
 
-def _corner_and_grid(layer: dict[str, Any], project: _Project, where: str) -> tuple[Point, float]:
+def _corner_and_grid(layer: dict[str, Any], offset: Point, where: str) -> tuple[Point, float]:
     """Return the upper left corner of a layer, in pixels, and the size of its cells."""
-    uid = layer.get("layerDefUid")
-    x, y = project.layers[uid].offset if uid in project.layers else (0, 0)
     # LDtk writes the sum since 0.5.
-    x = layer.get("__pxTotalOffsetX", x + layer.get("pxOffsetX", 0))
-    y = layer.get("__pxTotalOffsetY", y + layer.get("pxOffsetY", 0))
+    x = layer.get("__pxTotalOffsetX", offset[0] + layer.get("pxOffsetX", 0))
+    y = layer.get("__pxTotalOffsetY", offset[1] + layer.get("pxOffsetY", 0))
     grid = layer["__gridSize"]
     check_numbers(where, x=x, y=y, width=grid)
     return (float(x), float(y)), float(grid)
@@ -467,7 +417,7 @@ def _rows(layer: dict[str, Any], where: str) -> list[list[int]]:
 
 
 def _dense(some: list[dict[str, int]], n_cells: int, where: str) -> list[int]:
-    """Return the values of all cells; before LDtk 0.8 a file lists those that have one, from 0."""
+    """Return the values of all cells; before LDtk 0.8 a file lists only cells with a value."""
     if n_cells > _MOST_CELLS:
         raise ValueError(f"{where} has {n_cells} cells, more than {_MOST_CELLS}")
     numbers = [0] * n_cells
@@ -478,65 +428,57 @@ def _dense(some: list[dict[str, int]], n_cells: int, where: str) -> list[int]:
     return numbers
 
 
-def _kinds(
+def _kind(
+    layer: _LayerDef,
     uid: int,
-    layers: Mapping[int, _LayerDef],
     asked: Mapping[Value, Mapping[str, Any]],
     categories: Mapping[str, int],
     where: str,
-) -> Callable[[int], Kind]:
-    """Return a function that returns what a value is in a layer."""
-    names = layers[uid].values if uid in layers else {}
-
-    @cache
-    def kind(number: int) -> Kind:
-        name = names.get(number) or str(number)
-        properties = dict(asked.get((uid, number), asked.get((uid, None), {})))
-        owner = f"cell {name!r} in {where}"
-        if is_solid(properties, owner) is False:
-            return Kind(name, properties)
-        properties.pop("solid", None)
-        part = Part((name, ""), None, ramp_in(properties, owner))
-        made = name, properties, traits_of(properties, owner, categories)
-        return Kind(name, properties, (part,), {part: made})
-
-    return kind
+    number: int,
+) -> Kind:
+    """Return the kind of a value in a layer."""
+    name, _ = layer.values.get(number, (str(number), ""))
+    properties = dict(asked.get((uid, number), asked.get((uid, None), {})))
+    owner = f"cell {name!r} in {where}"
+    if is_solid(properties, owner) is False:
+        return Kind(name, properties)
+    properties.pop("solid", None)
+    return kind_of_body(name, properties, owner, categories)
 
 
-def _objects(
-    raw: dict[str, Any], project: _Project, categories: Mapping[str, int], frame: Frame
-) -> Iterator[LevelObject]:
-    """Yield the entities of a level."""
-    n = 0
-    for layer in reversed(raw["layerInstances"]):
-        where = f"layer {layer['__identifier']!r}"
-        (x, y), grid = _corner_and_grid(layer, project, where)
+def _object(
+    thing: dict[str, Any],
+    id: int,
+    layer: str,
+    corner: Point,
+    grid: float,
+    categories: Mapping[str, int],
+    frame: Frame,
+) -> LevelObject:
+    """Return an entity of the level."""
+    called = f"entity {thing['__identifier']} ({thing['iid'] or 'no iid'})"
 
-        def point(cx: float, cy: float, x: float = x, y: float = y, grid: float = grid) -> Point:
-            return frame.to_world(x + (cx + 0.5) * grid, y + (cy + 0.5) * grid)
+    def point(column: float, row: float) -> Point:
+        return frame.to_world(corner[0] + (column + 0.5) * grid, corner[1] + (row + 0.5) * grid)
 
-        for thing in _list(layer, "entityInstances"):
-            n += 1
-            thing = {"iid": "", **project.entities.get(thing.get("defUid"), {}), **thing}
-            called = f"entity {thing['__identifier']} ({thing['iid'] or 'no iid'})"
-            fields = {
-                field["__identifier"]: _value_of(field, point)
-                for field in _list(thing, "fieldInstances")
-            }
-            left, top = _two_numbers(thing, "px", called)
-            pivot_x, pivot_y = _two_numbers(thing, "__pivot", called)
-            wide, high = thing["width"], thing["height"]
-            check_numbers(called, width=wide, height=high)
-            centre = frame.to_world(
-                x + left + (0.5 - pivot_x) * wide, y + top + (0.5 - pivot_y) * high
-            )
-            solid, traits = _body(fields, called, categories)
-            found = LevelObject(
-                n, thing["iid"], thing["__identifier"], layer["__identifier"],
-                centre, (wide / 2, high / 2), fields, 0, traits, solid,
-            )  # fmt: skip
-            check_place(found)
-            yield found
+    fields = {
+        field["__identifier"]: _value_of(field, point) for field in _list(thing, "fieldInstances")
+    }
+    left, top = _two_numbers(thing, "px", called)
+    pivot_x, pivot_y = _two_numbers(thing, "__pivot", called)
+    wide, high = thing["width"], thing["height"]
+    check_numbers(called, width=wide, height=high)
+    right, down = left + (0.5 - pivot_x) * wide, top + (0.5 - pivot_y) * high
+    asked = {name: value for name, value in fields.items() if value is not None}
+    hint = "; or give a field of the game another name"
+    solid, traits = body_of(asked, called, categories, hint)
+    found = LevelObject(
+        id, thing["iid"], thing["__identifier"], layer,
+        frame.to_world(corner[0] + right, corner[1] + down), (wide / 2, high / 2), fields, 0,
+        traits, bool(solid),
+    )  # fmt: skip
+    check_place(found)
+    return found
 
 
 def _two_numbers(raw: dict[str, Any], name: str, owner: str) -> Point:
@@ -545,25 +487,6 @@ def _two_numbers(raw: dict[str, Any], name: str, owner: str) -> Point:
         raise ValueError(f"{owner} has {name}={found!r}; it must be two numbers")
     check_numbers(owner, **{f"{name}[{n}]": number for n, number in enumerate(found)})
     return found[0], found[1]
-
-
-def _body(
-    fields: Mapping[str, Any], called: str, categories: Mapping[str, int]
-) -> tuple[bool, tuple[Factory, ...]]:
-    """Return whether its fields make an entity a body, and functions that make its components.
-
-    If a field has a wrong value for that, there is one function, which raises a ValueError: an
-    entity that becomes no body may have such a field for purposes of the game.
-    """
-    asked = {name: value for name, value in fields.items() if value is not None}
-    try:
-        return bool(is_solid(asked, called)), traits_of(asked, called, categories)
-    except ValueError as error:
-        return False, (partial(_refuse, f"{error}; or give a field of the game another name"),)
-
-
-def _refuse(words: str) -> None:
-    raise ValueError(words)
 
 
 def _value_of(field: dict[str, Any], point: Callable[[float, float], Point]) -> Any:

@@ -16,7 +16,7 @@ from typing import Any, Literal, NamedTuple
 import esper
 
 from ecs_collide.components.basics import Extents, Position
-from ecs_collide.levels.cells import Grid, Place, Tiling
+from ecs_collide.levels.cells import Tiling
 from ecs_collide.levels.changes import (
     NONE,
     WHOLE,
@@ -28,6 +28,7 @@ from ecs_collide.levels.changes import (
     put_in_world,
 )
 from ecs_collide.levels.frame import Point
+from ecs_collide.levels.outlines import FLIPS
 from ecs_collide.levels.streaming import Streaming, checked_region, let_go
 from ecs_collide.levels.things import (
     Entry,
@@ -40,7 +41,6 @@ from ecs_collide.levels.things import (
     turned,
 )
 
-_FLIPS = 0xF0000000  # the four highest bits of a number say how Tiled flips the tile
 # How far a point may lie beside the border of a tile, in cells: nothing is tried first.
 _AROUND = ((0.0, 0.0), *((x, y) for x in (-1e-6, 1e-6) for y in (-1e-6, 1e-6)))
 
@@ -89,21 +89,15 @@ class Skipped(NamedTuple):
 class _Copy:
     """A level at an offset: its grid, boxes and objects, moved when they are first needed."""
 
-    def __init__(
-        self,
-        offset: Point,
-        grid: Grid,
-        boxes: tuple[tuple[SolidBox, ...], tuple[Place, ...]],
-        objects: tuple[LevelObject, ...],
-    ) -> None:
-        self.offset, self.grid = offset, grid.moved(offset)
-        self._boxes, self._objects = boxes, objects
+    def __init__(self, offset: Point, tiling: Tiling, objects: tuple[LevelObject, ...]) -> None:
+        self.offset, self._tiling, self._objects = offset, tiling, objects
+        self.grid = replace(tiling.grid, frame=tiling.grid.frame.moved(offset))
 
     @cached_property
     def solids(self) -> tuple[SolidBox, ...]:
         """The boxes of tiles."""
-        solids, places = self._boxes
-        return tuple(map(self.grid.box_at, places)) if any(self.offset) else solids
+        tiling = self._tiling
+        return tuple(map(self.grid.box, tiling.places)) if any(self.offset) else tiling.solids
 
     @cached_property
     def objects(self) -> tuple[LevelObject, ...]:
@@ -139,26 +133,19 @@ class Level:
     """
 
     size: tuple[float, float]
-    _solids: tuple[SolidBox, ...] = field(repr=False)
+    _tiling: Tiling = field(repr=False)
     _objects: tuple[LevelObject, ...] = field(repr=False)
     properties: Mapping[str, Any]
     map: Any
     skipped: tuple[Skipped, ...] = ()
     key: str = ""
-    _grid: Grid = field(default_factory=Grid, repr=False, compare=False)
-    _places: tuple[Place, ...] = field(default=(), repr=False, compare=False)
     _home: Point | None = field(default=None, repr=False)  # where `at` has put it
-    _tiling: Tiling = field(default=None, repr=False, compare=False)  # type: ignore[assignment]
-    # By world: the tables by offset, in the order of creation, and the copy that was used last.
+    # By world: the tables by offset, in the order of use, and the copy that was used last.
     # A table is None if only the numbers of tiles were changed so far.
     _tables: dict[str, dict[Point, Mapping[str, Entry] | None]] = field(
         default_factory=dict, repr=False, compare=False
     )
     _copies: dict[str, _Copy] = field(default_factory=dict, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        if self._tiling is None:
-            object.__setattr__(self, "_tiling", Tiling(self._grid, self._places))
 
     # -- where it lies --
 
@@ -208,8 +195,7 @@ class Level:
     def _copy_at(self, offset: Point) -> _Copy:
         found = self._copies.get(esper.current_world)
         if found is None or found.offset != offset:
-            boxes = self._solids, self._places
-            found = _Copy(offset, self._grid, boxes, self._objects)
+            found = _Copy(offset, self._tiling, self._objects)
             self._copies[esper.current_world] = found
         return found
 
@@ -310,7 +296,7 @@ class Level:
                         ours.corner[0] + (at[0] + 0.5) * ours.cell[0],
                         ours.corner[1] + (at[1] + 0.5) * ours.cell[1],
                     )
-                    plain = number & ~_FLIPS
+                    plain = number & ~FLIPS
                     return Tile(ours.name, *at, plain, kind.type, kind.properties, centre)
         return None
 
@@ -325,14 +311,12 @@ class Level:
     ) -> None:
         """Put the same tile into some cells, or clear them, in the current world.
 
-        Only the boxes with these cells, and their neighbours, are made again, as new entities with
-        the components that the table of `create` has for their type.  The old entities are deleted,
-        with all components that the game has added.  Bodies on other boxes keep their contacts.
-        Bodies in the way of a new tile stay there; `Space.query` finds them.
+        Only the boxes that have these cells, and their neighbours, are made again, with new
+        entities and the components of the table of `create`.  The old ones are deleted, with all
+        that the game added to them.  Nothing is done about bodies in the way of a new tile.
 
-        Before `create` or the first `stream` no boxes are made: these two then make the changed
-        tiles.  Snapshots hold the changes, and `tile_at` returns them.  `solids` and `map` stay as
-        the file has them.
+        Before `create` or the first `stream` it changes what these make.  Snapshots hold the
+        change.  `solids` and `map` stay as the file has them.
 
         Parameters
         ----------
@@ -348,15 +332,15 @@ class Level:
         Raises
         ------
         ValueError
-            There is no such layer, no such tile, or no such cell.  Or the boxes in the world are
-            from another version of the file; see `resume`.
+            There is no such layer, tile or cell.  Or the boxes in the world are from another
+            version of the file (see `resume`).
         Exception
-            Any exception of the table's classes and functions.  In all these cases nothing is
-            changed.
+            From the table's classes and functions.  In all these cases nothing is changed.
         """
-        n = layer_named(self._grid, layer)
+        grid = self._tiling.grid
+        n = layer_named(grid, layer)
         cells = [(int(column), int(row)) for column, row in cells]
-        self._changes().put(n, cells, _number_of(self._grid.layers[n].symbols, number))
+        self._changes().put(n, cells, _number_of(grid.layers[n].symbols, number))
 
     def stream(
         self,
@@ -373,9 +357,8 @@ class Level:
         Call it in each frame, instead of `create_solids`.  Tiles come and go in chunks, nearest
         first.  Changed tiles stay changed.  ``create(table, tiles=False)`` creates the objects.
 
-        Bodies with a `Velocity` wait where the level is not loaded.  They get `Disabled` when they
-        are within a cell of a chunk that has tiles and is not loaded, or would reach one within
-        1/30 s by their velocity.  When the chunk is loaded, they move again.
+        Bodies with a `Velocity` get `Disabled` within a cell, or 1/30 s by their velocity, of a
+        chunk that has tiles and is not loaded.  When it is loaded, they go on.
 
         Parameters
         ----------
@@ -398,9 +381,9 @@ class Level:
         Raises
         ------
         ValueError
-            The world has all tiles of the level already, or chunks of another size; or `chunk` or
-            `at_most` is below 1.  A corner is not 2 numbers, or `min` is above `max`.  Or the boxes
-            in the world are from another version of the file; see `resume`.
+            The world has all tiles already, chunks of another size, or boxes from another version
+            of the file (see `resume`).  `chunk` or `at_most` is below 1.  A corner is not 2
+            numbers, or `min` is above `max`.
         """
         if chunk < 1 or at_most < 1:
             raise ValueError(f"stream(chunk={chunk!r}, at_most={at_most!r}) must be 1 or more")
@@ -432,15 +415,12 @@ class Level:
                 f"the boxes of {self.key!r} in this world are from another version of the file: "
                 "level.resume(table) makes them again"
             )
-        changes = self._changes_of(cells, table, streams)
-        if cells.digest != self._tiling.digest:
-            changes.change_file()  # there are no boxes
-        return changes
+        return self._changes_of(cells, table, streams)
 
     def _changes_of(
         self, cells: Cells, table: Mapping[str, Entry] | None, streams: bool = False
     ) -> Changes:
-        """Return the changes of a state, with the table that was given last if `table` is None.
+        """Return the changes of a copy, and remember its table; None stands for the last one.
 
         A level without tiles needs no table before it `streams`.
         """
@@ -452,28 +432,26 @@ class Level:
                 f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
                 "components from a table: give level.resume(table) the table of create"
             )
-        if table is None:
-            tables[cells.offset] = None
-        else:
-            self._use(cells, table)
-        return Changes(self._tiling, self._copy_at(cells.offset).grid, table or {}, cells)
-
-    def _use(self, cells: Cells, table: Mapping[str, Entry]) -> None:
-        """Remember the table for the boxes of a copy."""
-        self._tables.setdefault(esper.current_world, {})[cells.offset] = table
+        tables.pop(cells.offset, None)  # the copy used last is the last one in the dict
+        tables[cells.offset] = table
+        if table is None:  # there are no boxes yet, and the types stay
+            table = dict.fromkeys(cells.types)
         types = [name for name in self._tiling.types if name in table]
         if types != cells.types:
             cells.types = types
             cells.change()
+        changes = Changes(self._tiling, self._copy_at(cells.offset).grid, table, cells)
+        if cells.side == NONE and cells.digest != self._tiling.digest:
+            changes.change_file()  # there are no boxes, only changed cells
+        return changes
 
     # -- its entities --
 
     def create_solids(self, *, offset: Sequence[float] = (0.0, 0.0)) -> list[int]:
         """Create an entity for each box of `solids`, with the components for its properties.
 
-        The entities are walls in the current esper world.  They are `Fixed`: their components are
-        read once.  Use the returned ids to add components.  Remove `Fixed` from boxes that the
-        game moves or changes.  `offset` is as in `create`.
+        They are `Fixed`.  Remove it from boxes that the game moves or changes.  `offset` is as in
+        `create`.
         """
         copy = self._copy_at(self._from_home(_checked_offset(offset)))
         return [entity for _, entity in self._create(copy, {}, [*_planned(copy, {})], [])]
@@ -501,13 +479,12 @@ class Level:
             - None: no entity is made for this type.
 
             An entity gets the components of `LevelObject.components` too; the table's component
-            replaces one of the same type.
+            replaces one of the same type.  Tiles need no entry.  They are `Fixed`, unless the table
+            gives them `Velocity`, `Growth`, `Attached` or a response.
         unknown : "refuse" or "skip"
             Whether to raise or to skip an object whose type is not in the table.  An object
-            without a type, unless the table has `""`, is a plain body if its properties or its
-            layer's include `solid`, `one_way`, `sensor` or `carry`; otherwise it is ignored.
-            Tiles need no entry in the table.  They are `Fixed`, unless the table gives them
-            `Velocity`, `Growth`, `Attached` or a response.
+            without a type, unless the table has `""`, is a plain body if it is `solid`, and is
+            ignored otherwise.
         tiles : bool
             Whether to create the tiles too, or only the objects.
         offset : sequence of 2 floats
@@ -523,15 +500,13 @@ class Level:
         Raises
         ------
         ValueError
-            A type is not in the table, or a point should be a body and the table gives it no
-            `Extents`.  The table makes no component for an object that is not solid, which would be
-            an invisible wall.
+            A type is not in the table.  The table gives no `Extents` to an object that is no box,
+            or no component to one that is not solid, which would be an invisible wall.
         TypeError
-            An entry of the table is something else, such as a component; or a function of the
-            table returns something other than components, such as a class.
+            An entry of the table, or the result of its function, is something else.
         Exception
-            Any exception of the table's classes and functions, with a note that names the type
-            and the thing.  In all these cases no entity has been created.
+            From the table's classes and functions, with a note that names the type and the thing.
+            In all these cases no entity has been created.
         """
         if unknown not in ("refuse", "skip"):
             raise ValueError(f"unknown={unknown!r} must be 'refuse' or 'skip'")
@@ -589,19 +564,14 @@ class Level:
             if found and not any(map(esper.entity_exists, cells)):
                 delete_cells(cells)  # the game has deleted all of it by hand
             cells = Cells(self.key, copy.offset, digest)
-        tables = self._tables.setdefault(esper.current_world, {})
-        tables.pop(copy.offset, None)  # the last one created is the last one in the dict
-        self._use(cells, table)
-        changes = Changes(self._tiling, copy.grid, table, cells)
-        if cells.digest != digest:
-            changes.change_file()  # there are no boxes, only changed cells
+        changes = self._changes_of(cells, table)
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
             made = changes.create_all(tiles)
             pairs = [(copy.solids[n], each) for (n, _), each in zip(tiles, made, strict=True)]
             if cells.changes:
                 pairs = [pair for pair in pairs if esper.entity_exists(pair[1])]
-                pairs += [(copy.grid.box_at(place), each) for each, place in cells.boxes.items()]
+                pairs += [(copy.grid.box(place), each) for each, place in cells.boxes.items()]
         for thing, parts in objects:
             pairs.append((thing, esper.create_entity(*parts)))
             cells.add_object(pairs[-1][1])
@@ -635,10 +605,9 @@ class Level:
     def resume(self, table: Mapping[str, Entry] | None = None) -> None:
         """Continue with a level that a restored snapshot has brought into the current world.
 
-        A snapshot holds the entities and the changed cells of a level, and no functions.  So a
-        program that restores a level without a call of `create` gives the table here, for the boxes
-        of later changes.  If the file has changed, the old tiles are deleted.  New ones are made
-        from the new file, with the changed cells that it still has.  Objects stay as saved.
+        A snapshot holds no functions, so the table is given here, for boxes that changes make.  If
+        the file has changed since, its tiles are made again from the new file, with the changed
+        cells that it still has.  Objects stay as they were saved.
 
         Raises
         ------

@@ -6,11 +6,15 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-Point = tuple[float, float]
+from ecs_collide.levels.frame import Point
+
 Box = tuple[float, float, float, float]
 """Left, top, right and bottom."""
 
-# The bits of a tile number that say how the tile is flipped: by its diagonal first.
+FLIPS = 0xF0000000
+"""The bits of a tile number that say how Tiled flips the tile."""
+
+# By its diagonal first.
 _FLIP_X, _FLIP_Y, _FLIP_DIAGONALLY = 1 << 31, 1 << 30, 1 << 29
 _QUARTERS: dict[float, Point] = {0: (1.0, 0.0), 90: (0.0, 1.0), 180: (-1.0, 0.0), 270: (0.0, -1.0)}
 

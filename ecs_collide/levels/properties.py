@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
 from functools import partial
 from numbers import Integral
-from typing import Any
+from typing import Any, NoReturn
 
 from ecs_collide._kernel.constants import ALL
 from ecs_collide.components.basics import Sensor
@@ -16,22 +17,14 @@ from ecs_collide.levels.outlines import Ramp
 
 # The properties that layers and groups hand down to their contents.
 HANDED_DOWN = (
-    "solid",
-    "one_way",
-    "sensor",
-    "carry",
-    "slope",
-    "slope_low",
-    "slope_high",
-    "slope_ceiling",
-    "friction",
-    "friction_rule",
-    "restitution",
-    "restitution_rule",
-    "categories",
-    "mask",
-    "group",
-)
+    "solid", "one_way", "sensor", "carry", "slope", "slope_low", "slope_high", "slope_ceiling",
+    "friction", "friction_rule", "restitution", "restitution_rule", "categories", "mask", "group",
+)  # fmt: skip
+
+# Of these, the ones that are numbers, and what texts of the others stand for: Tiled before 0.16
+# knows only texts.
+_NUMBERS = ("carry", "slope_low", "slope_high", "friction", "restitution", "group")
+_TEXTS = {"true": True, "false": False}
 
 # Directions on the screen, in a world where y grows upwards.
 _NORMALS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
@@ -112,17 +105,29 @@ def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
 
     The properties of a platform, a sensor, a lift or a slope make it one too.
     """
-    value = properties.get("solid")
-    if isinstance(value, bool):
-        return value
-    if value is not None:
-        raise _wrong(owner, "solid", value, "give it the type bool")
+    properties = _typed(properties)
+    if properties.get("solid") is not None:
+        return _flag(properties, "solid", owner)
     traits = [properties.get(name) for name in ("one_way", "sensor", "carry", "slope")]
     return True if any(value is not None and value is not False for value in traits) else None
 
 
+def _typed(properties: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the properties of this module, with texts such as "true" and "0.5" as values."""
+    typed = {name: properties[name] for name in HANDED_DOWN if name in properties}
+    for name, value in typed.items():
+        if isinstance(value, str):
+            typed[name] = _TEXTS.get(value, value)
+            if name in _NUMBERS:
+                with suppress(ValueError):
+                    number = float(value)
+                    typed[name] = int(number) if number.is_integer() else number
+    return typed
+
+
 def ramp_in(properties: Mapping[str, Any], owner: str) -> Ramp | None:
     """Return the slope that properties ask for, None without one, or raise a ValueError."""
+    properties = _typed(properties)
     rise = properties.get("slope", False)
     if rise is False:
         return None
@@ -130,10 +135,8 @@ def ramp_in(properties: Mapping[str, Any], owner: str) -> Ramp | None:
         raise _wrong(
             owner, "slope", rise, "give it the type string: left or right, where it rises to"
         )
-    ceiling = properties.get("slope_ceiling", False)
-    if not isinstance(ceiling, bool):
-        raise _wrong(owner, "slope_ceiling", ceiling, "give it the type bool")
-    return Ramp(rise, properties.get("slope_low", 0.0), properties.get("slope_high", 1.0), ceiling)
+    low, high = properties.get("slope_low", 0.0), properties.get("slope_high", 1.0)
+    return Ramp(rise, low, high, _flag(properties, "slope_ceiling", owner))
 
 
 def traits_of(
@@ -143,6 +146,7 @@ def traits_of(
 
     `owner` is for errors, and `names` has the bits of each category that may be named.
     """
+    properties = _typed(properties)
     made: list[Factory] = []
     one_way = properties.get("one_way", False)
     if one_way is not False:
@@ -151,10 +155,7 @@ def traits_of(
             right = "bool, or one of up, down, left, right: the side that is solid"
             raise _wrong(owner, "one_way", one_way, f"give it the type {right}")
         made.append(partial(OneWay, _NORMALS[side]))
-    sensor = properties.get("sensor", False)
-    if not isinstance(sensor, bool):
-        raise _wrong(owner, "sensor", sensor, "give it the type bool")
-    if sensor:
+    if _flag(properties, "sensor", owner):
         made.append(Sensor)
     carry = properties.get("carry", False)
     if carry is not False:
@@ -185,6 +186,26 @@ def traits_of(
     return tuple(made)
 
 
+def body_of(
+    properties: Mapping[str, Any], owner: str, names: Mapping[str, int], hint: str = ""
+) -> tuple[bool | None, tuple[Factory, ...]]:
+    """Return whether properties make a thing a body, and functions that make its components.
+
+    If a property has an invalid value, the one function raises a ValueError, whose message ends
+    with the hint.  A thing that becomes no body may have such a property for the game.
+    """
+    solid: bool | None = True
+    try:
+        solid = is_solid(properties, owner)
+        return solid, traits_of(properties, owner, names)
+    except ValueError as error:
+        return solid, (partial(_refuse, f"{error}{hint}"),)
+
+
+def _refuse(message: str) -> NoReturn:
+    raise ValueError(message)
+
+
 def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any:
     """Return the bits of a number, or of a text of names with commas or spaces between."""
     if not isinstance(value, str):
@@ -201,6 +222,14 @@ def _bits(value: object, name: str, owner: str, names: Mapping[str, int]) -> Any
             raise _wrong(owner, name, value, f"{word!r} is no category; those given are {known}")
         bits |= names.get(word, ALL)
     return bits
+
+
+def _flag(properties: Mapping[str, Any], name: str, owner: str) -> bool:
+    """Return a property that is true or false; false if it is not there."""
+    value = properties.get(name, False)
+    if not isinstance(value, bool):
+        raise _wrong(owner, name, value, "give it the type bool")
+    return value
 
 
 def _wrong(owner: str, name: str, value: object, right: str) -> ValueError:

@@ -10,9 +10,6 @@ from pathlib import Path
 from ecs_collide._kernel.constants import LARGEST
 from ecs_collide.levels.things import Thing
 
-NESTED = "its parts are nested too deep; some hundred levels can be read"
-"""The error text for a file that leads to a RecursionError."""
-
 
 class DamageError(ValueError):
     """An error in a file that its program cannot have saved."""
@@ -53,7 +50,7 @@ def refuse_part(called: str) -> Iterator[None]:
 
 def _stated(error: Exception) -> str:
     if isinstance(error, RecursionError):
-        return NESTED
+        return "its parts are nested too deep; some hundred levels can be read"
     return str(error) if type(error) in (ValueError, DamageError) else repr(error)
 
 
@@ -64,6 +61,15 @@ def check_numbers(owner: str, **numbers: object) -> None:
             raise ValueError(f"{owner} has {name}={value!r}; it must be a finite number")
         if value < 0 and name in ("width", "height"):
             raise ValueError(f"{owner} has {name}={value!r}; it must be zero or more")
+
+
+def check_count(n: int, max_tiles: float, so_far: str) -> None:
+    """Raise ValueError for more tiles or shapes than a map may have."""
+    if n > max_tiles:
+        raise ValueError(
+            f"{so_far}, more than max_tiles={max_tiles}; load(..., max_tiles=) allows another "
+            "number"
+        )
 
 
 def check_place(thing: Thing) -> None:

@@ -7,7 +7,7 @@ would fall through floors that are not there yet.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from math import floor, inf, isfinite, isnan
 from typing import Any
 
@@ -15,7 +15,7 @@ import esper
 
 from ecs_collide.components.basics import Disabled, Extents, Fixed, Position, Velocity
 from ecs_collide.components.dynamics import Attached
-from ecs_collide.levels.cells import Cell, Chunk, Part, Place, Sheet, TileLayer
+from ecs_collide.levels.cells import Cell, Chunk, Place, Sheet, TileLayer
 from ecs_collide.levels.changes import Cells, Changes, Facts
 from ecs_collide.levels.frame import Point
 
@@ -101,19 +101,15 @@ class Streaming:
         """Yield the boxes of a chunk, each with its sheet."""
         changes, side = self.changes, self.side
         group, x, y = chunk
-        sheets: dict[Part, tuple[int, int, set[Cell]]] = {}
+        tiles: list[tuple[int, Iterable[tuple[Cell, int]]]] = []
         for n, layer in enumerate(changes.grid.layers):
-            if self.group_of[n] != group:
-                continue
-            tiles = dict(layer.tiles_in(x * side, y * side, (x + 1) * side, (y + 1) * side))
-            for cell in sorted(self.cells.changed().get((n, x, y), ())):
-                tiles[cell] = changes.number(n, *cell)
-            for cell, number in tiles.items():
-                for part in layer.kind(number).parts:
-                    sheets.setdefault(part, (n, number, set()))[2].add(cell)
-        for part, (n, number, some) in sheets.items():
-            for place in changes.grid.places(n, number, part, some):
-                yield place, (self.layers[group].group, part)
+            if self.group_of[n] == group:
+                left, top = x * side, y * side
+                numbers = dict(layer.tiles_in(left, top, left + side, top + side))
+                for cell in sorted(self.cells.changed().get((n, x, y), ())):
+                    numbers[cell] = changes.number(n, *cell)
+                tiles.append((n, numbers.items()))
+        yield from changes.grid.places(tiles)
 
     def unload(self, chunk: Chunk) -> None:
         """Delete the boxes of a chunk."""

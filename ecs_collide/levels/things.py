@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from types import GeneratorType
 from typing import Any, ClassVar
@@ -183,26 +183,19 @@ def made_for_tiles(table: Mapping[str, Entry], box: SolidBox) -> list[object] | 
 
 def moved(thing: LevelObject, offset: Point) -> LevelObject:
     """Return an object elsewhere, with its points and those among its properties."""
-    places = ("centre", "points")
-    return replace(
-        thing,
-        **{
-            name: _moved(value, offset, name in places)
-            for name, value in ((each.name, getattr(thing, each.name)) for each in fields(thing))
-        },
-    )
 
+    def at(point: Point) -> WorldPoint:
+        return WorldPoint((point[0] + offset[0], point[1] + offset[1]))
 
-def _moved(value: Any, offset: Point, is_place: bool) -> Any:
-    """Return a value with its points of the world moved; all pairs of numbers if `is_place`."""
-    if isinstance(value, Mapping):
-        return {name: _moved(each, offset, False) for name, each in value.items()}
-    if type(value) not in (tuple, list, WorldPoint):
-        return value
-    is_pair = len(value) == 2 and all(isinstance(each, (int, float)) for each in value)
-    if isinstance(value, WorldPoint) or (is_place and is_pair):
-        return WorldPoint((value[0] + offset[0], value[1] + offset[1]))
-    return type(value)(_moved(each, offset, is_place) for each in value)
+    def inside(value: Any) -> Any:
+        if isinstance(value, WorldPoint):
+            return at(value)
+        if isinstance(value, Mapping):
+            return {name: inside(each) for name, each in value.items()}
+        return type(value)(map(inside, value)) if type(value) in (tuple, list) else value
+
+    points, properties = tuple(map(at, thing.points)), inside(thing.properties)
+    return replace(thing, centre=at(thing.centre), points=points, properties=properties)
 
 
 def turned(traits: tuple[Factory, ...]) -> tuple[Factory, ...]:

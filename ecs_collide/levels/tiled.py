@@ -14,18 +14,19 @@ from __future__ import annotations
 import warnings
 from collections import ChainMap
 from collections.abc import Iterable, Iterator, Mapping
-from functools import partial
+from dataclasses import dataclass, field
+from functools import cache, partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, NoReturn
+from typing import Any, Literal, NamedTuple
 
 from ecs_collide.components.slope import Slope
-from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer
+from ecs_collide.levels.cells import Block, Grid, Kind, Part, TileLayer, Tiling
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.frame import Frame
+from ecs_collide.levels.frame import Frame, Point
 from ecs_collide.levels.level import Level, Skipped, Tile
 from ecs_collide.levels.outlines import (
-    Point,
+    FLIPS,
     Ramp,
     box_around,
     corners_of,
@@ -36,18 +37,25 @@ from ecs_collide.levels.outlines import (
 from ecs_collide.levels.properties import (
     ByName,
     Factory,
+    body_of,
     checked_categories,
     handed_down,
     is_solid,
     ramp_in,
     traits_of,
 )
-from ecs_collide.levels.reading import check_numbers, check_place, refuse_damage, refuse_part
+from ecs_collide.levels.reading import (
+    check_count,
+    check_numbers,
+    check_place,
+    refuse_damage,
+    refuse_part,
+)
 from ecs_collide.levels.things import LevelObject, SolidBox
 from ecs_collide.levels.tiled_files import (
-    FLIPS,
+    SHAPES,
     Map,
-    Tileset,
+    MapTile,
     called_object,
     place_in_world,
     read_map,
@@ -68,9 +76,6 @@ The worst map with this number of tiles, a chessboard, takes about 5 seconds and
 # layer and of a tile is written out, and a small map can have very many.
 _LARGEST_KINDS = 2**26
 
-# The shape of an object, by the name of its field; a rectangle has none of these fields.
-_SHAPES = ("gid", "polygon", "polyline", "ellipse", "capsule", "point", "text")
-
 Properties = Mapping[str, Any]
 
 
@@ -90,35 +95,15 @@ def load(
 ) -> Level:
     """Read a Tiled map: TMX or JSON of any version, infinite or not.
 
-    The property `solid` (type bool) of a tile layer or group, and of a tile in its tileset,
-    decides which tiles are bodies:
-
-    ============  ==========================================
-    of the layer  bodies are
-    ============  ==========================================
-    true          all tiles except tiles with false
-    not there     only tiles with true
-    false         no tiles
-    ============  ==========================================
-
-    A solid tile fills its cell of the map's grid, even if its picture is larger or smaller.
-    A tile with shapes from Tiled's tile collision editor has these as bodies instead, where Tiled
-    draws them, and need not be `solid`: rectangles, ramps, and polygons that are either.  The
-    properties of shapes override the tile's.  Hidden layers and objects count like all others.
-    Offsets of layers count, but not their parallax.  An object made from a template is read as
-    Tiled shows it: the template, with the object's changes.
-
-    A map may come from a stranger.  `root` and `max_tiles` limit the files that are opened and the
-    data that are unpacked and repeated.  Time and memory are in proportion to these and to the
-    sizes of the files.
-
-    Other properties give a tile or an object its components.  The nearest one counts: an object's
-    own, its tile's, its layer's, its group's.  A tile or an object with one of the first four
-    need not be `solid`.
+    Properties decide which tiles and objects are bodies, and give them components.  The nearest one
+    counts: an object's own, its tile's, its layer's, its group's.  In a layer with `solid` all
+    tiles are bodies, except tiles with false; in one with false there are none.  A thing with
+    `one_way`, `sensor`, `carry` or `slope` need not be `solid`.
 
     ==================  =====================  =================================================
     property            type                   component
     ==================  =====================  =================================================
+    `solid`             bool                   none: whether it is a body
     `one_way`           bool, or string        `OneWay`; up (as true), down, left, right
     `sensor`            bool                   `Sensor`
     `carry`             bool, or float         `Carry`: a lift; a belt of that speed
@@ -135,19 +120,25 @@ def load(
     `group`             int                    `Filter`
     ==================  =====================  =================================================
 
+    A solid tile fills its cell, even if its picture is larger or smaller.  A tile with shapes from
+    Tiled's tile collision editor has these as bodies instead, and need not be `solid`.  Their own
+    properties precede the tile's.  Hidden layers and objects count like all others, and offsets of
+    layers do, but not their parallax.
+
+    A map may come from a stranger.  `root` and `max_tiles` bound the files that it can open and
+    the data that it can unpack and repeat.
+
     Parameters
     ----------
     path : str or Path
         The map's file.
     merge : bool
-        Join tiles of the same type and properties into as few boxes as a greedy search finds;
-        if false, each is a box.  In both cases the same points are solid.
+        Join tiles of the same type and properties into few boxes; if false, each is a box.
     no_box : "warn", "skip" or "refuse"
-        The treatment of shapes of tiles that should be bodies and are no boxes: ellipses, capsules,
-        lines, points, and polygons or turned rectangles that are neither upright rectangles nor
-        ramps.  With "warn" and "skip" such shapes are left out and listed in `Level.skipped`, with
-        a warning or without one.  With "refuse" a ValueError is raised.  "skip" and "refuse" treat
-        objects that are `solid` in the same way.  With "warn" `Level.create` raises for these.
+        For shapes of tiles that are neither upright rectangles nor ramps.  They are left out and
+        listed in `Level.skipped`, with a warning or without one; or a ValueError is
+        raised.  With "skip" and "refuse" this applies to objects that are `solid` too.  Otherwise
+        `Level.create` raises for these.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     layers, tiles, objects : mapping
@@ -164,10 +155,10 @@ def load(
     y_down : bool
         Count y downwards from the map's top left corner, for a game whose screen does so.
     root : str or Path
-        The folder in which all opened files lie, at any depth, even after symbolic links: tilesets
-        and templates, which must be regular files.  By default it is the working folder if the map
-        lies in it.  Otherwise it is the nearest folder that has `.git`, `pyproject.toml` or another
-        mark of a project, or the folder four above the map's.  Pictures are not opened.
+        The folder in or below which every file lies that is opened, even after symbolic links:
+        tilesets and templates, which must be regular files.  By default the working folder if the
+        map lies in it.  Otherwise it is the nearest folder with the mark of a project, such as
+        `.git`, or the folder four above the map's.  Pictures are not opened.
     max_tiles : int
         How many tiles all layers and chunks may have together, with empty cells, and how many
         shapes all tiles.
@@ -192,14 +183,13 @@ def load(
     categories = checked_categories(categories)
     if not isinstance(max_tiles, int) or isinstance(max_tiles, bool):
         raise TypeError(f"max_tiles={max_tiles!r} must be a whole number")
-    given = (("layers", layers), ("tiles", tiles), ("objects", objects))
-    by_name = {name: ByName(name, properties) for name, properties in given}
+    by_name = ByName("layers", layers), ByName("tiles", tiles), ByName("objects", objects)
     files = LevelFiles(path, root)
     with refuse_damage(path, "map that Tiled"):
         parsed = read_map(files, max_tiles)
         place = (0.0, 0.0) if world is None else place_in_world(Path(world), parsed, y_down)
         frame = Frame(float(parsed.size[1] * parsed.tile_size[1]), place, y_down)
-        reader = _Reader(parsed, frame, merge, no_box, categories, by_name, max_tiles)
+        reader = _Reader(parsed, frame, merge, no_box, categories, *by_name, max_tiles)
         level = reader.read(path.name)
     if level.skipped and no_box == "warn":
         warnings.warn(
@@ -231,38 +221,38 @@ class _Shape(NamedTuple):
         return self.fault and f"has {self.called}, which {self.fault}"
 
 
+@dataclass
 class _Reader:
     """A reader that turns one parsed map into a level."""
 
-    def __init__(
-        self,
-        parsed: Map,
-        frame: Frame,
-        merge: bool,
-        no_box: str,
-        categories: Mapping[str, int],
-        by_name: Mapping[str, ByName],
-        max_tiles: int,
-    ) -> None:
-        self.parsed, self.frame, self.merge = parsed, frame, merge
-        self.no_box, self.categories, self.max_tiles = no_box, categories, max_tiles
-        self.layers_by, self.tiles_by, self.objects_by = by_name.values()
-        width, height = parsed.tile_size
-        self.cell = (float(width), float(height))
-        self.skipped: dict[Skipped, None] = {}
-        self.n_written = self.n_shapes = 0  # characters of kinds, and shapes of tile objects
-        self.kinds: dict[str, dict[int, Kind]] = {}  # by the properties of the layers
-        self.find_named_tiles()
+    parsed: Map
+    frame: Frame
+    merge: bool
+    no_box: str
+    categories: Mapping[str, int]
+    layers_by: ByName
+    tiles_by: ByName
+    objects_by: ByName
+    max_tiles: int
+    skipped: dict[Skipped, None] = field(default_factory=dict)
+    n_written: int = 0  # characters of kinds
+    n_shapes: int = 0  # of tile objects
+
+    @property
+    def cell(self) -> Point:
+        """The size of a cell."""
+        width, height = self.parsed.tile_size
+        return float(width), float(height)
 
     def read(self, key: str) -> Level:
         """Return the level of the map."""
+        self.find_named_tiles()
         layers: list[TileLayer] = []
         objects: list[LevelObject] = []
         for layer, name, offset, stated in self.layers(self.parsed.raw):
             if layer.get("type") == "tilelayer":
                 is_solid(stated, f"layer {name!r}")
-                known = self.kinds.setdefault(_written(stated), {})
-                kind = partial(self.kind, known, stated, name)
+                kind = cache(partial(self.kind, stated, name))
                 # In the first versions of Tiled a layer can begin at another cell.
                 (x, y), (wide, high) = offset, self.cell
                 corner = x + layer["x"] * wide, y + layer["y"] * high
@@ -274,11 +264,11 @@ class _Reader:
         self.layers_by.refuse_unknown()
         self.objects_by.refuse_unknown()
         grid = Grid(tuple(layers), self.frame, self.merge, self.parsed.is_infinite)
-        solids, places = grid.solids(self.max_tiles)
+        tiling = Tiling(grid, self.max_tiles)
         columns, _ = self.parsed.size
         size, raw = (columns * self.cell[0], self.frame.height), self.parsed.raw
         skipped, stated = tuple(self.skipped), properties_of(raw)
-        return Level(size, solids, tuple(objects), stated, raw, skipped, key, grid, places)
+        return Level(size, tiling, tuple(objects), stated, raw, skipped, key)
 
     def layers(
         self, parent: Raw, offset: Point = (0.0, 0.0), above: Properties | None = None
@@ -309,7 +299,7 @@ class _Reader:
             by_name.of({*sheets, ""}, {})  # a tile without an entry has no type
         for first, tileset in tilesets.items() if by_name.given else ():
             for number, tile in tileset.tiles.items():
-                self.own_properties(first + number, number, tileset, tile)
+                self.own_properties(MapTile(first + number, tileset, number, tile))
         for key in by_name.given:
             sheet, _, place = str(key).rpartition(":")
             is_number = isinstance(key, int) and key >= min(tilesets, default=key + 1)
@@ -317,40 +307,30 @@ class _Reader:
                 by_name.of([key], {})
         by_name.refuse_unknown()
 
-    def own_properties(
-        self, number: int, number_in_tileset: int, tileset: Tileset, tile: Raw
-    ) -> dict[str, Any]:
+    def own_properties(self, tile: MapTile) -> dict[str, Any]:
         """Return the properties of a tile by its file and by the game."""
         # Versions before 1.1 could give them to the layer of its shapes.
-        own = {**properties_of(tile.get("objectgroup") or {}), **properties_of(tile)}
-        sheet = text_of(tileset.raw, "name")
-        exact = (number, f"{sheet}:{number_in_tileset}")
-        names = [_type_of(tile), *(name for name in exact if name in self.tiles_by.given)]
+        own = {**properties_of(tile.raw.get("objectgroup") or {}), **properties_of(tile.raw)}
+        sheet = text_of(tile.tileset.raw, "name")
+        exact = (tile.number, f"{sheet}:{tile.id}")
+        names = [_type_of(tile.raw), *(name for name in exact if name in self.tiles_by.given)]
         names += [sheet] if sheet else []
         return {**own, **self.tiles_by.of(names, own)}
 
-    def kind(self, known: dict[int, Kind], stated: dict[str, Any], layer: str, gid: int) -> Kind:
-        """Return the kind of a tile in a layer with some properties; `known` has earlier ones."""
-        found = known.get(gid)
-        if found is None:
-            found = known[gid] = self.new_kind(stated, layer, gid)
-        return found
-
-    def new_kind(self, stated: dict[str, Any], layer: str, gid: int) -> Kind:
+    def kind(self, stated: dict[str, Any], layer: str, gid: int) -> Kind:
         """Return the kind of a tile in a layer.  In a layer that is not solid it is no body."""
         if not gid:
             return Kind()
-        number = tile_number(gid)
-        owner = f"tile {number} in layer {layer!r}"
-        n, tileset, tile = self.parsed.tile(gid, f"layer {layer!r}")
-        own, type_ = self.own_properties(number, n, tileset, tile), _type_of(tile)
+        tile = self.parsed.tile(gid, f"layer {layer!r}")
+        owner = f"tile {tile.number} in layer {layer!r}"
+        own, type_ = self.own_properties(tile), _type_of(tile.raw)
         body = is_solid(own, owner)
         is_off = body is False or stated.get("solid") is False
-        boxes = [] if is_off else list(self.boxes_of(tileset, tile, gid, owner))
+        boxes = [] if is_off else list(self.boxes_of(tile, gid, owner))
         nothing = Kind(type_, ChainMap(own, stated))
         if is_off or not (boxes or body or is_solid(stated, owner)):
             return nothing
-        made: dict[Part, tuple[str, dict[str, Any], Any]] = {}
+        made: dict[Part, tuple[dict[str, Any], Any]] = {}
         try:
             for shape, ramp, own_type, more in boxes or [(None, None, type_, {})]:
                 properties = {**stated, **own, **more}
@@ -360,7 +340,7 @@ class _Reader:
                 key = own_type or type_, self.written(properties, owner)
                 part = Part(key, shape, ramp or ramp_in(properties, owner))
                 traits = traits_of(properties, owner, self.categories)
-                made[part] = key[0], properties, traits + _slope(ramp)
+                made[part] = properties, traits + _slope(ramp)
         except ValueError as error:
             if boxes or own.get("solid") or stated.get("solid"):
                 raise
@@ -371,7 +351,7 @@ class _Reader:
 
     def written(self, properties: Properties, owner: str) -> str:
         """Return a text that is the same for the same properties, and count its characters."""
-        text = _written(properties)
+        text = repr(sorted(properties.items()))
         self.n_written += len(text)
         if self.n_written > _LARGEST_KINDS:
             raise ValueError(
@@ -382,19 +362,18 @@ class _Reader:
         return text
 
     def boxes_of(
-        self, tileset: Tileset, tile: Raw, gid: int, owner: str
+        self, tile: MapTile, gid: int, owner: str
     ) -> Iterator[tuple[Any, Ramp | None, str, Properties]]:
         """Yield the bodies that the tile collision editor gives a tile.
 
         Each has a box in its cell, or None if it fills that, a ramp or None, type and properties.
         """
-        shapes = list(self.shapes_of(tileset, tile, owner))
+        shapes = list(self.shapes_of(tile, owner))
         if not shapes:
             return
         wide, high = self.cell
-        size = tileset.size_of(tile)
-        is_scaled = text_of(tileset.raw, "tilerendersize") == "grid"
-        drawing = tileset.drawing(tile, self.cell if is_scaled else size, gid)
+        is_scaled = text_of(tile.tileset.raw, "tilerendersize") == "grid"
+        drawing = tile.drawing(self.cell if is_scaled else tile.size, gid)
         up = high - drawing.drawn[1]  # tiles stand on the lower side of their cell
         for shape in shapes:
             if shape.fault:
@@ -405,16 +384,17 @@ class _Reader:
             is_full = box == (0, 0, wide, high) and ramp is None
             yield None if is_full else box, ramp, shape.type, shape.properties
 
-    def shapes_of(self, tileset: Tileset, tile: Raw, owner: str) -> Iterator[_Shape]:
+    def shapes_of(self, tile: MapTile, owner: str) -> Iterator[_Shape]:
         """Yield the shapes that the tile collision editor gives a tile, if they may be bodies."""
-        for stated in (tile.get("objectgroup") or {}).get("objects") or ():
-            thing = {**self.parsed.whole(stated, tileset.folder), "gid": 0}  # it has no picture
+        sheet = tile.tileset
+        for stated in (tile.raw.get("objectgroup") or {}).get("objects") or ():
+            thing = {**self.parsed.whole(stated, sheet.folder), "gid": 0}  # it has no picture
             called = f"shape {called_object(thing).removeprefix('object ')} of {owner}"
             properties = properties_of(thing)
             if is_solid(properties, called) is not False:
                 shape, points = _outline(thing, called)
                 fault = _fault(shape, points, thing)
-                if text_of(tileset.raw.get("grid") or {}, "orientation") == "isometric":
+                if text_of(sheet.raw.get("grid") or {}, "orientation") == "isometric":
                     fault = "is drawn in the isometric grid of its tileset"
                 yield _Shape(points, _type_of(thing), properties, called, fault)
 
@@ -441,17 +421,14 @@ class _Reader:
         of_tile: dict[str, Any] = {}
         bodies: list[tuple[list[Point], str, Properties]] = []
         if shape == "tile":
-            n, tileset, tile = self.parsed.tile(thing["gid"], called)
-            number = tile_number(thing["gid"])
-            type_, of_tile = type_ or _type_of(tile), self.own_properties(number, n, tileset, tile)
-            shapes = list(self.shapes_of(tileset, tile, f"its tile {number}"))
-            points, *rings = _tile_outlines(thing, tileset, tile, shapes, called)
+            tile = self.parsed.tile(thing["gid"], called)
+            number, of_tile = tile.number, self.own_properties(tile)
+            type_ = type_ or _type_of(tile.raw)
+            shapes = list(self.shapes_of(tile, f"its tile {number}"))
+            points, *rings = _tile_outlines(thing, tile, shapes, called)
             self.n_shapes += len(shapes)
-            if self.n_shapes > self.max_tiles:
-                raise ValueError(
-                    f"{called}: with its tile the objects have {self.n_shapes} shapes, more than "
-                    f"max_tiles={self.max_tiles}; load(..., max_tiles=) allows another number"
-                )
+            so_far = f"{called}: with its tile the objects have {self.n_shapes} shapes"
+            check_count(self.n_shapes, self.max_tiles, so_far)
             pairs = zip(rings, shapes, strict=True)
             bodies = [(ring, fault or one.reason, one.properties) for ring, one in pairs]
             if type_ and len(shapes) > 1:
@@ -465,7 +442,8 @@ class _Reader:
             all_ |= self.objects_by.of([type_, name] if name else [type_], all_)
             ramp = ramp_of(body)
             asked = {**stated, **all_, **({} if ramp is None else {"slope": False})}
-            solid, traits = self.traits(asked, ramp, called)
+            solid, traits = body_of(asked, called, self.categories)
+            traits += _slope(ramp)
             by_shapes = solid is None and bool(shapes) and not type_
             if why and (by_shapes or (solid and self.no_box != "warn")):
                 self.leave_out(f"{called} {why}", outline)
@@ -486,21 +464,6 @@ class _Reader:
         """Return the point of the world at a point of a layer."""
         return self.frame.to_world(offset[0] + point[0], offset[1] + point[1])
 
-    def traits(
-        self, asked: Properties, ramp: Ramp | None, called: str
-    ) -> tuple[bool | None, tuple[Factory, ...]]:
-        """Return whether an object is solid, and functions that make its components.
-
-        They raise if a property has an invalid value.  That does not matter for an object that is
-        no body.
-        """
-        solid: bool | None = True
-        try:
-            solid = is_solid(asked, called)
-            return solid, traits_of(asked, called, self.categories) + _slope(ramp)
-        except ValueError as error:
-            return solid, (partial(_refuse, str(error)),)
-
 
 def _blocks(layer: Raw) -> list[Block]:
     """Return the tiles of a layer."""
@@ -518,11 +481,6 @@ def _type_of(thing: Raw) -> str:
     return text_of(thing, "type", "class")
 
 
-def _written(properties: Properties) -> str:
-    """Return a text that is the same for the same properties."""
-    return repr(sorted(properties.items(), key=lambda item: item[0]))
-
-
 def _place(thing: Raw, called: str) -> tuple[float, float, float, float, float]:
     """Return x, y, width, height and rotation of an object."""
     x, y, wide, high, degrees = found = tuple(
@@ -534,17 +492,17 @@ def _place(thing: Raw, called: str) -> tuple[float, float, float, float, float]:
 
 
 def _tile_outlines(
-    thing: Raw, tileset: Tileset, tile: Raw, shapes: Iterable[_Shape], called: str
+    thing: Raw, tile: MapTile, shapes: Iterable[_Shape], called: str
 ) -> list[list[Point]]:
     """Return the outlines of the picture of a tile object, and of the shapes of its tile."""
     x, y, wide, high, degrees = _place(thing, called)
-    size = tileset.size_of(tile)
+    size = tile.size
     wide, high = wide or size[0], high or size[1]  # without a size it is as large as its picture
-    held = text_of(tileset.raw, "objectalignment")
+    held = text_of(tile.tileset.raw, "objectalignment")
     held = held if held not in ("", "unspecified") else "bottomleft"
     left = x - wide * (0.0 if "left" in held else 1.0 if "right" in held else 0.5)
     top = y - high * (0.0 if "top" in held else 1.0 if "bottom" in held else 0.5)
-    drawing = tileset.drawing(tile, (wide, high), thing["gid"])
+    drawing = tile.drawing((wide, high), thing["gid"])
     outlines = [corners_of(0.0, 0.0, *size), *(shape.points for shape in shapes)]
     return [
         turned([(left + dx, top + dy) for dx, dy in drawing.place(points)], (x, y), degrees)
@@ -555,7 +513,7 @@ def _tile_outlines(
 def _outline(thing: Raw, called: str) -> tuple[str, list[Point]]:
     """Return the shape of an object, and its corners or points in the pixels of its layer."""
     x, y, wide, high, degrees = _place(thing, called)
-    shape = next((word for word in _SHAPES if thing.get(word)), "rectangle")
+    shape = next((word for word in ("gid", *SHAPES) if thing.get(word)), "rectangle")
     if shape == "gid":
         return "tile", [(x, y)]
     if shape in ("polygon", "polyline"):
@@ -585,7 +543,3 @@ def _fault(shape: str, points: list[Point], thing: Raw) -> str:
 def _slope(ramp: Ramp | None) -> tuple[Factory, ...]:
     """Return functions that create the components of a ramp."""
     return () if ramp is None else (partial(Slope, *ramp),)
-
-
-def _refuse(message: str) -> NoReturn:
-    raise ValueError(message)

@@ -12,11 +12,12 @@ from bisect import bisect_right, insort
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from ecs_collide.levels.files import LevelFiles
-from ecs_collide.levels.outlines import Drawing, Point
-from ecs_collide.levels.reading import check_numbers, refuse_damage, refuse_part
+from ecs_collide.levels.frame import Point
+from ecs_collide.levels.outlines import FLIPS, Drawing
+from ecs_collide.levels.reading import check_count, check_numbers, refuse_damage, refuse_part
 from ecs_collide.levels.tile_data import numbers_of
 from ecs_collide.levels.tiled_formats import (
     Raw,
@@ -29,14 +30,12 @@ from ecs_collide.levels.tiled_formats import (
     whole_of,
 )
 
-# The four highest bits of a tile number say how the tile is flipped.
-FLIPS = 0xF0000000
-
 # Bytes of the templates of all instances together: each instance copies its whole template, and a
 # small map could name a large template very often.
 _LARGEST_COPIES = 2**26
 
-_SHAPES = ("ellipse", "point", "polygon", "polyline", "text", "capsule")
+# The names by which an object has another shape than a rectangle.
+SHAPES = ("polygon", "polyline", "ellipse", "capsule", "point", "text")
 # If one of these is empty or zero in an object, Tiled takes it from the object's template.
 _WEAK = ("name", "type", "class", "gid", "width", "height")
 
@@ -71,22 +70,32 @@ class Tileset:
         stated = self.raw.get("tilecount")
         return max(stated if isinstance(stated, int) else 0, max(self.tiles, default=-1) + 1)
 
-    def size_of(self, tile: Raw) -> tuple[float, float]:
-        """Return the size of a tile's picture, in pixels."""
-        sizes = []
-        for name in ("width", "height"):
-            sides = (tile.get(name), tile.get(f"image{name}"), self.raw.get(f"tile{name}"))
-            sizes.append(next((side for side in sides if side), 1))
-        check_numbers("the picture of a tile", width=sizes[0], height=sizes[1])
-        return sizes[0], sizes[1]
 
-    def drawing(self, tile: Raw, drawn: Point, gid: int) -> Drawing:
-        """Return how a tile is drawn with a size."""
-        stated = self.raw.get("tileoffset") or {}
+class MapTile(NamedTuple):
+    """A tile by its number in the map, with its id and its entry in its tileset, maybe empty."""
+
+    number: int
+    tileset: Tileset
+    id: int
+    raw: Raw
+
+    @property
+    def size(self) -> Point:
+        """The size of its picture, in pixels."""
+        raw, of_all = self.raw, self.tileset.raw
+        wide = raw.get("width") or raw.get("imagewidth") or of_all.get("tilewidth") or 1
+        high = raw.get("height") or raw.get("imageheight") or of_all.get("tileheight") or 1
+        check_numbers("the picture of a tile", width=wide, height=high)
+        return wide, high
+
+    def drawing(self, drawn: Point, gid: int) -> Drawing:
+        """Return how it is drawn with a size, and flipped by the bits of a number."""
+        sheet = self.tileset.raw
+        stated = sheet.get("tileoffset") or {}
         offset = number_of(stated, "x"), number_of(stated, "y")
         check_numbers("the drawing offset of a tileset", x=offset[0], y=offset[1])
-        keeps_aspect = text_of(self.raw, "fillmode") == "preserve-aspect-fit"
-        return Drawing(self.size_of(tile), drawn, keeps_aspect, offset, gid)
+        keeps_aspect = text_of(sheet, "fillmode") == "preserve-aspect-fit"
+        return Drawing(self.size, drawn, keeps_aspect, offset, gid)
 
 
 @dataclass(slots=True)
@@ -108,8 +117,8 @@ class Map:
     _sheets: dict[Path, Tileset] = field(default_factory=dict)  # external tilesets
     _n_copied: int = 0  # bytes of templates
 
-    def tile(self, gid: Any, user: str) -> tuple[int, Tileset, Raw]:
-        """Return a tile's id, its tileset, and its entry there, which may be empty."""
+    def tile(self, gid: Any, user: str) -> MapTile:
+        """Return a tile by its number with the bits for flips; `user` is for errors."""
         if type(gid) is not int or not 0 <= gid < 2**32:
             raise ValueError(f"{user} has {gid!r} for a tile")
         number = gid & ~FLIPS
@@ -118,7 +127,8 @@ class Map:
             raise ValueError(f"{user} uses tile {number}, which is in none of the map's tilesets")
         first = self.firsts[place - 1]
         tileset = self.tilesets[first]
-        return number - first, tileset, tileset.tiles.get(number - first, {})
+        id_ = number - first
+        return MapTile(number, tileset, id_, tileset.tiles.get(id_, {}))
 
     def open(self, path: Path, kind: str) -> tuple[Raw, int]:
         """Return the content of a tileset or a template that was found, and its size in bytes."""
@@ -158,7 +168,7 @@ class Map:
             own = {name for name in _WEAK if thing.get(name) not in (None, "", 0)}
             own |= {"type", "class"} if own & {"type", "class"} else set()
             own -= set() if own >= {"width", "height"} else {"width", "height"}
-            reshaped = {*_SHAPES} if any(thing.get(shape) for shape in _SHAPES) else set()
+            reshaped = {*SHAPES} if any(map(thing.get, SHAPES)) else set()
             base = {n: value for n, value in pattern.items() if n not in own | reshaped}
             not_own = {"template", *_WEAK} - own
             whole = base | {n: value for n, value in thing.items() if n not in not_own}
@@ -258,25 +268,19 @@ def _unpack(map: Map, layer: Raw, n_tiles: int, max_tiles: int) -> int:
             x, y = number_of(part, "x"), number_of(part, "y")
             check_numbers(called, x=x, y=y)
             part |= {"x": int(x), "y": int(y)}
-    for block in blocks:
-        with refuse_part(called):
+        for block in blocks:
             width, height = whole_of(block, "width"), whole_of(block, "height")
-            block |= {"width": width, "height": height}
-        n_tiles += width * height
-        if n_tiles > max_tiles:
-            raise ValueError(
-                f"with {called} the map has {n_tiles} tiles, more than max_tiles={max_tiles}; "
-                "load(..., max_tiles=) allows another number"
-            )
-        with refuse_part(called):
+            n_tiles += width * height
+            check_count(n_tiles, max_tiles, f"{called}: with it the map has {n_tiles} tiles")
             data = numbers_of(block.get("data") or [], encoding, compression, width * height)
-        if data and len(data) != width * height:
-            found = "more" if len(data) > width * height else len(data)
-            raise ValueError(f"{called} is {width} x {height} tiles large and has {found}")
-        block["data"] = data = data or [0] * (width * height)
-        for gid in set(data) - {0}:
-            map.tile(gid, called)
-            map.largest = max(map.largest, gid & ~FLIPS)
+            if data and len(data) != width * height:
+                found = "more" if len(data) > width * height else len(data)
+                raise ValueError(f"{called} is {width} x {height} tiles large and has {found}")
+            data = data or [0] * (width * height)
+            block |= {"width": width, "height": height, "data": data}
+            for gid in set(data) - {0}:
+                map.tile(gid, called)
+                map.largest = max(map.largest, gid & ~FLIPS)
     layer |= {"encoding": "csv", "compression": ""}
     return n_tiles
 
@@ -305,10 +309,8 @@ def place_in_world(world: Path, map: Map, y_down: bool) -> tuple[float, float]:
             width, height = number_of(raw, "width"), number_of(raw, "height")
             if not (width and height):
                 other = parse(files.read(path), "map")
-                width, height = (
-                    whole_of(other, side) * whole_of(other, f"tile{side}")
-                    for side in ("width", "height")
-                )
+                width = whole_of(other, "width") * whole_of(other, "tilewidth")
+                height = whole_of(other, "height") * whole_of(other, "tileheight")
             check_numbers(f"its map {path.name}", x=x, y=y, width=width, height=height)
             places[path] = x, y, y + height
         if own not in places:

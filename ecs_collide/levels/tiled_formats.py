@@ -1,8 +1,8 @@
-"""Read the files of Tiled, XML and JSON of all its versions, into one form.
+"""Parse the files of Tiled, XML and JSON of all its versions, into one form, and those of LDtk.
 
 The form is the one of Tiled's JSON: dicts and lists, with the names that Tiled documents.  Numbers
-and properties of XML get their types.  Only parts that bodies, objects and drawing need are
-read from XML.  Other parts may be missing, new or odd.
+and properties of XML get their types.  Only parts that bodies, objects or drawing need are taken
+from XML; all others may be missing, new or odd.
 """
 
 from __future__ import annotations
@@ -28,13 +28,16 @@ _LAYERS = {"layer": "tilelayer"} | {tag: tag for tag in ("objectgroup", "imagela
 _LISTS = {"tileset": "tilesets", "tile": "tiles", "object": "objects"}
 
 _MAPS = "; load a map that uses it"
-_OTHERS = {
+_KINDS = {
+    "map": "a map of Tiled: load it with ecs_collide.levels.tiled",
     "tileset": f"a tileset of Tiled{_MAPS}",
     "template": f"an object template of Tiled{_MAPS}",
     "objecttypes": "a list of Tiled's object types; load a map",
-    "world": "a world of Tiled; load one of its maps, and the world with it: load(map, world=...)",
-    "project": "a project of Tiled; load one of its maps",
-    "ldtk": "a project of LDtk; ecs_collide.levels.ldtk.load reads it",
+    "world": "a world of Tiled; load one of its maps with tiled.load(map, world=...)",
+    "maps": "a project of Tiled; load one of its maps",
+    "project": "a project of LDtk; load it with ecs_collide.levels.ldtk",
+    "level": "one level of a project of LDtk; load the project and name the level",
+    "export of a level": "a level in LDtk's simplified form; load the project it comes from",
     "picture": "a picture; load the map that shows it",
     "export": "a map exported as a program; export it as .tmx or .tmj instead",
 }
@@ -45,14 +48,15 @@ _BEGINNINGS = (
 )  # fmt: skip
 # Names at the top of JSON files that do not say their type.
 _NAMES = (
-    ("layers", "map"), ("maps", "world"), ("patterns", "world"), ("defs", "ldtk"),
-    ("__header__", "ldtk"), ("propertyTypes", "project"), ("automappingRulesFile", "project"),
-    ("object", "template"), ("tilewidth", "tileset"),
+    ("layers", "map"), ("maps", "world"), ("patterns", "world"), ("layerInstances", "level"),
+    ("defs", "project"), ("__header__", "project"), ("propertyTypes", "maps"),
+    ("automappingRulesFile", "maps"), ("object", "template"), ("tilewidth", "tileset"),
+    ("uniqueIdentifer", "export of a level"),  # spelt so by LDtk
 )  # fmt: skip
 
 
 def parse(content: bytes, kind: str) -> Raw:
-    """Return the content of a file, which must be a "map", a "tileset" and so on.
+    """Return the content of a file, which must be of a kind of `_KINDS`, such as "map".
 
     Raises
     ------
@@ -64,17 +68,20 @@ def parse(content: bytes, kind: str) -> Raw:
     content = content.removeprefix(b"\xef\xbb\xbf").lstrip()
     for start, other in _BEGINNINGS:
         if content.startswith(start):
-            raise ValueError(f"it is {_OTHERS[other]}")
-    raw = _xml(content) if b"<" in content[:4] else json.loads(content, parse_float=_fraction)
+            raise ValueError(f"it is {_KINDS[other]}")
+    try:
+        raw = _xml(content) if b"<" in content[:4] else json.loads(content, parse_float=_fraction)
+    except UnicodeDecodeError as error:  # shown, it would show the whole file
+        raise DamageError(f"it is no text in UTF-8: {error.reason} at byte {error.start}") from None
     if not isinstance(raw, dict):
         raise DamageError(f"it is a {type(raw).__name__}")
     found = raw.get("type")
-    if found not in ("map", *_OTHERS):
+    if found not in [*_KINDS]:
         found = next((kind for name, kind in _NAMES if name in raw), None)
-    if found in _OTHERS and found != kind:
-        raise ValueError(f"it is {_OTHERS[found]}")
-    if found != kind:
+    if found is None:
         raise DamageError(f"it has nothing of a {kind}")
+    if found != kind:
+        raise ValueError(f"it is {_KINDS[found]}")
     return raw
 
 
@@ -148,7 +155,7 @@ def properties_of(raw: Raw) -> dict[str, Any]:
 
 
 def _value(kind: str | None, value: Any) -> Any:
-    """Return the value of a property as its type says; an invalid value stays as it is."""
+    """Return the value of a property of some type; a value of another type stays as it is."""
     if kind == "list":
         items = value if isinstance(value, list) else []
         return [

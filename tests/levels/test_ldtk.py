@@ -177,7 +177,9 @@ def test_level_is_found_by_its_name(save: Save, apart: bool) -> None:
             ldtk.load(path, name)
 
 
-@pytest.mark.parametrize("text", ["", "hello", "[]", "{}", '{"levels": 3}', '{"levels": [{}]}'])
+@pytest.mark.parametrize(
+    "text", ["", "hello", "[]", "{}", "<html/>", '{"levels": 3}', '{"levels": [{}]}']
+)
 def test_file_that_is_no_project_is_refused(tmp_path: Path, text: str) -> None:
     path = tmp_path / "broken.ldtk"
     path.write_text(text)
@@ -399,7 +401,9 @@ def test_two_projects_in_turn_are_parsed_once_for_all_of_their_levels(
         file.write_text(json.dumps(unlike_all_others))
     parsed: list[int] = []
     loads = json.loads
-    monkeypatch.setattr(json, "loads", lambda data: parsed.append(len(data)) or loads(data))
+    monkeypatch.setattr(
+        json, "loads", lambda data, **more: parsed.append(len(data)) or loads(data, **more)
+    )
 
     for name in ldtk.level_names(path):
         ldtk.load(path, name)
@@ -645,6 +649,19 @@ def test_key_that_may_name_different_values_is_refused(two_layers: Path) -> None
     assert frictions(two_layers, {"Walls": {"friction": 1}})[:1] == [1]
 
 
+def test_values_of_one_name_and_different_properties_are_different_boxes(two_layers: Path) -> None:
+    project = json.loads(two_layers.read_text())
+    project["defs"]["layers"][0]["intGridValues"][0]["identifier"] = "ice"
+    two_layers.write_text(json.dumps(project))
+
+    level = ldtk.load(
+        two_layers, cells={"Walls.cold": {"sensor": True}, "Biomes": {"solid": False}}
+    )
+
+    found = [(box.type, box.half[0], "sensor" in box.properties) for box in level.solids]
+    assert found == [("ice", 5, False), ("ice", 5, True), ("3", 5, True)]
+
+
 @pytest.mark.parametrize("key", ["Wals", "Things", "Walls.lava", "Walls.", "1", "2", ""])
 def test_key_that_names_nothing_is_refused_with_the_names_that_exist(
     two_layers: Path, key: str
@@ -663,7 +680,7 @@ def test_key_that_names_nothing_is_refused_with_the_names_that_exist(
         ({"group": "enemies"}, r"entity Bat \(Bat \(0, 0\)\) .* Filter\(group='enemies'"),
         ({"solid": "very"}, r"solid of entity Bat \(Bat \(0, 0\)\) is 'very'"),
         ({"slope": "steep"}, r"slope of entity Bat .* is 'steep'"),
-        ({"friction": "1.00"}, "entity Bat .* Friction"),
+        ({"friction": "rough"}, "entity Bat .* Friction"),
         ({"sensor": True, "mask": "nobody"}, "mask of entity Bat .* is 'nobody'"),
     ],
     ids=lambda value: "" if isinstance(value, str) else "-".join(value),
@@ -688,8 +705,7 @@ OTHER_FILES: dict[str, tuple[str, str]] = {
     "all.world": ('{"type": "world", "maps": []}', "a world of Tiled"),
     "b.tsx": ('<tileset name="b"></tileset>', "a tileset of Tiled"),
     "b.tsj": ('{"type": "tileset", "tiles": []}', "a tileset of Tiled"),
-    "b.tj": ('{"type": "template", "object": {}}', "a template of Tiled"),
-    "page.html": ("<html></html>", "XML"),
+    "b.tj": ('{"type": "template", "object": {}}', "an object template of Tiled"),
     "tiles.gif": ("GIF89a", "a picture"),
     "Cellar.ldtkl": ('{"identifier": "Cellar", "layerInstances": []}', "one level of a project"),
     "data.json": ('{"identifier": "A", "uniqueIdentifer": "b"}', "a level in LDtk's simplified"),
@@ -736,7 +752,7 @@ def test_wrong_argument_is_not_blamed_on_the_file(
     ("content", "words"),
     [
         (b"{", "is no project that LDtk has saved"),
-        (b"\xe4", r"\(\S*world\.ldtk names it\): it is no text"),
+        (b"\xe4", r"is no project .* \(\S*world\.ldtk names it\): it is no text"),
         (b"[]", "is no project that LDtk has saved"),
     ],
     ids=["json", "latin", "list"],
@@ -780,7 +796,9 @@ def test_text_that_is_not_utf_8_is_refused_with_its_path(tmp_path: Path) -> None
     path = tmp_path / "latin.ldtk"
     path.write_bytes('{"levels": ["Höhle"]}'.encode("latin-1"))
 
-    with pytest.raises(ValueError, match=r"latin\.ldtk: it is no text in UTF-8: .* at byte 14$"):
+    with pytest.raises(
+        ValueError, match=r"latin\.ldtk is no .*: it is no text in UTF-8: .* at byte 14$"
+    ):
         ldtk.load(path)
 
 

@@ -452,7 +452,9 @@ def test_all_layers_and_chunks_together_have_no_more_than_max_tiles(save: Save) 
     for whole in (tmx(layer * 3), tmx(f"<group name='g'>{layer * 3}</group>"), tmx(chunks)):
         path = save(whole)
         assert tiled.load(path, max_tiles=36).solids == ()
-        with pytest.raises(ValueError, match=r"'l' the map has 36 tiles, more than max_tiles=35; "):
+        with pytest.raises(
+            ValueError, match=r"'l': with it the map has 36 tiles, more than max_tiles=35; "
+        ):
             tiled.load(path, max_tiles=35)
 
 

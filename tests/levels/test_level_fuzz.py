@@ -311,9 +311,9 @@ def require_changes(level: tiled.Level, rng: random.Random) -> None:
     with another_world("changed level"):
         level.create_solids()
         boxes = area_of_boxes()
-        names = [layer.name for layer in level._grid.layers]
-        for layer in {box.layer for box in level._places}:
-            (cell, number), *_ = level._grid.layers[layer].tiles()
+        names = [layer.name for layer in level._tiling.grid.layers]
+        for layer in {box.layer for box in level._tiling.places}:
+            (cell, number), *_ = level._tiling.grid.layers[layer].tiles()
             if names.count(names[layer]) == 1:
                 level.set_cell(*cell, layer=names[layer])
                 level.set_cell(*cell, number, names[layer])

@@ -11,7 +11,7 @@ import pytest
 
 import ecs_collide as ec
 from ecs_collide import levels
-from ecs_collide.levels.cells import Block, Grid
+from ecs_collide.levels.cells import Block, Grid, Tiling
 from ecs_collide.levels.level import Level
 from tests.levels.test_tiled_bodies import Load, load, tiles
 
@@ -272,11 +272,10 @@ def test_far_cells_of_an_infinite_map_are_right_or_refused(load: Load, space: ec
 
 def test_chunks_far_apart_cost_no_more_than_near_ones(space: ec.Space) -> None:
     level = strip(["##"])
-    layer = level._grid.layers[0]
+    layer = level._tiling.grid.layers[0]
     layer.blocks.append(Block(10**9, 0, [[ord("#")] * 2]))
-    grid = Grid((layer,), level._grid.frame, is_infinite=True)
-    solids, places = grid.solids(9)
-    level = Level((20, 10), solids, (), {}, None, key="far", _grid=grid, _places=places)
+    grid = Grid((layer,), level._tiling.grid.frame, is_infinite=True)
+    level = Level((20, 10), Tiling(grid), (), {}, None, key="far")
 
     assert level.stream((0, 0), (1e11, 10), at_most=9) == 0
     esper.process(DT)

@@ -9,6 +9,7 @@ from pathlib import Path
 import esper
 import pytest
 
+import ecs_collide as ec
 from ecs_collide.components.basics import Extents, Fixed, Position, Sensor
 from ecs_collide.components.surfaces import Carry, OneWay
 from ecs_collide.levels import tiled
@@ -332,10 +333,24 @@ def test_full_turn_is_no_rotation(load: Load) -> None:
     assert level.objects[0].half == (2.0, 2.0)
 
 
-def test_solid_written_as_text_is_refused(load: Load) -> None:
-    written = '<properties><property name="solid" value="true"/></properties>'
+@pytest.mark.parametrize(("value", "n_solids"), [("true", 1), ("false", 0)])
+def test_values_are_texts_in_maps_of_tiled_before_it_had_types(
+    load: Load, value: str, n_solids: int
+) -> None:
+    written = f'<property name="solid" value="{value}"/><property name="friction" value="0.5"/>'
 
-    with pytest.raises(ValueError, match=r"solid of layer 'tiles' is 'true' .*type bool"):
+    level = load(tile_layer("1", extra=f"<properties>{written}</properties>"))
+
+    assert len(level.solids) == n_solids
+    for box in level.solids:
+        (friction,) = (part for part in box.components() if isinstance(part, ec.Friction))
+        assert friction.value == 0.5
+
+
+def test_solid_written_as_another_text_is_refused(load: Load) -> None:
+    written = '<properties><property name="solid" value="yes"/></properties>'
+
+    with pytest.raises(ValueError, match=r"solid of layer 'tiles' is 'yes' .*type bool"):
         load(tile_layer("1", extra=written))
 
 

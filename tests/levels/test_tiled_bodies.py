@@ -206,9 +206,9 @@ def test_components_are_new_for_each_entity(load: Load) -> None:
     [
         ({"one_way": "north"}, r"one_way of .* is 'north' \(str\); .*bool, or one of up, down"),
         ({"one_way": 1}, r"one_way of .* is 1 \(int\)"),
-        ({"sensor": "true"}, r"sensor of .* is 'true' \(str\); give it the type bool"),
+        ({"sensor": "yes"}, r"sensor of .* is 'yes' \(str\); give it the type bool"),
         ({"carry": "fast"}, r"carry of .* is 'fast' \(str\); .*bool, or float"),
-        ({"solid": "true"}, r"solid of .* is 'true' \(str\); give it the type bool"),
+        ({"solid": "yes"}, r"solid of .* is 'yes' \(str\); give it the type bool"),
         ({"friction": -1.0}, r"properties of .* are wrong: Friction\(value=-1.0\)"),
         ({"restitution": 1.5}, r"properties of .* are wrong: Restitution\(value=1.5\)"),
         (

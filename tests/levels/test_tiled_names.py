@@ -264,7 +264,7 @@ def test_place_may_be_in_the_names_of_the_files(tmp_path: Path) -> None:
         ('{"maps": [{"fileName": "map.tmj", "x": "a"}]}', r"its map map\.tmj has x='a'"),
         ('{"patterns": [{"regexp": "("}]}', r"all\.world: its pattern '\(' is wrong"),
         ('{"maps": [{"fileName": "/dev/zero"}]}', r"all\.world: a map '/dev/zero' is outside of"),
-        ('{"type": "map", "layers": []}', "is no world that Tiled has saved"),
+        ('{"type": "map", "layers": []}', "it is a map of Tiled"),
     ],
 )
 def test_damaged_world_is_refused_by_name(world: Path, text: str, words: str) -> None:
