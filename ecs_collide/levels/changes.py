@@ -407,10 +407,10 @@ class Changes:
             esper.delete_entity(entity)
         self.cells.forget_boxes()
 
-    def drop_boxes(self) -> None:
-        """Delete all boxes, which are from another file, and the changes that this one forbids."""
+    def change_file(self) -> None:
+        """Forget all boxes, which are from another file, and the changes that this one forbids."""
         cells = self.cells
-        self.delete_all()
+        cells.forget_boxes()
         cells.digest = self.tiling.digest
         before, cells.changes = cells.changes, {}
         for (layer, *cell), number in before.items():

@@ -140,8 +140,9 @@ class Level:
     skipped: tuple[Skipped, ...] = ()
     key: str = ""
     _home: Point | None = field(default=None, repr=False)  # where `at` has put it
-    # By world: the tables by offset, in the order of use, and the copy that was used last.
-    _tables: dict[str, dict[Point, Mapping[str, Entry]]] = field(
+    # By world: the tables by offset, in the order of creation, and the copy that was used last.
+    # A table is None if only the numbers of tiles were changed so far.
+    _tables: dict[str, dict[Point, Mapping[str, Entry] | None]] = field(
         default_factory=dict, repr=False, compare=False
     )
     _copies: dict[str, _Copy] = field(default_factory=dict, repr=False, compare=False)
@@ -171,15 +172,18 @@ class Level:
         found = find_cells(self.key)
         return [cells for cells in found if cells.digest == self._tiling.digest] or found
 
-    def _find(self) -> tuple[Point, Cells | None]:
-        """Return the offset in the current world, and the state there, if any."""
+    def _find(self, *, resumes: bool = False) -> tuple[Point, Cells | None]:
+        """Return the offset in the current world, and the state there, if any.
+
+        A level that `resumes` may lie where this object has not created it in this world.
+        """
         there = {cells.offset: cells for cells in self._states()}
         known = self._tables.get(esper.current_world, {})
         home = self._from_home((0.0, 0.0))
         for offset in (*reversed(known), home):
             if offset in there:
                 return offset, there[offset]
-        if there and not known and self._home is None:  # such as after a restore
+        if there and self._home is None and (resumes or not known):  # such as after a restore
             if len(there) > 1:
                 raise ValueError(
                     f"this world has {self.key!r} at {sorted(there)}: level.at(offset) is one of "
@@ -387,7 +391,7 @@ class Level:
         if not corners or (min is not None and [*regions]):
             raise ValueError("stream() takes either min and max, or regions=[(min, max), ...]")
         wanted = [checked_region(*region) for region in corners]
-        changes = self._changes(table)
+        changes = self._changes(table, streams=True)
         cells = changes.cells
         if cells.side == NONE:
             cells.cut_in_chunks(chunk)
@@ -398,7 +402,9 @@ class Level:
             )
         return Streaming(changes, chunk).update(wanted, at_most)
 
-    def _changes(self, table: Mapping[str, Entry] | None = None) -> Changes:
+    def _changes(
+        self, table: Mapping[str, Entry] | None = None, *, streams: bool = False
+    ) -> Changes:
         """Return the changes in the current world; their state is created if there is none."""
         offset, cells = self._find()
         if cells is None:
@@ -409,28 +415,39 @@ class Level:
                 f"the boxes of {self.key!r} in this world are from another version of the file: "
                 "level.resume(table) makes them again"
             )
-        return self._changes_of(cells, table)
+        changes = self._changes_of(cells, table, streams)
+        if cells.digest != self._tiling.digest:
+            changes.change_file()  # there are no boxes
+        return changes
 
-    def _changes_of(self, cells: Cells, table: Mapping[str, Entry] | None) -> Changes:
-        """Return the changes of a copy, and remember its table: None for the last one."""
+    def _changes_of(
+        self, cells: Cells, table: Mapping[str, Entry] | None, streams: bool = False
+    ) -> Changes:
+        """Return the changes of a state, with the table that was given last if `table` is None.
+
+        A level without tiles needs no table before it `streams`.
+        """
         tables = self._tables.setdefault(esper.current_world, {})
         if table is None:
-            if cells.offset not in tables and cells.types:
-                raise ValueError(
-                    f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
-                    "components from a table: give level.resume(table) the table of create"
-                )
-            table = tables.get(cells.offset, {})
-        tables.pop(cells.offset, None)  # the copy used last is the last one in the dict
-        tables[cells.offset] = table
+            table = tables.get(cells.offset)
+        if table is None and cells.types and (streams or cells.side != NONE):
+            raise ValueError(
+                f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
+                "components from a table: give level.resume(table) the table of create"
+            )
+        if table is None:
+            tables[cells.offset] = None
+        else:
+            self._use(cells, table)
+        return Changes(self._tiling, self._copy_at(cells.offset).grid, table or {}, cells)
+
+    def _use(self, cells: Cells, table: Mapping[str, Entry]) -> None:
+        """Remember the table for the boxes of a copy."""
+        self._tables.setdefault(esper.current_world, {})[cells.offset] = table
         types = [name for name in self._tiling.types if name in table]
         if types != cells.types:
             cells.types = types
             cells.change()
-        changes = Changes(self._tiling, self._copy_at(cells.offset).grid, table, cells)
-        if cells.side == NONE and cells.digest != self._tiling.digest:
-            changes.drop_boxes()  # of which there are none, only changed cells
-        return changes
 
     # -- its entities --
 
@@ -551,7 +568,12 @@ class Level:
             if found and not any(map(esper.entity_exists, cells)):
                 delete_cells(cells)  # the game has deleted all of it by hand
             cells = Cells(self.key, copy.offset, digest)
-        changes = self._changes_of(cells, table)
+        tables = self._tables.setdefault(esper.current_world, {})
+        tables.pop(copy.offset, None)  # the last one created is the last one in the dict
+        self._use(cells, table)
+        changes = Changes(self._tiling, copy.grid, table, cells)
+        if cells.digest != digest:
+            changes.change_file()  # there are no boxes, only changed cells
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
             made = changes.create_all(tiles)
@@ -603,23 +625,27 @@ class Level:
         TypeError, Exception
             As from `create`.  In these cases nothing is changed.
         """
-        _, cells = self._find()
+        _, cells = self._find(resumes=True)
         if cells is None:
             raise ValueError(
                 f"this world has nothing of {self.key!r} that could be resumed: create() makes it"
             )
+        before, old = cells.to_bytes(), [*cells.tiles()]
         changes = self._changes_of(cells, table)
         if cells.digest != self._tiling.digest:
             side, chunks = cells.side, sorted(cells.chunks)
-            planned = [*_planned(self._here, changes.table)] if side == WHOLE else []
-            changes.drop_boxes()
-            if side == WHOLE:
-                changes.create_all(planned)
-            elif side != NONE:
-                cells.cut_in_chunks(side)
-                streaming = Streaming(changes, side)
-                for chunk in chunks:
-                    streaming.load(chunk)
+            try:
+                changes.change_file()
+                if side == WHOLE:
+                    changes.create_all([*_planned(self._here, changes.table)])
+                elif side != NONE:
+                    cells.cut_in_chunks(side)
+                    Streaming(changes, side).load(chunks)
+            except BaseException:
+                cells.set_bytes(before)
+                raise
+            for entity in filter(esper.entity_exists, old):
+                esper.delete_entity(entity)
         elif cells.side == WHOLE:
             self._tiling.prepare()
 

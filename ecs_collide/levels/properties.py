@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from numbers import Integral
 from typing import Any, NoReturn
@@ -62,28 +62,30 @@ class ByName:
             if isinstance(key, tuple) and len(key) != 2:
                 raise ValueError(f"{argument} names {key!r}; a pair of name and value has two")
             check_names(properties, f"{argument}[{key!r}]")
-        self._used: set[Any] = set()  # keys
+        self._names_any = False
         self._known: set[str] = set()  # names and pairs of all things, as they are shown
 
-    def of(self, names: Iterable[Any], properties: Mapping[str, Any]) -> dict[str, Any]:
+    def of(self, names: Collection[Any], properties: Mapping[str, Any]) -> dict[str, Any]:
         """Return the properties for a thing with some names; a later key precedes earlier ones."""
         found: dict[str, Any] = {}
         for key, stated in self.given.items():
-            known = list(names)
+            known = names
             if isinstance(key, tuple):
                 known = [(key[0], properties[key[0]])] if key[0] in properties else []
-            self._known.update(map(repr, known))
+            self._known.update(map(repr, (*names, *known)))
             if key in known:
-                self._used.add(key)
+                self._names_any = True
                 found.update(stated)
         return found
 
     def refuse_unknown(self) -> None:
-        """Raise ValueError for a key that no thing has had so far."""
-        for key in self.given:
-            if key not in self._used:
-                known = ", ".join(sorted(self._known)) or "none"
-                raise ValueError(f"{self.argument} names {key!r}; the names of the map: {known}")
+        """Raise ValueError if there were things so far, and no key names any of them.
+
+        A game gives the same keys to all of its maps, and each map has only some of the names.
+        """
+        if self._known and not self._names_any:
+            keys, known = map(", ".join, (map(repr, self.given), sorted(self._known)))
+            raise ValueError(f"{self.argument} names {keys}; the map has only the names {known}")
 
 
 def handed_down(above: Mapping[str, Any], own: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -7,7 +7,7 @@ would fall through floors that are not there yet.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Collection, Iterable, Iterator, Sequence, Set
 from math import floor, inf, isfinite, isnan
 from typing import Any
 
@@ -15,7 +15,7 @@ import esper
 
 from ecs_collide.components.basics import Disabled, Extents, Fixed, Position, Velocity
 from ecs_collide.components.dynamics import Attached
-from ecs_collide.levels.cells import Cell, Chunk, TileLayer
+from ecs_collide.levels.cells import Cell, Chunk, Place, Sheet, TileLayer
 from ecs_collide.levels.changes import Cells, Changes, Facts
 from ecs_collide.levels.frame import Point
 
@@ -77,8 +77,7 @@ class Streaming:
         loaded = self.cells.chunks
         new = sorted(wanted.keys() - loaded, key=lambda chunk: (wanted[chunk], chunk))
         old = sorted(loaded - wanted.keys())
-        for chunk in new[:at_most]:
-            self.load(chunk)
+        self.load(new[:at_most])
         for chunk in old[: max(at_most - len(new), 0)]:
             self.unload(chunk)
         self.hold_bodies()
@@ -91,8 +90,15 @@ class Streaming:
         top, bottom = sorted(row / self.side for _, row in corners)
         return left, top, right, bottom
 
-    def load(self, chunk: Chunk) -> None:
-        """Create the boxes of a chunk."""
+    def load(self, chunks: Collection[Chunk]) -> None:
+        """Create the boxes of some chunks; of none if a function of the table raises."""
+        if chunks:
+            self.changes.create(box for chunk in chunks for box in self.boxes_of(chunk))
+            self.cells.chunks.update(chunks)
+            self.cells.change()
+
+    def boxes_of(self, chunk: Chunk) -> Iterator[tuple[Place, Sheet]]:
+        """Return the boxes of a chunk, each with its sheet."""
         changes, side = self.changes, self.side
         group, x, y = chunk
         tiles: list[tuple[int, Iterable[tuple[Cell, int]]]] = []
@@ -103,9 +109,7 @@ class Streaming:
                 for cell in sorted(self.cells.changed().get((n, x, y), ())):
                     numbers[cell] = changes.number(n, *cell)
                 tiles.append((n, numbers.items()))
-        changes.create(changes.grid.places(tiles))
-        self.cells.chunks.add(chunk)
-        self.cells.change()
+        return changes.grid.places(tiles)
 
     def unload(self, chunk: Chunk) -> None:
         """Delete the boxes of a chunk."""

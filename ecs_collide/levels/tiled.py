@@ -147,6 +147,8 @@ def load(
         tiles, names of tilesets, "tileset:id" as Tiled shows the id, or numbers as in `Tile`; and
         types or names of objects.  A pair ``("kind", "stone")`` stands for everything whose
         property `kind` is `stone`.
+        All maps of a game can share one mapping.  Names that a map does not have are ignored,
+        unless it has none of them.
     world : str or Path
         A `.world` file of Tiled that has the map.  The level then lies at its place in the world,
         counted from the world's lower left corner.
@@ -169,8 +171,9 @@ def load(
         The file is not a map, or a part of it is damaged.  A file that it names lies outside of
         `root`, or is not a regular file.  Layers have more tiles than `max_tiles` or than they
         declare.  XML defines entities.  The map is not orthogonal.  It uses a tile that no tileset
-        has.  A property of a body has an invalid value.  An argument has a name that is not in the
-        map.  The message names the file, and the layer and the object if one of them is at fault.
+        has.  A property of a body has an invalid value.  The map has layers, tiles or objects, and
+        the argument for them names none of these.  The message names the file, and the layer and
+        the object if one of them is at fault.
     TypeError
         An argument has the wrong type.
     """
@@ -289,10 +292,11 @@ class _Reader:
     # -- tiles --
 
     def find_named_tiles(self) -> None:
-        """Refuse names of tiles that the game gives and no tileset has."""
+        """Refuse names of tiles that the game gives if no tileset has any of them."""
         by_name, tilesets = self.tiles_by, self.parsed.tilesets
         sheets = {text_of(tileset.raw, "name") for tileset in tilesets.values()}
-        by_name.of({*sheets, ""}, {})  # a tile without an entry has no type
+        if tilesets:
+            by_name.of({*sheets, ""}, {})  # a tile without an entry has no type
         for first, tileset in tilesets.items() if by_name.given else ():
             for number, tile in tileset.tiles.items():
                 self.own_properties(MapTile(first + number, tileset, number, tile))

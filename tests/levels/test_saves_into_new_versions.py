@@ -12,6 +12,7 @@ import pytest
 import ecs_collide as ec
 from ecs_collide import levels
 from ecs_collide.levels.level import Level
+from ecs_collide.levels.things import SolidBox
 from tests.levels.test_tiled_bodies import Load, load, objects, thing, tiles
 from tests.scenes import another_world
 
@@ -116,3 +117,32 @@ def test_objects_are_those_of_the_save(load: Load, world: str) -> None:
         assert space.position_of(second) == (25, 25)
         floor = [(10 * column, 0, False) for column in range(4)]
         assert walls() == Counter([*floor, (20, 20, False), (30, 20, False)])
+
+
+def test_walls_stay_as_saved_if_the_table_fails_for_the_new_file(world: str) -> None:
+    #
+    #   chunks of 3 cells:   ### ### #        the second one fails: ### ### .
+    #
+    level = level_of([[*"#######"]])
+    level.stream((0, 0), (70, 10), {"#": Coin}, chunk=3, at_most=9)
+    space = ec.install()
+    saved = space.snapshot()
+    hash_ = space.state_hash()
+
+    def fail(box: SolidBox) -> Coin:
+        if box.centre[0] > 30:
+            raise OSError("no picture")
+        return Coin()
+
+    with another_world("new version"):
+        space = ec.install()
+        space.snapshot_with(Coin)
+        level = level_of([[*"######."]])
+        space.restore(saved)
+        with pytest.raises(OSError, match="no picture"):
+            level.resume({"#": fail})
+
+        assert space.state_hash() == hash_
+        level.resume({"#": Coin})
+        esper.process(1 / 60)
+        assert [x for x, _, _ in sorted(walls())] == [0, 10, 20, 30, 40, 50]

@@ -184,6 +184,31 @@ VALUES: list[tuple[str, Any, Any]] = [
 ]
 
 
+def test_whole_numbers_may_be_written_as_fractions(tmp_path: Path) -> None:
+    #   some programs know one type of number, and write 1 as 1.0
+    tileset = {"firstgid": 1, "name": "a", "tilewidth": 8, "tileheight": 8, "tilecount": 2}
+    tile = {"id": 3, "gid": 2, "x": 8, "y": 8, "width": 8, "height": 8}
+    layers = [
+        {"type": "tilelayer", "name": "walls", "width": 2, "height": 1, "data": [2**31 + 1, 0]},
+        {"type": "objectgroup", "name": "things", "objects": [tile]},
+    ]
+    text = json.dumps(
+        {"width": 2, "height": 1, "tilewidth": 8, "tileheight": 8, "layers": layers,
+         "tilesets": [tileset]}
+    )  # fmt: skip
+    (tmp_path / "whole.tmj").write_text(text)
+    (tmp_path / "fraction.tmj").write_text(json.dumps(json.loads(text, parse_int=float)))
+    walls = {"walls": {"solid": True}}
+
+    whole, fraction = (
+        tiled.load(tmp_path / name, layers=walls) for name in ("whole.tmj", "fraction.tmj")
+    )
+
+    assert fraction.solids == whole.solids != ()
+    assert fraction.objects == whole.objects
+    assert fraction.map == whole.map
+
+
 @pytest.mark.parametrize(("xml", "value", "right"), VALUES, ids=[case[0] for case in VALUES])
 def test_property_has_the_same_value_in_xml_and_json(
     tmp_path: Path, xml: str, value: Any, right: Any

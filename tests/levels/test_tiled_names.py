@@ -139,7 +139,7 @@ def test_code_precedes_the_file_and_later_names_precede_earlier_ones(load: Load)
     ("argument", "key", "known"),
     [
         ("layers", "walls", r"'Deco'.*'Walls'.*'front'"),
-        ("layers", ("is_wal", True), "none"),
+        ("layers", ("is_wal", True), "'Walls'"),
         ("layers", ("is_wall", 1.5), r"\('is_wall', True\)"),
         ("tiles", "crates", r"'crate'.*'ground'.*'roofs'"),
         ("tiles", "roof:0", "'roofs'"),
@@ -152,8 +152,31 @@ def test_code_precedes_the_file_and_later_names_precede_earlier_ones(load: Load)
 def test_unknown_name_is_answered_with_the_names_there_are(
     load: Load, argument: str, key: Any, known: str
 ) -> None:
-    with pytest.raises(ValueError, match=rf"map\.tmj: {argument} names .*{known}"):
-        load(**{argument: {key: SOLID}})
+    with pytest.raises(ValueError, match=rf"map\.tmj: {argument} names .*; the map has .*{known}"):
+        load(**{argument: {key: SOLID, "of another map": SOLID}})
+
+
+@pytest.mark.parametrize(
+    "shared",
+    [
+        {"layers": {"Walls": SOLID, "Cliffs": SOLID}},
+        {"layers": {"Cliffs": SOLID, ("is_wall", True): SOLID}},
+        {"tiles": {"roofs:0": SOLID, "cliffs:0": SOLID, 99: SOLID, ("kind", "iron"): SOLID}},
+    ],
+    ids=str,
+)
+def test_one_mapping_serves_maps_that_lack_some_of_its_names(load: Load, shared: Any) -> None:
+    assert 1 in cells(load(**shared))
+
+
+def test_names_of_things_of_which_a_map_has_none_are_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "empty.tmj"
+    path.write_text(new_json({**MAP, "tilesets": [], "layers": []}))
+    shared = {"coin": SOLID, ("kind", "stone"): SOLID}
+
+    level = tiled.load(path, layers=shared, tiles=shared, objects=shared)
+
+    assert level.solids == level.objects == ()
 
 
 @pytest.mark.parametrize("argument", ["layers", "tiles", "objects"])

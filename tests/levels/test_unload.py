@@ -138,6 +138,24 @@ def test_level_is_restored_in_a_world_that_never_created_it(space: ec.Space) -> 
         assert living() == set()
 
 
+def test_level_is_resumed_where_the_save_has_it_also_if_it_was_elsewhere(space: ec.Space) -> None:
+    level = room(key="cellar")
+    level.create(TABLE, offset=(100, 0))
+    saved = space.snapshot()
+
+    with another_world("other"):
+        level.create(TABLE)
+        esper.clear_database()  # before the load, in the same world
+        other = ec.install()
+        other.snapshot_with(Coin)
+        other.restore(saved)
+        level.resume(TABLE)
+        level.set_cell(0, 0)
+
+        assert level.tile_at((105, 35)) is None
+        assert not other.query_point((105, 35))
+
+
 def test_restored_level_asks_for_the_table_of_its_tiles(space: ec.Space) -> None:
     room(key="cellar").create({**TABLE, "#": Hero})
     esper.process(1 / 60)
@@ -246,6 +264,47 @@ def test_changes_are_kept_for_the_next_visit_if_asked(space: ec.Space) -> None:
     esper.process(1 / 60)
     assert not space.query_point((35, 25))
     assert {entity for _, entity in made} == set(space.entities)
+
+
+def test_cell_of_an_unloaded_level_may_change_after_a_new_start(space: ec.Space) -> None:
+    table = {"#": Hero, "coin": Coin, "start": None}
+    level = room()
+    level.create(table)
+    level.set_cell(3, 1)
+    level.unload(keep_changes=True)
+    saved = space.snapshot()
+
+    with another_world("new process"):
+        space = ec.install()
+        space.snapshot_with(Hero)
+        space.snapshot_with(Coin)
+        level = room()
+        space.restore(saved)
+        level.set_cell(3, 2)  # makes no box, so it needs no table
+        with pytest.raises(ValueError, match=r"resume\(table\)"):
+            level.stream((0, 0), (40, 40))
+        level.create(table)
+
+        assert level.tile_at((35, 25)) is level.tile_at((35, 15)) is None
+        assert level.tile_at((35, 5)) is not None
+        assert len(esper.get_components(Hero, ec.Fixed)) == len(esper.get_component(ec.Fixed)) - 1
+
+
+def test_cell_that_changes_before_a_restore_does_not_take_the_place_of_the_table(
+    space: ec.Space,
+) -> None:
+    level = room()
+    level.create({"#": Hero, "coin": None, "start": None})
+    saved = space.snapshot()
+
+    with another_world("new process"):
+        space = ec.install()
+        space.snapshot_with(Hero)
+        level = room()
+        level.set_cell(3, 1)
+        space.restore(saved)
+        with pytest.raises(ValueError, match=r"types \['#'\] .*resume\(table\)"):
+            level.set_cell(3, 1)
 
 
 def test_level_whose_kept_changes_fail_is_not_created(space: ec.Space) -> None:
