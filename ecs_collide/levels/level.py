@@ -140,7 +140,7 @@ class Level:
     skipped: tuple[Skipped, ...] = ()
     key: str = ""
     _home: Point | None = field(default=None, repr=False)  # where `at` has put it
-    # By world: the tables by offset, in the order of use, and the copy that was used last.
+    # By world: the tables by offset, in the order of creation, and the copy that was used last.
     # A table is None if only the numbers of tiles were changed so far.
     _tables: dict[str, dict[Point, Mapping[str, Entry] | None]] = field(
         default_factory=dict, repr=False, compare=False
@@ -415,12 +415,15 @@ class Level:
                 f"the boxes of {self.key!r} in this world are from another version of the file: "
                 "level.resume(table) makes them again"
             )
-        return self._changes_of(cells, table, streams)
+        changes = self._changes_of(cells, table, streams)
+        if cells.digest != self._tiling.digest:
+            changes.change_file()  # there are no boxes
+        return changes
 
     def _changes_of(
         self, cells: Cells, table: Mapping[str, Entry] | None, streams: bool = False
     ) -> Changes:
-        """Return the changes of a copy, and remember its table; None stands for the last one.
+        """Return the changes of a state, with the table that was given last if `table` is None.
 
         A level without tiles needs no table before it `streams`.
         """
@@ -432,18 +435,19 @@ class Level:
                 f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
                 "components from a table: give level.resume(table) the table of create"
             )
-        tables.pop(cells.offset, None)  # the copy used last is the last one in the dict
-        tables[cells.offset] = table
-        if table is None:  # there are no boxes yet, and the types stay
-            table = dict.fromkeys(cells.types)
+        if table is None:
+            tables[cells.offset] = None
+        else:
+            self._use(cells, table)
+        return Changes(self._tiling, self._copy_at(cells.offset).grid, table or {}, cells)
+
+    def _use(self, cells: Cells, table: Mapping[str, Entry]) -> None:
+        """Remember the table for the boxes of a copy."""
+        self._tables.setdefault(esper.current_world, {})[cells.offset] = table
         types = [name for name in self._tiling.types if name in table]
         if types != cells.types:
             cells.types = types
             cells.change()
-        changes = Changes(self._tiling, self._copy_at(cells.offset).grid, table, cells)
-        if cells.side == NONE and cells.digest != self._tiling.digest:
-            changes.change_file()  # there are no boxes, only changed cells
-        return changes
 
     # -- its entities --
 
@@ -564,7 +568,12 @@ class Level:
             if found and not any(map(esper.entity_exists, cells)):
                 delete_cells(cells)  # the game has deleted all of it by hand
             cells = Cells(self.key, copy.offset, digest)
-        changes = self._changes_of(cells, table)
+        tables = self._tables.setdefault(esper.current_world, {})
+        tables.pop(copy.offset, None)  # the last one created is the last one in the dict
+        self._use(cells, table)
+        changes = Changes(self._tiling, copy.grid, table, cells)
+        if cells.digest != digest:
+            changes.change_file()  # there are no boxes, only changed cells
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
             made = changes.create_all(tiles)

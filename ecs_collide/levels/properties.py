@@ -169,7 +169,7 @@ def traits_of(
     for name, kind in (("friction", Friction), ("restitution", Restitution)):
         if name in properties:
             made.append(partial(kind, properties[name], properties.get(f"{name}_rule")))
-    asked = {
+    asked: dict[str, Any] = {
         name: _bits(properties[name], name, owner, names)
         for name in ("categories", "mask")
         if name in properties

@@ -98,7 +98,7 @@ class Streaming:
             self.cells.change()
 
     def boxes_of(self, chunk: Chunk) -> Iterator[tuple[Place, Sheet]]:
-        """Yield the boxes of a chunk, each with its sheet."""
+        """Return the boxes of a chunk, each with its sheet."""
         changes, side = self.changes, self.side
         group, x, y = chunk
         tiles: list[tuple[int, Iterable[tuple[Cell, int]]]] = []
@@ -109,7 +109,7 @@ class Streaming:
                 for cell in sorted(self.cells.changed().get((n, x, y), ())):
                     numbers[cell] = changes.number(n, *cell)
                 tiles.append((n, numbers.items()))
-        yield from changes.grid.places(tiles)
+        return changes.grid.places(tiles)
 
     def unload(self, chunk: Chunk) -> None:
         """Delete the boxes of a chunk."""

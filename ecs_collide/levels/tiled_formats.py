@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Any
 from xml.etree import ElementTree
 from xml.parsers import expat
@@ -70,7 +71,9 @@ def parse(content: bytes, kind: str) -> Raw:
         if content.startswith(start):
             raise ValueError(f"it is {_KINDS[other]}")
     try:
-        raw = _xml(content) if b"<" in content[:4] else json.loads(content, parse_float=_fraction)
+        is_ldtk = kind in ("project", "level")  # whose floats stay as they are
+        read = json.loads if is_ldtk else partial(json.loads, parse_float=_fraction)
+        raw = _xml(content) if b"<" in content[:4] else read(content)
     except UnicodeDecodeError as error:  # shown, it would show the whole file
         raise DamageError(f"it is no text in UTF-8: {error.reason} at byte {error.start}") from None
     if not isinstance(raw, dict):
