@@ -21,10 +21,10 @@ HANDED_DOWN = (
     "friction", "friction_rule", "restitution", "restitution_rule", "categories", "mask", "group",
 )  # fmt: skip
 
-# Of these, the ones that are numbers, and what texts of the others stand for: Tiled before 0.16
-# knows only texts.
+# Tiled before 0.16 knows only texts: of these properties some are true or false, or numbers.
+_FLAGS = ("solid", "one_way", "sensor", "carry", "slope", "slope_ceiling")
 _NUMBERS = ("carry", "slope_low", "slope_high", "friction", "restitution", "group")
-_TEXTS = {"true": True, "false": False}
+_TEXTS = {"true": True, "false": False, "1": True, "0": False}
 
 # Directions on the screen, in a world where y grows upwards.
 _NORMALS = {"up": (0, 1), "down": (0, -1), "left": (-1, 0), "right": (1, 0)}
@@ -113,15 +113,15 @@ def is_solid(properties: Mapping[str, Any], owner: str) -> bool | None:
 
 
 def _typed(properties: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the properties of this module, with texts such as "true" and "0.5" as values."""
+    """Return the properties of this module, with texts such as "true", "1" and "0.5" as values."""
     typed = {name: properties[name] for name in HANDED_DOWN if name in properties}
     for name, value in typed.items():
-        if isinstance(value, str):
-            typed[name] = _TEXTS.get(value, value)
-            if name in _NUMBERS:
-                with suppress(ValueError):
-                    number = float(value)
-                    typed[name] = int(number) if number.is_integer() else number
+        if isinstance(value, str) and name in _FLAGS:
+            value = typed[name] = _TEXTS.get(value, value)
+        if isinstance(value, str) and name in _NUMBERS:
+            with suppress(ValueError):
+                number = float(value)
+                typed[name] = int(number) if number.is_integer() else number
     return typed
 
 

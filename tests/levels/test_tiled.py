@@ -333,8 +333,9 @@ def test_full_turn_is_no_rotation(load: Load) -> None:
     assert level.objects[0].half == (2.0, 2.0)
 
 
-def test_values_are_texts_in_maps_of_tiled_before_it_had_types(load: Load) -> None:
-    written = '<property name="solid" value="true"/><property name="friction" value="0.5"/>'
+@pytest.mark.parametrize("true", ["true", "1"])
+def test_values_are_texts_in_maps_of_tiled_before_it_had_types(load: Load, true: str) -> None:
+    written = f'<property name="solid" value="{true}"/><property name="friction" value="0.5"/>'
 
     (box,) = load(tile_layer("3", extra=f"<properties>{written}</properties>")).solids
 
