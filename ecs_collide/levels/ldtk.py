@@ -413,6 +413,8 @@ def _rows(layer: dict[str, Any], where: str) -> list[list[int]]:
     # Layers of other kinds have none.
     if len(numbers) != n_cells and (numbers or is_grid):
         raise ValueError(f"{where} is {n_columns} x {n_rows} cells large and has {len(numbers)}")
+    if not all(type(number) is int for number in set(numbers)):
+        raise ValueError(f"{where} has cells whose values are no whole numbers")
     return [numbers[start : start + n_columns] for start in range(0, len(numbers), n_columns or 1)]
 
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import warnings
 from collections import ChainMap
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cache, partial
 from itertools import chain
@@ -236,6 +236,8 @@ class _Reader:
     max_tiles: int
     skipped: dict[Skipped, None] = field(default_factory=dict)
     n_written: int = 0  # characters of kinds
+    # By the properties of layers.
+    kinds: dict[str, Callable[[int], Kind]] = field(default_factory=dict)
     n_shapes: int = 0  # of tile objects
 
     @property
@@ -252,7 +254,9 @@ class _Reader:
         for layer, name, offset, stated in self.layers(self.parsed.raw):
             if layer.get("type") == "tilelayer":
                 is_solid(stated, f"layer {name!r}")
-                kind = cache(partial(self.kind, stated, name))
+                # Layers with the same properties share their kinds.
+                text = repr(sorted(stated.items()))
+                kind = self.kinds.setdefault(text, cache(partial(self.kind, stated, name)))
                 # In the first versions of Tiled a layer can begin at another cell.
                 (x, y), (wide, high) = offset, self.cell
                 corner = x + layer["x"] * wide, y + layer["y"] * high

@@ -308,7 +308,7 @@ def test_chromium_shows_the_boxes_and_the_words_of_a_step(
     path.write_text(text, "utf-8")
     in_chromium(path, "#step=12", f"--screenshot={tmp_path / 'shot.png'}")
 
-    assert "step 12 of 24   0.188 s   4 bodies   inputs jump<" in words
+    assert "step 12 of 24   0.188 s   5 bodies   inputs jump<" in words
     assert ">play</button>" in words  # a step that is asked for is paused
     with image.open(tmp_path / "shot.png") as picture:
         seen = np.array(picture.convert("RGB")).astype(int)
