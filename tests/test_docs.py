@@ -494,3 +494,11 @@ def test_list_for_programs_says_what_each_page_is_about():
     listed = script("make_llms").make_list(["tutorial", "queries"])
 
     assert "(queries.html): Between steps you can ask a space where its bodies are\n" in listed
+
+
+def test_the_parts_of_the_readme_that_the_index_includes_are_there():
+    index, readme = ((ROOT / name).read_text("utf-8") for name in ("docs/index.md", "README.md"))
+    marks = re.findall(r':(?:start-after|end-before): "(.*)"', index)
+
+    assert marks
+    assert [mark for mark in marks if mark not in readme] == []
