@@ -415,10 +415,7 @@ class Level:
                 f"the boxes of {self.key!r} in this world are from another version of the file: "
                 "level.resume(table) makes them again"
             )
-        changes = self._changes_of(cells, table, streams)
-        if cells.digest != self._tiling.digest:
-            changes.change_file()  # there are no boxes
-        return changes
+        return self._changes_of(cells, table, streams)
 
     def _changes_of(
         self, cells: Cells, table: Mapping[str, Entry] | None, streams: bool = False
@@ -435,19 +432,16 @@ class Level:
                 f"{self.key!r} was restored, and its tiles of the types {cells.types} have "
                 "components from a table: give level.resume(table) the table of create"
             )
-        if table is None:
-            tables[cells.offset] = None
-        else:
-            self._use(cells, table)
-        return Changes(self._tiling, self._copy_at(cells.offset).grid, table or {}, cells)
-
-    def _use(self, cells: Cells, table: Mapping[str, Entry]) -> None:
-        """Remember the table for the boxes of a copy."""
-        self._tables.setdefault(esper.current_world, {})[cells.offset] = table
-        types = [name for name in self._tiling.types if name in table]
-        if types != cells.types:
-            cells.types = types
-            cells.change()
+        tables[cells.offset] = table
+        if table is not None:
+            types = [name for name in self._tiling.types if name in table]
+            if types != cells.types:
+                cells.types = types
+                cells.change()
+        changes = Changes(self._tiling, self._copy_at(cells.offset).grid, table or {}, cells)
+        if cells.side == NONE and cells.digest != self._tiling.digest:
+            changes.change_file()  # there are no boxes, only changed cells
+        return changes
 
     # -- its entities --
 
@@ -570,10 +564,7 @@ class Level:
             cells = Cells(self.key, copy.offset, digest)
         tables = self._tables.setdefault(esper.current_world, {})
         tables.pop(copy.offset, None)  # the last one created is the last one in the dict
-        self._use(cells, table)
-        changes = Changes(self._tiling, copy.grid, table, cells)
-        if cells.digest != digest:
-            changes.change_file()  # there are no boxes, only changed cells
+        changes = self._changes_of(cells, table)
         pairs: list[tuple[SolidBox | LevelObject, int]] = []
         if tiles is not None:
             made = changes.create_all(tiles)
