@@ -421,6 +421,7 @@ class SlopeResponse:
         """Find the nearest velocity that follows the slope and a face; return False if none does."""
         k: cython.int
 
+        self.rests = False  # two faces tried before may have left it at rest
         for k in range(self.bodies.dim):
             self.face[k] = self.faces[n, k]
             self.speed[k] = self.faces[n, SPEED + k]
