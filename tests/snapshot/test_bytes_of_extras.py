@@ -9,8 +9,6 @@ from typing import Any, cast
 
 import esper
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 import ecs_collide as ec
 from ecs_collide.character import Character
@@ -19,6 +17,10 @@ from ecs_collide.path import Path
 from ecs_collide.path.path import _HEAD
 from ecs_collide.snapshot import capture, codec
 from ecs_collide.zone import Zone
+
+pytest.importorskip("hypothesis", reason="any bytes are tried by hypothesis")
+from hypothesis import given
+from hypothesis import strategies as st
 
 Elsewhere = Callable[..., ec.Space]
 

@@ -7,10 +7,12 @@ import struct
 from typing import Any
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 
 from ecs_collide.snapshot.column_codec import Table, pack_tables, read_description, unpack_tables
+
+pytest.importorskip("hypothesis", reason="any numbers are tried by hypothesis")
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 
 def of_bits(bits: int) -> float:
