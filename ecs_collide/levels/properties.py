@@ -74,11 +74,13 @@ class ByName:
     def of(self, names: Collection[Any], properties: Mapping[str, Any]) -> dict[str, Any]:
         """Return the properties for a thing with some names; a later key precedes earlier ones."""
         found: dict[str, Any] = {}
+        if self.given:
+            self._known.update(map(repr, names))
         for key, stated in self.given.items():
             known = names
             if isinstance(key, tuple):
                 known = [(key[0], properties[key[0]])] if key[0] in properties else []
-            self._known.update(map(repr, (*names, *known)))
+                self._known.update(map(repr, known))
             if key in known:
                 self._names_any = True
                 found.update(stated)
