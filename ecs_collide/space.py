@@ -1115,7 +1115,7 @@ class Space(BoxQueries[Filter]):
         """Return the solid parts of the bodies that are slopes: places (n,), corners (n, 4, 2).
 
         For drawing.  The places are indices in `entities`, or if it is None in `Space.entities`.
-        A `Slope` that has no effect, or that no step has read yet, is left out.
+        A `Slope` that has no effect, or that no step has read yet, has no outline.
         """
         return self._inspection.slope_outlines(entities)
 

@@ -58,7 +58,7 @@ class Tile(NamedTuple):
         Its number in the map, without the bits for flips; in LDtk the value of the cell.
     type : str
     properties : mapping
-        The tile's own, and those that its layer hands down.
+        The tile's own properties, and those that its layer hands down.
     centre : tuple of 2 floats
         The centre of its cell, in world units.
     """
@@ -73,7 +73,7 @@ class Tile(NamedTuple):
 
 
 class Skipped(NamedTuple):
-    """A body that was left out, mostly because it is no box: the reason, and its outline.
+    """A shape without a body, mostly because it is no box: the reason, and its outline.
 
     The points of an object are in world units.  Those of a tile's shape are in pixels from the top
     left corner of the tile, downwards.  An ellipse has the corners of the rectangle around it.
@@ -128,8 +128,8 @@ class Level:
 
     Notes
     -----
-    All points of a level, except those of `skipped` and `map`, count from the place of the level in
-    the current world: the place that its file gives, plus the `offset` of `create`.
+    All points of a level count from its place in the current world.  That is the place in its file
+    plus the `offset` of `create`.  The points of `skipped` and `map` do not.
     """
 
     size: tuple[float, float]

@@ -124,7 +124,7 @@ class Streaming:
     # -- bodies that wait --
 
     def hold_bodies(self) -> None:
-        """Switch off the bodies outside of the loaded chunks, and switch on those that waited."""
+        """Switch bodies off outside of the loaded chunks, and on again inside."""
         cells = self.cells
         missing = (self.of_map | self.of_changes) - cells.chunks
         frames = [self.frame(layer) for layer in self.layers]

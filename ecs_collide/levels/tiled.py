@@ -135,14 +135,14 @@ def load(
     merge : bool
         Join tiles of the same type and properties into few boxes; if false, each is a box.
     no_box : "warn", "skip" or "refuse"
-        For shapes of tiles that are neither upright rectangles nor ramps.  They are left out and
-        listed in `Level.skipped`, with a warning or without one; or a ValueError is
+        For shapes of tiles that are neither upright rectangles nor ramps.  They get no
+        body and are listed in `Level.skipped`, with a warning or without one; or a ValueError is
         raised.  With "skip" and "refuse" this applies to objects that are `solid` too.  Otherwise
         `Level.create` raises for these.
     categories : mapping
         The bit, or the bits, of each name that `categories` and `mask` may use.
     layers, tiles, objects : mapping
-        Properties of the table above by name, which override those of the file:
+        Properties of the table above by name.  They override the properties in the file:
         ``layers={"Walls": {"solid": True}}``.  The names are those of layers and groups; types of
         tiles, names of tilesets, "tileset:id" as Tiled shows the id, or numbers as in `Tile`; and
         types or names of objects.  A pair ``("kind", "stone")`` stands for everything whose
