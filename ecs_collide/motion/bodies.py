@@ -74,6 +74,8 @@ class Bodies:
     wraps: Public[cython.bint]
     # whether a body grows or shrinks in this step
     any_resize: cython.bint
+    # whether the path of a body has had a drift in this step
+    any_drift: cython.bint
     # (3,): the width of the world on each axis that closes in a ring, 0 on the others
     width: Public[cython.double[::1]]
     # whether custom components hold other numbers than centres and half sizes
@@ -159,6 +161,8 @@ class Bodies:
     turn: Public[cython.double[:, :, ::1]]
     # (capacity, 2 * dim): the saved velocity and growth of a body on hold
     saved_motion: Public[cython.double[:, ::1]]
+    # (capacity, dim): what moves a body besides its velocity, per second: out of others, 0 for most
+    drift: Public[cython.double[:, ::1]]
     # The memory of `path`, `motion`, `swept_min` and `swept_max`.
     flat_path: cython.p_double
     flat_motion: cython.p_double
@@ -172,7 +176,7 @@ class Bodies:
         self.rare = RareColumns(dim)
         self.controls = self.rare.controls
         self.farthest = 0.0
-        self.wraps = self.any_resize = False
+        self.wraps = self.any_resize = self.any_drift = False
         self.width = zeros(DOUBLE, 3)
         self.n_marked = self.n_woken = self.n_turned = 0
         self.tick = 0
@@ -252,7 +256,8 @@ class Bodies:
         self.farthest = 0.0
         for i in range(self.capacity):
             self.is_marked[i] = self.is_turned[i] = self.on_hold[i] = 0
-            self.rare.translation_side[i] = 0
+        for i in range(self.capacity if self.any_drift else 0):
+            self.forget_drift(i)
         if self.rare.any_owner:
             self.rare.clear_owners()
 
@@ -279,7 +284,7 @@ class Bodies:
             self.is_turned[self.turned[n]] = 0
         self.n_marked = self.n_turned = 0
         self.tick = 0
-        self.any_resize = False
+        self.any_resize = self.any_drift = False
         self.dt = dt
         self.start(rows)
 
@@ -329,6 +334,70 @@ class Bodies:
             if self.wraps:
                 self._extend_bounds(i)
         self.farthest = farthest
+
+    # -- drift --
+
+    def start_drift(self, i: cython.Py_ssize_t, k: cython.int, drift: cython.double) -> cython.void:
+        """Let the path of a body drift on an axis, from the next `start_drifting` on."""
+        self.drift[i, k] = drift
+        self.any_drift = True
+
+    def lead_out(self, i: cython.Py_ssize_t, k: cython.int, speed: cython.double) -> cython.void:
+        """Let a body's path lead out of others on an axis with a speed, unless it is faster itself.
+
+        Its own velocity into them ends.
+        """
+        sign: cython.int = 1 if speed > 0.0 else -1
+
+        if self.velocity[i, k] * sign < 0.0:
+            self.velocity[i, k] = 0.0
+        self.start_drift(i, k, sign * max(0.0, (speed - self.velocity[i, k]) * sign))
+        self.rare.translation_side[i] = sign * (k + 1)
+
+    @cython.ccall
+    @may_raise
+    def start_drifting(self, rows: cython.longlong[::1]) -> cython.void:
+        """Find the paths of the bodies of `rows` for the whole step again, with their drifts."""
+        n: cython.Py_ssize_t
+        k: cython.int
+
+        self.start(rows)
+        for n in range(rows.shape[0]):
+            for k in range(self.dim):
+                self.set_motion(rows[n], k, self.path_velocity(rows[n], k) * self.dt)
+            self.find_swept_bounds(rows[n])
+
+    @cython.inline
+    def path_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity of a body's path on an axis: its velocity and its drift."""
+        return self.velocity[i, k] + self.drift[i, k] if self.any_drift else self.velocity[i, k]
+
+    def end_drift(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
+        """End the drift of a body on an axis at time `t`; return whether it had one."""
+        if abs(self.rare.translation_side[i]) == k + 1:
+            self.rare.translation_side[i] = 0
+        if self.drift[i, k] == 0.0:
+            return False
+        self.drift[i, k] = 0.0
+        self.advance(i, t)
+        self.set_velocity(i, k, self.velocity[i, k])
+        self.note_turn(i)
+        return True
+
+    def end_drifts(self, rows: cython.longlong[::1]) -> cython.void:
+        """Forget the drifts of the bodies of `rows`, at the end of the step."""
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0] if self.any_drift else 0):
+            self.forget_drift(rows[n])
+
+    def forget_drift(self, i: cython.Py_ssize_t) -> cython.void:
+        """Forget the drift of a body; its path must be computed again."""
+        k: cython.int
+
+        self.rare.translation_side[i] = 0
+        for k in range(self.dim):
+            self.drift[i, k] = 0.0
 
     @cython.cfunc
     @cython.inline
@@ -764,7 +833,7 @@ class Bodies:
             for axis in range(self.dim):
                 self.turn[m, axis, EARLIER] = self.velocity[i, axis]
         self.velocity[i, k] = value + 0.0
-        self.set_motion(i, k, value * self.dt)
+        self.set_motion(i, k, self.path_velocity(i, k) * self.dt)
 
     @cython.cfunc
     @cython.inline
@@ -837,7 +906,7 @@ class Bodies:
             return (self.held[i] & (1 << k)) != 0
         return self.turn_of(i, k, ANCHORED) == t or (
             self.turn_of(i, k, ANCHORED) >= 0.0
-            and self.velocity[i, k] == self.turn_of(i, k, ANCHOR_VELOCITY)
+            and self.path_velocity(i, k) == self.turn_of(i, k, ANCHOR_VELOCITY)
         )
 
     def anchor(
@@ -846,7 +915,7 @@ class Bodies:
         """Record that body i touches the anchored body j on an axis at time `t`."""
         self.mark(i)
         self.turn[self.mark_of[i], k, ANCHORED] = t
-        self.turn[self.mark_of[i], k, ANCHOR_VELOCITY] = self.velocity[j, k]
+        self.turn[self.mark_of[i], k, ANCHOR_VELOCITY] = self.path_velocity(j, k)
 
     def find_swept_bounds(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the bounds of a body's path from its base time to the end of the step."""

@@ -165,12 +165,11 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         "motion.controls": "start and end of a step: within `MaxSpeed` and `LockedAxes`",
         "response.carriers": "start of a step: of a rider plus its carrier's; end: its own again",
         "response.falling": "start of a step: the mean over the step; shown within an impact",
-        "response.depenetration": "start of a step: the way out; end: its own again",
-        "response.separation": "start of a step: away from other members; end: its own again",
         "response.holding": "start of a step: 0 of a body on hold; shown within an impact; end: "
         "the one it had",
         "motion.attachments": "start of a step and at each turn of the owner",
-        "motion.bodies": "within a step: what impacts have made of it",
+        "motion.bodies": "within a step: what impacts have made of it; its start: 0 into a body that it "
+        "is pushed out of",
         "step.impact_loop": "within an impact: what the game sets for a body on hold",
         "response.clusters": "end of a step: shared by the members of a cluster that lasts",
         "motion.gravity": "end of a step: from the mean over the step to the one at its end",
@@ -232,12 +231,13 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
         ("swept_min", "swept_max"), ("motion.bodies", "response.separation", "step.edges")
     ),
     "turn": ("motion.bodies", "motion.gravity"),
+    "drift": ("motion.bodies",),
     "gone": ("motion.bodies", "sync.registry"),
     "is_turned": ("motion.bodies", "step.impact_loop"),
     "on_hold": ("motion.bodies", "response.holding"),
-    "saved_motion": ("response.holding", "step.impact_loop"),
+    "saved_motion": ("response.holding",),
     "owner": ("motion.attachments", "motion.rare_columns"),
-    "translation_side": ("motion.bodies", "response.depenetration"),
+    "translation_side": ("motion.bodies",),
 }  # fmt: skip
 
 
@@ -286,6 +286,7 @@ def blocks_of(dim: int, apart: bool) -> list[Block]:
         Block(("path",), DOUBLE, (4 * dim,), "bodies", False),
         Block(("turn",), DOUBLE, (dim, 3), "bodies", False),
         Block(("saved_motion",), DOUBLE, (2 * dim,), "bodies", False),
+        Block(("drift",), DOUBLE, (dim,), "bodies", False),
         Block(("filters",), LONG, (3,), "rare", False),  # categories, mask, group
         Block(_RARE_VECTORS, DOUBLE, (dim,), "rare", False),
         Block((*_numbers_of("rare"), *_SLOPE_HEIGHTS), DOUBLE, (), "rare", False),

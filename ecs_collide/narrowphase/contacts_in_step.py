@@ -414,7 +414,7 @@ class ContactsInStep:
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
 
-        if self.pairs.at[p].state >= CROSS or b.velocity[i, k] != b.velocity[j, k]:
+        if self.pairs.at[p].state >= CROSS or b.path_velocity(i, k) != b.path_velocity(j, k):
             return
         if not b.dynamic[j]:
             b.anchor(i, j, k, 0.0)

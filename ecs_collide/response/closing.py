@@ -82,9 +82,9 @@ class ClosingContacts:
             ):
                 continue
             closing: cython.double = (
-                c.nodes[other].velocity if other else self.bodies.velocity[j, k]
+                c.nodes[other].velocity if other else self.bodies.path_velocity(j, k)
             )
-            closing -= c.nodes[root].velocity if root else c.velocity_of(i, k)
+            closing -= c.nodes[root].velocity if root else self.bodies.path_velocity(i, k)
             if (face > 0) != (j == table[p].second):
                 closing = -closing
             if self.bodies.any_resize:
@@ -105,7 +105,7 @@ class ClosingContacts:
         c: Clusters = self.clusters
         i: cython.Py_ssize_t = self.pairs.at[p].first
         j: cython.Py_ssize_t = self.pairs.at[p].second
-        closing: cython.double = sign * (c.velocity_of(j, k) - c.velocity_of(i, k)) + (
+        closing: cython.double = sign * (c.path_velocity(j, k) - c.path_velocity(i, k)) + (
             self.bodies.growth[i, k] + self.bodies.growth[j, k]
         )
 

@@ -31,7 +31,7 @@ member is the velocity of the root plus the *shift* of the member, so a merge ke
 velocity of two faces.  The momentum at a root is the sum of mass * (velocity - shift).  All shifts
 are 0 in a cluster without resizing members.
 
-Invariants: Each node is in one cluster.  In the instant in which a cluster has
+Invariants: Each node is in one cluster, and no member drifts along its axis.  In the instant in which a cluster has
 changed its velocity, a member that is neither on the rim nor queued has no contact on this
 axis with a body outside the cluster.  The momentum of a root is the sum over the
 members that have its rank, in twice the precision.
@@ -400,6 +400,13 @@ class Clusters(SharedMotion):
             self.n_to_examine += 1
         self.axes_to_examine[i] |= 2 << k
 
+    def end_drift(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """End the drift of a body on an axis at this instant; return whether it had one."""
+        if not self.bodies.any_drift or not self.bodies.end_drift(i, k, self.step.now):
+            return False
+        self._queue_to_examine(i, k)
+        return True
+
     def turn_freely(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
@@ -462,7 +469,7 @@ class Clusters(SharedMotion):
     ) -> cython.double:
         """Return the rate at which rounding alone may make the faces of two bodies close or part."""
         return rounding_of_faces(
-            abs(self.velocity_of(i, k)) + abs(self.velocity_of(j, k)),
+            abs(self.path_velocity(i, k)) + abs(self.path_velocity(j, k)),
             abs(self.bodies.growth[i, k]) + abs(self.bodies.growth[j, k]),
             self.rounding(i, j, k),
         )
@@ -496,6 +503,13 @@ class Clusters(SharedMotion):
         if node == 0:
             return self.bodies.velocity[i, k]
         return self.velocity_of_member(node, self.root(node))
+
+    @cython.inline
+    def path_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the velocity of a body's path on an axis, written or not."""
+        if self.node_of[i, k] == 0:
+            return self.bodies.path_velocity(i, k)
+        return self.velocity_of(i, k)
 
     def shift_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the shift of a body: its velocity less the velocity of its root."""

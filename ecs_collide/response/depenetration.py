@@ -1,8 +1,7 @@
 """Depenetration: move bodies out of bodies that they overlap at the start of a step.
 
-When all paths are in the trees, `set_paths` replaces the velocity of a body on one axis; then pairs are
-found and swept.  This displacement has no momentum.  It ends for the step when the body meets
-another one, and that impact sees the body's own velocity.
+When all paths are in the trees, `set_paths` lets the path of a body drift on one axis; then pairs are
+found and swept.
 
     +-------+              The minimum translation is along one axis, past the farthest face of
     |   A   |              all bodies that A overlaps: out of two tiles of a floor A moves up,
@@ -37,9 +36,7 @@ class Depenetration:
     # (n or more,): rows of the bodies, and their axes
     rows: Public[cython.longlong[::1]]
     axis: cython.longlong[::1]
-    # (n or more,): the velocity on that axis before, and the velocity of the path
-    before: cython.double[::1]
-    speed: cython.double[::1]
+    speed: cython.double[::1]  # (n or more,): the velocity out of the others on that axis
     low: cython.double[::1]
     high: cython.double[::1]
 
@@ -53,7 +50,6 @@ class Depenetration:
         self.spared = set()
         self.rows = zeros(LONG, 1)
         self.axis = zeros(LONG, 1)
-        self.before = zeros(DOUBLE, 1)
         self.speed = zeros(DOUBLE, 1)
         self.low = zeros(DOUBLE, bodies.dim)
         self.high = zeros(DOUBLE, bodies.dim)
@@ -61,7 +57,7 @@ class Depenetration:
     @cython.ccall
     @may_raise
     def set_paths(self, rows: cython.longlong[::1]) -> cython.void:
-        """Set velocities that lead the bodies of `rows` out of others that they overlap.
+        """Let the paths of the bodies of `rows` lead out of others that they overlap.
 
         All bodies must be in their trees with their own paths.
         """
@@ -74,7 +70,6 @@ class Depenetration:
         if self.rows.shape[0] < rows.shape[0]:
             # `rows` last, because an array may fail to grow.
             self.axis = zeros(LONG, rows.shape[0])
-            self.before = zeros(DOUBLE, rows.shape[0])
             self.speed = zeros(DOUBLE, rows.shape[0])
             self.rows = zeros(LONG, rows.shape[0])
         for n in range(rows.shape[0]):
@@ -82,38 +77,15 @@ class Depenetration:
             if b.traits[i] & Trait.PUSH_OUT and b.dynamic[i] and not b.sensor[i]:
                 self._find_exit(i)
         for n in range(self.n):
-            i = self.rows[n]
-            b.velocity[i, self.axis[n]] = self.speed[n]
-            b.rare.translation_side[i] = (self.axis[n] + 1) * (1 if self.speed[n] > 0.0 else -1)
+            b.lead_out(self.rows[n], self.axis[n], self.speed[n])
+        if self.n:
+            b.start_drifting(self.rows[: self.n])
 
     @cython.ccall
     @may_raise
     def end(self) -> cython.void:
-        """Restore the bodies' own velocities."""
-        b: Bodies = self.bodies
-        n: cython.Py_ssize_t
-
-        for n in range(self.n):
-            i: cython.Py_ssize_t = self.rows[n]
-            if b.rare.translation_side[i] != 0:
-                b.rare.translation_side[i] = 0
-                if b.velocity[i, self.axis[n]] == self.speed[n]:  # nothing else has set it
-                    b.velocity[i, self.axis[n]] = self._own(n)
-
-    def stop(self, i: cython.Py_ssize_t) -> cython.double:
-        """End the displacement of a body; return its own velocity on that axis."""
-        n: cython.Py_ssize_t = 0
-
-        self.bodies.rare.translation_side[i] = 0
-        while self.rows[n] != i:
-            n += 1
-        return self._own(n)
-
-    def _own(self, n: cython.Py_ssize_t) -> cython.double:
-        """Return the own velocity of a body, or 0 if it leads further into the others."""
-        if (self.before[n] > 0.0) == (self.speed[n] > 0.0):
-            return self.before[n]
-        return 0.0
+        """Forget the ways out."""
+        self.bodies.end_drifts(self.rows[: self.n])
 
     @may_raise
     def _find_exit(self, i: cython.Py_ssize_t) -> cython.void:
@@ -142,10 +114,7 @@ class Depenetration:
         speed: cython.double = sign * min(b.rare.push_out[i], self._exit(i, k, sign, True) / b.dt)
         self.rows[self.n] = i
         self.axis[self.n] = k
-        self.before[self.n] = b.velocity[i, k]
         self.speed[self.n] = speed
-        if b.velocity[i, k] * sign > speed * sign:  # its own velocity is faster
-            self.speed[self.n] = b.velocity[i, k]
         self.n += 1
 
     @may_raise

@@ -127,6 +127,7 @@ class Holding:
 
         b.mark(i)
         b.interrupt_rest(i)
+        b.forget_drift(i)
         for k in range(b.dim):
             b.saved_motion[i, k] = self.clusters.velocity_now(i, k)
             if self.clusters.gravity.is_on:

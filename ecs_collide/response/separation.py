@@ -10,8 +10,8 @@ adds to each displacement the mean of the displacements out of the members that 
     +-----|-+ B |                    |   B   |      and mostly the short way out for long
           +-----+                    +-------+      boxes
 
-When the pairs of a step are known, `separate` adds the displacements to the paths; the sweeps are
-next.  A displacement has no momentum.  An impact on its axis ignores it and ends it.
+When the pairs of a step are known, `separate` lets the paths drift by the displacements; the sweeps
+are next.
 
 Invariant: no result depends on the order in which pairs are found.  Displacements are rounded to
 multiples of 2**-32 of the member's size before they are added, so that each sum is exact.
@@ -22,13 +22,12 @@ from __future__ import annotations
 from math import floor, sqrt
 
 from ecs_collide._kernel import ReadOnly, cython, may_raise
-from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, zeros
+from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import INF, Trait
 from ecs_collide.broadphase.pair_table import SOFT, PairTable
 from ecs_collide.motion.bodies import CENTRE, HALF, MOTION, RESIZE, Bodies
 from ecs_collide.narrowphase.placement import COORDINATE_ROUNDING, SOFT_DEPTH
 from ecs_collide.narrowphase.step import Step
-from ecs_collide.response.solver import Solver
 
 N_RELAXATIONS = 8  # rounds in a step; with 4, a crowd of 400 is half as wide
 RELAXATION = 1.7  # part of the mean displacement; with 2 or more, a crowd begins to swing
@@ -64,10 +63,6 @@ class Separating:
     count: cython.longlong[::1]  # (n_rows,): the number of displacements in `total`
     total_skipped: cython.double[:, ::1]  # (n_rows, dim): `total` of the skipped pairs
     count_skipped: cython.longlong[::1]  # (n_rows,): `count` of the skipped pairs
-    active: cython.schar[::1]  # (n_rows,): 1 << axis if the displacement is part of the path
-    # (n_rows, dim): the velocity of a member without and with the displacement
-    before: cython.double[:, ::1]
-    speed: cython.double[:, ::1]
     offset: cython.double[3]
     displacement: cython.double[3]
 
@@ -93,9 +88,6 @@ class Separating:
         self.count = zeros(LONG, n_rows)
         self.total_skipped = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.count_skipped = zeros(LONG, n_rows)
-        self.active = zeros(BYTE, n_rows)
-        self.before = zeros(DOUBLE, n_rows, self.bodies.dim)
-        self.speed = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.n_rows = n_rows  # last, because an array may fail to be allocated
 
     @cython.ccall
@@ -137,7 +129,6 @@ class Separating:
 
         for n in range(self.n):
             self.reach[self.rows[n]] = 0.0
-            self.active[self.rows[n]] = 0
         self.n = self.n_pairs = self.n_skipped = 0
 
     def _locate(self, i: cython.Py_ssize_t) -> cython.void:
@@ -195,11 +186,10 @@ class Separating:
             i = self.rows[n]
             for k in range(b.dim):
                 if self.push[i, k] != 0.0:
-                    self.active[i] |= 1 << k
-                    self.before[i, k] = b.velocity[i, k]
-                    b.velocity[i, k] = b.velocity[i, k] + self.push[i, k] / b.dt
-                    self.speed[i, k] = b.velocity[i, k]
-        b.start(self.rows[: self.n])  # all members, as their bounds were extended by their reach
+                    b.start_drift(i, k, self.push[i, k] / b.dt)
+        b.start_drifting(
+            self.rows[: self.n]
+        )  # of all, as their bounds were extended by their reach
 
     @may_raise
     def _find_soft(self) -> cython.void:
@@ -343,51 +333,9 @@ class Separating:
                 if not b.controls.locks(j, k):
                     total[j, k] -= _rounded(self.displacement[k] * (1.0 - share) / self.size[j])
 
-    # -- within the step --
-
-    def suspend(self, i: cython.Py_ssize_t, k: cython.int, solver: Solver) -> cython.bint:
-        """End a member's displacement on axis `k` and suspend it on the others, for an impact.
-
-        Returns whether that changes its velocity on axis `k`.
-        """
-        axis: cython.int
-        met: cython.bint = False
-
-        if i >= self.n_rows or not self.active[i]:
-            return False
-        for axis in range(self.bodies.dim):
-            if self.active[i] & (1 << axis):
-                if self.bodies.velocity[i, axis] != self.speed[i, axis]:
-                    self.active[i] &= ~(1 << axis)  # a response has set it
-                else:
-                    met |= axis == k
-                    solver.clusters.turn_alone(i, axis, self.before[i, axis])
-        self.active[i] &= ~(1 << k)
-        return met
-
-    def resume(self, i: cython.Py_ssize_t, solver: Solver) -> cython.void:
-        """Add the displacement of a member to its velocity again, on the axes without an impact."""
-        b: Bodies = self.bodies
-        k: cython.int
-
-        if i >= self.n_rows or not self.active[i] or b.gone[i]:
-            return
-        for k in range(b.dim):
-            if self.active[i] & (1 << k):
-                self.before[i, k] = b.velocity[i, k]
-                solver.clusters.turn_alone(i, k, b.velocity[i, k] + self.push[i, k] / b.dt)
-                self.speed[i, k] = b.velocity[i, k]
-
     def end(self) -> cython.void:
-        """Restore the own velocities of all members."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
-        for n in range(self.n):
-            i: cython.Py_ssize_t = self.rows[n]
-            for k in range(self.bodies.dim):
-                if self.active[i] & (1 << k) and self.bodies.velocity[i, k] == self.speed[i, k]:
-                    self.bodies.velocity[i, k] = self.before[i, k]
+        """Forget all members and their displacements."""
+        self.bodies.end_drifts(self.rows[: self.n])
         self.forget()
 
 

@@ -10,7 +10,6 @@ goes through the life of an impact from top to bottom:
 - *cross*: note that the bodies of a pair that is not solid enter or leave each other;
 - *hand over*: show the two bodies at this instant to the game, which may change them;
 - *resolve*: change the velocities by the responses of the two;
-- *resume*: continue the displacement of members of soft crowds, along the bodies they met;
 - *log*: write the impact into the event buffer, before it is resolved.
 
 An entry that is due at the instant at which a velocity changes stays queued and is checked at its
@@ -61,12 +60,10 @@ from ecs_collide.narrowphase.sweep_test import IMPACT, OVERLAP, SEPARATE
 from ecs_collide.response.carriers import Carriers
 from ecs_collide.response.closing import ClosingContacts
 from ecs_collide.response.clusters import Clusters
-from ecs_collide.response.depenetration import Depenetration
 from ecs_collide.response.falling import Falling
 from ecs_collide.response.holding import Holding
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.projection import Projection
-from ecs_collide.response.separation import Separating
 from ecs_collide.response.slope_response import SlopeResponse
 from ecs_collide.response.solver import Solver
 from ecs_collide.step.sleeping import Sleeping
@@ -110,11 +107,9 @@ class ImpactLoop:
     clusters: Clusters  # of the solver, like the next
     projection: Projection
     holding: Holding
-    separating: Separating
     closing: ClosingContacts
     carriers: ReadOnly[Carriers]
     falling: ReadOnly[Falling]
-    depenetration: ReadOnly[Depenetration]
     slopes: SlopeResponse
     # hand every impact over, whatever the columns of its bodies
     hands_all_over: Public[cython.bint]
@@ -142,7 +137,6 @@ class ImpactLoop:
         sleeping: Sleeping,
         solver: Solver,
         holding: Holding,
-        separating: Separating,
     ):
         self.step = step
         self.bodies = step.bodies
@@ -159,11 +153,9 @@ class ImpactLoop:
         self.clusters = solver.clusters
         self.projection = solver.projection
         self.holding = holding
-        self.separating = separating
         self.closing = ClosingContacts(step, self.clusters, narrowphase)
         self.carriers = Carriers(step, contacts, solver)
         self.falling = Falling(step, self.clusters, self.carriers)
-        self.depenetration = Depenetration(step, broadphase)
         self.slopes = SlopeResponse(step, solver.impact, contacts.correction)
         self.hands_all_over = False
         self.began_at = self.pending = -1
@@ -238,13 +230,11 @@ class ImpactLoop:
         # If a body is held at a limit, the pair may no longer close.
         met: cython.bint = self._place(p)
         if met and self._hold_at_limit(p) and not self.narrowphase.meets(p):
-            self._resume(p)
             return False
         # The log has the velocities before the resolution.
         self.began_at = -1 if self.pairs.has_contact(p) else self.event_buffer.n_contacts
         self.event = self._log(p, RESOLVED)
         if not met:
-            self._resume(p)
             return False
         self.n_resolutions += 1
         self.pairs.impact[p].resolutions += 1
@@ -255,7 +245,6 @@ class ImpactLoop:
         ):
             return True
         self._resolve(p, False, False)
-        self._resume(p)
         return False
 
     # -- sweep again --
@@ -448,10 +437,8 @@ class ImpactLoop:
                 if self.pairs.impact[p].kind == IMPACT:
                     self._touch(p)
                 if self.bodies.rare.any_carrier:
-                    self._suspend(p)
                     self.solver.impact.take(p)
                     self.carriers.land()
-                    self._resume(p)
             return False
         if self.narrowphase.sweeper.corner and not self.pairs.at[p].rank:
             self.queue.put(p, self.step.now, 1)
@@ -477,10 +464,8 @@ class ImpactLoop:
                 self.step.now, self.pairs, p, k, sign
             ):
                 place(b, i, j, k, sign, self.step.now, self.pairs.offset_of(p, k))
-        if b.rare.any_pusher:
-            met = not self._end_pushes(p)
-        if b.rare.any_separator and self._suspend(p):
-            met = met and self.narrowphase.meets(p)
+        if b.any_drift and self._end_drifts(p):
+            met = self.narrowphase.meets(p)
         if self.gravity.is_on and self._split_paths(p):
             met = met and (self.narrowphase.meets(p) or self.pairs.impact[p].speed > 0.0)
             self._find_closing_speed(p)
@@ -494,34 +479,18 @@ class ImpactLoop:
             self.pairs.note_touch(p, KEEPS, sign * (self.pairs.impact[p].axis + 1))
 
     @may_raise
-    def _end_pushes(self, p: cython.Py_ssize_t) -> cython.bint:
-        """End displacements on the impact's axis; return whether the pair no longer closes then."""
-        n: cython.int
-        k: cython.int = self.pairs.impact[p].axis
-        ended: cython.bint = False
+    def _end_drifts(self, p: cython.Py_ssize_t) -> cython.bint:
+        """End what leads a pair's bodies out of others where they meet; return whether any did."""
+        k: cython.int
+        any_ended: cython.bint = False
 
-        for n in range(2):
-            i: cython.Py_ssize_t = self.pairs.at[p].second if n else self.pairs.at[p].first
-            side: cython.int = self.bodies.rare.translation_side[i]
-            if abs(side) == k + 1:
-                ended = True
-                if self.bodies.on_hold[i]:
-                    self.bodies.saved_motion[i, k] = self.depenetration.stop(i)
-                else:
-                    self.clusters.turn_alone(i, k, self.depenetration.stop(i))
-        return ended and not self.narrowphase.meets(p)
-
-    @may_raise
-    def _suspend(self, p: cython.Py_ssize_t) -> cython.bint:
-        """Give a pair's members of soft crowds their own velocities; return whether any changed."""
-        s: Separating = self.separating
-        k: cython.int = self.pairs.impact[p].axis
-        first: cython.bint = s.suspend(self.pairs.at[p].first, k, self.solver)
-        second: cython.bint = s.suspend(self.pairs.at[p].second, k, self.solver)
-
-        if first or second:
+        for k in range(self.bodies.dim):
+            if k == self.pairs.impact[p].axis or is_slanted(self.pairs.impact[p].sign):
+                any_ended |= self.clusters.end_drift(self.pairs.at[p].first, k)
+                any_ended |= self.clusters.end_drift(self.pairs.at[p].second, k)
+        if any_ended:
             self.pairs.impact[p].speed = self.narrowphase.closing_speed(p)
-        return first or second
+        return any_ended
 
     def _split_paths(self, p: cython.Py_ssize_t) -> cython.bint:
         """Split the paths of two falling bodies at this instant; return whether that bends one.
@@ -615,13 +584,16 @@ class ImpactLoop:
         return self._hold(i)
 
     def _hold(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Hold a body from now on, and suspend its displacement out of a soft crowd."""
+        """Hold a body from now on, without what leads it out of others."""
+        self._end_all_drifts(i)
+        return self.holding.hold(i)
+
+    def _end_all_drifts(self, i: cython.Py_ssize_t) -> cython.void:
+        """End what leads a body out of others."""
         k: cython.int
 
-        if self.bodies.rare.any_separator and not self.bodies.on_hold[i]:
-            for k in range(self.bodies.dim):
-                self.separating.suspend(i, k, self.solver)
-        return self.holding.hold(i)
+        for k in range(self.bodies.dim):
+            self.clusters.end_drift(i, k)
 
     # -- cross --
 
@@ -749,7 +721,6 @@ class ImpactLoop:
                 self._log_crossing(p, BEGAN, self.step.now, -1)
             self.pairs.cross(p, CROSS_UNTIL_APART if until_apart else CROSS_ONCE)
             self._enter(p)
-        self._resume(p)
 
     def conclude_pending(self, default: cython.bint, is_resolved: cython.bint):
         """Finish the impact that was handed over; with `default`, by the built-in response.
@@ -780,7 +751,6 @@ class ImpactLoop:
                 self._change_of(p, self.pairs.at[p].first, 0),
                 self._change_of(p, self.pairs.at[p].second, 1),
             )
-        self._resume(p)
 
     def resolve_pending(self, response: cython.int, restitution: cython.double):
         """Resolve the pair that was handed over, and keep it pending.
@@ -844,7 +814,7 @@ class ImpactLoop:
         if self.gravity.is_on:
             self.falling.join()
 
-    # -- outcome, resume --
+    # -- resolve --
 
     @may_raise
     def _resolve_as(
@@ -908,8 +878,6 @@ class ImpactLoop:
             and self.pairs.impact[p].repeats == 0
             and self.pairs.impact[p].speed > 0.0
         )
-        if b.rare.any_pusher:  # the velocity along the surface may be a displacement
-            normal_only |= b.rare.translation_side[i] != 0 or b.rare.translation_side[j] != 0
         if is_slanted(self.pairs.impact[p].sign):
             if not self.slopes.resolve(p, restitution, normal_only):
                 self._crush(p, self.slopes.slopes.slope, self.slopes.solid)
@@ -964,15 +932,6 @@ class ImpactLoop:
         if other >= 0:
             self.event_buffer.solid_second[self.event] = self.bodies.ids[other]
         self.n_crushed += 1
-
-    @may_raise
-    def _resume(self, p: cython.Py_ssize_t) -> cython.void:
-        """Continue the displacement of a pair's members of soft crowds on their free axes."""
-        if self.bodies.rare.any_separator:
-            self.clusters.write_body(self.pairs.at[p].first)
-            self.clusters.write_body(self.pairs.at[p].second)
-            self.separating.resume(self.pairs.at[p].first, self.solver)
-            self.separating.resume(self.pairs.at[p].second, self.solver)
 
     # -- log --
 
@@ -1135,6 +1094,7 @@ class ImpactLoop:
         if self.bodies.controls.locks(i, k):
             return
         self.is_set = True
+        self.clusters.end_drift(i, k)
         if self.bodies.on_hold[i]:  # `_show` has exchanged it with the saved velocity
             self.bodies.velocity[i, k] = value + 0.0
         elif self.gravity.acts_on(i):
@@ -1146,6 +1106,7 @@ class ImpactLoop:
         """Move a body elsewhere at the instant of the pending impact."""
         self.is_changed = True
         self.sleeping.wake_in_step(i)
+        self._end_all_drifts(i)
         if self.bodies.moves[i] or self.bodies.asleep[i]:
             self.bodies.advance(i, self.step.now)
         self.bodies.put(i, k, self.bodies.into_world(k, value))

@@ -29,7 +29,6 @@ from ecs_collide.step.edges import Edges
 from ecs_collide.step.impact_loop import ImpactLoop
 from ecs_collide.step.sleeping import Sleeping
 
-NO_AXIS = 3
 MAX_VISITS: cython.longlong = 1 << 56  # a larger pair limit has no effect
 
 
@@ -87,7 +86,7 @@ class Timeline:
     narrowphase: Public[Narrowphase]
     sleeping: Public[Sleeping]
     loop: Public[ImpactLoop]
-    carriers: Public[Carriers]  # of the loop, like the next two
+    carriers: Public[Carriers]  # of the loop, like the next
     falling: Falling
     depenetration: Public[Depenetration]
     edges: Public[Edges]
@@ -127,11 +126,10 @@ class Timeline:
             self.sleeping,
             self.solver,
             self.holding,
-            self.separating,
         )
         self.carriers = self.loop.carriers
         self.falling = self.loop.falling
-        self.depenetration = self.loop.depenetration
+        self.depenetration = Depenetration(step, self.broadphase)
         self.edges = Edges(step, self.broadphase, self.contacts)
         self.n_rows = 0
         self.n_held = 0
@@ -272,7 +270,6 @@ class Timeline:
             self.depenetration.spared = self.contacts.until_apart()
             self.depenetration.set_paths(rows)
             if self.depenetration.n:
-                self.bodies.start(self.depenetration.rows[: self.depenetration.n])
                 self.broadphase.place_moving(self.depenetration.rows[: self.depenetration.n])
 
     @cython.ccall
@@ -301,11 +298,7 @@ class Timeline:
         self.narrowphase.sweep_solid()
         if new_rows.shape[0] and self.bodies.rare.any_carrier:
             self.bodies.tick += 1
-            for n in range(new_rows.shape[0]):  # members of crowds board with their own velocity
-                self.separating.suspend(new_rows[n], NO_AXIS, self.solver)
             self.carriers.board(new_rows)
-            for n in range(new_rows.shape[0]):
-                self.separating.resume(new_rows[n], self.solver)
         self.loop.sweep_crossings()
 
     @cython.ccall

@@ -267,6 +267,23 @@ def test_a_response_sees_the_velocity_that_a_body_has_of_itself():
     assert hit.velocity_first == (0, 0)
 
 
+@pytest.mark.parametrize("kind", [ec.PushOut, ec.Separate])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_what_is_met_beside_the_way_out_is_met_with_its_own_velocity(sign, kind):
+    # The way out leads up, past the upper of the two; the post stands beside it.
+    box((0, -10), (50, 10), *([ec.Separate()] if kind is ec.Separate else []))
+    box((3 * sign, 12), (1, 11.5))
+    sunk = mover((0, 0.5), (1, 1), (600 * sign, 0), ec.Slide(), kind())
+    space = ec.install()
+    esper.process(1 / 60)
+
+    (met,) = [event for event in space.collisions if event.normal[0]]
+    assert met.velocity_of(sunk) == (600 * sign, 0)
+    assert met.closing_speed == 600
+    assert velocity(sunk) == (0, 0)
+    assert position(sunk) == (sign, pytest.approx(1, abs=1e-6))  # it goes on up
+
+
 @pytest.mark.parametrize("met", ["in front", "beside"])
 def test_what_a_response_sets_on_the_way_out_is_kept(met):
     class Own:
