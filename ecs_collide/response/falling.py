@@ -1,15 +1,14 @@
-"""The velocities of falling bodies at an instant, for the solver and for the game.
+"""The paths of falling bodies, and their velocities at an instant for the solver.
 
 The velocity of a path is the mean velocity over the rest of a step; see `motion/gravity.py`.
 `set_paths` runs before paths are computed.  Before a pair is resolved, the paths of its bodies are
-split at that instant; if the pair crosses instead, they are joined again.  While the game handles
-an impact, the two bodies show their velocities at that instant.
+split at that instant; if the pair crosses instead, they are joined again.
 """
 
 from __future__ import annotations
 
 from ecs_collide._kernel import cython, may_raise
-from ecs_collide._kernel.arrays import DOUBLE, LONG, as_longs, zeros
+from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
@@ -20,15 +19,13 @@ from ecs_collide.response.clusters import Clusters
 
 @cython.final
 class Falling:
-    """The split paths and the shown velocities of falling bodies."""
+    """The split paths of falling bodies."""
 
     step: Step
     bodies: Bodies
     clusters: Clusters
     gravity: Gravity
     carriers: Carriers
-    shown: cython.longlong[::1]  # (2,): the rows of the two bodies that are shown, -1 for none
-    path_velocity: cython.double[:, ::1]  # (2, dim): the velocities of their paths
     n_splits: cython.Py_ssize_t  # number of splits by the last `split`, each on one axis
     # (n_splits or more, 3): the row, or -1 if the game has set a velocity since; the axis; the old
     # `Gravity.held`
@@ -45,8 +42,6 @@ class Falling:
         self.gravity = step.gravity
         self.clusters = clusters
         self.carriers = carriers
-        self.shown = as_longs([-1, -1])
-        self.path_velocity = zeros(DOUBLE, 2, bodies.dim)
         self.n_splits = 0
         self.split_of = zeros(LONG, 2 * bodies.dim, 3)
         self.joined = zeros(DOUBLE, 2 * bodies.dim, 4)
@@ -63,7 +58,6 @@ class Falling:
         n: cython.Py_ssize_t
         k: cython.int
 
-        self.shown[0] = self.shown[1] = -1
         for n in range(rows.shape[0]):
             i: cython.Py_ssize_t = rows[n]
             if not self.gravity.start(i):
@@ -143,44 +137,15 @@ class Falling:
             b.response[i] == ResponseCode.STOP or b.response[i] == ResponseCode.PUSH
         )
 
-    def show(self, i: cython.Py_ssize_t, place: cython.int) -> cython.void:
-        """Show the velocity that a body has at this instant, until `hide`."""
-        b: Bodies = self.bodies
-        k: cython.int
-
-        self.shown[place] = i if self.gravity.acts_on(i) and not b.on_hold[i] else -1
-        if self.shown[place] < 0:
-            return
-        for k in range(b.dim):
-            self.path_velocity[place, k] = b.velocity[i, k]
-        for k in range(b.dim):
-            b.velocity[i, k] = self.clusters.velocity_now(i, k)
-
-    def hide(self, place: cython.int) -> cython.void:
-        """Restore the velocity of a body's path."""
-        i: cython.Py_ssize_t = self.shown[place]
-        k: cython.int
-
-        self.shown[place] = -1
-        if i >= 0:
-            for k in range(self.bodies.dim):
-                self.bodies.velocity[i, k] = self.path_velocity[place, k]
-
     def set_velocity(
         self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.void:
-        """Give a body that falls, and that may be shown, a velocity at this instant."""
-        place: cython.int = 0 if i == self.shown[0] else 1 if i == self.shown[1] else -1
+        """Give a body that falls a velocity at this instant."""
         n: cython.Py_ssize_t
 
         for n in range(self.n_splits):
             if self.split_of[n, 0] == i and self.split_of[n, 1] == k:
                 self.split_of[n, 0] = -1
-        if place >= 0:
-            self.hide(place)
         self.clusters.split_path(i, k)
         self.gravity.free(i, k, self.step.now)
         self.clusters.turn_alone(i, k, velocity + self.gravity.kick[i, k])
-        if place >= 0:
-            self.clusters.write_body(i)
-            self.show(i, place)

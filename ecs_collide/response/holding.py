@@ -139,14 +139,11 @@ class Holding:
         self.rows[self.n] = i
         self.n += 1
 
-    def exchange(self, i: cython.Py_ssize_t) -> cython.void:
-        """Exchange the velocity of a held body's path and its saved one, which the game sees."""
-        b: Bodies = self.bodies
-        k: cython.int
-
-        if b.on_hold[i]:
-            for k in range(b.dim):
-                b.velocity[i, k], b.saved_motion[i, k] = b.saved_motion[i, k], b.velocity[i, k]
+    def set_velocity(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
+    ) -> cython.void:
+        """Set the velocity with which a held body leaves the step."""
+        self.bodies.saved_motion[i, k] = velocity + 0.0
 
     def release(self) -> cython.void:
         """Restore the velocities and growths of all held bodies at the end of the step."""

@@ -8,7 +8,7 @@ goes through the life of an impact from top to bottom:
 - *place*: put the two bodies face to face, if the impact is still due;
 - *hold*: stop bodies that have reached a limit to the end of the step;
 - *cross*: note that the bodies of a pair that is not solid enter or leave each other;
-- *hand over*: show the two bodies at this instant to the game, which may change them;
+- *hand over*: show the two bodies to the game, which may change them;
 - *resolve*: change the velocities by the responses of the two;
 - *log*: write the impact into the event buffer, before it is resolved.
 
@@ -701,14 +701,12 @@ class ImpactLoop:
         self.pending = p
         self.is_set = False
         self.is_changed = False
-        self._show(p)
 
     def cross_pending(self, until_apart: cython.bint):
         """Finish the impact that was handed over; its bodies cross on their paths."""
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        self._hide(p)
         self._join()
         if not self.pairs.at[p].is_withdrawn:
             self.event_buffer.codes[self.event, OUTCOME] = CROSSED
@@ -731,7 +729,6 @@ class ImpactLoop:
         p: cython.Py_ssize_t = self.pending
 
         self.pending = -1
-        self._hide(p)
         if self.pairs.at[p].is_withdrawn or self.pairs.at[p].state == STUCK:
             self._join()
         elif default:
@@ -758,13 +755,11 @@ class ImpactLoop:
         `response` is a code of `Bodies.response`; 0 is the built-in response.
         """
         if not self.pairs.at[self.pending].is_withdrawn:
-            self._hide(self.pending)
             if self._still_closes(self.pending):
                 self._resolve_as(self.pending, response, restitution)
                 self.falling.n_splits = 0
             self.clusters.write()
             self.is_changed = False
-            self._show(self.pending)
 
     def _still_closes(self, p: cython.Py_ssize_t) -> cython.bint:
         """Return whether the pair that was handed over closes after the changes of the game."""
@@ -792,22 +787,6 @@ class ImpactLoop:
         return b.mass[i] * abs(
             velocity - self.event_buffer.numbers[self.event, NORMAL + 1 + (3 + place) * b.dim + k]
         )
-
-    def _show(self, p: cython.Py_ssize_t) -> cython.void:
-        """Show the velocities of a pair's bodies at this instant to the game, until `_hide`."""
-        self.holding.exchange(self.pairs.at[p].first)
-        self.holding.exchange(self.pairs.at[p].second)
-        if self.gravity.is_on:
-            self.falling.show(self.pairs.at[p].first, 0)
-            self.falling.show(self.pairs.at[p].second, 1)
-
-    def _hide(self, p: cython.Py_ssize_t) -> cython.void:
-        """Restore the velocities of the paths of a pair's bodies."""
-        if self.gravity.is_on:
-            self.falling.hide(0)
-            self.falling.hide(1)
-        self.holding.exchange(self.pairs.at[p].first)
-        self.holding.exchange(self.pairs.at[p].second)
 
     def _join(self) -> cython.void:
         """Restore the paths of a pair that was not resolved."""
@@ -1083,6 +1062,14 @@ class ImpactLoop:
         """Return a body's half size at the present time of the step."""
         return self.bodies.half_at(i, k, self.step.now)
 
+    def velocity_now(self, i: cython.Py_ssize_t, k: cython.int) -> float:
+        """Return the velocity that a body has of itself at the present time of the step."""
+        if self.bodies.on_hold[i]:
+            return self.bodies.saved_motion[i, k]
+        if self.gravity.acts_on(i):
+            return self.clusters.velocity_now(i, k)
+        return self.bodies.velocity[i, k]
+
     def final_velocity(self, i: cython.Py_ssize_t, k: cython.int) -> float:
         """Return the velocity of a body at the end of the step if nothing more happens to it."""
         return self.clusters.final_velocity(i, k)
@@ -1095,8 +1082,8 @@ class ImpactLoop:
             return
         self.is_set = True
         self.clusters.end_drift(i, k)
-        if self.bodies.on_hold[i]:  # `_show` has exchanged it with the saved velocity
-            self.bodies.velocity[i, k] = value + 0.0
+        if self.bodies.on_hold[i]:
+            self.holding.set_velocity(i, k, value)
         elif self.gravity.acts_on(i):
             self.falling.set_velocity(i, k, value)
         else:

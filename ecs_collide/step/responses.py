@@ -354,7 +354,8 @@ class Responses:
         """Return a body's velocity now; zeros if it has none."""
         row = self._row_in_step(entity)
         if self._registry.sweeps and row >= 0:
-            return tuple(self._registry.table.velocity[row].tolist())
+            loop = self._state.timeline.loop
+            return tuple(loop.velocity_now(row, k) for k in range(self._state.dim))
         component = self._link.world.component(entity, self._registry.components.velocity.kind)
         return (
             (0.0,) * self._state.dim

@@ -63,7 +63,7 @@ class ImpactBodies:
                 place = centre + self._leans[k] * self._loop.half_now(row, k)
                 self._position.put(row, k, place)
                 v.seen_centre[row, k] = centre
-            speed = v.velocity[row, k]
+            speed = self._loop.velocity_now(row, k)
             if self._reader.sweeps and speed == self._targets.speed_of(row, k):
                 continue  # the component keeps the velocity that the game has set
             if speed != v.seen_velocity[row, k] and _holds(self._velocity, row):
