@@ -169,7 +169,7 @@ def test_demos_level_is_played_from_checkpoint_to_checkpoint(sim, volume):
                 DemoPlayer,
                 ((x - half_x, y - half_y), (x + half_x, y + half_y)),
                 WAYS,
-                hold=12,
+                hold=volume(30, 30, 12),  # longer holds reach the first one in a fifth of the time
                 key=lambda: sim.space.positions([shaft])[0, 1] // 64,
             )
         )
