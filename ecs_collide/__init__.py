@@ -19,6 +19,7 @@ from ecs_collide._kernel import backend
 from ecs_collide._kernel.constants import ALL, BEGAN, ENDED
 from ecs_collide.clocks import FixedStep
 from ecs_collide.components.basics import (
+    Acceleration,
     Deflect,
     Disabled,
     Extents,
@@ -129,6 +130,7 @@ __all__ = [
     "ENDED",
     "END_REASONS",
     "AABBTree",
+    "Acceleration",
     "Attached",
     "BodyKind",
     "BoxHit",

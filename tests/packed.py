@@ -138,7 +138,7 @@ def growing_lattice(n: int) -> Built:
 
 def mixed(n: int) -> Built:
     """Boxes of many sizes, with all components that there are, walk to one point."""
-    draw = Draw(random.Random(5), without={ec.Growth: "room", ec.Fixed: "walkers"}, speed=SPEED)
+    draw = Draw(random.Random(6), without={ec.Growth: "room", ec.Fixed: "walkers"}, speed=SPEED)
     bodies = []
     for at in spread(n, 2, 20.0, 1.0):
         place, velocity = ec.Position(*at), ec.Velocity(0.0, 0.0)

@@ -231,6 +231,7 @@ TABLE: dict[type, Chance] = {
             draw.pick(False, True),
         ),
     ),
+    ec.Acceleration: Chance(0.15, lambda draw: ec.Acceleration(*draw.vector(2.0 * draw.speed))),
 }
 
 # Components that `Draw.change` leaves alone: without them an entity is no body.

@@ -11,6 +11,7 @@ import math
 from collections.abc import Iterable
 from typing import Any, ClassVar, Self, TypeAlias
 
+from ecs_collide._kernel.constants import MOST_PULL
 from ecs_collide.components.base import (
     ABOVE_ZERO,
     LARGEST_FLOAT,
@@ -43,7 +44,7 @@ def _parts(owner: type, call: str, value: object, z: float) -> tuple[float, floa
 
 
 class _Vector(Component):
-    """Three numbers, the base of `Position`, `Extents`, `Velocity` and `Growth`."""
+    """Three numbers, the base of `Position`, `Extents`, `Velocity`, `Growth` and `Acceleration`."""
 
     __slots__ = ("x", "y", "z")
     __match_args__ = ("x", "y", "z")
@@ -51,6 +52,7 @@ class _Vector(Component):
     __array_ufunc__ = None  # so that an array of numpy leaves the arithmetic to the component
 
     _LEAST: ClassVar[float] = -LARGEST_FLOAT
+    _MOST: ClassVar[float] = LARGEST_FLOAT
     _RULE: ClassVar[str] = "must be finite"
 
     x: float
@@ -73,12 +75,8 @@ class _Vector(Component):
         fx = x if type(x) is float else as_float(cls, "x", x)
         fy = y if type(y) is float else as_float(cls, "y", y)
         fz = z if type(z) is float else as_float(cls, "z", z)
-        least = cls._LEAST
-        if not (
-            least <= fx <= LARGEST_FLOAT
-            and least <= fy <= LARGEST_FLOAT
-            and least <= fz <= LARGEST_FLOAT
-        ):
+        least, most = cls._LEAST, cls._MOST
+        if not (least <= fx <= most and least <= fy <= most and least <= fz <= most):
             vector = f"x={shown(x)}, y={shown(y)}" + (f", z={shown(z)}" if fz != 0 else "")
             raise ValueError(f"{cls.__name__}({vector}) {cls._RULE}")
         return fx, fy, fz
@@ -317,6 +315,33 @@ class Growth(_Vector):
     """
 
     __slots__ = ()
+
+
+class Acceleration(_Vector):
+    """The acceleration of a body besides the gravity of the space: a thrust, a wind, a magnet.
+
+    A force is an acceleration of force / mass.  The path is exact as under gravity: v * t +
+    a * t**2 / 2, for steps of any length.  A body that it presses onto another one rests there,
+    sleeps, and has the friction of that press.  It affects dynamic bodies that the game does not
+    move: no sensors, no bodies that `Space.leave_gravity_to` exempts, such as characters, and none
+    with ``motion="swept"``.
+
+    Attributes
+    ----------
+    x, y, z : float
+        In world units per second squared, added to the gravity.  `z` stays 0 in a 2D space.
+
+    Examples
+    --------
+    A rocket whose engine pushes it up with a force of 5000:
+
+    >>> rocket = Mass(4), Acceleration(0, 5000 / 4)
+    """
+
+    __slots__ = ()
+    _LEAST = -MOST_PULL
+    _MOST = MOST_PULL
+    _RULE = "must be finite and within -2**100 ... 2**100"
 
 
 class Mass(Component):

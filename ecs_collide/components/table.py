@@ -119,6 +119,7 @@ _NORMAL = Bounds(
 )  # fmt: skip
 _SPEED = Bounds(math.ulp(0.0), LARGEST, "must be above 0, or inf", may_be_infinite=True)
 _SCALE = Bounds(-MOST_PULL, MOST_PULL, "must be within -2**100 ... 2**100")
+_PULL = Bounds(-MOST_PULL, MOST_PULL, "must be finite and within -2**100 ... 2**100")
 _DAMPING = Bounds(0.0, MOST_PULL, "must be within 0 ... 2**100")
 _LEVEL = Bounds(
     -MOST_DOMINANCE, MOST_DOMINANCE,
@@ -177,6 +178,7 @@ TABLE = (
                 + _part("owner", _OWNER, seen="seen_owner"), mark=Mark.ATTACHED),
     Declaration(slope.Slope, _part("x y z", _NORMAL)
                 + _part("low high ceiling", _SHARE, _SHARE, _LOCK), trait=Trait.OTHER),
+    Declaration(basics.Acceleration, _part("x y z", _PULL), trait=Trait.OTHER),
 )  # fmt: skip
 """All components of the library."""
 

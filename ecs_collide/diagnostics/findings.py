@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from ecs_collide._kernel.constants import LARGEST, NAN, Exclusion, Has
 from ecs_collide.components.attributes import read_number
-from ecs_collide.components.basics import Disabled, Fixed, Sensor
+from ecs_collide.components.basics import Acceleration, Disabled, Fixed, Sensor
 from ecs_collide.components.dynamics import (
     Attached,
+    Damping,
     Dominance,
     GravityScale,
     LockedAxes,
@@ -216,20 +217,23 @@ class Examination:
         )
 
     def acceleration(self, entity: int) -> list[float]:
-        """Return the acceleration of a body by gravity, by axis, in units per second squared."""
+        """Return the acceleration of a body by axis, with gravity, in units per second squared."""
         of = self.of(entity)
-        if not self.is_dynamic(entity) or self.has(entity, self.sensor):
-            return [0.0] * self.dim
-        if any(kind in of for kind in self.registry.exempt):
+        if not self.is_dynamic(entity) or self.has(entity, self.sensor) or self.is_left(entity):
             return [0.0] * self.dim
         scale = _number(of[GravityScale], "value") if GravityScale in of else 1.0
         locked = [
             LockedAxes in of and bool(getattr(of[LockedAxes], axis)) for axis in "xyz"[: self.dim]
         ]
+        own = of.get(Acceleration, Acceleration(0.0, 0.0))
         return [
-            0.0 if fixed else part * scale
-            for part, fixed in zip(self.state.gravity, locked, strict=True)
+            0.0 if fixed else part * scale + _number(own, axis)
+            for part, axis, fixed in zip(self.state.gravity, "xyz", locked, strict=False)
         ]
+
+    def is_left(self, entity: int) -> bool:
+        """Return whether the game or one of its systems moves a body, and nothing pulls it."""
+        return self.sweeps or any(kind in self.of(entity) for kind in self.registry.exempt)
 
     def is_moving(self, entity: int) -> bool:
         """Return whether a step searches for bodies that an entity may meet."""
@@ -500,9 +504,14 @@ def _odd_traits(e: Examination, entity: int) -> Iterator[Finding]:
         yield found("separate_idle", "has Separate and is not dynamic: other members never move it")
     if GravityScale in of and not e.is_dynamic(entity):
         yield found("gravity_idle", "has GravityScale and is not dynamic: it does not fall anyway")
+    if Acceleration in of and not e.is_dynamic(entity):
+        yield found("acceleration_idle", "has Acceleration and is not dynamic: nothing pulls it")
+    for name in [each.__name__ for each in (Acceleration, Damping) if each in of and e.sweeps]:
+        yield found("swept_idle", f"has {name}, and the game moves it")
     if e.has(entity, e.sensor):
         idle = (
             OneWay, Carry, Friction, Restitution, Dominance, PushOut, Separate, GravityScale,
+            Acceleration,
         )  # fmt: skip
         for kind in idle:
             if kind in of:

@@ -103,7 +103,10 @@ _LISTS = ("marked", "woken", "turned")  # rows; `Bodies` has the length of each
 _TICKS = ("turned_tick",)  # tick at which the body last turned
 _TIMES = ("turned_at",)  # last instant at which the body turned, or -1
 
-_RARE_VECTORS = ("surface",)  # velocity of the carrying face along itself, per second
+_RARE_VECTORS = (
+    "surface",  # velocity of the carrying face along itself, per second
+    "acceleration",  # of a body by itself
+)
 _RARE_FLAGS = (
     "one_way",  # the side that is solid, a code of `RareColumns`, or 0
     "carries",  # the side that carries, or 0
@@ -181,7 +184,9 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     **dict.fromkeys(("one_way", "carries", "surface"), ("motion.rare_columns", "sync.rare_reader")),
     "slope": ("motion.rare_columns", "sync.rare_reader"),
     **dict.fromkeys(("slope_top", "slope_low", "slope_high"), ("sync.rare_reader",)),
-    "gravity_scale": ("sync.rare_reader",),  # 0 for a body that does not fall
+    # 0 for a body that does not fall
+    "gravity_scale": ("sync.rare_reader",),
+    "acceleration": ("motion.rare_columns", "sync.rare_reader"),
     "filters": ("motion.rare_columns", "sync.seen", "sync.rare_reader"),
     **dict.fromkeys(
         ("lock", "rank", "friction_rule", "restitution_rule"), ("motion.controls", "sync.rare_reader")

@@ -1,4 +1,4 @@
-"""Gravity and damping: the velocities of falling bodies within a step.
+"""Gravity, acceleration and damping: the velocities of falling bodies within a step.
 
 A body that falls follows a parabola, and a step sweeps straight paths.  Therefore the
 path of a step, which is computed next, is the chord of the parabola:
@@ -43,12 +43,14 @@ class Gravity:
     bodies: Bodies
     # whether anything falls or is damped in this step; otherwise nothing here is in use
     is_on: Public[cython.bint]
+    sweeps: Public[cython.bint]  # whether the game moves the bodies, so that none falls
     step: cython.longlong
     acceleration: cython.double[::1]  # (3,): in world units per second squared, from `set`
     # (n_rows,): the step in which a body was last started; it falls or is damped in no other
     started: cython.longlong[::1]
-    scale: cython.double[::1]  # (n_rows,): the factor of the acceleration
-    # (n_rows, dim): see the module; valid if the body was started in this step
+    # (n_rows, dim): the pull of a body by itself, and with its contacts; see the module.  These and
+    # the next ones are valid if the body was started in this step
+    own: cython.double[:, ::1]
     pull: cython.double[:, ::1]
     kick: cython.double[:, ::1]
     since: cython.double[:, ::1]  # (n_rows, dim): the time at which the chord began
@@ -59,7 +61,7 @@ class Gravity:
 
     def __init__(self, bodies: Bodies):
         self.bodies = bodies
-        self.is_on = False
+        self.is_on = self.sweeps = False
         self.step = 0
         self.acceleration = zeros(DOUBLE, 3)
         self.set_rows(1)
@@ -67,11 +69,11 @@ class Gravity:
 
     def set_rows(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1, between steps."""
+        self.own = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.pull = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.kick = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.since = zeros(DOUBLE, n_rows, self.bodies.dim)
         self.held = zeros(BYTE, n_rows, self.bodies.dim)
-        self.scale = zeros(DOUBLE, n_rows)
         self.started = zeros(LONG, n_rows)
 
     def set(self, acceleration):
@@ -87,9 +89,10 @@ class Gravity:
         k: cython.int
 
         self.step += 1
-        self.is_on = self.bodies.rare.any_damping
+        self.is_on = self.bodies.rare.any_damping or self.bodies.rare.any_acceleration
         for k in range(self.bodies.dim):
             self.is_on |= self.acceleration[k] != 0.0
+        self.is_on = self.is_on and not self.sweeps
 
     @cython.inline
     def acts_on(self, i: cython.Py_ssize_t) -> cython.bint:
@@ -103,23 +106,20 @@ class Gravity:
         """
         b: Bodies = self.bodies
         k: cython.int
-        scale: cython.double = 1.0
-        damping: cython.double = 0.0
+        damping: cython.double = b.rare.damping[i] if b.rare.is_used else 0.0
+        moves: cython.bint = damping != 0.0
 
-        if b.rare.is_used:
-            scale = b.rare.gravity_scale[i]
-            damping = b.rare.damping[i]
-        if not b.dynamic[i] or b.sensor[i]:
-            scale = 0.0
-        if scale == 0.0 and damping == 0.0:
-            return False
         if self.started[i] == self.step:
             return False
+        for k in range(b.dim):
+            self.own[i, k] = self.own_pull(i, k)
+            moves |= self.own[i, k] != 0.0
+        if not moves:
+            return False
         self.started[i] = self.step
-        self.scale[i] = scale
         self._find_decay(damping * b.dt)
         for k in range(b.dim):
-            self.pull[i, k] = self.own_pull(i, k)
+            self.pull[i, k] = self.own[i, k]
             self.since[i, k] = 0.0
             self.held[i, k] = 0
         return True
@@ -127,10 +127,12 @@ class Gravity:
     @cython.cfunc
     @cython.inline
     def own_pull(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the change of velocity by gravity alone in a whole step."""
-        if self.bodies.controls.locks(i, k):
+        """Return the change of velocity by gravity and acceleration alone in a whole step."""
+        b: Bodies = self.bodies
+
+        if not b.dynamic[i] or b.sensor[i] or b.controls.locks(i, k):
             return 0.0
-        return self.acceleration[k] * self.scale[i] * self.bodies.dt
+        return b.rare.acceleration_by(self.acceleration[k], i, k) * b.dt
 
     def _find_decay(self, x: cython.double) -> cython.void:
         """Find the factors of damping: of a velocity at the end and in the mean, and of a pull.
@@ -233,7 +235,7 @@ class Gravity:
         return (
             not self.held[i, k] & HELD
             and 0.0 <= self.since[i, k] < t
-            and self.pull[i, k] != self.own_pull(i, k)
+            and self.pull[i, k] != self.own[i, k]
         )
 
     def split(
@@ -245,7 +247,7 @@ class Gravity:
         """
         now: cython.double = self.velocity_at(i, k, velocity, t)
 
-        self.pull[i, k] = self.own_pull(i, k)
+        self.pull[i, k] = self.own[i, k]
         self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
         self.since[i, k] = t
         self.held[i, k] = 0
@@ -276,7 +278,7 @@ class Gravity:
         """Return the pull that friction or `Stop` takes from a body since time `t`, or 0."""
         if self.started[i] != self.step or self.since[i, k] != t or not self.held[i, k] & RUBBED:
             return 0.0
-        return self.own_pull(i, k)
+        return self.own[i, k]
 
     def give_back(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
         """Undo `weaken` of a body at time `t`; return by how much its kick changes."""
@@ -284,7 +286,7 @@ class Gravity:
 
         if self.takes_pull(i, k, t) == 0.0:
             return 0.0
-        self.pull[i, k] = self.own_pull(i, k)
+        self.pull[i, k] = self.own[i, k]
         self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
         self.held[i, k] = 0
         return self.kick[i, k] - kick
@@ -297,16 +299,16 @@ class Gravity:
 
         if self.started[i] != self.step:
             self.started[i] = self.step
-            self.scale[i] = 0.0
             for axis in range(self.bodies.dim):
-                self.pull[i, axis] = self.kick[i, axis] = self.since[i, axis] = 0.0
+                self.own[i, axis] = self.pull[i, axis] = 0.0
+                self.kick[i, axis] = self.since[i, axis] = 0.0
                 self.held[i, axis] = 0
         self.kick[i, k] = kick
         self.pull[i, k] = 2.0 * kick / (1.0 - t)
         self.since[i, k] = t
         self.held[i, k] = 0
         if kick == 0.0:  # hold it, so that an impact later in the step finds the whole pull
-            self.pull[i, k] = self.own_pull(i, k)
+            self.pull[i, k] = self.own[i, k]
             self.held[i, k] = HELD
 
     def note_split(

@@ -31,12 +31,14 @@ class RareColumns:
     any_carrier: Public[cython.bint]  # whether any body has ever carried others
     any_pusher: Public[cython.bint]  # whether any body has ever had a `PushOut`
     any_separator: Public[cython.bint]  # whether any body was ever a member of a soft crowd
+    any_acceleration: Public[cython.bint]  # whether any body has ever had an `Acceleration`
     any_damping: Public[cython.bint]  # whether the motion of any body was ever damped
     # whether any body was ever attached to another; `owner` is not valid until then
     any_owner: Public[cython.bint]
     any_slope: Public[cython.bint]  # whether any body ever had a `Slope`
     filters: Public[cython.longlong[:, ::1]]
     surface: Public[cython.double[:, ::1]]
+    acceleration: Public[cython.double[:, ::1]]
     # the columns of floats that `components.table` declares
     friction: Public[cython.double[::1]]
     push_out: Public[cython.double[::1]]
@@ -57,7 +59,8 @@ class RareColumns:
         self.dim = dim
         self.controls = Controls(dim)
         self.is_used = self.any_carrier = self.any_pusher = self.any_separator = False
-        self.any_damping = self.any_owner = self.any_slope = False
+        self.any_acceleration = self.any_damping = False
+        self.any_owner = self.any_slope = False
 
     def use(self):
         """Start to use the columns, with defaults in all rows."""
@@ -82,12 +85,12 @@ class RareColumns:
         self.filters[i, GROUP] = 0
 
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
-        """Make a body a box that is solid on all sides, without a carrying face."""
+        """Make a body a box that is solid on all sides, without carrying face or acceleration."""
         k: cython.int
 
         self.one_way[i] = self.carries[i] = self.slope[i] = 0
         for k in range(self.dim):
-            self.surface[i, k] = 0.0
+            self.surface[i, k] = self.acceleration[i, k] = 0.0
 
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether the filters of two bodies let them meet; requires `is_used`."""
@@ -132,6 +135,14 @@ class RareColumns:
     def friction_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.double:
         """Return the friction of a pair of bodies."""
         return self.controls.friction_between(i, j, self.friction[i], self.friction[j])
+
+    def acceleration_by(
+        self, gravity: cython.double, i: cython.Py_ssize_t, k: cython.int
+    ) -> cython.double:
+        """Return the acceleration of a body on an axis, by a gravity and by itself."""
+        if not self.is_used:
+            return gravity
+        return gravity * self.gravity_scale[i] + self.acceleration[i, k]
 
     def speed_of_surface(
         self, i: cython.Py_ssize_t, side: cython.int, k: cython.int

@@ -186,7 +186,7 @@ class SlopeResponse:
         """Return the change of velocity that gravity alone makes to the end of the step."""
         if not self.gravity.acts_on(i):
             return 0.0
-        return self.gravity.own_pull(i, k) * (1.0 - self.step.now)
+        return self.gravity.own[i, k] * (1.0 - self.step.now)
 
     @may_raise
     def release_turned(self) -> cython.void:

@@ -98,7 +98,7 @@ class StepState:
         timeline = Timeline(self.bodies)
         timeline.broadphase.margin = self.margin
         timeline.broadphase.lookahead = self.lookahead
-        timeline.carriers.sweeps = self.sweeps
+        timeline.carriers.sweeps = timeline.gravity.sweeps = self.sweeps
         timeline.gravity.set(self.gravity)
         return timeline
 

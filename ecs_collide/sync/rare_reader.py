@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
 from ecs_collide._kernel.constants import ALL, NAN, OF_SPACE, TRAITS_SHIFT, Trait
+from ecs_collide.components.basics import Acceleration
 from ecs_collide.components.dynamics import Dominance, LockedAxes
 from ecs_collide.components.filters import Filter
 from ecs_collide.components.slope import Slope
@@ -31,6 +32,7 @@ class RareReader:
     dominance: ComponentBinding
     restitution: ComponentBinding
     locked_axes: ComponentBinding
+    acceleration: ComponentBinding
     rise: ComponentBinding
     heights: ComponentBinding
 
@@ -48,6 +50,7 @@ class RareReader:
         self.one_way, self.normal = by_name[OneWay, "x"], by_name[Carry, "normal_x"]
         self.surface, self.dominance = by_name[Carry, "x"], by_name[Dominance, "level"]
         self.locked_axes = by_name[LockedAxes, "x"]
+        self.acceleration = by_name[Acceleration, "x"]
         self.rise, self.heights = by_name[Slope, "x"], by_name[Slope, "low"]
         self.exempt = []  # gravity does not act on bodies with a component of one of these kinds
         self.up = 2  # the side of default normals: k + 1, or -(k + 1), for axis k
@@ -179,9 +182,15 @@ class RareReader:
                 t.surface[i, k] = self.surface.seen[i, k] if is_along else 0.0
         if self._has(i, self.rise):
             self._shape(i)
+        if self._has(i, self.acceleration):
+            for k in range(t.dim):
+                t.acceleration[i, k] = self.acceleration.seen[i, k]
+                t.any_acceleration |= t.acceleration[i, k] != 0.0
         for kind in self.exempt:
             if self._has(i, kind):
                 t.gravity_scale[i] = 0.0
+                for k in range(t.dim):
+                    t.acceleration[i, k] = 0.0
         if self._has(i, self.dominance) and self.dominance.allows(i, VALUE):
             c.rank[i] = int(self.dominance.seen[i, VALUE])
             c.any_rank |= c.rank[i] != 0

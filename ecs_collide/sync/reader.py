@@ -837,8 +837,8 @@ class ComponentReader:
         return fine
 
     def _fall_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the gravity that acts on a body along an axis."""
-        return self.gravity[k] * (self.rare.gravity_scale[i] if self.rare.is_used else 1.0)
+        """Return the acceleration of a body along an axis, by gravity and by itself."""
+        return self.rare.acceleration_by(self.gravity[k], i, k)
 
     # -- writing --
 

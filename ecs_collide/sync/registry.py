@@ -23,6 +23,7 @@ from ecs_collide._kernel.constants import (
     Touched,
     Trait,
 )
+from ecs_collide.components.basics import Acceleration
 from ecs_collide.components.component_map import Components
 from ecs_collide.components.dynamics import Attached
 from ecs_collide.components.table import entries
@@ -122,7 +123,7 @@ class BodyRegistry:
         self.refusals: dict[object, Mapping[int, Wrong]] = {}
         self._refused: dict[int, Wrong] = {}  # the same by row, of all systems
         self._refused_before: dict[int, int] = {}  # the column `quarantined` before, by row
-        self._falls = False  # whether there is gravity
+        self._falls = False  # whether there is gravity, or an `Acceleration`
         self.index.bind()
 
     @property
@@ -143,19 +144,21 @@ class BodyRegistry:
     def set_gravity(self, gravity: Vector) -> None:
         """Set the gravity from the next step on, also for sleeping bodies."""
         self.reader.set_gravity(gravity)
-        self._falls = any(gravity)
-        for kind in self.exempt if self._falls else ():
-            self._exempt_now(kind)
+        self._exempt_all(any(gravity))
         self.wake_all()
 
     def exempt_from_gravity(self, kind: type) -> None:
         """Exempt bodies that have a component of this type from gravity."""
         self.exempt.append(kind)
-        if self._falls:
+        self._exempt_all(self._falls)
+
+    def _exempt_all(self, falls: bool) -> None:
+        """Exempt the types once anything falls; this allocates the columns of `RareColumns`."""
+        self._falls = falls
+        for kind in self.exempt if falls else ():
             self._exempt_now(kind)
 
     def _exempt_now(self, kind: type) -> None:
-        """Exempt a type now that there is gravity; this allocates the columns of `RareColumns`."""
         rare = self.reader.rare_reader
         if self.types.get(kind) not in rare.exempt:
             self.index.watch(kind, Trait.NO_GRAVITY << TRAITS_SHIFT)
@@ -171,6 +174,8 @@ class BodyRegistry:
             self.wake_all()
         if index.is_up_to_date(world):
             return
+        if self.exempt and not self._falls:
+            self._exempt_all(bool(world.having(Acceleration)))
         changes = index.compare(world)
         index.release_gone(changes.gone, world)
         changed = [index.row_of[entity] for entity in changes.changed]

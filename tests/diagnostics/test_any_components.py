@@ -26,7 +26,7 @@ MAKERS: tuple[Callable[[int], object], ...] = (
         ec.PushOut, ec.Fixed, ec.Disabled, Character, Ladder, Zone,
     )),
     *(lambda _, kind=kind: kind(0, 0) for kind in (ec.Position, ec.Velocity)),
-    *(lambda _, kind=kind: kind(1, 1) for kind in (ec.Extents, ec.Growth)),
+    *(lambda _, kind=kind: kind(1, 1) for kind in (ec.Extents, ec.Growth, ec.Acceleration)),
     *(lambda _, kind=kind: kind(1) for kind in (
         ec.Mass, ec.Friction, ec.Restitution, ec.Separate, ec.GravityScale, ec.Damping,
         ec.MaxSpeed, ec.Dominance, ec.Random,

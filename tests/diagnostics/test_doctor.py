@@ -621,6 +621,7 @@ def test_on_which_side_of_a_platform_it_is(y, normal, text, space):
         ((ec.Velocity(0, 0), ec.Stop(), ec.Friction(1)), "friction_idle", "Friction and Stop"),
         ((ec.Sensor(), ec.Restitution(1)), "sensor_idle", "Restitution and Sensor"),
         ((ec.Velocity(0, 0), ec.Dominance(1)), "dominance_idle", "Dominance and is not dynamic"),
+        ((ec.Acceleration(1, 0),), "acceleration_idle", "Acceleration and is not dynamic"),
         ((ec.Growth(0, 0), ec.MaxSpeed(1)), "max_speed_idle", "MaxSpeed, and no Velocity"),
         ((ec.LockedAxes(x=True),), "locked_idle", "LockedAxes and nothing that moves it"),
     ],

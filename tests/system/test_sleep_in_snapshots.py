@@ -320,7 +320,7 @@ def test_a_yard_in_which_everything_happens_is_saved_at_each_step(
 ):
     def play(restores):
         space = ec.install(dim=dim, gravity=(0.0, gravity, 0.0)[:dim], rest_speed=0.5)
-        yard = Yard(space, 3, dim, 0.5)
+        yard = Yard(space, 6, dim, 0.5)
         yard.stills.append(box(yard.at(0.0, -12.0), yard.size(60.0, 2.0)))
         space.snapshot_with(Own, save=lambda own: b"", load=lambda data: Own())
         steps = []

@@ -37,6 +37,7 @@ OF_CORE = {
     ec.Velocity: VECTOR,
     ec.Carry: VECTOR,
     ec.GravityScale: ("value",),
+    ec.Acceleration: VECTOR,
     ec.Filter: ("categories", "mask", "group"),
 }
 OF_EXTRAS = {Character: OF_CHARACTER.bounds, Path: OF_PATH.bounds, Zone: OF_ZONE.bounds}
@@ -59,7 +60,7 @@ class Level:
         self.floor = box((0, -8, *z), (900, 8, *deep), ec.Fixed())
         self.ladder = box((5, 20, *z), (3, 20, *deep), ec.Sensor(), Ladder())
         self.zone = box((200, 50, *z), (60, 60, *deep), ec.Sensor(), Zone(drag=1, buoyancy=0.5))
-        things = ec.Slide(), ec.GravityScale(1), ec.Filter(1, 0xFF)
+        things = ec.Slide(), ec.GravityScale(1), ec.Acceleration(0, 0), ec.Filter(1, 0xFF)
         self.crate = mover((200, 20, *z), (5, 5, *deep), (0, 0), *things)
         way = Path([(-200, 20), (-200, 60)], 30)
         self.lift = mover((-200, 20, *z), (20, 2, *deep), (0, 0), ec.Carry(), way)
@@ -78,7 +79,7 @@ class Level:
 
     def person(self, at: tuple[float, ...]) -> int:
         keys = Character(climb_speed=50, dash_speed=300, crouch_height=20, swim_speed=30)
-        things = ec.Slide(), ec.GravityScale(1), ec.Filter(1, 0xFF), keys
+        things = ec.Slide(), ec.GravityScale(1), ec.Acceleration(0, 0), ec.Filter(1, 0xFF), keys
         return mover(at, (8, 16, *(8,) * (len(at) - 2)), (0, 0), *things)
 
     def play(self, n: int = 1) -> None:
