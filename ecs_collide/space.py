@@ -193,7 +193,7 @@ class Space(BoxQueries[Filter]):
         )  # fmt: skip
         self._moves = Moves(shared, queried, self._contacts, self._editor)
         self._snapshots = Snapshots(shared, self._pipeline, schema, self._subscribers)
-        lock.repairs = (self._snapshots.take_back, self._pipeline.roll_back_step)
+        lock.repairs = (self._snapshots.take_back, self._pipeline.undo_step)
 
     def __repr__(self) -> str:
         return f"<Space dim={self.dim}, {len(self)} bodies, step {self._state.step}>"
@@ -337,7 +337,7 @@ class Space(BoxQueries[Filter]):
             need not be offered to these systems.
         runner : frame, optional
             The Python frame that runs the four stages.  Once it has ended, a step that it has not
-            finished is taken back by whatever uses the space next; without it, only by the next
+            finished is undone by whatever uses the space next; without it, only by the next
             step and by `restore`.
 
         Raises

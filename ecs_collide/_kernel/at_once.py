@@ -245,8 +245,8 @@ def write(reader: Any, rows: Any) -> Rows:
     """Write the results of a step into components; return the rows that are left.
 
     These are the rows of growing bodies, or all if writing any of the components may run code of
-    the game.  The seen numbers change first, so that a rollback after an interrupt finds either
-    the numbers from before or those that are written here.
+    the game.  The seen numbers change first, so that after an interrupt each component holds either
+    the number from before or the seen one.
     """
     rows = np.asarray(rows)
     has = np.asarray(reader.bodies.has)[rows]

@@ -60,7 +60,7 @@ class BodyTable:
     """The columns of `Bodies`, as numpy arrays of the same memory, and its free rows.
 
     Rows are allocated and freed, never moved.  A freed row is reused from the next step on, so that
-    it keeps its contents if the current step is rolled back.
+    it keeps its contents if the current step is cut short.
 
     Each column of `motion.columns` is an attribute, of the shape (capacity, ...).
 

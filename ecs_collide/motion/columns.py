@@ -144,8 +144,8 @@ def _seen_by_width() -> dict[int, tuple[str, ...]]:
 
 # The modules that assign to items of a column; `tests/test_architecture.py` compares it with the
 # sources.  `_kernel.at_once` writes for the kernels that call it.  Besides these, `sync.bindings`
-# and `sync/slots.h` write the `seen_` columns of the components that they read, the columns of
-# floats that `components.table` declares, and all values that a rolled back step has overwritten.
+# and `sync/slots.h` write the `seen_` columns of the components that they read, and the columns of
+# floats that `components.table` declares; `sync.undo` puts back what a step has overwritten.
 WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     # The three columns that decide where a body goes: the writers, and when they write.
     "centre": {
@@ -215,11 +215,11 @@ WRITERS: dict[str, tuple[str, ...] | dict[str, str]] = {
     "island": ("step.sleeping", "sync.sleep_list"),
     "rest_count": (
         "motion.bodies", "narrowphase.contacts_in_step", "step.editing", "step.sleeping", "sync.registry",
-        "sync.seen", "sync.sleep_list",
+        "sync.seen",
     ),
     "interrupted": (
         "motion.bodies", "narrowphase.contacts_in_step", "step.editing", "step.sleeping", "sync.reader",
-        "sync.registry", "sync.seen", "sync.sleep_list",
+        "sync.registry", "sync.seen",
     ),
     # Within a step.
     **dict.fromkeys(

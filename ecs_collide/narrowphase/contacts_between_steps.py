@@ -273,7 +273,7 @@ class Contacts:
     bodies: Bodies
     event_buffer: EventBuffer
     rows: ReadOnly[ContactRows]
-    saved: ContactRows  # the contacts before the step
+    saved: ReadOnly[ContactRows]  # the contacts before the step
     # list of int: rows of sleeping bodies that have lost a contact; the caller clears it
     left: ReadOnly[list]
     # list of int: rows of bodies that `forget` was called for; the caller clears it
@@ -304,16 +304,11 @@ class Contacts:
         self.n_forgotten = 0
         self.places = zeros(LONG, 1)
 
-    # -- before a step, and rollback --
-
+    @cython.ccall
     @may_raise
     def save(self) -> cython.void:
-        """Copy the contacts before a step, for `saved_arrays`."""
+        """Copy the contacts before a step to `saved`."""
         self.saved.copy_from(self.rows)
-
-    def saved_arrays(self) -> tuple:
-        """Return the contacts copied by `save`: the arguments of `recover`."""
-        return self.saved.arrays()
 
     def recover(
         self,

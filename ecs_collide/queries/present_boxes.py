@@ -1,8 +1,8 @@
 """Register, read and place the current bodies of a world, for `queries.present`.
 
 Before this, the entities of the world are compared with the registered bodies.  After it, the boxes
-go into the tree.  This is `sync.reader` without the parts of a step: no motion, no sleep and no
-rollback.
+go into the tree.  This is `sync.reader` without the parts of a step: no motion, no sleep and
+nothing to put back.
 """
 
 from __future__ import annotations
@@ -68,8 +68,6 @@ def find_changed(
         if second.read(i) or is_other:
             changed.append(i)
         n += 1
-    first.forget_overwritten()
-    second.forget_overwritten()
     return changed
 
 

@@ -87,10 +87,6 @@ class Carriers:
     rode: ReadOnly[RiderTable]
     # (n_rows, dim): within a step: the own velocities of riders, without their carriers'
     own: cython.double[:, ::1]
-    n_previous: cython.Py_ssize_t
-    previous_riders: cython.longlong[::1]
-    previous_carrier_velocity: cython.double[:, ::1]
-    previous_subtracted: cython.double[:, ::1]
 
     def __init__(self, step: Step, contacts: ContactsInStep, solver: Solver):
         bodies: Bodies = step.bodies
@@ -105,10 +101,6 @@ class Carriers:
         self.before = RiderTable(bodies.dim)
         self.rode = RiderTable(bodies.dim)
         self.own = zeros(DOUBLE, 1, bodies.dim)
-        self.n_previous = 0
-        self.previous_riders = zeros(LONG, 1)
-        self.previous_carrier_velocity = zeros(DOUBLE, 1, bodies.dim)
-        self.previous_subtracted = zeros(DOUBLE, 1, bodies.dim)
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -253,37 +245,6 @@ class Carriers:
                 self.now.carrier_velocity[rows[n], k] = carrier_velocity[n, k]
                 self.now.subtracted[rows[n], k] = subtracted[n, k]
         self.now.n = rows.shape[0]
-
-    @cython.ccall
-    @may_raise
-    def save(self) -> cython.void:
-        """Save the riders before a step, for `previous_rides`."""
-        n: cython.Py_ssize_t
-        k: cython.int
-
-        if self.previous_riders.shape[0] < self.now.n:
-            self.previous_carrier_velocity = zeros(
-                DOUBLE, self.now.riders.shape[0], self.bodies.dim
-            )
-            self.previous_subtracted = zeros(DOUBLE, self.now.riders.shape[0], self.bodies.dim)
-            self.previous_riders = zeros(LONG, self.now.riders.shape[0])
-        for n in range(self.now.n):
-            i: cython.Py_ssize_t = self.now.riders[n]
-            self.previous_riders[n] = i
-            for k in range(self.bodies.dim):
-                self.previous_carrier_velocity[n, k] = self.now.carrier_velocity[i, k]
-                self.previous_subtracted[n, k] = self.now.subtracted[i, k]
-        self.n_previous = self.now.n
-
-    def previous_rides(self) -> tuple:
-        """Return the riders saved by `save`, as arguments of `recover`."""
-        n: cython.Py_ssize_t = self.n_previous
-
-        return (
-            self.previous_riders[:n],
-            self.previous_carrier_velocity[:n],
-            self.previous_subtracted[:n],
-        )
 
     @cython.ccall
     def carry_riders(self) -> list:

@@ -607,7 +607,7 @@ class Snapshots:
         step = self._state
         step.log = None
         step.known_events = events
-        step.reports[:] = state.reports[-N_KEPT:]
+        step.reports = [*state.reports[-N_KEPT:]]
         step.n_reports = state.n_reports
         step.drop_step(state.step, state.time, counts, [*state.new_reports])
         self._pipeline.rest_speed = state.rest_speed

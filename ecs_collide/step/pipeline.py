@@ -1,4 +1,4 @@
-"""The stages of a step, each of which checks the order, and the rollback of a step.
+"""The stages of a step, each of which checks the order, and the end of one that is cut short.
 
 A compiled stage runs no Python unless there is something to do for it: other bodies than in the
 last step, custom components, responses, handlers, reports.
@@ -25,9 +25,10 @@ from ecs_collide.step.state import BOUNDED, IDLE, QUEUED, RESOLVED, StepState
 from ecs_collide.step.stats import StageTimes, Stats, Stopwatch
 from ecs_collide.step.timeline import Timeline
 from ecs_collide.sync.body_lists import BodyLists
-from ecs_collide.sync.quarantine import N_KEPT, crowd_report, held_report
+from ecs_collide.sync.quarantine import crowd_report, held_report
 from ecs_collide.sync.reader import ComponentReader
 from ecs_collide.sync.sleep_list import EVERY, STEPS_TO_SLEEP
+from ecs_collide.sync.undo import Undo
 from ecs_collide.world_probe import WorldProbe
 
 event_names = COLLISION, CONTACT_BEGAN, CONTACT_ENDED, CONTACT
@@ -39,21 +40,8 @@ FINISH_STEP = 3
 
 
 @cython.final
-class SavedStep:
-    """The state of a space before a step, besides `BodyLists.saved`."""
-
-    timeline: Timeline  # has saved the contacts and riders
-    pending: Any  # contact events that are not delivered yet, as columns; None if there are none
-    reports: tuple
-    new_reports: list
-    dt: cython.double
-    is_crowded: cython.bint
-    n_movers: cython.Py_ssize_t
-
-
-@cython.final
 class Pipeline:
-    """The four stages of a step in their order, and the rollback of a step."""
+    """The four stages of a step in their order."""
 
     rest_speed: Public[float]  # slower bounces become slides, in world units per second
     # The bodies of a pair are held to the end of the step after this number of resolutions.
@@ -64,6 +52,7 @@ class Pipeline:
     bodies: Bodies
     reader: ComponentReader
     lists: BodyLists
+    undo: Undo
     link: Any  # `WorldLink`
     probe: WorldProbe  # of its world, from the first step on
     registry: Any  # `BodyRegistry`
@@ -78,7 +67,7 @@ class Pipeline:
     handled: Any  # the last argument of `Responses.handle`
     offers: Any  # the last argument of `Responses.offer_to`
     is_offering: cython.bint  # what it returned
-    logs: tuple  # two `EventBuffer`, the same one if compiled
+    log: EventBuffer  # of the last step that had events
     no_rows: cython.longlong[::1]
     no_targets: cython.double[:, ::1]
 
@@ -105,6 +94,7 @@ class Pipeline:
         self.registry = registry
         self.reader = registry.reader
         self.lists = registry.lists
+        self.undo = registry.reader.undo
         self.attached = registry.attached
         self.pair_filters = pair_filters
         self.responses = responses
@@ -117,8 +107,7 @@ class Pipeline:
         self.handled = ()
         self.offers = None
         self.is_offering = False
-        log = EventBuffer(state.dim)
-        self.logs = log, log if cython.compiled else EventBuffer(state.dim)
+        self.log = EventBuffer(state.dim)
         self.no_rows = np.zeros(0, np.int64).data
         self.no_targets = np.zeros((0, state.dim)).data
 
@@ -200,16 +189,16 @@ class Pipeline:
             self.stopwatch.seconds.clear()
             self.stopwatch.start()
 
-        # 1. Roll back a previous step that was never finished.
+        # 1. End a previous step that was never finished.
         if state.before is not None:
             self.lock.is_changing = True
             self.lock.repair()
-        timeline: Timeline = state.timeline  # after the rollback, which makes another one
+        timeline: Timeline = state.timeline  # after the repair, which makes another one
         # 2. Mark the types that response systems handle; the reader notes which bodies have them.
         if handled is not self.handled or not isinstance(handled, (tuple, frozenset)):
             self.responses.handle(handled)
             self.handled = handled
-        # 3. Save the state; from here on this step can be rolled back.
+        # 3. Save the state; from here on this step can be undone.
         self._save(timeline)
         self.lock.is_changing = True
         state.moment = object()
@@ -236,7 +225,7 @@ class Pipeline:
             self.registry.wake_all()
             timeline.place_moving(lists.moving, dt)
             timeline.find_pairs(lists.active)
-        self._note_crowd(timeline)
+        self._report_crowd(timeline)
         self._end_lap("pairs")
 
         state.phase = BOUNDED
@@ -432,10 +421,10 @@ class Pipeline:
         counts: list = timeline.count(state.step + 1, len(self.lists.rows), state.n_movers)
         log: Any = None
         if buffer.n_collisions or buffer.n_contacts:
-            log = self.logs[1 if state.log is self.logs[0] else 0]
-        if reports:
-            state.reports[:] = [*state.reports, *reports][-N_KEPT:]
-        state.commit(log, buffer, counts, timeline.sleeping.n, len(reports))
+            log = self.log if cython.compiled else EventBuffer(state.dim)
+        state.commit(
+            log, buffer, counts, timeline.sleeping.n, reports, len(self._crowd(timeline)) > 0
+        )
         self.lock.runner = None
         self.lock.is_changing = False
 
@@ -506,58 +495,40 @@ class Pipeline:
                 "all four systems of a step must see the same dt"
             )
 
-    # -- rollback --
+    # -- a step that is cut short --
 
     @may_raise
     def _save(self, timeline: Timeline) -> cython.void:
-        """Save the state before a step; from here on the step can be rolled back."""
-        state: StepState = self.state
-        lists: BodyLists = self.lists
-        saved: SavedStep = SavedStep()
+        """Store what `undo_step` needs; from here on the step can be undone."""
+        pending: Any = None
 
-        saved.timeline = timeline
-        saved.pending = timeline.event_buffer.contact_columns() if timeline.save() else None
-        saved.reports = tuple(state.reports)
-        saved.new_reports = state.new_reports
-        saved.dt = state.dt
-        saved.is_crowded = state.is_crowded
-        saved.n_movers = state.n_movers
-        lists.forget_start()
-        self.reader.forget_overwritten()
-        if lists.allocated or lists.recached:
-            self.registry.index.forget_overwritten()
-        lists.save(timeline.contacts.left, self.reader.contradictory, timeline.sleeping.n)
-        state.before = saved
+        timeline.contacts.save()
+        if timeline.event_buffer.n_contacts:
+            pending = timeline.event_buffer.contact_columns()
+        self.lists.forget_start()
+        self.undo.begin_step(self.lists)
+        self.state.before = (timeline, pending, self.state.dt)
 
-    def roll_back_step(self) -> None:
-        """Restore the state before the step under way; if this is interrupted, call it again.
+    def undo_step(self) -> None:
+        """End the step under way as if it had not begun; if this is interrupted, call it again.
 
-        An exception may have left trees and pairs half done, so a new timeline is made.
+        Trees and pairs may be half done, so a new timeline is made.  It has the contacts from before
+        the step, so that each of them has its end, and all bodies awake.
         """
         state: StepState = self.state
-        saved: SavedStep = state.before
 
-        if saved is None:
+        if state.before is None:
             return
         self.responses.drop_impact()
-        before: Timeline = saved.timeline
-        contacts, rides = before.contacts.saved_arrays(), before.carriers.previous_rides()
+        before: Timeline = state.before[0]
         timeline: Timeline = state.new_timeline()
-        self.registry.roll_back(timeline)
-        timeline.contacts.recover(*contacts)
-        timeline.carriers.recover(*rides)
-        if saved.pending is not None:
-            timeline.event_buffer.recover(*saved.pending)
+        self.registry.undo_step(timeline)
+        timeline.contacts.recover(*before.contacts.saved.arrays())
+        if state.before[1] is not None:
+            timeline.event_buffer.recover(*state.before[1])
         self.use(timeline)
-        state.reports[:] = saved.reports
         self.errors.clear()
-        state.set(
-            dt=saved.dt,
-            new_reports=saved.new_reports,
-            is_crowded=saved.is_crowded,
-            n_movers=saved.n_movers,
-            phase=IDLE,
-        )
+        state.set(dt=state.before[2], new_reports=[], phase=IDLE)
         state.before = None
 
     def use(self, timeline: Any) -> None:
@@ -567,20 +538,24 @@ class Pipeline:
 
     # -- reports and statistics --
 
-    @may_raise
-    def _note_crowd(self, timeline: Timeline) -> cython.void:
-        """Report a crowd with more pairs than there is room for, in the first step that has one."""
-        state: StepState = self.state
-        crowd: list = []
-
+    @cython.cfunc
+    def _crowd(self, timeline: Timeline) -> list:
+        """Return the rows of a crowd that has more pairs than there is room for."""
         # Members of a soft crowd separate even if there is no room for their pair.
         if timeline.broadphase.n_skipped > timeline.separating.n_skipped:
-            crowd = timeline.broadphase.crowd
+            return timeline.broadphase.crowd
+        return []
+
+    @may_raise
+    def _report_crowd(self, timeline: Timeline) -> cython.void:
+        """Report a crowd in the first step that has one."""
+        state: StepState = self.state
+        crowd: list = self._crowd(timeline)
+
         if crowd and not state.is_crowded:
             entities = sorted(self.registry.table.ids[crowd].tolist())
             report = crowd_report(state.step, entities, timeline.broadphase.n_skipped)
             state.new_reports = [*state.new_reports, report]
-        state.is_crowded = len(crowd) > 0
 
     @cython.cfunc
     def _report_held(self, timeline: Timeline) -> object:

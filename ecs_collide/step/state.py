@@ -15,7 +15,7 @@ from ecs_collide.narrowphase.event_buffer import EventBuffer
 from ecs_collide.step.events_of_step import StepEvents, no_events
 from ecs_collide.step.stats import Stats
 from ecs_collide.step.timeline import Timeline
-from ecs_collide.sync.quarantine import Report
+from ecs_collide.sync.quarantine import N_KEPT, Report
 
 # Phases of a step.
 IDLE = 0
@@ -39,7 +39,7 @@ class StepState:
     lookahead: cython.double
     sweeps: cython.bint
     gravity: Public[Vector]  # in world units per second squared
-    # The kernel that runs the steps.  It is replaced when a step is rolled back or a snapshot is
+    # The kernel that runs the steps.  It is replaced when a step is cut short or a snapshot is
     # restored, so no part keeps a reference to it.
     timeline: Public[Timeline]
     moment: Public[object]  # replaced when a step begins or a snapshot is restored
@@ -50,7 +50,7 @@ class StepState:
     time: Public[float]  # the sum of all dt, in seconds
     log: Public[object]  # the `EventBuffer` with its events; None if there were none
     known_events: Public[StepEvents | None]  # what `events` returned; None until it is read
-    reports: ReadOnly[list[Report]]  # the last 64, the newest at the end
+    reports: Public[list[Report]]  # the last 64, the newest at the end
     n_reports: Public[int]  # of all steps
     counts: Public[list[Any]]  # numbers, in the order of the fields of `Stats`
     stats: Public[Stats | None]  # `counts` as `Stats`; None until it is read
@@ -59,7 +59,8 @@ class StepState:
 
     # The step under way, or else the last one.
     phase: Public[cython.int]  # `IDLE`, `BOUNDED`, `QUEUED` or `RESOLVED`
-    before: Public[Any]  # the state to roll back to; None between steps
+    # what `Pipeline.undo_step` needs: the timeline, pending events and `dt`; None between steps
+    before: Public[Any]
     dt: Public[float]  # in seconds
     new_reports: Public[list[Report]]
     n_movers: Public[cython.Py_ssize_t]  # bodies that may move, sleeping ones included
@@ -133,17 +134,19 @@ class StepState:
         buffer: EventBuffer,
         counts: list,
         n_asleep: cython.Py_ssize_t,
-        n_new_reports: cython.Py_ssize_t,
+        reports: list,
+        is_crowded: cython.bint,
     ) -> cython.void:
         """End the step under way in one operation, which an exception cannot split.
 
-        `log`, unless it is None, takes the events of `buffer`.  Pure Python needs a second log,
-        because an interrupt between two assignments must leave the events of the last step alone.
-        From here on the step can no longer be rolled back.
+        `log`, unless it is None, takes the events of `buffer`; in pure Python it is a new one, as an
+        interrupt must leave the events of the last step alone.  From here on the step can no longer
+        be undone.
         """
         step: Any = self.step + 1
         time: cython.double = self.time + self.dt
-        n_reports: Any = self.n_reports + n_new_reports
+        n_reports: Any = self.n_reports + len(reports)
+        kept: list = [*self.reports, *reports][-N_KEPT:] if reports else self.reports
         no_reports: list = []
 
         if log is not None:
@@ -151,8 +154,8 @@ class StepState:
         if not cython.compiled:
             self.set(
                 log=log, known_events=None, step=step, time=time, counts=counts,
-                n_asleep=n_asleep, stats=None, new_reports=no_reports, n_reports=n_reports,
-                phase=IDLE, before=None,
+                n_asleep=n_asleep, stats=None, reports=kept, new_reports=no_reports,
+                n_reports=n_reports, is_crowded=is_crowded, phase=IDLE, before=None,
             )  # fmt: skip
             return
         self.log = log
@@ -162,8 +165,10 @@ class StepState:
         self.counts = counts
         self.n_asleep = n_asleep
         self.stats = None
+        self.reports = kept
         self.new_reports = no_reports
         self.n_reports = n_reports
+        self.is_crowded = is_crowded
         self.phase = IDLE
         self.before = None
 

@@ -168,14 +168,6 @@ class Timeline:
 
     @cython.ccall
     @may_raise
-    def save(self) -> cython.Py_ssize_t:
-        """Save contacts and riders before a step; return the number of contact events that wait."""
-        self.contacts.save()
-        self.carriers.save()
-        return self.event_buffer.n_contacts
-
-    @cython.ccall
-    @may_raise
     def begin_step(
         self,
         step: cython.longlong,

@@ -15,7 +15,7 @@ from math import copysign, floor
 from typing import Any
 
 from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
-from ecs_collide._kernel.arrays import DOUBLE, LONG, grown, zeros
+from ecs_collide._kernel.arrays import DOUBLE, zeros
 from ecs_collide._kernel.constants import INF
 from ecs_collide.components.attributes import (
     ROUNDED,
@@ -42,12 +42,11 @@ from ecs_collide.sync.slots import (
     slots_use,
     take_rows,
 )
+from ecs_collide.sync.undo import Undo
 
 # The seen columns of a component with a number and a code for a rule.
 VALUE = 0
 CODE = 1
-
-LARGE: cython.Py_ssize_t = 1024  # rows of stored values for which there is always room
 
 
 @cython.final
@@ -80,15 +79,8 @@ class ComponentBinding:
     has_target: cython.bint
     default: cython.double
     flag: str  # the attribute of `user` to set once a body has the component; "" when it is set
-    overwritten_rows: cython.longlong[::1]
-    overwritten: cython.double[:, ::1]
-    n_overwritten: ReadOnly[cython.Py_ssize_t]
-    n_before: cython.Py_ssize_t  # the same of the last step
-    written: cython.double[:, ::1]
-    n_written: cython.Py_ssize_t
-    aimed_row: cython.Py_ssize_t
-    aimed_axis: cython.Py_ssize_t
-    aimed: cython.double
+    undo: Public[Undo]  # None outside of steps
+    written: cython.double[:, ::1]  # see `store_all`
 
     def __init__(
         self,
@@ -117,12 +109,8 @@ class ComponentBinding:
         self.counts = 1  # 0 if another kind of the same type comes before it
         self.n_rows = 0
         self.slots = slots_new(type, names)
-        self.n_overwritten = self.n_before = self.n_written = 0
-        self.overwritten_rows = zeros(LONG, 8)
-        self.overwritten = zeros(DOUBLE, 8, max(1, self.width))
+        self.undo = None  # type: ignore[assignment]
         self.written = zeros(DOUBLE, 0, self.width)
-        self.aimed_row = self.aimed_axis = -1
-        self.aimed = 0.0
         if not cython.compiled:
             self.numbers = [0.0] * 3
             self.minimum, self.maximum, self.whole = [0.0] * 3, [0.0] * 3, [False] * 3
@@ -234,7 +222,8 @@ class ComponentBinding:
         for k in range(self.width):
             differs |= self.numbers[k] != self.seen[i, k]
         if differs:
-            self._store_seen(i, i)
+            if self.undo is not None:
+                self.undo.add(self, i, i, self.seen, self.width)
             for k in range(self.width):
                 self.seen[i, k] = self.numbers[k]
         return differs
@@ -351,7 +340,6 @@ class ComponentBinding:
         """Store the seen values of `rows`, which may be overwritten next."""
         n_rows: cython.Py_ssize_t = rows.shape[0]
 
-        self.n_written = 0
         if not self.items:
             return
         if self.written.shape[0] < n_rows:
@@ -363,7 +351,7 @@ class ComponentBinding:
                 cython.address(self.seen[0, 0]), cython.address(self.written[0, 0]),
                 cython.address(rows[0]), n_rows, self.width,
             )  # fmt: skip
-        self.n_written = n_rows
+        self.undo.stored.append(self)
 
     @may_raise
     def write_by_name(self, i: cython.Py_ssize_t) -> cython.void:
@@ -378,20 +366,10 @@ class ComponentBinding:
 
     @cython.ccall
     @may_raise
-    def put(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double) -> cython.int:
-        """Write a number into a component by name, within a step."""
-        self.store(i, True)
-        self.write_one(i, k, number)
-        return 0
-
-    @may_raise
     def write_one(
         self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double
-    ) -> cython.void:
-        """Write a number by name; `roll_back` reverts a write that was interrupted."""
-        self.aimed = number
-        self.aimed_axis = k
-        self.aimed_row = i
+    ) -> cython.int:
+        """Write a number into a component by name."""
         item: object = self.items[i]
         if self.has_parts:
             self._write_part(item, k, number)
@@ -401,42 +379,74 @@ class ComponentBinding:
             write_number(item, self.names[k], number)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
-        self.aimed_row = -1
+        return 0
 
     def note(self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double):
         """Record a number that a response has set in a component."""
-        self.store(i, True)
         slots_forget(self.slots, i, k)
         self.seen[i, k] = number
 
-    # -- rollback --
+    # -- a step that is cut short --
 
     @cython.ccall
     @may_raise
-    def store(self, i: cython.Py_ssize_t, is_ours: cython.bint) -> cython.int:
-        """Store the seen values of row i before they are overwritten.
-
-        With `is_ours` the step writes the component, and a rollback restores it.  Otherwise the game
-        has set it.
-        """
+    def store(self, i: cython.Py_ssize_t) -> cython.int:
+        """Store the seen values of row i before a response may change the component."""
         if not 0 <= i < self.n_rows:
             raise IndexError(f"row {i} of {self.type.__name__} must be below {self.n_rows}")
-        self._store_seen(i, -1 - i if is_ours else i)
+        self.undo.add(self, i, -1 - i, self.seen, self.width)
         return 0
 
-    @may_raise
-    def _store_seen(self, i: cython.Py_ssize_t, code: cython.Py_ssize_t) -> cython.void:
-        """Store the seen values of row i; `code` is i, or -1 - i if the step overwrites them."""
+    def put_back_all(self, rows: cython.longlong[::1]):
+        """Put back the numbers that `store_all` has stored of `rows`."""
+        n: cython.Py_ssize_t
+
+        for n in range(rows.shape[0]):
+            self.put_back(rows[n], self.written, n, True, False)
+
+    def put_back(
+        self,
+        i: cython.Py_ssize_t,
+        before: cython.double[:, ::1],
+        n: cython.Py_ssize_t,
+        is_written: cython.bint,
+        is_known: cython.bint,
+    ):
+        """Put back the seen values of row i from row n of `before`.
+
+        With `is_written`, the component gets them too; unless `is_known`, only where it holds
+        numbers of the step.
+        """
         k: cython.Py_ssize_t
 
-        if self.n_overwritten == self.overwritten_rows.shape[0]:
-            # The rows last, as their length tells how much room there is.
-            self.overwritten = grown(self.overwritten, 2 * self.n_overwritten)
-            self.overwritten_rows = grown(self.overwritten_rows, 2 * self.n_overwritten)
-        self.overwritten_rows[self.n_overwritten] = code
         for k in range(self.width):
-            self.overwritten[self.n_overwritten, k] = self.seen[i, k]
-        self.n_overwritten += 1
+            if is_written and i < len(self.items):
+                self._put_back_one(i, k, before[n, k], is_known)
+            self.seen[i, k] = before[n, k]
+
+    @may_raise
+    def _put_back_one(
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.Py_ssize_t,
+        before: cython.double,
+        is_known: cython.bint,
+    ) -> cython.void:
+        item: object = self.items[i]
+        ours: cython.double = self.seen[i, k]
+        if ours == before:  # a write may have been cut short
+            ours = self.now[i, k]
+        try:
+            there: cython.double = read_number(item, self.names[k])
+            is_ours: cython.bint = is_known or there == ours
+            if not is_ours and not self._keeps(item):
+                is_ours = is_rounding(there, ours)
+            if is_ours and there != before:
+                write_number(item, self.names[k], before)
+        except MemoryError:
+            raise
+        except Exception:  # raised by a custom component, which then keeps its value
+            return
 
     @may_raise
     def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.void:
@@ -448,95 +458,8 @@ class ComponentBinding:
             there: cython.double = self.seen[i, k]
             differs |= there != number or copysign(1.0, there) != copysign(1.0, number)
         if differs:  # else no page of the column is written for a component that nobody has
-            self.store(i, False)
             for k in range(self.width):
                 self.seen[i, k] = number
-
-    @cython.ccall
-    @may_raise
-    def forget_overwritten(self) -> cython.int:
-        """Discard the stored values, and room for them that two steps did not need."""
-        room: cython.Py_ssize_t = self.overwritten_rows.shape[0]
-
-        if room > LARGE and 8 * max(self.n_overwritten, self.n_before) < room:
-            self.n_overwritten = 0
-            self.overwritten_rows = zeros(LONG, 8)  # first, as its length tells how much room
-            self.overwritten = zeros(DOUBLE, 8, max(1, self.width))
-        self.n_before = self.n_overwritten
-        self.n_overwritten = self.n_written = 0
-        self.aimed_row = -1
-        return 0
-
-    @cython.ccall
-    @may_raise
-    def roll_back(self, rows: cython.longlong[::1]) -> cython.int:
-        """Restore the seen and the written values from before the step.
-
-        `rows` are those given to `store_all`.  Values that the game has set since stay.  A second call
-        is safe.
-        """
-        n: cython.Py_ssize_t
-
-        if self.aimed_row >= 0:
-            i: cython.Py_ssize_t = self.aimed_row
-            self._write_again(i, self.aimed_axis, self.aimed, self.seen[i, self.aimed_axis])
-        for n in range(min(self.n_written, rows.shape[0])):
-            self._see_again(rows[n], self.written, n, True)
-        for n in range(self.n_overwritten - 1, -1, -1):
-            i = self.overwritten_rows[n]
-            self._see_again(-1 - i if i < 0 else i, self.overwritten, n, i < 0)
-        return 0
-
-    @may_raise
-    def _see_again(
-        self,
-        i: cython.Py_ssize_t,
-        before: cython.double[:, ::1],
-        n: cython.Py_ssize_t,
-        is_ours: cython.bint,
-    ) -> cython.void:
-        """Restore the seen values of row i from row n of `before`; with `is_ours`, write them too."""
-        k: cython.Py_ssize_t
-
-        for k in range(self.width):
-            if i < len(self.items):
-                if is_ours and before[n, k] != self.seen[i, k]:
-                    self._write_again(i, k, self.seen[i, k], before[n, k])
-                slots_forget(self.slots, i, k)
-            self.seen[i, k] = before[n, k]
-
-    @may_raise
-    def _write_again(
-        self,
-        i: cython.Py_ssize_t,
-        k: cython.Py_ssize_t,
-        ours: cython.double,
-        before: cython.double,
-    ) -> cython.void:
-        """Write the old value of a component, if it still has the value that we wrote."""
-        item: object = self.items[i]
-
-        try:
-            if item is not None and self._says(item, k, ours, i == self.aimed_row):
-                write_number(item, self.names[k], before)
-        except MemoryError:
-            raise
-        except Exception:  # raised by a custom component, which then keeps its value
-            return
-
-    @may_raise
-    def _says(
-        self, item: object, k: cython.Py_ssize_t, ours: cython.double, is_cut_short: cython.bint
-    ) -> cython.bint:
-        """Return whether a component still holds the number that the step wrote.
-
-        If the write was cut short, the number may be rounded and not yet read back.
-        """
-        there: cython.double = read_number(item, self.names[k])
-
-        if is_cut_short and k == self.aimed_axis and not self._keeps(item):
-            return there == ours or is_rounding(there, ours)
-        return there == ours
 
 
 def _number(value):

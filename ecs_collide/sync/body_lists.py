@@ -1,4 +1,4 @@
-"""The rows of bodies by what a step does with them, and what is saved of them before a step.
+"""The rows of bodies by what a step does with them.
 
 Most steps meet no new body, and none that the game has put elsewhere.  `BodyLists.is_quiet` tells
 whether there is anything to do for the registry besides reading and writing components.
@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
-from ecs_collide._kernel.arrays import BYTE, LONG, SHORT, zeros
+from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel.arrays import BYTE, LONG, zeros
 from ecs_collide._kernel.constants import Has, News
 from ecs_collide.motion.bodies import Bodies
 
@@ -24,74 +24,6 @@ NO_ID: cython.longlong = 2**63 - 1  # above all entities
 UNFIXED = 1
 WATCHED = 2
 ATTACHED = 4
-
-
-@cython.final
-class SavedBodies:
-    """The bodies of a registry and what it knew of them before a step; see `BodyLists`."""
-
-    entities: ReadOnly[NDArray[np.int64]]
-    rows: ReadOnly[NDArray[np.int64]]
-    unread: ReadOnly[NDArray[np.int64]]
-    requested: ReadOnly[frozenset]
-    put: ReadOnly[frozenset]
-    teleports: ReadOnly[dict]
-    moves: ReadOnly[dict]
-    n_out: ReadOnly[cython.Py_ssize_t]
-    disturbed: ReadOnly[tuple]
-    left: ReadOnly[tuple]  # as `Contacts.left`
-    contradictory: ReadOnly[tuple]  # as `ComponentReader.contradictory`
-    reported: ReadOnly[Any]  # the columns `touched` and `news`; None: all 0
-    # The columns of rest of the bodies that are not fixed, and with `n_asleep` those of sleep.
-    unfixed: ReadOnly[cython.longlong[::1]]  # rows
-    n_asleep: ReadOnly[cython.Py_ssize_t]  # number of sleeping bodies
-    rest_count: ReadOnly[cython.schar[::1]]  # (n or more,), as all of these
-    interrupted: ReadOnly[cython.schar[::1]]
-    asleep: ReadOnly[cython.schar[::1]]
-    held: ReadOnly[cython.schar[::1]]
-    leans: ReadOnly[cython.short[::1]]
-    island: ReadOnly[cython.longlong[::1]]
-
-    def __init__(self):
-        self.n_asleep = 0
-        self.rest_count = zeros(BYTE, 0)
-        self.interrupted = zeros(BYTE, 0)
-        self.asleep = zeros(BYTE, 0)
-        self.held = zeros(BYTE, 0)
-        self.leans = zeros(SHORT, 0)
-        self.island = zeros(LONG, 0)
-
-    @may_raise
-    def _save_columns(
-        self, b: Bodies, rows: cython.longlong[::1], n_asleep: cython.Py_ssize_t
-    ) -> cython.void:
-        """Copy the columns of rest and sleep."""
-        n_rows: cython.Py_ssize_t = rows.shape[0]
-        n: cython.Py_ssize_t
-
-        if self.rest_count.shape[0] < n_rows:
-            self.interrupted = zeros(BYTE, n_rows + n_rows // 8)
-            self.rest_count = zeros(BYTE, n_rows + n_rows // 8)
-        if not cython.compiled:
-            at_once.gather(self.rest_count, b.rest_count, rows)
-            at_once.gather(self.interrupted, b.interrupted, rows)
-        else:
-            for n in range(n_rows):
-                self.rest_count[n] = b.rest_count[rows[n]]
-                self.interrupted[n] = b.interrupted[rows[n]]
-        self.n_asleep = n_asleep
-        if n_asleep == 0:
-            return
-        if self.island.shape[0] < n_rows:
-            self.asleep = zeros(BYTE, n_rows + n_rows // 8)
-            self.held = zeros(BYTE, n_rows + n_rows // 8)
-            self.leans = zeros(SHORT, n_rows + n_rows // 8)
-            self.island = zeros(LONG, n_rows + n_rows // 8)
-        for n in range(n_rows):
-            self.asleep[n] = b.asleep[rows[n]]
-            self.held[n] = b.held[rows[n]]
-            self.leans[n] = b.leans[rows[n]]
-            self.island[n] = b.island[rows[n]]
 
 
 @cython.final
@@ -188,11 +120,8 @@ class BodyLists:
     ]  # by row: where `Space.move` has put it since the last step
     # By entity: the number of consecutive steps in which the game has set its place or size.
     teleports: Public[dict]
-    allocated: ReadOnly[list]  # rows that were given out in this step
-    recached: ReadOnly[list]  # see `EntityRows.store_cached`
     n_out: Public[cython.Py_ssize_t]  # number of bodies that the step skips
     is_reported: Public[cython.bint]  # whether a step has reported all changes of bodies
-    saved: ReadOnly[SavedBodies]
     # The start of the last step, for drawing between two steps; see `StepStart`.
     has_start: ReadOnly[cython.bint]  # whether a step has written the bodies
     written: ReadOnly[cython.longlong[::1]]  # the bodies that it has moved
@@ -204,7 +133,6 @@ class BodyLists:
         none: Any = np.zeros(0, np.int64)
 
         self.bodies = bodies
-        self.saved = SavedBodies()
         self.row_of = RowOf()
         self.entities = self.rows = self.unread = self.pressed = none
         self.movers = self.stills = self.moving = self.active = none.data
@@ -218,8 +146,6 @@ class BodyLists:
         self.put = set()
         self.moves = {}
         self.teleports = {}
-        self.allocated = []
-        self.recached = []
         self.n_out = 0
         self.is_reported = True
         self.has_start = False
@@ -380,26 +306,6 @@ class BodyLists:
         """Return whether the next step reads more bodies than `movers` and `stills`."""
         return len(self.requested) > 0 or len(self.switched_off) > 0 or len(self.unread) > 0
 
-    @may_raise
-    def save(self, left: list, contradictory: list, n_asleep: cython.Py_ssize_t) -> cython.void:
-        """Save the lists before a step, in which all but `saved` may change."""
-        b: Bodies = self.bodies
-        s: SavedBodies = self.saved
-
-        s._save_columns(b, self.unfixed, n_asleep)
-        s.unfixed = self.unfixed
-        s.entities, s.rows, s.unread = self.entities, self.rows, self.unread
-        s.requested, s.put = frozenset(self.requested), frozenset(self.put)
-        s.teleports, s.moves, s.n_out = self.teleports, dict(self.moves), self.n_out
-        s.disturbed, s.left, s.contradictory = (
-            tuple(self.disturbed),
-            tuple(left),
-            tuple(contradictory),
-        )
-        s.reported = None
-        if not self.is_reported:
-            s.reported = np.array(b.touched), np.array(b.news)
-
     def vectors_of(self, entities: list, velocities: cython.bint) -> object:
         """Return the seen centres or velocities of a few bodies, float64 (n, dim).
 
@@ -442,7 +348,7 @@ class BodyLists:
     @cython.ccall
     @may_raise
     def forget_start(self) -> cython.void:
-        """Forget the start of the last step: another one begins, or it was rolled back."""
+        """Forget the start of the last step: another one begins, or it was cut short."""
         self.has_start = False
         self.overwritten.clear()
         if self.relocated:

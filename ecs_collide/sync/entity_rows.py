@@ -18,7 +18,6 @@ from ecs_collide._kernel.constants import Exclusion, Mark, News
 from ecs_collide.esper_world import World
 from ecs_collide.events import END_REASONS, EndReason
 from ecs_collide.motion.body_table import BodyTable
-from ecs_collide.sync.seen import NO_ROWS
 
 RowArray = NDArray[np.int64]
 
@@ -54,9 +53,6 @@ class EntityRows:
         self._reader = reader
         self._position, self._extents = reader.kinds[:2]
         self._timeline = timeline
-        self._allocated: list[int] = lists.allocated
-        # Rows, the number of components of each, types, and by type the component of each row.
-        self._cached: list[tuple[RowArray, list[int], list[type], list[list[Any]]]] = lists.recached
 
     @property
     def entities(self) -> RowArray:
@@ -175,7 +171,6 @@ class EntityRows:
             self.bind()
         found = self.table.allocate(newcomers)
         rows = found.tolist()
-        self._allocated += rows
         self.table.news[found] = News.NEW
         self.new.update(dict.fromkeys(rows))
         if self._reader.cache_all(found.data, newcomers, entities) & Mark.DISABLED:
@@ -184,7 +179,6 @@ class EntityRows:
 
     def recache(self, rows: list[int], components: list[Mapping[type, Any]]) -> None:
         """Cache the components that bodies have now."""
-        self.store_cached(np.array(rows, np.int64))
         others = []
         for row, present in zip(rows, components, strict=True):
             if self._reader.switch(row, present):
@@ -204,7 +198,7 @@ class EntityRows:
         off = [row for row in rows if disabled[row] and state[row] != Exclusion.DISABLED]
         if off:
             for row in off:
-                self._reader.store_exclusion(row, state[row])
+                self._reader.undo.keep(self.table, "quarantined", row)
             self.skip(off, EndReason.DISABLED)
             self.table.quarantined[off] = Exclusion.DISABLED
             self.switched_off += off
@@ -224,7 +218,6 @@ class EntityRows:
         if not entities:
             return
         found = self._lists.row_of.rows_of(entities)
-        self.store_cached(found)
         self.end_contacts(found, reasons)
         self._timeline.remove(found.data)
         rows = found.tolist()
@@ -247,41 +240,16 @@ class EntityRows:
         for row in rows:
             self._timeline.broadphase.remove(row)
 
-    # -- rollback --
-
-    def forget_overwritten(self) -> None:
-        """Discard what was stored of the last step, before another one begins."""
-        self._allocated.clear()
-        self._cached.clear()
-        self.table.reuse_freed()
-
-    def store_cached(self, rows: RowArray) -> None:
-        """Save the components that are cached for bodies, before others are cached."""
-        self._cached.append((rows, *self._reader.cached(rows.data)))
-
-    def roll_back(self, entities: RowArray, rows: RowArray) -> None:
-        """Restore the bodies and their cached components from before the step."""
-        self._reader.roll_back()
-        for rows_cached, n_cached, types, columns in reversed(self._cached):
-            for n, row in enumerate(rows_cached):
-                there = ((kind, items[n]) for kind, items in zip(types, columns, strict=True))
-                self._reader.cache(row, {kind: item for kind, item in there if item is not None})
-            self.table.n_cached[rows_cached] = n_cached
-        self._reader.release(np.array(self._allocated, np.int64).data)
-        self._set(entities, rows)
-
-    def clear(self) -> None:
-        """Remove all bodies."""
-        self._reader.release(np.arange(self.table.capacity).data)
-        self.table.quarantined[:] = 0
-        self._set(NO_ROWS, NO_ROWS)
-
-    def _set(self, entities: RowArray, rows: RowArray) -> None:
-        """Set the bodies, by rising id, and their rows."""
+    def start_over(self, entities: RowArray, rows: RowArray) -> None:
+        """Set the bodies, by rising id, and their rows; the next comparison caches their components."""
+        left = np.ones(self.table.capacity, np.bool_)
+        left[rows] = False
+        self._reader.release(np.flatnonzero(left).data)
+        self.table.quarantined[left] = 0
         self._lists.set_bodies(entities, rows)
         self.table.free_all_but(rows)
-        self.mark = object()
         self.new.clear()
+        self._cache_all_again()
 
     def replace(self, bodies: RowArray) -> bool:
         """Set the bodies, by rising id; return whether that changes anything."""

@@ -56,18 +56,18 @@ class ImpactBodies:
     def write(self, row: int) -> None:
         """Write a body's position and velocity at the time reached into its components."""
         v = self._table.views
-        self._store_box(row)
+        self._store(row)
         for k in range(self._table.dim):
             centre = self._loop.centre_now(row, k)
             if centre != v.seen_centre[row, k]:
                 place = centre + self._leans[k] * self._loop.half_now(row, k)
-                self._position.put(row, k, place)
+                self._position.write_one(row, k, place)
                 v.seen_centre[row, k] = centre
             speed = self._loop.velocity_now(row, k)
             if self._reader.sweeps and speed == self._targets.speed_of(row, k):
                 continue  # the component keeps the velocity that the game has set
             if speed != v.seen_velocity[row, k] and _holds(self._velocity, row):
-                self._velocity.put(row, k, speed)
+                self._velocity.write_one(row, k, speed)
 
     def read(self, row: int, world: World) -> bool:
         """Read the components of a body after a response; return whether it is an enabled body.
@@ -81,7 +81,6 @@ class ImpactBodies:
             return False
         if v.has[row] & Has.FIXED:
             return Disabled not in now
-        self._store_box(row)
         places = self._accept_changes(self._position, row, v.seen_place, now)
         if places:
             self._start.note_relocated(row)
@@ -97,10 +96,13 @@ class ImpactBodies:
             self._stale.append(np.array([row], np.int64))
         return Disabled not in now
 
-    def _store_box(self, row: int) -> None:
-        """Save where a body was seen last, before it is overwritten."""
+    def _store(self, row: int) -> None:
+        """Store what was seen of a body before it is overwritten."""
+        for kind in (self._position, self._velocity):
+            if _holds(kind, row):
+                kind.store(row)
         if self._table.is_apart:
-            self._reader.store_boxes([row])
+            self._reader.keep_boxes(row)
         self._start.note_overwritten(row)
 
     def _accept_changes(
@@ -111,7 +113,6 @@ class ImpactBodies:
             return []
         component = now.get(kind.type)
         if component is not None and component is not kind.items[row]:
-            self._index.store_cached(np.array([row], np.int64))
             kind.cache(row, component)
         news = []
         for k, name in enumerate(kind.names):

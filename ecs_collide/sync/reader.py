@@ -36,6 +36,7 @@ from ecs_collide.motion.rare_columns import CATEGORIES, GROUP, MASK, RareColumns
 from ecs_collide.sync.bindings import VALUE, ComponentBinding
 from ecs_collide.sync.rare_reader import RareReader
 from ecs_collide.sync.slots import Watch, slots_write, state_of, watch_run, write_run
+from ecs_collide.sync.undo import Undo
 
 OF_ATTACHED = (
     Has.GROWTH
@@ -92,8 +93,7 @@ class ComponentReader:
     pressed: ReadOnly[list]  # sleeping bodies that a velocity presses against their support
     woken: ReadOnly[list]  # sleeping bodies with any other change
     contradictory: ReadOnly[list]  # entities that were cached as fixed and moving
-    overwritten: list  # by the step: the object and name of a column, rows, numbers
-    writing: cython.longlong[::1]
+    undo: ReadOnly[Undo]
     # (n or more, dim): the centres of the bodies of the last `write` before it
     centres: ReadOnly[cython.double[:, ::1]]
 
@@ -123,9 +123,8 @@ class ComponentReader:
         self.growth, self.mass_kind, self.deflect = kinds[3], kinds[4], kinds[5]
         self.places = None
         self.converts = False
-        self.writing = np.zeros(0, np.int64).data
         self.centres = np.zeros((0, self.dim)).data
-        self.overwritten = []
+        self.undo = Undo()
         if not cython.compiled:
             self.lean = [0.0] * 3
             self.gravity = [0.0] * 3
@@ -135,6 +134,7 @@ class ComponentReader:
                 self.owner = kind
             elif kind.mark == Mark.ATTACHED:
                 self.offset = kind
+            kind.undo = self.undo
             kind.counts = kind.type not in types
             types.append(kind.type)
 
@@ -341,30 +341,6 @@ class ComponentReader:
             marks |= self.cache(rows[n], components[entities[n]])
         return marks
 
-    def cached(self, rows: cython.longlong[::1]) -> tuple:
-        """Return what is cached for `rows`, for each row.
-
-        The numbers of components, the types that any body has, and for each type the components, or
-        None.
-        """
-        kind: ComponentBinding
-        n: cython.Py_ssize_t
-        n_cached: list = []
-        types: list = []
-        columns: list = []
-
-        for n in range(rows.shape[0]):
-            n_cached.append(self.bodies.n_cached[rows[n]])
-        for kind in self.kinds:
-            if kind.items:
-                items: list = kind.items
-                column: list = []
-                for n in range(rows.shape[0]):
-                    column.append(items[rows[n]])
-                types.append(kind.type)
-                columns.append(column)
-        return n_cached, types, columns
-
     def forget(self, rows: cython.longlong[::1], writes: cython.bint = False):
         """Forget the known objects of `rows` that do not hold the seen numbers.
 
@@ -383,53 +359,13 @@ class ComponentReader:
                 for n in range(rows.shape[0]):
                     kind.forget(rows[n])
 
-    # -- rollback --
-
     @cython.ccall
     @may_raise
-    def forget_overwritten(self) -> cython.void:
-        """Discard the stored values, after or before a step."""
-        kind: ComponentBinding
-
-        if self.writing.shape[0]:
-            self.writing = self.writing[:0]
-        if self.overwritten:
-            self.overwritten = []
-        for kind in self.kinds:
-            kind.forget_overwritten()
-
-    @cython.ccall
-    @may_raise
-    def store_boxes(self, rows) -> cython.int:
+    def keep_boxes(self, rows) -> cython.int:
         """Store the seen boxes of bodies before they are overwritten."""
-        for name in ("seen_centre", "seen_half"):
-            before = np.asarray(getattr(self.bodies, name))[rows]
-            self.overwritten.append((self.bodies, name, rows, before))
+        self.undo.keep(self.bodies, "seen_centre", rows)
+        self.undo.keep(self.bodies, "seen_half", rows)
         return 0
-
-    @cython.ccall
-    @may_raise
-    def store_exclusion(self, i: cython.Py_ssize_t, was_out: cython.int) -> cython.int:
-        """Store whether and why a body was skipped, before that changes."""
-        self.overwritten.append((self.bodies, "quarantined", i, was_out))
-        return 0
-
-    def roll_back(self):
-        """Restore the seen values and the components from before the step; it can be called again."""
-        kind: ComponentBinding
-
-        for kind in self.kinds:
-            kind.roll_back(self.writing)
-        for part, name, rows, before in reversed(self.overwritten):
-            np.asarray(getattr(part, name))[rows] = before
-
-    def check(self, rows: cython.longlong[::1]):
-        """Compute the flags of the bodies of `rows` again from their seen values."""
-        n: cython.Py_ssize_t
-
-        self.require(rows)
-        for n in range(rows.shape[0]):
-            self._check(rows[n])
 
     # -- snapshots --
 
@@ -622,11 +558,11 @@ class ComponentReader:
             b.bad[i] & Bad.INVALID or not self._stays_within(i, dt)
         ):
             if b.quarantined[i] != Exclusion.INVALID:
-                self.store_exclusion(i, b.quarantined[i])
+                self.undo.keep(b, "quarantined", i)
                 self.fallen.append(i)
             return False
         if b.quarantined[i]:
-            self.store_exclusion(i, b.quarantined[i])
+            self.undo.keep(b, "quarantined", i)
             b.quarantined[i] = 0
             b.end_rest(i)
             b.news[i] |= News.NEW
@@ -736,7 +672,7 @@ class ComponentReader:
 
         if not self.converts:
             return
-        self.store_boxes([i])
+        self.keep_boxes(i)
         for k in range(self.dim):
             half: cython.double = b.seen_size[i, k] / self.halves
             b.seen_half[i, k] = half
@@ -812,7 +748,7 @@ class ComponentReader:
         )
 
         if differs:
-            self.overwritten.append((self.rare, "filters", i, (categories, mask, group)))
+            self.undo.others.append((self.rare, "filters", i, (categories, mask, group)))
         if differs and not b.news[i] & News.NEW:
             b.touched[i] |= Touched.BY_FILTER
         return fine
@@ -853,14 +789,14 @@ class ComponentReader:
         velocity: ComponentBinding = self.velocity
 
         self._require_room()
-        self.writing = rows
+        self.undo.writing = rows
         position.store_all(rows)
         velocity.store_all(rows)
         if self.growth.items:
             self.extents.store_all(rows)
             self.growth.store_all(rows)
         if self.converts:
-            self.store_boxes(np.asarray(rows))
+            self.keep_boxes(np.asarray(rows))
             self.centres = np.asarray(b.seen_centre)[np.asarray(rows)]
         else:
             self.centres = position.written

@@ -176,6 +176,7 @@ class BodyRegistry:
             return
         if self.exempt and not self._falls:
             self._exempt_all(bool(world.having(Acceleration)))
+        self.table.reuse_freed()
         changes = index.compare(world)
         index.release_gone(changes.gone, world)
         changed = [index.row_of[entity] for entity in changes.changed]
@@ -309,8 +310,9 @@ class BodyRegistry:
             reader.find_faces(np.array(index.switched_off, np.int64).data)
             index.new.clear()
             index.switched_off.clear()
-        for row in reader.resized:
-            self.lists.moves.setdefault(row, c.seen_place[row].tolist())
+        if reader.resized:
+            resized = {row: c.seen_place[row].tolist() for row in reader.resized}
+            self.lists.moves = resized | self.lists.moves
         self._end_teleported(reader.touched_rows)
         if self.sleep.wake_held():
             self._part()
@@ -394,7 +396,7 @@ class BodyRegistry:
         rows = sorted((row for row in self._refused if not states[row]), key=ids.__getitem__)
         new = [row for row in rows if not self._refused_before[row]]
         for row in new:
-            reader.store_exclusion(row, 0)
+            reader.undo.keep(c, "quarantined", row)
         self.disturb([row for row in new if c.asleep[row]])
         c.quarantined[rows] = Exclusion.INVALID
         self.index.skip(new, EndReason.QUARANTINED)
@@ -411,6 +413,7 @@ class BodyRegistry:
         c, boxes, rows, index = self.table, self.attached, self.attached.rows, self.index
         with np.errstate(invalid="ignore"):  # quarantined boxes may hold any numbers
             owners = index.rows_of(c.seen_owner[rows].ravel().astype(np.int64))
+        self.reader.undo.keep(c, "quarantined", rows)
         taken = boxes.find_targets(self._timeline.attachments, owners, index.holders(Attached))
         owner_of = dict(zip(rows.tolist(), owners.tolist(), strict=True)) if taken.jumped else {}
         self._end_jumped([(row, owner_of[row]) for row in taken.jumped])
@@ -420,8 +423,6 @@ class BodyRegistry:
         }
         out |= {row: EndReason.QUARANTINED for row, _ in taken.refused}
         if out:
-            for row in out:
-                self.reader.store_exclusion(row, 0)
             index.skip([*out], [*out.values()])
         if boxes.n_out:
             self._stale.append(rows[c.quarantined[rows] != 0])
@@ -596,44 +597,35 @@ class BodyRegistry:
         """Return the error to raise for a component that could not be read."""
         return self.checks.find_no_number(self.row_of[entity], entity) or error
 
-    # -- rollback --
+    # -- a step that is cut short --
 
-    def roll_back(self, timeline: Any) -> None:
-        """Restore the bodies and their known values from before the step, from `lists.saved`.
+    def undo_step(self, timeline: Any) -> None:
+        """Put back the bodies and the components from before the step; the next one reads all anew.
 
-        The components get their old values too, except where the game has set new ones since.  It
-        can be called again, each time with a new timeline.
+        It can be called again, each time with a new timeline.
         """
-        c, reader, saved = self.table, self.reader, self.lists.saved
+        undo = self.reader.undo
         self._use(timeline)
-        self.index.roll_back(saved.entities, saved.rows)
-        self._start_anew()
-        if saved.reported is not None:  # the columns may be longer now
-            n_rows = len(saved.reported[0])
-            c.touched[:n_rows], c.news[:n_rows] = saved.reported
-        reader.check(self.rows[c.news[self.rows] == 0].data)
-        self.lists.unread = saved.unread
-        self.lists.requested.update(saved.requested)
-        self.lists.requested.intersection_update(self.rows.tolist())
-        reader.contradictory[:] = saved.contradictory
-        self.lists.teleports = saved.teleports
-        self.lists.put.update(saved.put)
-        self.lists.n_out = saved.n_out
-        self.lists.moves = saved.moves
-        self.lists.is_reported = saved.reported is None
-        reader.woken.clear()
-        self._place_all()
-        self._lay_down(self.sleep.roll_back(saved))
+        undo.put_back()
+        self._begin_again(undo.entities, undo.bodies)
+        self.lists.put.update(undo.put)
+        self.lists.moves = undo.moves
 
     def start_over(self, timeline: Any) -> None:
         """Remove all bodies, and use a new timeline."""
         self._use(timeline)
-        self.index.clear()
+        self._begin_again(NO_ROWS, NO_ROWS)
+
+    def _begin_again(self, entities: RowArray, rows: RowArray) -> None:
+        """Set the bodies, all awake, at their seen places in the trees of a new timeline."""
+        self.index.start_over(entities, rows)
         self._start_anew()
         self.lists.unread = NO_ROWS
         self.lists.requested.clear()
         self.lists.teleports = {}
         self.lists.moves = {}
+        self.reader.woken.clear()
+        self.reader.contradictory.clear()
         self._place_all()
 
     def _use(self, timeline: Any) -> None:

@@ -143,29 +143,6 @@ class Sleep:
             self._timeline.sleeping.put_to_sleep(rows.data)
         return len(rows) > 0
 
-    # -- rollback --
-
-    def roll_back(self, saved: Any) -> RowArray:
-        """Put the bodies that slept before the step to sleep again; return their rows.
-
-        `saved` are the `SavedBodies` from before the step.
-        """
-        c, unfixed, rows = self._table, np.asarray(saved.unfixed), NO_ROWS
-        n = len(unfixed)
-        c.rest_count[unfixed] = np.asarray(saved.rest_count)[:n]
-        c.interrupted[unfixed] = np.asarray(saved.interrupted)[:n]
-        if saved.n_asleep:
-            asleep = np.flatnonzero(np.asarray(saved.asleep)[:n])
-            asleep = asleep[np.argsort(unfixed[asleep])]
-            rows = unfixed[asleep]
-            c.leans[rows] = np.asarray(saved.leans)[asleep]
-            c.held[rows] = np.asarray(saved.held)[asleep]
-            c.island[rows] = np.asarray(saved.island)[asleep]
-            self._timeline.sleeping.recover(rows.data)
-        self._timeline.contacts.left[:] = saved.left
-        self.disturbed[:] = saved.disturbed
-        return rows
-
     # -- snapshots --
 
     def sleeping_rows(

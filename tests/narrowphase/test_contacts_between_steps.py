@@ -154,7 +154,7 @@ def test_saved_contacts_replace_those_of_a_failed_step():
     contacts.rows.cut(3)
     contacts.rows.at[0].kind = PASSING
 
-    contacts.recover(*contacts.saved_arrays())
+    contacts.recover(*contacts.saved.arrays())
 
     assert listed(contacts.rows) == MANY
 

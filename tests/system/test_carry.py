@@ -578,30 +578,6 @@ def test_a_new_body_does_not_inherit_the_speed_of_a_rider_that_is_gone():
     assert (position(new), velocity(new)) == ((0, 99), (0, 0))
 
 
-def test_a_lift_is_lost_after_a_step_that_was_broken_off():
-    class Stumbles(esper.Processor):
-        is_on = False
-
-        def process(self, dt):
-            if self.is_on:
-                raise KeyboardInterrupt
-
-    lift = mover((0, 0), (50, 1), (10, 20), ec.Carry())
-    rider = mover((0, 2), (1, 1), (0, 0), ec.Slide())
-    ec.install()
-    esper.add_processor(Stumbles(), priority=115)  # within the step
-    esper.process(0.125)
-    esper.delete_entity(lift)
-    Stumbles.is_on = True
-    for _ in range(2):
-        with pytest.raises(KeyboardInterrupt):
-            esper.process(0.125)
-    Stumbles.is_on = False
-    esper.process(0.125)
-
-    assert velocity(rider) == (10, 20)
-
-
 @pytest.mark.parametrize("how", ["deleted at once", "teleported", "without Carry"])
 def test_a_lift_is_lost_after_a_snapshot(how):
     lift = mover((0, 0), (50, 1), (10, 20), ec.Carry())

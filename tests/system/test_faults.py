@@ -2,8 +2,8 @@
 
 Two worlds live the same life: the same bodies come, go, change and fall ill at
 the same moments, in handlers and responses too.  One of them suffers faults on
-top: exceptions, refused steps, foreign worlds, broken-off steps.  What can be
-seen of the two must be the same, bit for bit.
+top: exceptions, refused steps, foreign worlds.  What can be seen of the two must
+be the same, bit for bit.  A third world lives on although its steps are broken off.
 """
 
 from __future__ import annotations
@@ -63,8 +63,9 @@ class Breaks(esper.Processor):
 class Game:
     """One of the two worlds: a script of changes, and faults if it is the one that suffers."""
 
-    def __init__(self, name, seed, suffers):
+    def __init__(self, name, seed, suffers, breaks_off=False):
         self.name, self.seed, self.suffers = name, seed, suffers
+        self.breaks_off = breaks_off
         self.step = 0
         self.chance = random.Random(f"faults {seed}")
         self.sick = []
@@ -229,7 +230,7 @@ class Game:
             return
         self.n_faults += 1
         self.is_attempting = True
-        how = self.chance.randrange(4)
+        how = self.chance.randrange(4) if self.breaks_off else 0
         if how == 0:
             with pytest.raises(ValueError, match="dt="):
                 esper.process(self.chance.choice((-1.0, math.nan, "soon", None)))
@@ -313,6 +314,19 @@ def test_a_world_full_of_faults_lives_as_its_twin_without(seed, two_worlds, impl
     assert games[1].n_faults > n_steps / 2
     assert n_events > n_steps
     assert games[0].space.n_reports > n_steps / 100
+
+
+@pytest.mark.parametrize("seed", [1, *further(2, 3)])
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_a_world_whose_steps_are_broken_off_lives_on(seed, world, implementation, volume):
+    game, n_events = Game(world, seed, suffers=True, breaks_off=True), 0
+    n_steps = volume(40, 200, 20_000, least=30)
+
+    for _ in range(n_steps):
+        n_events += game.take_step(1 / 30)[0]  # which checks the space and its contacts
+
+    assert game.n_faults > n_steps / 2
+    assert n_events > n_steps
 
 
 # -- an exception at each possible event --

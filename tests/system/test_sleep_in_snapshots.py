@@ -341,35 +341,6 @@ def test_a_yard_in_which_everything_happens_is_saved_at_each_step(
     assert max(step[1] for step in expected) > 3
 
 
-@pytest.mark.slow_in_python
-@scenes
-def test_a_step_that_fails_wakes_nobody(dim, by, seed, implementation, volume):
-    length = volume(150, 200, 400, least=110)
-    expected = in_a_world("never", lambda: never_saved(lambda: Pile(seed, by, dim), length))
-
-    def failing():
-        game, rng = Pile(seed, by, dim), random.Random(seed)
-        for n in range(length):
-            dt = game.act(n)
-            if rng.random() < 0.3:
-                bodies = [
-                    e for e in esper.get_entities() if not esper.has_component(e, ec.Disabled)
-                ]
-                position = esper.component_for_entity(rng.choice(sorted(bodies)), ec.Position)
-                before = game.space.snapshot()
-                position.x, x = "far", position.x
-                with pytest.raises(TypeError, match="far"):
-                    esper.process(dt)
-                position.x = x
-                assert game.space.snapshot() == before
-                game.space.check()
-            esper.process(dt)
-            compare(seen(game.space), expected[n], n)
-
-    in_a_world("failing", failing)
-    assert max(step[1] for step in expected) > 5
-
-
 def test_a_lift_that_was_hit_long_ago_wakes_nobody(world, implementation):
     lift = mover((0.0, -1.0), (5.0, 1.0), (0.0, 0.0))
     space = ec.install(gravity=(0.0, -G))
