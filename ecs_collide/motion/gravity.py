@@ -259,6 +259,18 @@ class Gravity:
             self.held[i, k] = HELD
             self.kick[i, k] = 0.0
 
+    @cython.inline
+    def is_held(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+        """Return whether a body is held against gravity to the end of the step."""
+        return self.started[i] == self.step and (self.held[i, k] & HELD) != 0
+
+    def release(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.double:
+        """Apply gravity from time `t` on to a body held at an earlier instant; return its kick."""
+        if not self.is_held(i, k) or self.since[i, k] == t:
+            return 0.0
+        self.split(i, k, 0.0, t)
+        return self.kick[i, k]
+
     def free(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.void:
         """Apply gravity again to a body whose chord began at time `t`, even if it is held."""
         if self.started[i] == self.step and self.since[i, k] == t:

@@ -412,10 +412,14 @@ class Clusters(SharedMotion):
     ) -> cython.void:
         """Give one body the velocity of a resolution at this instant, plus its kick.
 
-        An anchored body has no kick; once it leaves its anchor, gravity acts on it again.
+        An anchored body has no kick, nor has one that is held since an earlier instant; once it
+        leaves what holds it, gravity acts on it again.
         """
-        if self.gravity.is_on and self.is_anchored(i, k) and velocity != self.velocity_of(i, k):
-            velocity += self.gravity.kick_of(i, k)
+        if self.gravity.is_on and velocity != self.velocity_of(i, k):
+            if self.is_anchored(i, k):
+                velocity += self.gravity.kick_of(i, k)
+            else:
+                velocity += self.gravity.release(i, k, self.step.now)
         self.turn_alone(i, k, velocity)
 
     def let_rise(self, i: cython.Py_ssize_t, k: cython.int, change: cython.double) -> cython.void:

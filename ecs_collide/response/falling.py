@@ -75,7 +75,8 @@ class Falling:
         """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
 
         Includes the other axes with `along`, and if a resolution may change velocities along the
-        surface, or take a body off a slope.
+        surface, or take a body off a slope.  What is held on one of them stays held until something
+        turns it there, see `Clusters.turn_freely`; else its support would bear it, and rub, again.
         """
         axis: cython.int
         bends: cython.bint = False
@@ -84,10 +85,12 @@ class Falling:
         along |= self._turns(i) or self._turns(j) or self.bodies.rare.any_slope
         if self.bodies.rare.is_used:
             along |= self.bodies.rare.friction_between(i, j) > 0.0
-        for axis in range(self.bodies.dim):
-            if axis == k or along:
-                bends |= self._split_path(i, axis)
-                bends |= self._split_path(j, axis)
+        for axis in range(self.bodies.dim if along else 0):
+            if axis != k:
+                bends |= not self.gravity.is_held(i, axis) and self._split_path(i, axis)
+                bends |= not self.gravity.is_held(j, axis) and self._split_path(j, axis)
+        bends |= self._split_path(i, k)
+        bends |= self._split_path(j, k)
         return bends
 
     def _split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:

@@ -275,3 +275,75 @@ def test_it_stops_no_platform_on_which_somebody_lands_who_cannot_go_along():
 
     assert len(space.contacts(platform)) == 1
     assert velocity(platform, 3) == (0, 3, 0)
+
+
+@pytest.mark.parametrize("elsewhere", ["nothing", "slope", "friction", "stop"])
+@pytest.mark.parametrize("rate", [60, *further(30, 240)])
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("dim", [2, 3])
+def test_dust_on_its_way_does_not_make_a_crate_rub_more(elsewhere, rate, sign, dim):
+    # Each grain begins an instant.  The floor bears the crate once in a step, not in each of them.
+    deep = (0,) * (dim - 2)
+
+    def slide(n_grains):
+        esper.clear_database()
+        box((0, -10, *deep), (500, 10, *[90] * (dim - 2)), ec.Friction(0.5))
+        if elsewhere == "slope":
+            box((-400, 20, *deep), (5,) * dim, ec.Slope("right"))
+        crate = mover(
+            (0, 6, *deep), (6,) * dim, (300 * sign, 0, *deep), ec.Slide(), ec.Friction(0.5)
+        )
+        for n in range(n_grains):
+            mover(
+                ((9 + 3 * n) * sign, 9, *deep), (0.5,) * dim, (0, 0, *deep),
+                ec.Stop() if elsewhere == "stop" else ec.Slide(), ec.Mass(1e-9), ec.GravityScale(0),
+                *([ec.Friction(0.5)] if elsewhere == "friction" else []),
+            )  # fmt: skip
+        space = ec.install(gravity=(0, -900, *deep), dim=dim)
+        for _ in range(rate // 2):
+            esper.process(1 / rate)
+        assert len(space.collisions) > 0 or n_grains == 0
+        return position(crate, dim)[0]
+
+    assert slide(25) == pytest.approx(slide(0), rel=1e-6)
+
+
+@pytest.mark.parametrize("up", [50.0, 0.25])
+def test_a_crate_that_is_rubbed_off_its_floor_falls_from_then_on(up):
+    floor = box((0, -1), (500, 1))
+    crate = mover((0, 6), (6, 6), (0, 0), ec.Slide(), ec.Friction(1))
+    ram = mover((12.5, 6.5), (6, 6), (-60, up), ec.Friction(1))
+    space = ec.install(gravity=(0, -900))
+
+    esper.process(1 / 60)
+
+    hit = next(event for event in space.collisions if ram in (event.first, event.second))
+    assert hit.time == pytest.approx(0.5)
+    rest = 0.5 / 60
+    falls = up - 900 * rest  # the hit rubs it up; its weight acts from then on
+    assert velocity(crate) == (-60, pytest.approx(max(0.0, falls)))
+    if falls > 0:
+        assert position(crate)[1] == pytest.approx(6 + up * rest - 450 * rest * rest)
+    else:
+        assert space.is_on(crate)
+        assert position(crate)[1] == 6
+    assert floor
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_tower_that_is_hit_resolves_each_contact_a_few_times(sign, implementation):
+    if implementation == "plain":
+        pytest.skip("it takes seconds, and the counts are the same")
+    for n in range(200):
+        mover((12 * (n % 10), 6 + 12 * (n // 10)), (6, 6), (0, 0), ec.Slide(), ec.Friction(0.5))
+    box((0, -10), (2000, 10))
+    middle = 54
+    ball = mover((middle - 454 * sign, 60), (15, 15), (0, 0), ec.Slide(), ec.Mass(50))
+    space = ec.install(gravity=(0, -900))
+    most = 0
+    for step in range(110):
+        if step == 20:
+            set_velocity(ball, 900 * sign, 200)
+        esper.process(1 / 60)
+        most = max(most, space.stats.resolutions)
+    assert most < 4 * 200
