@@ -212,7 +212,7 @@ class Figure:
         if attached is not None and attached.owner in self.space:
             self.follow(attached.owner)
             return
-        moved, carried = self.velocity_of(other), self.space.carried(other)
+        moved, carried = velocity_of(other), self.space.carried(other)
         self.frame = [moved[k] + carried[k] for k in range(self.dim)]
 
     def _carriers_among(self, grounds: list[int]) -> Vector | None:
@@ -234,15 +234,17 @@ class Figure:
 
     def velocity_on(self, ground: int) -> Vector | None:
         """Return the velocity of a `Carry`, or None if the body does not carry."""
-        return velocity_on(self.space, ground, self.up, self.sign)
+        normal = self.floors.get(ground) or self.below.get(ground)
+        return velocity_on(self.space, ground, self.up, self.sign, normal)
 
-    def velocity_of(self, other: int) -> Vector3:
-        """Return the velocity of a body; zeros without one."""
-        return _velocity_of(other)
+    def rise_of(self, other: int, normal: Vector3) -> float:
+        """Return how fast a wall rises, on the face with a normal."""
+        return face_velocity(self.space, other, normal)[self.up] * self.sign
 
-    def speed_of(self, other: int, k: int) -> float:
-        """Return the velocity of a body on an axis, relative to the frame."""
-        return self.velocity_of(other)[k] + self.space.carried(other)[k] - self.frame[k]
+    def speed_of(self, other: int, k: int, normal: Vector | None = None) -> float:
+        """Return the velocity of a face, by default the top, on an axis, relative to the frame."""
+        moved = face_velocity(self.space, other, normal or self.upwards(1.0))
+        return moved[k] + self.space.carried(other)[k] - self.frame[k]
 
     def gives_way(self, other: int) -> bool:
         """Return whether a body is dynamic, as crates and other characters are."""
@@ -255,10 +257,10 @@ class Figure:
             return False
         normal = self.floors[ground]
         if self.is_slanted(normal):  # an impact has turned it along the slope
-            moved = (0.0, 0.0, 0.0) if self.rides else self.velocity_of(ground)
+            moved = NO_VELOCITY if self.rides else velocity_of(ground)
             away = sum((self.own[k] - moved[k]) * normal[k] for k in range(self.dim))
             return away > SAME * max(1.0, *map(abs, self.own))
-        if self.rides:
+        if self.rides and not self.gives_way(ground):
             return True
         pushed = float(self.space.velocities([ground])[0, self.up]) * self.sign
         return not (rises <= pushed or _same(rises, pushed))
@@ -353,19 +355,56 @@ class Figure:
             raise
 
 
-def velocity_on(space: ec.Space, ground: int, up: int, sign: int) -> Vector | None:
-    """Return the velocity of a `Carry` towards up, or None if the body does not carry."""
-    carry = esper.try_component(ground, ec.Carry)
-    if carry is None or (carry.normal or space.up)[up] != sign:
+def velocity_on(
+    space: ec.Space, ground: int, up: int, sign: int, normal: Vector | None = None
+) -> Vector | None:
+    """Return the velocity of a `Carry` towards up, or None if the body does not carry.
+
+    `normal` is that of its face, by default along up.
+    """
+    out = normal or tuple(float(sign) if k == up else 0.0 for k in range(space.dim))
+    if _belt_of(space, ground, out) is None:
         return None
-    moved, surface = _velocity_of(ground), sound_vector(carry, space.dim)
-    if surface is None:
-        return None
-    carried = space.carried(ground)
-    return tuple(moved[k] + carried[k] + surface[k] for k in range(space.dim))
+    moved = face_velocity(space, ground, out)
+    if space.body_kinds([ground])[0] & ec.BodyKind.DYNAMIC:
+        # It carries along its face only, and feels the weight of who stands on it.
+        moved = tuple(0.0 if k == up else part for k, part in enumerate(moved))
+    return added(moved, space.carried(ground))
 
 
-def _velocity_of(other: int) -> Vector3:
+def face_velocity(space: ec.Space, other: int, normal: Vector) -> Vector:
+    """Return the velocity of the face of a body: of the body, its growth, and its belt."""
+    belt = _belt_of(space, other, normal) or NO_VELOCITY
+    moved = added(velocity_of(other)[: space.dim], belt[: space.dim])
+    growth = esper.try_component(other, ec.Growth) if esper.entity_exists(other) else None
+    grows = None if growth is None else sound_vector(growth, space.dim)
+    if grows is None:
+        return moved
+    return tuple(moved[k] + grows[k] * normal[k] for k in range(space.dim))
+
+
+def _belt_of(space: ec.Space, other: int, normal: Vector) -> Vector | None:
+    """Return the velocity of a face along itself, or None if it does not carry.
+
+    On a slope it is along the line, and as fast as the surface velocity.
+    """
+    carry = esper.try_component(other, ec.Carry) if esper.entity_exists(other) else None
+    if carry is None:
+        return None
+    out = carry.normal or space.up
+    side = next(k for k in range(space.dim) if out[k])
+    belt = sound_vector(carry, space.dim)
+    if belt is None or normal[side] * out[side] <= 0.0:
+        return None
+    turned = [0.0 if k == side else part for k, part in enumerate(belt[: space.dim])]
+    for k in range(space.dim):
+        if k != side and normal[k] != 0.0:
+            turned[side] = -turned[k] * normal[k] * out[side]
+            turned[k] *= abs(normal[side])
+    return tuple(turned)
+
+
+def velocity_of(other: int) -> Vector3:
     """Return the velocity of a body; zeros without one, or if it is none that a step takes."""
     if not esper.entity_exists(other):
         return NO_VELOCITY

@@ -66,7 +66,7 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
         else:  # it stops at a wall, or goes on with it
             for k in figure.level:
                 if hit.normal[k] * own[k] < 0.0:
-                    figure.own[k] = figure.speed_of(hit.id, k)
+                    figure.own[k] = figure.speed_of(hit.id, k, hit.normal)
         way = walk_along(figure, normals)
     if not is_slanted:
         figure.own[:] = own
@@ -80,6 +80,6 @@ def follow(figure: Figure, out: list[float], drop: tuple[int, float] | None) -> 
         carrying = figure.velocity_on(ground)
         if carrying is not None:
             figure.frame = list(carrying)
-        moved = sum(normal[k] * figure.speed_of(ground, k) for k in range(figure.dim))
+        moved = sum(normal[k] * figure.speed_of(ground, k, normal) for k in range(figure.dim))
         out[up] += moved / normal[up] - sign * (drop[1] + far) / dt
     return True

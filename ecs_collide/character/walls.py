@@ -26,11 +26,7 @@ def presses(figure: Figure, normal: Vector3) -> bool:
 def rise(figure: Figure) -> float:
     """Return how fast the walls rise that it touches and wants to go towards; -inf without any."""
     return max(
-        (
-            figure.velocity_of(wall)[figure.up] * figure.sign
-            for normal, wall in figure.walls
-            if presses(figure, normal)
-        ),
+        (figure.rise_of(wall, normal) for normal, wall in figure.walls if presses(figure, normal)),
         default=-inf,
     )
 

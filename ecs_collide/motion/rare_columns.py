@@ -144,14 +144,6 @@ class RareColumns:
             return gravity
         return gravity * self.gravity_scale[i] + self.acceleration[i, k]
 
-    def speed_of_surface(
-        self, i: cython.Py_ssize_t, side: cython.int, k: cython.int
-    ) -> cython.double:
-        """Return the velocity of a side's face along itself, on an axis; 0 if it does not carry."""
-        if self.bits[i] & Trait.CARRY and self.carries[i] == side:
-            return self.surface[i, k]
-        return 0.0
-
 
 def side_of(normal: cython.double[:, ::1], i: cython.Py_ssize_t) -> cython.int:
     """Return the code of a unit vector along an axis, or 0 for any other vector."""

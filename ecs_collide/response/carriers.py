@@ -1,13 +1,24 @@
 """Moving platforms: lifts and conveyor belts carry the bodies that stand on them.
 
 A body in contact with the carrying face of another is its *rider*.  A body on the same side of a
-rider is a rider too.  Within a step the velocity of a rider includes the velocity of its carrier.
-Between steps its `Velocity` is its own:
+rider is a rider too.  Within a step the velocity of a rider in the world includes the velocity of
+its carrier, and its *own* velocity is kept beside it.  Between steps its `Velocity` is its own:
 
     start of a step          v = own + carrier         before the paths are computed
     landing within it        v = own + carrier         from that instant
-    end of the step          own = v - carrier         after the contacts are found
+    a turn of the rider      own by the rule below     v is what the impact has made of it
+    a turn of the carrier    v = own + carrier         at that instant: riders are *led*
+    end of the step          v = own                   after the contacts are found
     before the next step     own = own + subtracted    if the rider has lost its carrier
+
+An impact gives a rider the velocity v, and its carrier goes at c.  If the impact is with the
+carrier, and always along the normal, its own velocity becomes v - c.  Otherwise a third body is in
+the way.  It blocks the carrier's part first, as far as it must, and own stays if it lies between
+v - c and v.  If not, own becomes the number of that interval nearest to 0.  So nobody gains speed,
+and a rider without own speed has none afterwards.  The next step adds the whole of c again.
+
+A dynamic carrier carries along its face.  Along the normal its riders rest on it by contact alone,
+or it would not feel their weight, and it passes on what its own carrier adds to it.
 
 Invariant between steps: the velocity of a rider in the world is its `Velocity` plus
 `RiderTable.subtracted`.  If its carrier is deleted, teleported or stops carrying, this sum becomes
@@ -21,12 +32,14 @@ from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, nones, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.faces import face_velocity
 from ecs_collide.motion.rare_columns import RareColumns
 from ecs_collide.narrowphase.contacts_between_steps import SOLID, ContactRows
 from ecs_collide.narrowphase.contacts_in_step import ContactsInStep
 from ecs_collide.narrowphase.placement import PositionCorrection
-from ecs_collide.narrowphase.slopes import Slopes
+from ecs_collide.narrowphase.slopes import Slopes, is_slanted
 from ecs_collide.narrowphase.step import Step
+from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
 from ecs_collide.response.solver import Solver
 
@@ -40,6 +53,7 @@ class RiderTable:
     riders: ReadOnly[cython.longlong[::1]]  # (n or more,): rows
     carrier: ReadOnly[cython.longlong[::1]]  # (n_rows,): the row of a rider's carrier, or -1
     side: cython.schar[::1]  # (n_rows,): the code of the carrying face
+    slants: cython.schar[::1]  # (n_rows,): whether that face is the line of a slope
     carrier_velocity: ReadOnly[cython.double[:, ::1]]  # (n_rows, dim): in units per second
     # (n_rows, dim): a rider's velocity in the world at the end of the last step, less its own
     # velocity: `carrier_velocity`, or less if it was held back
@@ -50,6 +64,7 @@ class RiderTable:
         self.riders = zeros(LONG, 1)
         self.carrier = nones(1)
         self.side = zeros(BYTE, 1)
+        self.slants = zeros(BYTE, 1)
         self.carrier_velocity = zeros(DOUBLE, 1, dim)
         self.subtracted = zeros(DOUBLE, 1, dim)
 
@@ -58,16 +73,24 @@ class RiderTable:
         self.riders = grown(self.riders, n_rows)
         self.carrier = grown(self.carrier, n_rows, -1)
         self.side = grown(self.side, n_rows)
+        self.slants = grown(self.slants, n_rows)
         self.carrier_velocity = grown(self.carrier_velocity, n_rows)
         self.subtracted = grown(self.subtracted, n_rows)
 
-    def put(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
+    def put(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, slants: cython.bint
+    ) -> cython.void:
         """Make body i a rider of a side of j, whether or not it rides already."""
         if self.carrier[i] < 0:
             self.riders[self.n] = i
             self.n += 1
         self.carrier[i] = j
         self.side[i] = side
+        self.slants[i] = slants
+
+    def normal_of(self, i: cython.Py_ssize_t) -> cython.int:
+        """Return the axis of the normal of the face that carries a rider."""
+        return abs(self.side[i]) - 1
 
 
 @cython.final
@@ -77,7 +100,8 @@ class Carriers:
     step: Step
     bodies: Bodies
     contacts: ContactsInStep
-    solver: Solver
+    clusters: Clusters
+    impact: ImpactState
     n_rows: cython.Py_ssize_t
     # whether the game moves the bodies; then the game also sets velocities along a face
     sweeps: Public[cython.bint]
@@ -85,8 +109,18 @@ class Carriers:
     before: RiderTable
     # within a step: the riders at its start, and bodies that have landed since
     rode: ReadOnly[RiderTable]
-    # (n_rows, dim): within a step: the own velocities of riders, without their carriers'
+    # (n_rows, dim), of riders within a step, when their own velocities were last found: these, of
+    # their paths; what others block of the carriers'; the kicks (see `motion/gravity.py`)
     own: cython.double[:, ::1]
+    blocked: cython.double[:, ::1]
+    kick: cython.double[:, ::1]
+    # (n_rows,): the riders of a body are a list: the last one, the one before and after in the
+    # list, or -1.  The first is valid if `listed_in` is `ride`, the number of this step
+    head: cython.longlong[::1]
+    before_in_list: cython.longlong[::1]
+    next_in_list: cython.longlong[::1]
+    listed_in: cython.longlong[::1]
+    ride: cython.longlong
 
     def __init__(self, step: Step, contacts: ContactsInStep, solver: Solver):
         bodies: Bodies = step.bodies
@@ -94,13 +128,21 @@ class Carriers:
         self.step = step
         self.bodies = bodies
         self.contacts = contacts
-        self.solver = solver
+        self.clusters = solver.clusters
+        self.impact = solver.impact
         self.sweeps = False
         self.n_rows = 1
         self.now = RiderTable(bodies.dim)
         self.before = RiderTable(bodies.dim)
         self.rode = RiderTable(bodies.dim)
         self.own = zeros(DOUBLE, 1, bodies.dim)
+        self.blocked = zeros(DOUBLE, 1, bodies.dim)
+        self.kick = zeros(DOUBLE, 1, bodies.dim)
+        self.head = nones(1)
+        self.before_in_list = nones(1)
+        self.next_in_list = nones(1)
+        self.listed_in = zeros(LONG, 1)
+        self.ride = 0
 
     def _make_room(self, n_rows: cython.Py_ssize_t):
         """Make room for bodies in rows 0 to `n_rows` - 1."""
@@ -109,6 +151,12 @@ class Carriers:
             self.before.set_rows(n_rows)
             self.rode.set_rows(n_rows)
             self.own = grown(self.own, n_rows)
+            self.blocked = grown(self.blocked, n_rows)
+            self.kick = grown(self.kick, n_rows)
+            self.head = grown(self.head, n_rows)
+            self.before_in_list = grown(self.before_in_list, n_rows)
+            self.next_in_list = grown(self.next_in_list, n_rows)
+            self.listed_in = grown(self.listed_in, n_rows)
             self.n_rows = n_rows  # last, because an array may fail to grow
 
     def find_riders(self, at_rest: cython.bint):
@@ -151,8 +199,9 @@ class Carriers:
             if rows.at[n].kind == SOLID:
                 # The normal points from the second body to the first.
                 side: cython.int = rows.face(n)
-                self._offer(new, old, rows.at[n].first, rows.at[n].second, side, at_rest)
-                self._offer(new, old, rows.at[n].second, rows.at[n].first, -side, at_rest)
+                slants: cython.bint = is_slanted(rows.at[n].sign)
+                self._offer(new, old, rows.at[n].first, rows.at[n].second, side, slants, at_rest)
+                self._offer(new, old, rows.at[n].second, rows.at[n].first, -side, slants, at_rest)
         if new.n != old.n:
             return True
         for n in range(new.n):
@@ -171,6 +220,7 @@ class Carriers:
         i: cython.Py_ssize_t,
         j: cython.Py_ssize_t,
         side: cython.int,
+        slants: cython.bint,
         at_rest: cython.bint,
     ) -> cython.void:
         """Make body i a rider of j in `new` if this side of j carries best of all so far.
@@ -179,30 +229,35 @@ class Carriers:
         `old` has the riders that carry others, and `at_rest` is that of `find_riders`.
         """
         b: Bodies = self.bodies
-        rides: cython.bint = old.carrier[j] >= 0
         known: cython.Py_ssize_t = new.carrier[i]
         k: cython.int = abs(side) - 1
+        sign: cython.int = 1 if side > 0 else -1
 
-        if not b.dynamic[i] or not (b.rare.carries[j] == side or (rides and old.side[j] == side)):
+        if not b.dynamic[i] or not self._carries(old, j, side):
             return
-        at_rest = at_rest and rides
         if known >= 0:
-            along: cython.double = self._carrier_velocity_of(old, i, j, side, k, at_rest)
-            along *= 1 if side > 0 else -1
-            best: cython.double = new.carrier_velocity[i, abs(new.side[i]) - 1]
+            along: cython.double = sign * self._find_velocity(old, i, j, side, slants, k, at_rest)
+            best: cython.double = new.carrier_velocity[i, new.normal_of(i)]
             best *= 1 if new.side[i] > 0 else -1
             if along < best or (along == best and not b.precedes(j, known)):
                 return
-        new.put(i, j, side)
+        new.put(i, j, side, slants)
         for k in range(b.dim):
-            new.carrier_velocity[i, k] = self._carrier_velocity_of(old, i, j, side, k, at_rest)
+            new.carrier_velocity[i, k] = self._find_velocity(old, i, j, side, slants, k, at_rest)
 
-    def _carrier_velocity_of(
+    def _carries(self, ride: RiderTable, j: cython.Py_ssize_t, side: cython.int) -> cython.bint:
+        """Return whether a side of body j carries: its own, or that of a rider in `ride`."""
+        return self.bodies.rare.carries[j] == side or (
+            ride.carrier[j] >= 0 and ride.side[j] == side
+        )
+
+    def _find_velocity(
         self,
         ride: RiderTable,
         i: cython.Py_ssize_t,
         j: cython.Py_ssize_t,
         side: cython.int,
+        slants: cython.bint,
         k: cython.int,
         at_rest: cython.bint,
     ) -> cython.double:
@@ -212,16 +267,25 @@ class Carriers:
         of j does not include it.
         """
         b: Bodies = self.bodies
+        part: cython.double = 0.0
 
         if b.controls.locks(i, k):
             return 0.0
-        if b.rare.carries[j] != side:
-            return ride.carrier_velocity[j, k]
-        return (
-            b.velocity[j, k]
-            + (ride.carrier_velocity[j, k] if at_rest else 0.0)
-            + b.rare.speed_of_surface(j, side, k)
-        )
+        if ride.carrier[j] >= 0:
+            part = ride.carrier_velocity[j, k]
+        if b.rare.carries[j] == side and not (b.dynamic[j] and k == abs(side) - 1):
+            return face_velocity(b, j, side, slants, k) + (part if at_rest else 0.0)
+        if not at_rest and self.rode.carrier[j] >= 0:
+            part = self._part_of(j, k)
+        return part
+
+    def _part_of(self, j: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the part of a rider's velocity within a step that it has from its carrier."""
+        velocity: cython.double = self.bodies.velocity[j, k]
+
+        if velocity == self.own[j, k] + self.rode.carrier_velocity[j, k]:
+            return self.rode.carrier_velocity[j, k]
+        return velocity - self.own[j, k]
 
     def recover(
         self,
@@ -258,13 +322,16 @@ class Carriers:
         self.find_riders(True)
         self._release_riders()
         self.rode, self.now = self.now, self.rode
+        self.ride += 1
         for n in range(self.rode.n):
             i: cython.Py_ssize_t = self.rode.riders[n]
             for k in range(self.bodies.dim):
                 if self.rode.carrier_velocity[i, k] != 0.0 and self.bodies.asleep[i]:
                     woken.append(i)
                 self.own[i, k] = velocity[i, k]
+                self.blocked[i, k] = self.kick[i, k] = 0.0
                 velocity[i, k] = velocity[i, k] + self.rode.carrier_velocity[i, k]
+            self._list(i)
         return woken
 
     @may_raise
@@ -293,6 +360,168 @@ class Carriers:
 
     # -- within a step --
 
+    def _list(self, i: cython.Py_ssize_t) -> cython.void:
+        """Add a rider to the list of its carrier."""
+        j: cython.Py_ssize_t = self.rode.carrier[i]
+        first: cython.Py_ssize_t = self._first_rider(j)
+
+        self.next_in_list[i] = first
+        self.before_in_list[i] = -1
+        if first >= 0:
+            self.before_in_list[first] = i
+        self.head[j] = i
+        self.listed_in[j] = self.ride
+
+    def _first_rider(self, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the first rider in the list of a body, or -1."""
+        return self.head[j] if j < self.n_rows and self.listed_in[j] == self.ride else -1
+
+    def _ride(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, slants: cython.bint
+    ) -> cython.void:
+        """Make body i a rider of a side of j from now on."""
+        if self.rode.carrier[i] >= 0:
+            after: cython.Py_ssize_t = self.next_in_list[i]
+            before: cython.Py_ssize_t = self.before_in_list[i]
+            if after >= 0:
+                self.before_in_list[after] = before
+            if before >= 0:
+                self.next_in_list[before] = after
+            else:
+                self.head[self.rode.carrier[i]] = after
+        self.rode.put(i, j, side, slants)
+        self._list(i)
+
+    def _turn(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Give a rider its own velocity plus its carrier's on an axis."""
+        self.blocked[i, k] = 0.0
+        self.kick[i, k] = self.clusters.kick_of(i, k)
+        self.clusters.turn_alone(i, k, self.own[i, k] + self.rode.carrier_velocity[i, k])
+
+    def note_fall(self, i: cython.Py_ssize_t, k: cython.int) -> cython.void:
+        """Start the path of a rider that falls on an axis: gravity acts on its own velocity."""
+        b: Bodies = self.bodies
+
+        self.own[i, k] = self.clusters.gravity.chord_of(i, k, self.own[i, k])
+        self.kick[i, k] = self.clusters.kick_of(i, k)
+        b.velocity[i, k] = self.own[i, k] + self.rode.carrier_velocity[i, k]
+
+    def rides(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether a body was a rider at the start of the step, or has landed since."""
+        return i < self.n_rows and self.rode.carrier[i] >= 0
+
+    def settle(self, i: cython.Py_ssize_t) -> cython.void:
+        """Find the own velocity of a body, if it rides, after a third body has turned it."""
+        if self.rides(i) and not self.bodies.on_hold[i]:
+            self._settle(i, False)
+
+    def catch_up(self, i: cython.Py_ssize_t) -> cython.void:
+        """Find the own velocity of a body before an impact, and let it follow its carrier."""
+        self.settle(i)
+        if self.rides(i) and self._must_follow(i):
+            self.lead(i)
+
+    def _settle(self, i: cython.Py_ssize_t, by_carrier: cython.bint) -> cython.void:
+        """Find the own velocity of a rider after a turn, `by_carrier` or by another body."""
+        rode: RiderTable = self.rode
+        s: Slopes = self.step.slopes
+        k: cython.int
+        held: cython.double = 0.0
+
+        if by_carrier:  # it may have turned, too
+            self._find_carrier_velocity(i)
+        slants: cython.bint = rode.slants[i] and s.find(i, rode.carrier[i])
+        if slants:
+            held = self._held_along(i, by_carrier)
+        for k in range(self.bodies.dim):
+            v: cython.double = self.clusters.final_velocity(i, k)
+            c: cython.double = rode.carrier_velocity[i, k]
+            own: cython.double = self._own_now(i, k)
+            if v != own + c:
+                if slants and s.line_on(k) != 0.0:
+                    own = v - c + held * s.line_on(k)
+                elif k == rode.normal_of(i):
+                    own = v - c
+                else:
+                    own = _own_after(own, self.blocked[i, k], v, c, by_carrier)
+            self.own[i, k] = own + 0.0
+            self.blocked[i, k] = _without_rounding(own + c - v, own, c)
+            self.kick[i, k] = self.clusters.kick_of(i, k)
+
+    def _own_now(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the own velocity of a rider's path, which gravity may have bent since."""
+        return self.own[i, k] + (self.kick[i, k] - self.clusters.kick_of(i, k))
+
+    def _held_along(self, i: cython.Py_ssize_t, by_carrier: cython.bint) -> cython.double:
+        """Return how much of a carrier's velocity along the line found is kept from its rider."""
+        s: Slopes = self.step.slopes
+        k: cython.int
+        own: cython.double = 0.0
+        blocked: cython.double = 0.0
+        v: cython.double = 0.0
+        c: cython.double = 0.0
+
+        for k in range(self.bodies.dim):
+            own += self._own_now(i, k) * s.line_on(k)
+            blocked += self.blocked[i, k] * s.line_on(k)
+            v += self.clusters.final_velocity(i, k) * s.line_on(k)
+            c += self.rode.carrier_velocity[i, k] * s.line_on(k)
+        return _without_rounding(_own_after(own, blocked, v, c, by_carrier) - (v - c), v, c)
+
+    def settle_turned(self) -> cython.void:
+        """Find the own velocities of all riders that have turned."""
+        n: cython.Py_ssize_t
+
+        for n in range(self.bodies.n_turned):
+            self.settle(self.bodies.turned[n])
+
+    def next_led(self, top: cython.Py_ssize_t, i: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the next body that must follow the turn of body `top`, or -1.
+
+        These are its riders, and the riders of all that are led.  `i` is the last result, or `top`.
+        """
+        n: cython.Py_ssize_t = self._first_rider(i)
+
+        while True:
+            while n < 0:
+                if i == top:
+                    return -1
+                n = self.next_in_list[i]
+                i = self.rode.carrier[i]
+            if n != top and self._must_follow(n):  # two may carry each other
+                return n
+            n = self.next_in_list[n]
+
+    def _must_follow(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Return whether the carrier of a rider has got another velocity along its face."""
+        return (
+            not self.bodies.on_hold[i]
+            and not self._is_as_fast_as(
+                i, self.rode.carrier[i], self.rode.side[i], self.rode.slants[i]
+            )
+            and self._is_riding(i)
+        )
+
+    def lead(self, i: cython.Py_ssize_t) -> cython.void:
+        """Let a rider follow its carrier along the face, or the line, from this instant."""
+        k: cython.int
+
+        self.settle(i)
+        self._find_carrier_velocity(i)
+        for k in range(self.bodies.dim):
+            if k != self.rode.normal_of(i) or self.rode.slants[i]:
+                self._turn(i, k)
+
+    def _find_carrier_velocity(self, i: cython.Py_ssize_t) -> cython.void:
+        """Find the velocity at this instant with which a rider is carried."""
+        rode: RiderTable = self.rode
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            rode.carrier_velocity[i, k] = self._find_velocity(
+                rode, i, rode.carrier[i], rode.side[i], rode.slants[i], k, False
+            )
+
     @may_raise
     def board(self, rows: cython.longlong[::1]) -> cython.void:
         """Make new bodies, whose pairs are known, riders of the carriers on which they stand."""
@@ -308,7 +537,6 @@ class Carriers:
 
     def _board_one(self, i: cython.Py_ssize_t) -> cython.bint:
         """Make a new body a rider of the best carrier that it touches; return whether there is one."""
-        b: Bodies = self.bodies
         rode: RiderTable = self.rode
         pairs: PairTable = self.contacts.pairs
         s: PositionCorrection = self.contacts.correction
@@ -317,23 +545,24 @@ class Carriers:
 
         while p >= 0:
             if pairs.is_solid(p) and s.is_touching(p):
-                side: cython.int = (s.axis + 1) * (s.sign if pairs.at[p].first == i else -s.sign)
-                self._offer(rode, rode, i, pairs.partner(p, i), side, False)
+                sign: cython.int = 1 if (s.sign > 0) == (pairs.at[p].first == i) else -1
+                side: cython.int = (s.axis + 1) * sign
+                self._offer(rode, rode, i, pairs.partner(p, i), side, is_slanted(s.sign), False)
             p = pairs.next_of(p, i)
         if rode.carrier[i] < 0:
             return False
-        normal: cython.int = abs(rode.side[i]) - 1
-        for k in range(b.dim):
-            carrier_velocity: cython.double = rode.carrier_velocity[i, k]
-            self.own[i, k] = b.velocity[i, k]
-            if k != normal:  # as where it lands
-                self.own[i, k] = self._own_of(i, rode.carrier[i], k, carrier_velocity, normal)
-            self.solver.clusters.turn_alone(i, k, self.own[i, k] + carrier_velocity)
+        self._list(i)
+        for k in range(self.bodies.dim):
+            self.own[i, k] = self.bodies.velocity[i, k]
+            if k != rode.normal_of(i):  # as where it lands
+                self.own[i, k] = self._own_of(rode, i, k)
+        for k in range(self.bodies.dim):
+            self._turn(i, k)
         return True
 
     def land(self) -> cython.void:
         """Make a body of the solver's impact a rider if it has landed on the other."""
-        m: ImpactState = self.solver.impact
+        m: ImpactState = self.impact
         side: cython.int = (m.axis + 1) * m.sign  # from second to first
 
         self._land_on(m.rows[0], m.rows[1], side)
@@ -342,28 +571,26 @@ class Carriers:
     def _land_on(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int) -> cython.void:
         """Make body i a rider of j from this instant, if this side of j carries.
 
-        A rider of a third body keeps its carrier.  A rider of j is updated if j is carried at
-        another velocity than before.
+        A rider of a third body keeps its carrier.
         """
         b: Bodies = self.bodies
         rode: RiderTable = self.rode
-        carries: cython.bint = b.rare.carries[j] == side
-        rides: cython.bint = rode.carrier[j] >= 0 and rode.side[j] == side
+        slants: cython.bint = self.impact.slants
         k: cython.int
         sign: cython.int = 1 if side > 0 else -1
         normal: cython.int = abs(side) - 1
 
-        if not b.dynamic[i] or not (carries or rides):
+        if not b.dynamic[i] or not self._carries(rode, j, side):
             return
-        if rode.carrier[i] >= 0 and self._is_as_before(i, j, side) and self._follows_line(i, j):
-            for k in range(b.dim):  # it goes on sliding, even if it comes from another slope
-                self.own[i, k] = b.velocity[i, k] - b.velocity[j, k]
-            rode.carrier[i] = j
-            return
-        riding: cython.bint = self._is_riding(i)
-        if riding and (
-            rode.carrier[i] != j or rode.side[i] != side or self._is_as_before(i, j, side)
-        ):
+        rides_on: cython.bint = rode.carrier[i] >= 0
+        riding: cython.bint = rides_on and self._is_riding(i)
+        is_known: cython.bint = (
+            rode.carrier[i] == j and rode.side[i] == side and rode.slants[i] == slants
+        )
+        follows_line: cython.bint = slants and self._follows_line(i, j)
+        if riding and (is_known or self._is_as_fast_as(i, j, side, slants)):
+            self._settle(i, True)
+        if riding and (is_known or not follows_line):
             return
         if (
             sign * (b.motion_of(i, normal) - b.motion_of(j, normal))
@@ -371,33 +598,43 @@ class Carriers:
             > 0.0
         ):
             return  # it bounces
-        rides_on: cython.bint = rode.carrier[i] >= 0
-        rode.put(i, j, side)
-        for k in range(b.dim):
-            carrier_velocity: cython.double = self._carrier_velocity_of(rode, i, j, side, k, False)
-            change: cython.double = self._change_of_own(i, k)
-            if (riding and change == 0.0) or (
-                rides_on and self._rides_on(i, k, change, carrier_velocity)
-            ):
-                self.own[i, k] += change
-            else:
-                self.own[i, k] = self._own_of(i, j, k, carrier_velocity, normal)
-            rode.carrier_velocity[i, k] = carrier_velocity
-        follows_line: cython.bint = self._follows_line(i, j)
+        self._ride(i, j, side, slants)
+        self._change_carrier(i, rides_on)
         for k in range(b.dim):
             if k != normal or follows_line:
-                velocity: cython.double = self.own[i, k] + rode.carrier_velocity[i, k]
-                self.solver.clusters.turn_alone(i, k, velocity)
+                self._turn(i, k)
 
-    def _is_as_before(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int
+    def _change_carrier(self, i: cython.Py_ssize_t, rides_on: cython.bint) -> cython.void:
+        """Find the velocity of a rider's new carrier, and its own beside it.
+
+        With `rides_on` it has had another carrier in this step.  Nothing changes on an axis if that
+        one was as fast, and if nothing has turned the rider since.
+        """
+        v: cython.double[:, ::1] = self.bodies.velocity
+        k: cython.int
+        stays: cython.int = 0
+
+        for k in range(self.bodies.dim if rides_on else 0):
+            self.own[i, k] = self._own_now(i, k)
+            last: cython.double = self.own[i, k] + self.rode.carrier_velocity[i, k]
+            if _without_rounding(v[i, k] - last, v[i, k], last) == 0.0:
+                stays |= 1 << k
+        self._find_carrier_velocity(i)
+        for k in range(self.bodies.dim):
+            last = self.own[i, k] + self.rode.carrier_velocity[i, k]
+            if not stays & (1 << k) or _without_rounding(v[i, k] - last, v[i, k], last) != 0.0:
+                self.own[i, k] = self._own_of(self.rode, i, k)
+
+    def _is_as_fast_as(
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, side: cython.int, slants: cython.bint
     ) -> cython.bint:
-        """Return whether the velocity along the face with which j carries i is unchanged."""
+        """Return whether j carries i along its face, or its line, as fast as its carrier did."""
         k: cython.int
 
         for k in range(self.bodies.dim):
-            velocity: cython.double = self._carrier_velocity_of(self.rode, i, j, side, k, False)
-            if k != abs(side) - 1 and self.rode.carrier_velocity[i, k] != velocity:
+            if (k != abs(side) - 1 or slants) and not self._is_as_fast(
+                i, k, self._find_velocity(self.rode, i, j, side, slants, k, False)
+            ):
                 return False
         return True
 
@@ -433,7 +670,10 @@ class Carriers:
                 j: cython.Py_ssize_t = rode.carrier[i]
                 side: cython.int = rode.side[i]
                 k: cython.int = abs(side) - 1
-                if j < 0 or b.velocity[j, k] == 0.0 or b.velocity[i, k] != b.velocity[j, k]:
+                if j < 0:
+                    continue
+                speed: cython.double = face_velocity(b, j, side, False, k)
+                if speed == 0.0 or b.velocity[i, k] != speed:
                     continue
                 p: cython.Py_ssize_t = self.contacts.pairs.find(i, j)
                 if p >= 0:
@@ -451,82 +691,61 @@ class Carriers:
         n: cython.Py_ssize_t
         k: cython.int
 
+        for n in range(rode.n):
+            self.settle(rode.riders[n])
         self.find_riders(False)
         for n in range(self.now.n):
             i: cython.Py_ssize_t = self.now.riders[n]
+            stays: cython.bint = rode.carrier[i] == self.now.carrier[i]
             for k in range(self.bodies.dim):
-                carrier_velocity: cython.double = self.now.carrier_velocity[i, k]
-                subtracted: cython.double = carrier_velocity
-                change: cython.double = self._change_of_own(i, k)
-                if rode.carrier[i] >= 0 and self._rides_on(i, k, change, carrier_velocity):
-                    self.own[i, k] += change
-                else:
-                    own: cython.double = self._own_of(
-                        i, self.now.carrier[i], k, carrier_velocity, abs(self.now.side[i]) - 1
-                    )
-                    self.own[i, k] = own
-                    if own == velocity[i, k]:
-                        subtracted = 0.0
-                    else:
-                        if own != velocity[i, k] - carrier_velocity:
-                            subtracted = velocity[i, k] - own
-                        if self.bodies.asleep[i]:  # a carrier has reached it just now
-                            self.bodies.interrupt_rest(i)
-                self.now.subtracted[i, k] = subtracted
+                c: cython.double = self.now.carrier_velocity[i, k]
+                own: cython.double = self.own[i, k]
+                if rode.carrier[i] < 0 or not (
+                    (stays and k != self.now.normal_of(i)) or self._is_as_fast(i, k, c)
+                ):
+                    own = self._own_of(self.now, i, k)
+                self.own[i, k] = own
+                self.now.subtracted[i, k] = velocity[i, k] - own
+                if own + c == velocity[i, k]:
+                    self.now.subtracted[i, k] = c
+                if own != velocity[i, k] and self.bodies.asleep[i]:
+                    self.bodies.interrupt_rest(i)  # a carrier has reached it just now
             for k in range(self.bodies.dim):
                 velocity[i, k] = self.own[i, k]
 
-    def _change_of_own(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
-        """Return the change of the velocity of a rider since its own velocity was found."""
-        return self.bodies.velocity[i, k] - (self.own[i, k] + self.rode.carrier_velocity[i, k])
-
-    def _rides_on(
-        self,
-        i: cython.Py_ssize_t,
-        k: cython.int,
-        change: cython.double,
-        carrier_velocity: cython.double,
+    def _is_as_fast(
+        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double
     ) -> cython.bint:
-        """Return whether nothing but rounding has changed, neither a rider nor its carrier.
+        """Return whether a carrier's velocity is that of a rider's last one, but for rounding.
 
         The tiles of one lift are rounded one by one.
         """
         last: cython.double = self.rode.carrier_velocity[i, k]
-        slop: cython.double = SAME_SPEED * (abs(last) + abs(self.own[i, k]))
 
-        return abs(change) <= slop and abs(carrier_velocity - last) <= slop
+        return abs(velocity - last) <= SAME_SPEED * (abs(last) + abs(self.own[i, k]))
 
-    def _own_of(
-        self,
-        i: cython.Py_ssize_t,
-        j: cython.Py_ssize_t,
-        k: cython.int,
-        carrier_velocity: cython.double,
-        normal: cython.int,
-    ) -> cython.double:
-        """Return the own velocity of a new rider of j, or of one whose carrier velocity has changed.
+    def _own_of(self, ride: RiderTable, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the own velocity of a body that gets the carrier that it has in a table.
 
         Along the normal it is relative to the carrier.  Along the face, or the line of a slope, it
         is the smallest value between the velocities relative to the carrier and to the world, so
         that it gains no speed.
         """
-        b: Bodies = self.bodies
         s: Slopes = self.step.slopes
-        v: cython.double = b.velocity[i, k]
-        own: cython.double = v - carrier_velocity + 0.0
+        v: cython.double = self.bodies.velocity[i, k]
+        c: cython.double = ride.carrier_velocity[i, k]
         part: cython.double = 1.0
+        axis: cython.int
 
-        if self._follows_line(i, j) and (k == s.run or k == s.up):
+        if self._follows_line(i, ride.carrier[i]) and (k == s.run or k == s.up):
             part = s.line_on(k)
             v = s.speed_along(i)
-            own = v - s.speed_along(j)
-        elif k == normal:
-            return own
-        if self.sweeps:
-            return v * part
-        if min(own, v) <= 0.0 <= max(own, v):
-            return 0.0
-        return part * (own if abs(own) < abs(v) else v)
+            c = 0.0
+            for axis in range(self.bodies.dim):
+                c += ride.carrier_velocity[i, axis] * s.line_on(axis)
+        elif k == ride.normal_of(i):
+            return v - c + 0.0
+        return part * (v if self.sweeps else _nearest_to_zero(v - c + 0.0, v))
 
     def _follows_line(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether a rider moves along the line of its carrier, which is a slope."""
@@ -544,3 +763,43 @@ class Carriers:
             away += part
             sizes += abs(part)
         return abs(away) <= FACE_ROUNDING * sizes
+
+
+def _own_after(
+    own: cython.double,
+    blocked: cython.double,
+    v: cython.double,
+    c: cython.double,
+    by_carrier: cython.bint,
+) -> cython.double:
+    """Return the own velocity of a rider that an impact along a line has turned; see the module.
+
+    It has now the velocity v, and its carrier c, of which others have kept `blocked` from it.
+    """
+    relative: cython.double = v - c
+
+    if not by_carrier:
+        is_within: cython.bint = min(v, relative) <= own <= max(v, relative)
+        return own if is_within else _nearest_to_zero(v, relative)
+    if blocked == 0.0:
+        return relative
+    change: cython.double = relative - (own - blocked)  # if it takes the rider along, own stays
+    if own * change >= 0.0:
+        return own
+    return own + change if abs(change) < abs(own) else 0.0
+
+
+@cython.inline
+def _nearest_to_zero(one: cython.double, other: cython.double) -> cython.double:
+    """Return the number between two numbers that is nearest to 0."""
+    if min(one, other) <= 0.0 <= max(one, other):
+        return 0.0
+    return one if abs(one) < abs(other) else other
+
+
+@cython.inline
+def _without_rounding(
+    difference: cython.double, one: cython.double, other: cython.double
+) -> cython.double:
+    """Return a difference between two velocities, or 0 if it is only rounding."""
+    return difference if abs(difference) > SAME_SPEED * (abs(one) + abs(other)) else 0.0

@@ -63,9 +63,8 @@ class Falling:
             if not self.gravity.start(i):
                 continue
             for k in range(b.dim):
-                if i < c.n_rows and c.rode.carrier[i] >= 0:
-                    c.own[i, k] = self.gravity.chord_of(i, k, c.own[i, k])
-                    b.velocity[i, k] = c.own[i, k] + c.rode.carrier_velocity[i, k]
+                if c.rides(i):
+                    c.note_fall(i, k)
                 else:
                     b.velocity[i, k] = self.gravity.chord_of(i, k, b.velocity[i, k]) + 0.0
 

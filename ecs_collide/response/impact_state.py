@@ -6,6 +6,8 @@ from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import INF
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.faces import belt_velocity
+from ecs_collide.narrowphase.slopes import is_slanted
 from ecs_collide.narrowphase.step import Step
 from ecs_collide.response.clusters import Clusters
 
@@ -21,6 +23,7 @@ class ImpactState:
     # the normal, which points from body 1 to body 0: its axis, and 1 or -1
     axis: cython.int
     sign: cython.int
+    slants: cython.bint  # whether the normal is that of a slope
     resizes: cython.bint  # whether one of the two grows or shrinks along the normal
     is_dynamic: cython.bint[2]  # (2,): whether the impact may change each body; see `Solver.weigh`
     # (2, 3): the velocities of this instant, before the resolution.  The axes other than `axis` are
@@ -38,7 +41,7 @@ class ImpactState:
         self.pairs = step.pairs
         self.clusters = clusters
         self.axis = self.sign = 0
-        self.resizes = False
+        self.slants = self.resizes = False
         self.impulse = 0.0
         self.loss = INF
         if not cython.compiled:
@@ -56,6 +59,7 @@ class ImpactState:
         self.rows[1] = self.pairs.at[p].second
         self.axis = self.pairs.impact[p].axis
         self.sign = 1 if self.pairs.impact[p].sign > 0 else -1
+        self.slants = is_slanted(self.pairs.impact[p].sign)
         if self.bodies.precedes(self.rows[1], self.rows[0]):
             self.rows[0], self.rows[1] = self.rows[1], self.rows[0]
             self.sign = -self.sign
@@ -116,7 +120,7 @@ class ImpactState:
         """Return the velocity of a body's touching face along itself, on an axis."""
         side: cython.int = (self.axis + 1) * (self.sign if n else -self.sign)
 
-        return self.bodies.rare.speed_of_surface(self.rows[n], side, axis)
+        return belt_velocity(self.bodies, self.rows[n], side, self.slants, axis)
 
     def face_velocity(self, n: cython.int, axis: cython.int) -> cython.double:
         """Return the velocity of a body's touching face: the body's plus its belt's."""

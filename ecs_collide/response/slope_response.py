@@ -2,7 +2,8 @@
 
 `ImpactLoop` has placed the body on the line.  A slope is never dynamic, so only the body changes,
 and it leaves its clusters.  Its velocity relative to the slope has a part along the normal, which
-the restitution decides, and a part along the line, which the rule of the body decides.  If the body
+the restitution decides, and a part along the line, which the rule of the body decides.  `Stop` and
+friction act towards the face, which moves along the line if it is a belt.  If the body
 stays on the slope, gravity acts on it only along the line to the end of the step.
 
 A body between a slope and another body that gives no way, such as in a valley, must satisfy both
@@ -22,6 +23,7 @@ from ecs_collide._kernel.arrays import DOUBLE, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING, INF, ResponseCode
 from ecs_collide.broadphase.pair_table import NOT_MET, SOLID, PairTable
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.faces import belt_velocity
 from ecs_collide.motion.gravity import Gravity
 from ecs_collide.narrowphase.placement import PositionCorrection
 from ecs_collide.narrowphase.slopes import Slopes, is_slanted
@@ -63,6 +65,8 @@ class SlopeResponse:
     before: cython.double[3]
     after: cython.double[3]
     pull: cython.double[3]
+    belt: cython.double[3]  # the velocity of the face along the line
+    slide: cython.double[3]  # `after` relative to that
     normal: cython.double[3]  # the unit normal out of the slope, 0 on locked axes
     # (4, 6): faces that the body touches beside the slope, relative to the slope
     faces: cython.double[:, ::1]
@@ -92,7 +96,7 @@ class SlopeResponse:
         if not cython.compiled:
             for name in ("before", "after", "pull", "normal", "free_after", "free_pull"):
                 setattr(self, name, [0.0] * 3)
-            for name in ("face", "other_face", "speed"):
+            for name in ("belt", "slide", "face", "other_face", "speed"):
                 setattr(self, name, [0.0] * 3)
 
     def closing_speed(self, p: cython.Py_ssize_t) -> cython.double:
@@ -250,24 +254,39 @@ class SlopeResponse:
         scale: cython.double = 1.0
         weak: cython.double = 1.0
 
+        for k in range(b.dim):
+            self.belt[k] = 0.0
         if b.response[i] == ResponseCode.STOP:
             scale = weak = 0.0
+            self._find_belt()
         elif b.response[i] == ResponseCode.PUSH:
-            slide: cython.double = self._length_along(self.after, self.after, 0.0)
+            length: cython.double = self._length_along(self.after, self.after, 0.0)
             speed: cython.double = sqrt(self._dot(self.before, self.before))
-            if normal == 0.0 and slide > FACE_ROUNDING * speed:  # or it has no direction
-                scale = speed / slide
+            if normal == 0.0 and length > FACE_ROUNDING * speed:  # or it has no direction
+                scale = speed / length
         elif b.rare.is_used:
             friction: cython.double = b.rare.friction_between(self.slopes.slope, i)
-            slide = self._length_along(self.after, self.pull, 1.0 if stays else 0.0)
-            if friction > 0.0 and slide > 0.0:
-                scale = weak = max(0.0, 1.0 - friction * press / slide)
+            self._find_belt()
+            for k in range(b.dim):
+                self.slide[k] = self.after[k] - self.belt[k]
+            length = self._length_along(self.slide, self.pull, 1.0 if stays else 0.0)
+            if friction > 0.0 and length > 0.0:
+                scale = weak = max(0.0, 1.0 - friction * press / length)
         if scale == 1.0:
             return
         for k in range(b.dim):
-            along: cython.double = self.normal[k] * normal
+            along: cython.double = self.normal[k] * normal + self.belt[k]
             self.after[k] = along + (self.after[k] - along) * scale
             self.pull[k] *= weak if stays else 1.0
+
+    def _find_belt(self) -> cython.void:
+        """Find the velocity of the face of the slope along its line."""
+        s: Slopes = self.slopes
+        side: cython.int = (s.up + 1) * (1 if s.out > 0.0 else -1)
+        k: cython.int
+
+        for k in range(self.bodies.dim):
+            self.belt[k] = belt_velocity(self.bodies, s.slope, side, True, k)
 
     def _length_along(
         self, one: cython.p_double, other: cython.p_double, part: cython.double

@@ -265,10 +265,30 @@ class ImpactLoop:
             self.clusters.write()
             if self.bodies.rare.any_slope and self.gravity.is_on:
                 self.slopes.release_turned()
+            if self.bodies.rare.any_carrier:
+                self._lead_riders()
             if not self._follow_turned():
                 self._sweep_turned()
             return True
         return self.slopes.groups.n_due > 0 and self.slopes.groups.settle(self.n_resolutions)
+
+    @may_raise
+    def _lead_riders(self) -> cython.void:
+        """Let the riders of bodies that have turned follow them from this instant."""
+        n: cython.Py_ssize_t = 0
+
+        self.carriers.settle_turned()
+        while n < self.bodies.n_turned:  # who is led turns too
+            top: cython.Py_ssize_t = self.bodies.turned[n]
+            if self.attachments.n:
+                self.attachments.lead(top)
+            i: cython.Py_ssize_t = self.carriers.next_led(top, top)
+            while i >= 0:
+                self.sleeping.wake_in_step(i)
+                self.carriers.lead(i)
+                i = self.carriers.next_led(top, i)
+            n += 1
+        self.clusters.write()
 
     @may_raise
     def _follow_turned(self) -> cython.bint:
@@ -438,6 +458,8 @@ class ImpactLoop:
                     self._touch(p)
                 if self.bodies.rare.any_carrier:
                     self.solver.impact.take(p)
+                    self.carriers.catch_up(self.pairs.at[p].first)
+                    self.carriers.catch_up(self.pairs.at[p].second)
                     self.carriers.land()
             return False
         if self.narrowphase.sweeper.corner and not self.pairs.at[p].rank:
@@ -837,6 +859,9 @@ class ImpactLoop:
         if self._crush_if_stuck(p):
             return
         self.pairs.impact[p].resolved_at = self.step.now
+        if b.rare.any_carrier:
+            self.carriers.catch_up(i)
+            self.carriers.catch_up(j)
         if not (
             inelastic
             or gives_way
