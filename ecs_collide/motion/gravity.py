@@ -19,7 +19,9 @@ A body that rests on an anchored one is *held*.  It has the velocity of the anch
 kick, to the end of the step or until a resolution turns it.
 
 With damping d, the chord is the mean velocity of the solution of v' = a - d * v over the
-step, and chord + kick is its velocity at the end.
+step, and chord + kick is its velocity at the end.  What damping takes is a part of the pull
+then.  It goes on along a surface, and ends for the step on the axis of an impact, because it
+would act on the velocity from before the resolution.
 """
 
 from __future__ import annotations
@@ -182,7 +184,7 @@ class Gravity:
         chord: cython.double = velocity * self.mean + pull * self.rest
         final: cython.double = velocity * self.decay + pull * self.mean
         self.kick[i, k] = final - chord
-        self.pull[i, k] = final - velocity
+        self.own[i, k] = self.pull[i, k] = final - velocity
         self.since[i, k] = -1.0  # an impact at 0 ends the damping too
         return chord
 
@@ -221,11 +223,27 @@ class Gravity:
             return self.velocity_at(i, k, velocity, t)
         return velocity - 0.5 * (self.pull[i, k] * (1.0 - t)) + 0.0
 
-    def is_split(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
-        """Return whether the chord of a body begins at time `t`, or needs no split."""
-        if self.started[i] != self.step or self.pull[i, k] == 0.0:
+    def is_split(
+        self, i: cython.Py_ssize_t, k: cython.int, t: cython.double, is_along: cython.bint
+    ) -> cython.bint:
+        """Return whether the chord of a body begins at time `t`, or needs no split; see `split`."""
+        if self.started[i] != self.step:
             return True
-        return self.since[i, k] == t
+        if not is_along and self.bodies.rare.any_damping and self.damping_of(i, k) != 0.0:
+            return False
+        return self.pull[i, k] == 0.0 or self.since[i, k] == t
+
+    def damping_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
+        """Return the part of the own pull of a started body that is damping."""
+        return self.own[i, k] - self.own_pull(i, k)
+
+    def find_rest_of_damping(self, i: cython.Py_ssize_t, t: cython.double) -> cython.void:
+        """Set `decay` and `mean` of a body from time `t` to the end of the step, 1 without damping."""
+        b: Bodies = self.bodies
+
+        self.decay = self.mean = 1.0
+        if self.is_on and b.rare.any_damping:
+            self._find_decay(b.rare.damping[i] * (b.dt * (1.0 - t)))
 
     def is_shared(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """Return whether contacts have changed the pull of a started body before time `t`.
@@ -239,14 +257,21 @@ class Gravity:
         )
 
     def split(
-        self, i: cython.Py_ssize_t, k: cython.int, velocity: cython.double, t: cython.double
+        self,
+        i: cython.Py_ssize_t,
+        k: cython.int,
+        velocity: cython.double,
+        t: cython.double,
+        is_along: cython.bint,
     ) -> cython.double:
         """Start the chord of a body at time `t`; return its velocity, which was `velocity` before.
 
-        Damping ends there for this step, because it depends on the velocity after the resolution.
+        Damping ends there for this step, unless the axis `is_along` the surface of an impact.
         """
         now: cython.double = self.velocity_at(i, k, velocity, t)
 
+        if not is_along:
+            self.own[i, k] = self.own_pull(i, k)
         self.pull[i, k] = self.own[i, k]
         self.kick[i, k] = 0.5 * (self.pull[i, k] * (1.0 - t))
         self.since[i, k] = t
@@ -268,7 +293,7 @@ class Gravity:
         """Apply gravity from time `t` on to a body held at an earlier instant; return its kick."""
         if not self.is_held(i, k) or self.since[i, k] == t:
             return 0.0
-        self.split(i, k, 0.0, t)
+        self.split(i, k, 0.0, t, False)
         return self.kick[i, k]
 
     def free(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.void:

@@ -259,8 +259,10 @@ class Clusters(SharedMotion):
 
         while node:
             i: cython.Py_ssize_t = self.nodes[node].body
-            if self.node_of[i, k] == node and not self.gravity.is_split(i, k, self.step.now):
-                change: cython.double = self.gravity.split(i, k, shared, self.step.now) - shared
+            if self.node_of[i, k] == node and not self.gravity.is_split(i, k, self.step.now, False):
+                change: cython.double = -shared + self.gravity.split(
+                    i, k, shared, self.step.now, False
+                )
                 if self.bodies.controls.rank_of(i) == self.nodes[root].rank:
                     self.push(root, self.bodies.mass[i], change)
             node = self.nodes[node].next
@@ -661,16 +663,16 @@ class Clusters(SharedMotion):
             return velocity
         return self.gravity.velocity_at(i, k, velocity, self.step.now)
 
-    def split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+    def split_path(self, i: cython.Py_ssize_t, k: cython.int, is_along: cython.bint) -> cython.bint:
         """Start the chord of a body at this instant; return whether that bends its path."""
         if (
-            self.gravity.is_split(i, k, self.step.now)
+            self.gravity.is_split(i, k, self.step.now, is_along)
             or self.bodies.on_hold[i]
             or self.lasting_root(i, k)
         ):
             return False
         before: cython.double = self.velocity_of(i, k)
-        velocity: cython.double = self.gravity.split(i, k, before, self.step.now)
+        velocity: cython.double = self.gravity.split(i, k, before, self.step.now, is_along)
         if velocity == before:
             return False
         self.turn_alone(i, k, velocity)

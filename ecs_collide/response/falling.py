@@ -44,7 +44,7 @@ class Falling:
         self.carriers = carriers
         self.n_splits = 0
         self.split_of = zeros(LONG, 2 * bodies.dim, 3)
-        self.joined = zeros(DOUBLE, 2 * bodies.dim, 4)
+        self.joined = zeros(DOUBLE, 2 * bodies.dim, 5)
 
     @cython.ccall
     @may_raise
@@ -69,35 +69,48 @@ class Falling:
                     b.velocity[i, k] = self.gravity.chord_of(i, k, b.velocity[i, k]) + 0.0
 
     def split(
-        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, along: cython.bint
+        self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, is_slope: cython.bint
     ) -> cython.bint:
         """Split the paths of two bodies that meet on axis `k` now; return whether one bends.
 
-        Includes the other axes with `along`, and if a resolution may change velocities along the
+        Includes the other axes at a slope, and if a resolution may change velocities along the
         surface, or take a body off a slope.  What is held on one of them stays held until something
         turns it there, see `Clusters.turn_freely`; else its support would bear it, and rub, again.
         """
         axis: cython.int
         bends: cython.bint = False
+        turns: cython.bint = is_slope or self._turns(i) or self._turns(j)
 
         self.n_splits = 0
-        along |= self._turns(i) or self._turns(j) or self.bodies.rare.any_slope
         if self.bodies.rare.is_used:
-            along |= self.bodies.rare.friction_between(i, j) > 0.0
-        for axis in range(self.bodies.dim if along else 0):
+            turns |= self.bodies.rare.friction_between(i, j) > 0.0
+        for axis in range(self.bodies.dim if turns or self.bodies.rare.any_slope else 0):
             if axis != k:
-                bends |= not self.gravity.is_held(i, axis) and self._split_path(i, axis)
-                bends |= not self.gravity.is_held(j, axis) and self._split_path(j, axis)
-        bends |= self._split_path(i, k)
-        bends |= self._split_path(j, k)
+                bends |= self._split_along(i, axis, turns)
+                bends |= self._split_along(j, axis, turns)
+        bends |= self._split_path(i, k, is_slope)
+        bends |= self._split_path(j, k, is_slope)
         return bends
 
-    def _split_path(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
+    def _split_along(self, i: cython.Py_ssize_t, k: cython.int, turns: cython.bint) -> cython.bint:
+        """Split a path along the surface unless it is held there; return whether it bends.
+
+        Only a resolution that `turns` bodies there ends the damped path of the whole step.
+        """
+        g: Gravity = self.gravity
+
+        if g.is_held(i, k) or (not turns and g.acts_on(i) and g.since[i, k] < 0.0):
+            return False
+        return self._split_path(i, k, True)
+
+    def _split_path(
+        self, i: cython.Py_ssize_t, k: cython.int, is_along: cython.bint
+    ) -> cython.bint:
         """Split the path of a body and save its old values; return whether it bends."""
         g: Gravity = self.gravity
         n: cython.Py_ssize_t = self.n_splits
 
-        if g.is_split(i, k, self.step.now):
+        if g.is_split(i, k, self.step.now, is_along):
             return False
         self.split_of[n, 0] = i
         self.split_of[n, 1] = k
@@ -106,7 +119,8 @@ class Falling:
         self.joined[n, 1] = g.pull[i, k]
         self.joined[n, 2] = g.kick[i, k]
         self.joined[n, 3] = g.since[i, k]
-        bends: cython.bint = self.clusters.split_path(i, k)
+        self.joined[n, 4] = g.own[i, k]
+        bends: cython.bint = self.clusters.split_path(i, k, is_along)
         if g.since[i, k] == self.step.now:
             self.n_splits += 1
         return bends
@@ -125,6 +139,7 @@ class Falling:
             g.pull[i, k] = self.joined[n, 1]
             g.kick[i, k] = self.joined[n, 2]
             g.since[i, k] = self.joined[n, 3]
+            g.own[i, k] = self.joined[n, 4]
             self.clusters.turn_alone(i, k, self.joined[n, 0])
             g.note_split(i, k, self.joined[n, 0])
         self.n_splits = 0
@@ -148,6 +163,6 @@ class Falling:
         for n in range(self.n_splits):
             if self.split_of[n, 0] == i and self.split_of[n, 1] == k:
                 self.split_of[n, 0] = -1
-        self.clusters.split_path(i, k)
+        self.clusters.split_path(i, k, False)
         self.gravity.free(i, k, self.step.now)
         self.clusters.turn_alone(i, k, velocity + self.gravity.kick[i, k])

@@ -11,6 +11,7 @@ from math import sqrt
 from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
+from ecs_collide.motion.gravity import Gravity
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
 
@@ -80,13 +81,20 @@ class CoulombFriction:
         return (lower == i) != self.bodies.controls.locks_all_but(lower, m.axis)
 
     def _press_of(self, n: cython.int) -> cython.double:
-        """Return the momentum with which the normal part has pressed a body against the surface."""
+        """Return the momentum with which the normal part has pressed a body against the surface.
+
+        Friction by it is damped to the end of the step like the velocity that it changes.
+        """
         m: ImpactState = self.impact
+        g: Gravity = self.clusters.gravity
         mass: cython.double = self.bodies.mass[m.rows[n]]
         press: cython.double = mass * abs(m.velocity_after(n, m.axis) - m.before[n][m.axis])
 
+        g.find_rest_of_damping(m.rows[n], self.clusters.step.now)
+        press *= g.decay
         if m.kick[n] != 0.0 and self.clusters.kick_of(m.rows[n], m.axis) == 0.0:
-            press += mass * (2.0 * abs(m.kick[n]))  # held against gravity to the end of the step
+            # Held against gravity to the end of the step.
+            press += mass * (2.0 * abs(m.kick[n])) * g.mean
         return press
 
     def _slide_speed(self) -> cython.double:

@@ -148,6 +148,8 @@ class SlopeResponse:
         free: cython.double = self._dot(self.normal, self.normal)
         if free == 0.0:
             return False
+        if b.rare.any_damping and self.gravity.acts_on(i):
+            self._end_damping(i, free)
         closing: cython.double = -(self._dot(self.before, self.normal) + self.fixed_speed)
         press: cython.double = min(0.0, self._dot(self.pull, self.normal))
         apart: cython.double = restitution * max(closing, 0.0)
@@ -185,6 +187,19 @@ class SlopeResponse:
             return False
         self._write(i)
         return True
+
+    def _end_damping(self, i: cython.Py_ssize_t, free: cython.double) -> cython.void:
+        """End the damping of a body along the normal for this step; along the line it goes on."""
+        g: Gravity = self.gravity
+        k: cython.int
+        lost: cython.double = 0.0
+
+        for k in range(self.bodies.dim):
+            lost += self.normal[k] * g.damping_of(i, k)
+        for k in range(self.bodies.dim):
+            change: cython.double = -self.normal[k] * (lost / free)
+            g.own[i, k] += change
+            self.pull[k] += change * (1.0 - self.step.now)
 
     def _own_pull(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:
         """Return the change of velocity that gravity alone makes to the end of the step."""
@@ -227,7 +242,7 @@ class SlopeResponse:
         for k in range(self.bodies.dim):
             if self.gravity.is_shared(i, k, self.step.now):
                 self.clusters.even_out(i, k)
-                self.clusters.split_path(i, k)
+                self.clusters.split_path(i, k, False)
 
     def _dot(self, one: cython.p_double, other: cython.p_double) -> cython.double:
         """Return the product of two vectors."""

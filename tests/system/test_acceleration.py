@@ -345,7 +345,7 @@ def test_body_is_pressed_up_a_slope_and_rests_there(world, implementation):
     box((22, 60), (2, 60))
     body = mover((-8, 6), (1, 1), (0, 0), ec.Slide(), ec.Acceleration(300, 0))
 
-    steps(400)
+    steps(900)
 
     assert space.bounds(body)[1][0] == 20.0
     assert velocity(body) == (0, 0)

@@ -66,6 +66,56 @@ def test_damping_is_the_exponential_for_any_dt(damping, n, world, implementation
     )
 
 
+@pytest.mark.parametrize("rate", [30, 60, 144])
+@pytest.mark.parametrize("friction", [0.0, 0.1, 0.5])
+@pytest.mark.parametrize("more", [(), (ec.Slope("left"),)], ids=["", "beside a slope"])
+def test_damping_goes_on_while_a_body_slides(more, friction, rate, world, implementation):
+    ec.install(gravity=(0.0, -G))
+    box((0.0, -20.0), (5000.0, 20.0), ec.Friction(friction, rule="max"))
+    box((0.0, 900.0), (10.0, 10.0), *more)
+    body = mover((0.0, 12.0), (12.0, 12.0), (900.0, 0.0), ec.Slide(), ec.Damping(2.0))
+
+    steps(rate // 2, 0.5 / (rate // 2))
+
+    # v' = -friction * g - damping * v
+    final = -friction * G / 2.0
+    assert velocity(body).xy == pytest.approx(((900.0 - final) * math.exp(-1.0) + final, 0.0))
+
+
+@pytest.mark.parametrize("rate", [30, 60, 144])
+def test_damping_goes_on_along_a_slope(rate, world, implementation):
+    ec.install(gravity=(0.0, -G))
+    box((0.0, 0.0), (2000.0, 2000.0), ec.Slope("left"))
+    body = mover((1.0, 1.0), (1.0, 1.0), (0.0, 0.0), ec.Slide(), ec.Damping(2.0))
+
+    steps(rate, 1.0 / rate)
+
+    along = G / 2.0 * (1.0 - math.exp(-2.0)) / 2.0
+    assert velocity(body).xy == pytest.approx((along, -along))
+
+
+@pytest.mark.parametrize("response", [ec.Slide(), ec.Stop(), ec.Push(), ec.Deflect(0.5)], ids=repr)
+@pytest.mark.parametrize("normal", [(-1, 1), (1, 1), (0, 1)], ids=str)
+def test_damping_adds_nothing_to_a_landing(normal, response, world, implementation):
+    ec.install()
+    slope = [ec.Slope("left" if normal[0] > 0 else "right")] if normal[0] else []
+    box((0.0, 0.0), (50.0, 50.0), ec.Friction(0.2), *slope)
+    start = 90.0 * normal[0], 90.0 * normal[1]
+    body = mover(start, (1.0, 1.0), (-10.0 * start[0], -10.0 * start[1]), response, ec.Damping(9.0))
+    away, most = [], 0.0
+
+    for _ in range(30):
+        before = velocity(body).xy
+        esper.process(DT)
+        after = velocity(body).xy
+        assert math.hypot(*after) <= math.hypot(*before)
+        away.append(sum(a * b for a, b in zip(after, normal, strict=True)))
+        most = max(most, -away[-1])
+
+    most *= response.restitution if isinstance(response, ec.Deflect) else 0.0
+    assert max(away) <= most + 1e-9
+
+
 def test_what_is_not_dynamic_does_not_fall(world, implementation):
     ec.install(gravity=(0.0, -G))
     bodies = [

@@ -198,7 +198,7 @@ def test_nothing_sinks_whatever_a_response_does_under_gravity(world, volume):
 WITHOUT = dict.fromkeys(
     (
         *(ec.Growth, ec.Carry, ec.Dominance, ec.PushOut, ec.Separate),
-        *(ec.GravityScale, ec.Acceleration, ec.Damping, ec.Slope),
+        *(ec.GravityScale, ec.Acceleration, ec.Slope),
     ),
     "energy",
 )
