@@ -7,9 +7,9 @@ ecs_collide._kernel import cython``, marks it, and ordinary annotations declare 
 in the source                                     for Cython
 ================================================  =================================================
 ``n: cython.int`` in a class                      a field; `Public` and `ReadOnly` show it to Python
-a C type after ``->``                             a C function that cannot raise
-also ``@may_raise``                               a C function whose callers test for an exception;
-                                                  for ``cython.void`` one that returns 0, or -1
+a C type after ``->``                             a C function; `kernel_inference` finds if it may
+                                                  raise, so that its callers test for an exception;
+                                                  then one of ``cython.void`` returns 0, or -1
 ``@cython.ccall``                                 a C function that Python can call too
 ``@cython.cfunc``                                 a C function that returns an object
 also ``@cython.inline``                           inline; with a public name, in other kernels too
@@ -40,7 +40,11 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from kernel_inference import Inference
+
 HEAD = re.compile(r"^from (\w+)\._kernel import .*\bcython\b", re.M)
+HEADER_FUNCTION = re.compile(r"^    (\w[\w ]*?)[ *]+(\w+)\(([^()]*)\) ?(\w*)", re.M)
+OBJECTS = ("object", "list", "tuple", "bytes")  # in headers
 C_NAMES = {
     "longlong": "long long", "ulonglong": "unsigned long long", "schar": "signed char",
     "uint": "unsigned int", "p_double": "double*", "p_float": "float*", "p_int": "int*",
@@ -69,6 +73,17 @@ class Function:
     result: str
     raises: str  # what follows the arguments
     is_inline: bool
+
+    def let_raise(self) -> None:
+        """Let callers test for an exception, if it returns a C type."""
+        if not self.raises:
+            return  # callers of one that returns an object do
+        if self.result != "void":
+            self.raises = " except? NULL" if self.result.endswith("*") else " except? -1"
+        elif self.kind == "cpdef":
+            self.raises = " except *"  # Python would get the 0
+        else:
+            self.result, self.raises = "int", " except -1"  # instead of asking Python
 
     @property
     def returns_zero(self) -> bool:
@@ -153,6 +168,8 @@ class Declarations:
             for module, alias in self.imports(kernel):
                 if module in self.kernels and alias.name in self.kernels[module].functions:
                     self.kernels[module].exported.add(alias.name)
+        for key in Inference(self).reasons:
+            self.function(key).let_raise()
 
     def files(self) -> dict[str, str]:
         """Return the text of each generated file."""
@@ -244,26 +261,16 @@ class Declarations:
         marks = _decorators(node)
         is_c_type = node.returns is not None and _is_of_cython(node.returns)
         if not (is_c_type or {"cython.cfunc", "cython.ccall"} & marks):
-            if "may_raise" in marks:
-                raise kernel.fail(node, f"{node.name}() may raise, and has no C type to return")
             return None
         if node.args.vararg or node.args.kwarg or node.args.kwonlyargs or node.args.defaults:
             raise kernel.fail(node, f"{node.name}() is a C function: no defaults, no * and **")
         if node.name.startswith("__"):
             raise kernel.fail(node, f"{node.name}() is called by Python: it cannot return a C type")
-        result = self._type(kernel, node.returns)
-        if not is_c_type:
-            raises = ""
-        elif "may_raise" not in marks:
-            raises = " noexcept"
-        elif result != "void":
-            raises = " except? NULL" if result.endswith("*") else " except? -1"
-        elif "cython.ccall" in marks:
-            raises = " except *"  # Python would get the 0
-        else:
-            result, raises = "int", " except -1"  # callers compare instead of asking Python
+        raises = " noexcept" if is_c_type else ""  # until `let_raise`
         kind = "cpdef" if "cython.ccall" in marks else "cdef"
-        return Function(node, kind, result, raises, "cython.inline" in marks)
+        return Function(
+            node, kind, self._type(kernel, node.returns), raises, "cython.inline" in marks
+        )
 
     def _numbers_of(self, name: str, tree: ast.Module) -> dict[str, tuple[str, int | float]]:
         """Return the C type and the value of each constant of a module that is a number.
@@ -329,6 +336,8 @@ class Declarations:
             return "object"
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
             node = ast.parse(node.value, mode="eval").body
+        if isinstance(node, ast.BinOp) and ast.unparse(node.right) == "None":
+            return self._type(kernel, node.left)  # as any reference in C
         if isinstance(node, ast.Subscript):
             inner, index = node.value, node.slice
             if ast.unparse(inner) in ("cython.pointer", "cython.const"):
@@ -467,6 +476,26 @@ class Declarations:
                 found |= set(owner.methods[name]) | self._inherited(owner, owner.classes[name])
         return found
 
+    def function(self, key: tuple[str, str, str]) -> Function:
+        """Return a C function by its kernel, its class or "", and its name."""
+        kernel, owner, name = key
+        methods = self.kernels[kernel].methods
+        return methods[owner][name] if owner else self.kernels[kernel].functions[name]
+
+    def constants_of(self, module: str) -> dict[str, tuple[str, int | float]]:
+        """Return the C constants of a module: type and value."""
+        return self._numbers_in(module)
+
+    def header_functions(self) -> dict[str, tuple[bool, list[bool]]]:
+        """Return by name what C headers declare: if it may raise, and if arguments are objects."""
+        found: dict[str, tuple[bool, list[bool]]] = {}
+        for path in sorted(self.package.rglob("*.pxd")):
+            for result, name, given, end in HEADER_FUNCTION.findall(path.read_text("utf-8")):
+                kinds = [each.split()[0] for each in given.split(",") if each.strip()]
+                may_raise = result.split()[-1] in OBJECTS or end.startswith("except")
+                found[name] = may_raise, [kind in OBJECTS for kind in kinds]
+        return found
+
     def _is_header(self, module: str) -> bool:
         return self.package.parent.joinpath(*module.split(".")).with_suffix(".pxd").exists()
 
@@ -573,7 +602,7 @@ class Declarations:
     ) -> None:
         """Write the decorators of a C function onto its own and the blank lines above it."""
         node = function.node
-        ours = {"may_raise", "cython.cfunc", "cython.ccall", "cython.inline"}
+        ours = {"cython.cfunc", "cython.ccall", "cython.inline"}
         kept = [each for each in map(ast.unparse, node.decorator_list) if each not in ours]
         if not is_declared or function.is_inline:
             kept.append("cython.cfunc" if function.kind == "cdef" else "cython.ccall")

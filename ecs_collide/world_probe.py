@@ -6,7 +6,7 @@ from typing import Any
 
 import esper
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 
 
 @cython.final
@@ -28,7 +28,6 @@ class WorldProbe:
         self.known = None
 
     @cython.ccall
-    @may_raise
     def is_current(self) -> cython.bint:
         """Return whether this world is current."""
         return esper.current_world == self.name
@@ -43,7 +42,6 @@ class WorldProbe:
         return esper.get_component(Nobody) if self.is_current() else None
 
     @cython.ccall
-    @may_raise
     def is_as(self, mark: object, n_dead: cython.Py_ssize_t) -> cython.bint:
         """Return whether this world is current, with this mark and this number of dead entities."""
         # Between two marks the number of the dead only grows.
@@ -54,7 +52,6 @@ class WorldProbe:
         )
 
     @cython.ccall
-    @may_raise
     def any_dead(self) -> cython.bint:
         """Return whether entities of the current world are deleted but not gone yet."""
         return len(getattr(esper, "_dead_entities", ())) > 0
@@ -74,13 +71,11 @@ class WorldProbe:
         return self.known
 
     @cython.ccall
-    @may_raise
     def is_as_before(self, generation) -> cython.bint:
         """Return whether this world is current, and has not been cleared since a generation."""
         return self.is_current() and self.generation() is generation
 
     @cython.ccall
-    @may_raise
     def has_handlers(self, names: tuple) -> cython.bint:
         """Return whether the current world has a handler of some events, or has had one."""
         registry: Any = esper.event_registry

@@ -7,7 +7,6 @@ In pure Python they have no effect.
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from ecs_collide._kernel import stand_ins
@@ -20,18 +19,12 @@ if TYPE_CHECKING:
 else:
     from ecs_collide._kernel.stand_ins import IntEnum, IntFlag
 
-__all__ = ["IntEnum", "IntFlag", "Public", "ReadOnly", "cython", "may_raise", "struct"]
+__all__ = ["IntEnum", "IntFlag", "Public", "ReadOnly", "cython", "struct"]
 
 _T = TypeVar("_T")
-_F = TypeVar("_F", bound=Callable[..., Any])
 
 Public = Annotated[_T, "Python reads and sets it"]
 ReadOnly = Annotated[_T, "Python reads it"]
-
-
-def may_raise(function: _F) -> _F:
-    """Mark a C function that may raise, so that its callers test for an exception."""
-    return function
 
 
 def struct(kind: type[_T]) -> type[_T]:

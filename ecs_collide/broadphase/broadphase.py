@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, as_longs, zeros
 from ecs_collide._kernel.constants import Touched, Trait
 from ecs_collide.broadphase.dense_nodes import INSIDE, DenseNodes
@@ -53,7 +53,6 @@ COUNT_PAIRS = 3  # count the pairs of each body
 class PairObserver:
     """The callbacks of the broadphase to later stages; the base class does nothing."""
 
-    @may_raise
     def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
 
@@ -132,7 +131,6 @@ class Broadphase:
         self.moving.overlap_finder.node_pairs = self.dense_nodes
 
     @cython.ccall
-    @may_raise
     def begin_step(self) -> cython.void:
         """Reset the counts of work of both trees."""
         tree: Tree
@@ -153,7 +151,6 @@ class Broadphase:
         )
 
     @cython.ccall
-    @may_raise
     def place_still(self, rows: cython.longlong[::1]) -> cython.void:
         """Put still bodies into their tree at their present positions."""
         b: Bodies = self.bodies
@@ -167,7 +164,6 @@ class Broadphase:
         self.still.renew(rows, b.swept_min, b.swept_max, b.motion, True, 0.0, 0.0)
 
     @cython.ccall
-    @may_raise
     def place_moving(self, rows: cython.longlong[::1]) -> cython.void:
         """Reinsert the moving bodies whose path of this step escapes their fat bounds."""
         b: Bodies = self.bodies
@@ -213,7 +209,6 @@ class Broadphase:
         self.still.drop(i)
         self.moving.drop(i)
 
-    @may_raise
     def find_pairs(
         self,
         rows: cython.longlong[::1],
@@ -260,7 +255,6 @@ class Broadphase:
         self._traverse_crowd(rows, PAIR)
         return True
 
-    @may_raise
     def _take_turns(self, rows: cython.longlong[::1]) -> cython.void:
         """Hold the bodies with many pairs, except for some for whose pairs there is room.
 
@@ -307,7 +301,6 @@ class Broadphase:
             and self.moving.covers(i, self.bodies.flat_min, self.bodies.flat_max)
         )
 
-    @may_raise
     def _traverse(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -337,7 +330,6 @@ class Broadphase:
                     return False
         return not b.wraps or self._traverse_images(rows, purpose, room)
 
-    @may_raise
     def _traverse_crowd(self, rows: cython.longlong[::1], purpose: cython.int) -> cython.void:
         """Process all pairs for a purpose; take the pairs of two nodes at once if possible."""
         counts_inside: cython.bint = purpose in (COUNT, COUNT_AMONG)
@@ -356,7 +348,6 @@ class Broadphase:
         elif purpose == PAIR:
             self.n_skipped += self.dense_nodes.n_skipped
 
-    @may_raise
     def _traverse_images(
         self, rows: cython.longlong[::1], purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -390,7 +381,6 @@ class Broadphase:
                 return False
         return True
 
-    @may_raise
     def _process_images(self, tree: Tree, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
         """Process the pairs of a body with the bodies of a tree at the selected image.
 
@@ -411,7 +401,6 @@ class Broadphase:
             if b.moves[i] or b.moves[j] or self._is_either_touched(i, j):
                 self._process_pair(i, j, purpose)
 
-    @may_raise
     def _process_pairs(
         self, overlap_finder: OverlapFinder, purpose: cython.int, room: cython.Py_ssize_t
     ) -> cython.bint:
@@ -431,7 +420,6 @@ class Broadphase:
                 self._process_pair(found[2 * n], found[2 * n + 1], purpose)
         return not 0 <= room < self.pairs.n
 
-    @may_raise
     def _pair_still(self, i: cython.Py_ssize_t, purpose: cython.int) -> cython.void:
         """Process the pairs of a touched still body with still bodies."""
         b: Bodies = self.bodies
@@ -450,7 +438,6 @@ class Broadphase:
 
         return moved or b.sensor[i] or b.sensor[j]
 
-    @may_raise
     def _process_pair(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, purpose: cython.int
     ) -> cython.void:
@@ -477,7 +464,6 @@ class Broadphase:
             self.n_among[i] += 1
             self.n_among[j] += 1
 
-    @may_raise
     def may_meet(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether two bodies may meet, by their filters and the filters of the game."""
         t: RareColumns = self.bodies.rare
@@ -490,7 +476,6 @@ class Broadphase:
             return True
         return self.pair_filter(i, j)
 
-    @may_raise
     def _find_crowd(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the bodies of crowds, which overlap many bodies that overlap many bodies.
 
@@ -559,7 +544,6 @@ class Broadphase:
             return False
         return b.rare.is_soft(i, j)
 
-    @may_raise
     def follow(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed within a step with all bodies that it may meet now.
 
@@ -585,7 +569,6 @@ class Broadphase:
             self._follow_images(i)
         self.n_followed += self.pairs.n - n_before
 
-    @may_raise
     def _follow_images(self, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body whose path has changed with all bodies that it may meet across an edge."""
         images: PeriodicImages = self.images
@@ -604,7 +587,6 @@ class Broadphase:
             while images.advance():
                 self._add_pair_at_image(i, j)
 
-    @may_raise
     def _add_pairs_at_image(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with the bodies of a tree that it may meet at the selected image."""
         images: PeriodicImages = self.images
@@ -615,7 +597,6 @@ class Broadphase:
             if not (j == i or images.has_long_path[j] or self.bodies.gone[j]):
                 self._add_pair_at_image(i, j)
 
-    @may_raise
     def _add_pair_at_image(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Pair two bodies if they may meet at the selected image, unless the pair exists."""
         if self._has_pair_at_image(i, j) or self.skips(i, j):
@@ -629,7 +610,6 @@ class Broadphase:
             return self.pairs.find_image(j, i, -self.images.image) >= 0
         return self.pairs.find_image(i, j, self.images.image) >= 0
 
-    @may_raise
     def add_pairs_with_found(self, tree: Tree, i: cython.Py_ssize_t) -> cython.void:
         """Pair a body with the bodies of a tree that it may meet, unless the pair exists."""
         b: Bodies = self.bodies
@@ -644,7 +624,6 @@ class Broadphase:
             if not self.skips(i, j) and self.may_meet(i, j):
                 self._add_pair(i, j)
 
-    @may_raise
     def _add_pair(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Add a pair of two rows, the lower entity id first."""
         k: cython.int

@@ -21,7 +21,7 @@ Callers ensure that boxes are finite with min <= max and that arrays have enough
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import LONG, grown, zeros
 from ecs_collide.broadphase.fat_bounds import FatBounds
 from ecs_collide.broadphase.nodes import Nodes
@@ -189,7 +189,6 @@ class Tree:
         return True
 
     @cython.ccall
-    @may_raise
     def renew(
         self,
         items: cython.longlong[::1],
@@ -252,7 +251,6 @@ class Tree:
             self._reinsert(item, item if by_item else self.fat_bounds.displaced[i])
         return n_escaped
 
-    @may_raise
     def _make_room_for(self, items: cython.longlong[::1]) -> cython.void:
         """Make room for all items."""
         i: cython.Py_ssize_t
@@ -269,7 +267,6 @@ class Tree:
             raise IndexError(f"item {least} must be a row number, 0 or more")
         self._make_room(max(greatest, items.shape[0] - 1))
 
-    @may_raise
     def _rebuild_with_displaced(
         self, items: cython.longlong[::1], by_item: cython.bint
     ) -> cython.void:
@@ -289,7 +286,6 @@ class Tree:
         self._rebuild()
 
     @cython.ccall
-    @may_raise
     def renew_one(
         self,
         item: cython.Py_ssize_t,
@@ -311,7 +307,6 @@ class Tree:
         )
         return self._renew_aimed(item, by_item)
 
-    @may_raise
     def renew_path(
         self,
         item: cython.Py_ssize_t,
@@ -331,7 +326,6 @@ class Tree:
         self.fat_bounds.use_boxes(mins, maxs, motion, False, True, margin, lookahead)
         return self._renew_aimed(item, True)
 
-    @may_raise
     def _renew_aimed(self, item: cython.Py_ssize_t, by_item: cython.bint) -> cython.bint:
         self._make_room(item)
         self.one[0] = item
@@ -347,7 +341,6 @@ class Tree:
             self.nodes.refit_upwards(self.nodes.place_of[item] >> 3)
         return n_escaped > 0
 
-    @may_raise
     def _reinsert(self, item: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Move an item to the leaf where its box fits best."""
         nodes: Nodes = self.nodes
@@ -482,7 +475,6 @@ class Tree:
         """Return the number of escapes and insertions after which the tree is rebuilt."""
         return MIN_ESCAPES + self.nodes.n_items // ITEMS_PER_ESCAPE
 
-    @may_raise
     def _make_room(self, greatest: cython.Py_ssize_t) -> cython.void:
         """Make room for items up to `greatest`."""
         if greatest < self.nodes.item_room:
@@ -495,7 +487,6 @@ class Tree:
         self.fat_bounds.make_room(room)
         self.nodes.make_room_for_items(room)  # last, because it sets the room
 
-    @may_raise
     def _rebuild(self) -> cython.void:
         self.n_renewed = 0
         self.n_rebuilt += 1

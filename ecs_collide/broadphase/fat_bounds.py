@@ -11,7 +11,7 @@ kernels take from `broadphase/bounds.h`.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import at_once, cython, may_raise
+from ecs_collide._kernel import at_once, cython
 from ecs_collide._kernel.arrays import DOUBLE, INT, grown, zeros
 from ecs_collide._kernel.constants import HASH, LARGEST, LOW_31_BITS, LOW_32_BITS
 from ecs_collide.broadphase.bounds import FITS, SAME, classify, classify_run, widen
@@ -58,7 +58,6 @@ class FatBounds:
         self.moved = zeros(INT, 0)
         self.displaced = zeros(INT, 0)
 
-    @may_raise
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.void:
         """Make room for items 0 to `n_items` - 1."""
         self.bounds = grown(self.bounds, n_items)

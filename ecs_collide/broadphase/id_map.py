@@ -6,7 +6,7 @@ empty slot.  A removal closes its gap by moving later entries up.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, nones, zeros
 from ecs_collide._kernel.constants import HASH, LOW_31_BITS, LOW_32_BITS
 
@@ -45,7 +45,6 @@ class IdMap:
         return self.ids.shape[0]
 
     @cython.ccall
-    @may_raise
     def reserve(self, n_more: cython.Py_ssize_t) -> cython.bint:
         """Make room for `n_more` ids; return whether that has added rows."""
         room: cython.Py_ssize_t = self.ids.shape[0]

@@ -31,7 +31,7 @@ queues" (2011) for layouts along a Morton curve, see `broadphase.rebuild`.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide.broadphase.simd import ALL_LANES, PENDING, WIDTH, fill
 
 if cython.compiled:
@@ -129,7 +129,6 @@ class Nodes:
 
     # Room
 
-    @may_raise
     def make_room_for_items(self, n_items: cython.Py_ssize_t) -> cython.void:
         """Make room for items 0 to `n_items` - 1, at least twice as many as now."""
         old: cython.Py_ssize_t = self.item_room
@@ -143,7 +142,6 @@ class Nodes:
             self.is_changed[i] = 0
         self.item_room = n_items
 
-    @may_raise
     def make_room_for_nodes(self, n_nodes: cython.Py_ssize_t) -> cython.void:
         """Make room for `n_nodes` more nodes and node 0, at least twice as many as now."""
         old: cython.Py_ssize_t = self.node_room
@@ -172,7 +170,6 @@ class Nodes:
         for k in range(room - 1, old - 1, -1):
             self.free_node(k)
 
-    @may_raise
     def make_spare_room(self) -> cython.void:
         """Make room in `spare_box` for all boxes."""
         if self.spare_room < self.node_room:
@@ -546,7 +543,6 @@ def _cost_of_both(
     return x * y + y * z + z * x
 
 
-@may_raise
 def _grown_ints(old: cython.p_int, n: cython.size_t) -> cython.p_int:
     """Return an array extended to `n` ints; the new ones are undefined."""
     if not cython.compiled:
@@ -557,7 +553,6 @@ def _grown_ints(old: cython.p_int, n: cython.size_t) -> cython.p_int:
     return new
 
 
-@may_raise
 def _grown_doubles(old: cython.p_double, n: cython.size_t) -> cython.p_double:
     """Return an array lengthened to `n` doubles, which are not set yet."""
     if not cython.compiled:
@@ -570,7 +565,6 @@ def _grown_doubles(old: cython.p_double, n: cython.size_t) -> cython.p_double:
     return new
 
 
-@may_raise
 def _grown_floats(old: cython.p_float, n: cython.size_t) -> cython.p_float:
     """Return an array lengthened to `n` floats; in pure Python nothing reads it."""
     if not cython.compiled:

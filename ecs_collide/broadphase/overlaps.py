@@ -18,7 +18,7 @@ Invariant: the stack holds the pairs of nodes that touch and have not been visit
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, at_once, cython, may_raise
+from ecs_collide._kernel import Public, at_once, cython
 from ecs_collide._kernel.arrays import INT, LONG, grown, zeros
 from ecs_collide.broadphase.nodes import Nodes
 from ecs_collide.broadphase.simd import (
@@ -219,7 +219,6 @@ class OverlapFinder:
 
     @cython.cfunc
     @cython.inline
-    @may_raise
     def _make_room_to_push(self, top: cython.Py_ssize_t) -> cython.void:
         """Make room on the stack for all pairs of children of two nodes."""
         if top + 4 * WIDTH * WIDTH > self.stack.shape[0]:
@@ -243,7 +242,6 @@ class OverlapFinder:
             self.stack[top + 1] = nodes2.child[WIDTH * other + (bit & 7)]
         return top
 
-    @may_raise
     def _add_items(
         self,
         nodes: Nodes,

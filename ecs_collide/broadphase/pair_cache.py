@@ -8,7 +8,7 @@ Invariant: after an update the list equals the result of a full search, sorted b
 
 from __future__ import annotations
 
-from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.arrays import INT, LONG, zeros
 from ecs_collide.broadphase.dynamic_tree import Tree
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
@@ -124,7 +124,6 @@ class PairCache:
         self.fresh = spare
         self.spare = fresh
 
-    @may_raise
     def _merge(
         self,
         n_kept: cython.Py_ssize_t,

@@ -6,7 +6,7 @@ write them; `PairTable.check` verifies their combinations.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, cython, may_raise, struct
+from ecs_collide._kernel import Public, cython, struct
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, grown, structs, zeros
 from ecs_collide._kernel.constants import LOW_31_BITS
 from ecs_collide.motion.bodies import Bodies
@@ -167,7 +167,6 @@ class PairTable:
         """Return whether `grow` must be called before the next `add`."""
         return self.n == self.capacity
 
-    @may_raise
     def grow(self) -> cython.void:
         """Double the room for pairs."""
         if self.wraps:
@@ -179,7 +178,6 @@ class PairTable:
         self._make_room_for_images(self.capacity)
         self.wraps = True
 
-    @may_raise
     def _make_room_for_images(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         image: cython.longlong[::1] = grown(self.image, n_pairs)
         offset: cython.double[:, ::1] = grown(self.offset, n_pairs)
@@ -187,7 +185,6 @@ class PairTable:
         self.image = image
         self.offset = offset
 
-    @may_raise
     def _make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for more pairs."""
         if cython.compiled:

@@ -16,7 +16,7 @@ Kamel and Faloutsos, "Hilbert R-tree: an improved R-tree using fractals"
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import INT, LONG, zeros
 from ecs_collide.broadphase.curve import STATE_BITS, make_curve_table
 from ecs_collide.broadphase.nodes import Nodes
@@ -58,7 +58,6 @@ class BulkRebuild:
             _CURVE_TABLES[nodes.dim] = make_curve_table(nodes.dim)
         self.curve_table = _CURVE_TABLES[nodes.dim]
 
-    @may_raise
     def rebuild(self) -> cython.void:
         """Build all nodes of the tree again, with pending items from leaves outside of it."""
         nodes: Nodes = self.nodes
@@ -73,7 +72,6 @@ class BulkRebuild:
         nodes.free_spare()
         self.spare = self.items = self.keys = self.none
 
-    @may_raise
     def make_room(self, n_items: cython.Py_ssize_t) -> cython.void:
         """Make room for a rebuild with `n_items` items."""
         nodes: Nodes = self.nodes
@@ -110,7 +108,6 @@ class BulkRebuild:
 
     # Order
 
-    @may_raise
     def _sort(self) -> cython.void:
         """Sort the line along the curve; sort each cell with too many boxes by a finer grid."""
         keys: cython.longlong[::1] = self.keys

@@ -5,7 +5,7 @@ The search keeps the nodes to visit on a stack, at most seven more for each leve
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import INT, zeros
 from ecs_collide._kernel.constants import STACK_ROOM
 from ecs_collide.broadphase.nodes import Nodes
@@ -97,7 +97,6 @@ class Traversal:
             n_items -= nodes.place_of[k] >= 0
         _hold(n_items == 0, "no other item has a place", -1)
 
-    @may_raise
     def _verify_from(self, node: cython.int, seen: list) -> cython.Py_ssize_t:
         """Verify a node and all below it, append these to `seen`; return the number of items."""
         nodes: Nodes = self.nodes

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from math import floor
 
-from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, nones, zeros
 from ecs_collide.motion.bodies import CENTRE, MOTION, Bodies
 
@@ -93,7 +93,6 @@ class Attachments:
                 self.displacement[n, k] = target[n, k] - offset[n, k]
 
     @cython.ccall
-    @may_raise
     def start(self) -> cython.void:
         """Place all boxes at the start of a step, and find their paths from their owners'."""
         b: Bodies = self.bodies
@@ -119,7 +118,6 @@ class Attachments:
                 b.set_motion(i, k, displacement)
             b.find_swept_bounds(i)
 
-    @may_raise
     def follow(self, n: cython.Py_ssize_t) -> cython.bint:
         """Update the path of a box from its owner's path; return whether it has changed."""
         b: Bodies = self.bodies
@@ -158,7 +156,6 @@ class Attachments:
             offset += self.displacement[n, k] * t
         return owner + offset - self.beyond[n, k] + 0.0
 
-    @may_raise
     def follow_turned(self, i: cython.Py_ssize_t) -> cython.void:
         """Update the path of row i if it is an attached box and its owner has turned."""
         b: Bodies = self.bodies
@@ -171,7 +168,6 @@ class Attachments:
             n = self.next[n]
         self.follow(n)
 
-    @may_raise
     def lead(self, j: cython.Py_ssize_t) -> cython.void:
         """Update the paths of all boxes of the body in row j."""
         n: cython.Py_ssize_t = self.head[j]
@@ -179,7 +175,6 @@ class Attachments:
             self.follow(n)
             n = self.next[n]
 
-    @may_raise
     def lead_turned(self) -> cython.void:
         """Update the paths of the boxes of all bodies that have turned."""
         n: cython.Py_ssize_t
@@ -188,7 +183,6 @@ class Attachments:
         for n in range(n_turned):
             self.lead(self.bodies.turned[n])
 
-    @may_raise
     def arrive(self) -> cython.void:
         """Place all boxes at the end of the step, when their owners have been placed."""
         b: Bodies = self.bodies

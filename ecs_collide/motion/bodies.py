@@ -17,7 +17,7 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, at_once, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import (
     APART_AT_LEAST,
@@ -270,7 +270,6 @@ class Bodies:
         self.wraps = True
 
     @cython.ccall
-    @may_raise
     def begin_step(self, rows: cython.longlong[::1], dt: cython.double) -> cython.void:
         """Start the paths of the bodies of `rows` for a step of `dt` seconds.
 
@@ -289,7 +288,6 @@ class Bodies:
         self.start(rows)
 
     @cython.ccall
-    @may_raise
     def start(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the paths of the bodies of `rows` for the whole step from their velocities."""
         if not cython.compiled and not self.wraps and rows.shape[0] >= at_once.MANY:
@@ -355,7 +353,6 @@ class Bodies:
         self.rare.translation_side[i] = sign * (k + 1)
 
     @cython.ccall
-    @may_raise
     def start_drifting(self, rows: cython.longlong[::1]) -> cython.void:
         """Find the paths of the bodies of `rows` for the whole step again, with their drifts."""
         n: cython.Py_ssize_t
@@ -374,7 +371,9 @@ class Bodies:
 
     def end_drift(self, i: cython.Py_ssize_t, k: cython.int, t: cython.double) -> cython.bint:
         """End the drift of a body on an axis at time `t`; return whether it had one."""
-        if abs(self.rare.translation_side[i]) == k + 1:
+        side: cython.int = self.rare.translation_side[i]
+
+        if abs(side) == k + 1:
             self.rare.translation_side[i] = 0
         if self.drift[i, k] == 0.0:
             return False
@@ -406,7 +405,6 @@ class Bodies:
         return cython.compiled and self.dim == 2 and rows.shape[0] > 0
 
     @cython.ccall
-    @may_raise
     def place_still(self, rows: cython.longlong[::1]) -> cython.void:
         """Set the paths of the bodies of `rows`, which do not move, from the columns."""
         n: cython.Py_ssize_t
@@ -482,7 +480,6 @@ class Bodies:
             self.woken[self.n_woken] = i
             self.n_woken += 1
 
-    @may_raise
     def any_at_rest(self, rows: cython.longlong[::1], n_steps: cython.int) -> cython.bint:
         """Return whether one of `rows` has rested for some steps, without an interruption."""
         n: cython.Py_ssize_t
@@ -653,7 +650,6 @@ class Bodies:
             at += 4
         self.base[i] = t
 
-    @may_raise
     def finish_step(self, rows: cython.longlong[::1]) -> cython.void:
         """Move the bodies of `rows` to the end of the step."""
         if not cython.compiled and rows.shape[0] >= at_once.MANY:
@@ -732,7 +728,6 @@ class Bodies:
             if rests:
                 self.interrupted[i] = 0
 
-    @may_raise
     def finish_woken(self) -> cython.void:
         """Move the bodies that the step has woken to the end of the step."""
         if self.n_woken:
@@ -764,7 +759,6 @@ class Bodies:
         return found
 
     @cython.ccall
-    @may_raise
     def arrive(self, rows: cython.longlong[::1], targets: cython.double[:, ::1]) -> cython.void:
         """Place driven bodies at their targets, on the axes where they are off by rounding only."""
         n: cython.Py_ssize_t
@@ -1008,7 +1002,6 @@ def _bound(
     return largest
 
 
-@may_raise
 def _clear(block: cython.schar[:, :, ::1], rows: cython.longlong[::1]) -> cython.void:
     """Set the bytes of rows to zero in all columns of a block."""
     n: cython.Py_ssize_t

@@ -6,7 +6,7 @@ game ends contacts if it deletes a body, moves it, or drops it through a one-way
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise, struct
+from ecs_collide._kernel import Public, ReadOnly, cython, struct
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, nones, structs, zeros
 from ecs_collide._kernel.constants import ENDED
 from ecs_collide.broadphase.images import widths_of
@@ -76,7 +76,6 @@ class ContactRows:
         self.first_end = self.next_end = nones(0)
         self.reserve(16)
 
-    @may_raise
     def reserve(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for `n` contacts."""
         if n <= self.room:
@@ -98,7 +97,6 @@ class ContactRows:
         self.n = n
         self.n_finds = 0
 
-    @may_raise
     @cython.inline
     def add(
         self,
@@ -131,7 +129,6 @@ class ContactRows:
         if n != to:
             _copy(self.at, n, self.at, to)
 
-    @may_raise
     def copy_from(self, other: ContactRows) -> cython.void:
         """Copy the contacts of another array."""
         n: cython.Py_ssize_t
@@ -186,7 +183,6 @@ class ContactRows:
         """Return the first end of a body, -1 for none; `link` the contacts before."""
         return self.first_end[row] if 0 <= row < self.first_end.shape[0] else -1
 
-    @may_raise
     def link(self) -> cython.void:
         """Link the contacts of each body in ascending order, unless they are linked."""
         n: cython.Py_ssize_t
@@ -305,7 +301,6 @@ class Contacts:
         self.places = zeros(LONG, 1)
 
     @cython.ccall
-    @may_raise
     def save(self) -> cython.void:
         """Copy the contacts before a step to `saved`."""
         self.saved.copy_from(self.rows)
@@ -333,7 +328,6 @@ class Contacts:
             )  # fmt: skip
 
     @cython.ccall
-    @may_raise
     def find_pressed(self, moving: cython.longlong[::1]) -> cython.void:
         """Find which moving dynamic bodies are in contact with other dynamic bodies.
 
@@ -404,7 +398,6 @@ class Contacts:
         for n in self.rows.find(row):
             self._wake_partner(n, row)
 
-    @may_raise
     def _wake_partner(self, n: cython.Py_ssize_t, row: cython.Py_ssize_t) -> cython.void:
         """Add the other body of a contact to `left` if it sleeps."""
         if self.bodies.asleep[self.rows.partner(n, row)]:
@@ -443,7 +436,6 @@ class Contacts:
                 self.left.append(row)
         return n_dropped
 
-    @may_raise
     def report_end(
         self,
         n: cython.Py_ssize_t,

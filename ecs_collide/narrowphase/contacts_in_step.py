@@ -21,7 +21,7 @@ contact, and `opened` has the time and the side of its begin, and the time of it
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise, struct
+from ecs_collide._kernel import cython, struct
 from ecs_collide._kernel.arrays import BYTE, grown, structs, zeros
 from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Touched
 from ecs_collide.broadphase.broadphase import Broadphase
@@ -118,7 +118,6 @@ class ContactsInStep:
 
     # -- at the start of a step --
 
-    @may_raise
     def recall(self) -> cython.void:
         """Mark the pairs that are in contact since an earlier step."""
         n: cython.Py_ssize_t
@@ -202,7 +201,6 @@ class ContactsInStep:
             self.opened[n].axis = self.rows.at[n].axis
             self.opened[n].sign = self.rows.at[n].sign
 
-    @may_raise
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for `n` contacts within a step."""
         if n <= self.room:
@@ -217,7 +215,6 @@ class ContactsInStep:
 
     # -- within a step --
 
-    @may_raise
     def meet(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Begin the contact of a solid pair that has an impact, unless it is in contact already."""
         if self.pairs.at[p].contact >= BEGUN:
@@ -240,7 +237,6 @@ class ContactsInStep:
             self._find_latest()
         self.log(p, BEGAN, WITHIN, now, self.opened[n].axis, self.opened[n].sign, SOLID, -1)
 
-    @may_raise
     def follow(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """Find when a solid pair in contact parts after a change of path; end it if it has."""
         n: cython.Py_ssize_t = self.pairs.at[p].number
@@ -252,7 +248,6 @@ class ContactsInStep:
             self.n_unknown -= self.opened[n].parts == NOT_FOUND
             self.opened[n].parts = now + rest
 
-    @may_raise
     def part(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair at `now`, or earlier if its bodies parted earlier."""
         n: cython.Py_ssize_t = self.pairs.at[p].number
@@ -260,7 +255,6 @@ class ContactsInStep:
         self.pairs.part(p)
         self._log_end(p, n, WITHIN, min(self.opened[n].parts, now))
 
-    @may_raise
     def open(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair that crosses from `now` on, if it is in contact."""
         n: cython.Py_ssize_t = self.pairs.at[p].number
@@ -281,14 +275,12 @@ class ContactsInStep:
             self.rows.at[self.pairs.at[p].number].is_handled = 1
             self.pairs.forget_former(p)
 
-    @may_raise
     def end_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """End the contact of a crossing pair that does not overlap at the step's start."""
         self.contacts.report_end(self.pairs.at[p].number, AT_START, 0.0, SEPARATED)
         self._leave(self.pairs.at[p].first, self.pairs.at[p].second)
         self.forget_former(p)
 
-    @may_raise
     def end_withdrawn(self, p: cython.Py_ssize_t, now: cython.double) -> cython.void:
         """End the contact of a solid pair that has parted before one of its bodies is withdrawn."""
         if (
@@ -348,7 +340,6 @@ class ContactsInStep:
             two += 4
         return rest
 
-    @may_raise
     def log(
         self,
         p: cython.Py_ssize_t,
@@ -372,7 +363,6 @@ class ContactsInStep:
             event, phase, time, b.ids[i], b.ids[j], axis, sign, kind, reason
         )
 
-    @may_raise
     def _log_end(
         self,
         p: cython.Py_ssize_t,
@@ -441,7 +431,6 @@ class ContactsInStep:
         ) * self.correction.sign
         return closing > 0.0
 
-    @may_raise
     def compare(self) -> cython.void:
         """Log the begins and ends that are found at the end of the step, and store the contacts."""
         b: Bodies = self.bodies
@@ -485,7 +474,6 @@ class ContactsInStep:
             self.broadphase.waits(i, j) and self.pairs.find(i, j) < 0
         )
 
-    @may_raise
     def _keep(
         self,
         p: cython.Py_ssize_t,
@@ -500,7 +488,6 @@ class ContactsInStep:
             self.event_buffer.image, since,
         )  # fmt: skip
 
-    @may_raise
     def _keep_as(self, n: cython.Py_ssize_t, kind: cython.int) -> cython.void:
         """Store a contact of the step's start, with a kind, for the next step."""
         rows: ContactRows = self.rows
@@ -522,7 +509,6 @@ class ContactsInStep:
             self.rows.at[n].is_handled = 1
         return n
 
-    @may_raise
     def _compare_solid(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of a solid pair at the end of the step."""
         b: Bodies = self.bodies
@@ -554,7 +540,6 @@ class ContactsInStep:
             else:
                 self._log_end(p, n, AT_END, 1.0)
 
-    @may_raise
     def _compare_crossing(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of a crossing pair at the end of the step."""
         b: Bodies = self.bodies
@@ -582,7 +567,6 @@ class ContactsInStep:
         elif self.pairs.at[p].contact >= BEGUN:
             self.log(p, ENDED, AT_END, 1.0, axis, sign, CROSSING, SEPARATED)
 
-    @may_raise
     def _compare_soft(self, p: cython.Py_ssize_t) -> cython.void:
         """Update the contact of two members of soft crowds at the end of the step.
 
@@ -606,7 +590,6 @@ class ContactsInStep:
             self.log(p, BEGAN, AT_END, 1.0, axis, sign, CROSSING, -1)
             self._keep(p, CROSSING, axis, sign, self.contacts.clock + b.dt)
 
-    @may_raise
     def _leave(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.void:
         """Note the sleeping bodies that lose their support by the end of a contact."""
         if self.bodies.is_held(i) and not self.bodies.dynamic[j]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, interleaved, reread, zeros
 from ecs_collide.broadphase.pair_table import FIRST, SECOND
 from ecs_collide.motion.bodies import flat
@@ -71,7 +71,6 @@ class EventBuffer:
         self.normals = {}
 
     @cython.ccall
-    @may_raise
     def clear(self) -> cython.void:
         """Remove all events."""
         self.n_collisions = 0
@@ -108,7 +107,6 @@ class EventBuffer:
         self.normals, other.normals = other.normals, self.normals
         other.normals.clear()
 
-    @may_raise
     def add_collision(self) -> cython.Py_ssize_t:
         """Add a collision; return its row, which the caller fills."""
         n: cython.Py_ssize_t = self.n_collisions
@@ -122,7 +120,6 @@ class EventBuffer:
         self.n_collisions = n + 1
         return n
 
-    @may_raise
     def add_contact(
         self,
         change: cython.int,

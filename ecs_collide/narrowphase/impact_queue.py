@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from operator import attrgetter
 
-from ecs_collide._kernel import IntEnum, Public, cython, may_raise, struct
+from ecs_collide._kernel import IntEnum, Public, cython, struct
 from ecs_collide._kernel.arrays import BYTE, INT, grown, structs, zeros
 from ecs_collide._kernel.constants import INF
 from ecs_collide.broadphase.pair_table import PairTable
@@ -128,7 +128,6 @@ class ImpactQueue:
             self.spare = []
         self.grow(16)
 
-    @may_raise
     def grow(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
         if cython.compiled:

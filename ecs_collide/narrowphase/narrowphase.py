@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from math import copysign
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.constants import CLEAR, FACE_ROUNDING, INF
 from ecs_collide.broadphase.pair_table import (
     BEGUN,
@@ -99,7 +99,6 @@ class Narrowphase:
         self.normals = {}
 
     @cython.ccall
-    @may_raise
     def begin_step(self) -> cython.void:
         """Reset the count of sweeps."""
         self.n_sweeps = 0
@@ -660,7 +659,6 @@ class Narrowphase:
             closing = self._closing_of_faces(p, k, closing)
         return closing > 0.0
 
-    @may_raise
     def is_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again from now; return whether its impact is still due at once.
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from math import nextafter
 
-from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF
 from ecs_collide.broadphase.pair_table import CROSS, SOLID, PairTable
@@ -270,7 +270,6 @@ class PositionCorrection:
         self.moved = moved
         self.level = level
 
-    @may_raise
     def make_room(self) -> cython.void:
         """Make room for all pairs."""
         if self.near.shape[0] < self.pairs.n:

@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import APART_AT_LEAST, INF, SLOP
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
@@ -48,7 +48,6 @@ def is_slanted(sign: cython.int) -> cython.bint:
     return abs(sign) == 2
 
 
-@may_raise
 def note_normal(
     event_buffer: EventBuffer,
     b: Bodies,

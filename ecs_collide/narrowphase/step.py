@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.attachments import Attachments
 from ecs_collide.motion.bodies import Bodies
@@ -47,7 +47,6 @@ class Step:
         self.pair_limit = 0
 
     @cython.ccall
-    @may_raise
     def begin_step(self) -> cython.void:
         """Return to time 0, without pairs and impacts."""
         self.pairs.forget()

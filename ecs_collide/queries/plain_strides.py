@@ -24,7 +24,7 @@ from __future__ import annotations
 from math import copysign, nextafter, sqrt
 from typing import Any
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import (
     INF,
     LARGEST,
@@ -198,7 +198,6 @@ class PlainStrides:
             slots_free(self.of_holds)
             slots_free(self.of_speeds)
 
-    @may_raise
     def _find_slots(self, components: tuple) -> cython.void:
         """Make the slots for the types of a character's components, once."""
         character: Any = components[0]
@@ -258,7 +257,6 @@ class PlainStrides:
             n += 1
         return n
 
-    @may_raise
     def _stride(self, entity: Any, components: tuple) -> cython.bint:
         """Take the stride of one character; return whether it is plain."""
         character: Any = components[0]
@@ -360,7 +358,6 @@ class PlainStrides:
         self._write(components, memory, wish)
         return True
 
-    @may_raise
     def _reads_abilities(self, character: Any) -> cython.bint:
         """Read the wishes and abilities of a character; return whether all are within bounds."""
         return (
@@ -376,7 +373,6 @@ class PlainStrides:
             and _are_sound(self.others, 6, 0, 0)
         )
 
-    @may_raise
     def _scale_gravity(self, scale: Any) -> cython.bint:
         """Apply a `GravityScale`; return False if it is no plain number within its bounds."""
         value: Any = scale.value
@@ -386,7 +382,6 @@ class PlainStrides:
         self.flight[1] *= value
         return True
 
-    @may_raise
     def _wishes_more(self, character: Any, memory: Any) -> cython.bint:
         """Return whether a character wants more than to walk, or still may jump by a press."""
         climb: cython.double = self.wishes[2]
@@ -407,7 +402,6 @@ class PlainStrides:
             return since + self.times[1] <= buffer + late
         return False
 
-    @may_raise
     def _fall(self, character: Any) -> cython.double:
         """Apply gravity as `Stride._fall` does, and return the speed along up."""
         gravity: cython.double = self.flight[1]
@@ -423,7 +417,6 @@ class PlainStrides:
         self.own[self.axis] = self.sign * max(rises, -self.flight[2])
         return self.own[self.axis] * self.sign
 
-    @may_raise
     def _finds_ground(self, row: cython.Py_ssize_t) -> cython.bint:
         """Set `ground` to the oldest ground, its carrier, and its wall.
 
@@ -469,7 +462,6 @@ class PlainStrides:
             return False
         return self.flies or self.ground >= 0
 
-    @may_raise
     def _ride(self, ground: cython.Py_ssize_t) -> cython.void:
         """Ride on a body below, if it carries, and of several rises the fastest or is the first."""
         velocity: Any = self.velocity_on(self.bodies.ids[ground], self.axis, self.sign)
@@ -485,7 +477,6 @@ class PlainStrides:
                 return
         self.riding = (falls, ground, velocity)
 
-    @may_raise
     def _meets_anything(
         self, row: cython.Py_ssize_t, rises: cython.bint, character: Any
     ) -> cython.bint:
@@ -556,7 +547,6 @@ class PlainStrides:
             return 0.0
         return 0.0 - sign * gap / self.dt * 2.0
 
-    @may_raise
     def _write(self, components: tuple, memory: Any, wish: cython.double) -> cython.void:
         """Write what the stride has changed."""
         character: Any = components[0]
@@ -616,7 +606,6 @@ def _are_same(one: cython.double, other: cython.double) -> cython.bint:
     return abs(one - other) <= SAME * max(1.0, abs(one), abs(other)) * 2.0**-10
 
 
-@may_raise
 def _read_named(
     slots: cython.pointer[Slots], names: tuple, item: Any, into: cython.p_double
 ) -> cython.bint:
@@ -657,7 +646,6 @@ def _are_sound(
     return True
 
 
-@may_raise
 def _read_tuple(numbers: tuple, into: cython.p_double) -> cython.void:
     """Read three numbers."""
     into[0] = numbers[0]

@@ -7,7 +7,7 @@ nothing to put back.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide._kernel.constants import LARGEST, Has
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.sync.bindings import ComponentBinding
@@ -156,7 +156,6 @@ class BoxFinder:
                 return False
         return True
 
-    @may_raise
     def _is_as_seen(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t, asked: set) -> cython.bint:
         """Return whether a body, in row `s` of the steps, is unchanged since the last step."""
         b: Bodies = self.bodies
@@ -169,7 +168,6 @@ class BoxFinder:
                 return b.has[s] & Has.FIXED != 0 and s not in asked and self._is_cached(i, s)
         return True
 
-    @may_raise
     def _is_cached(self, i: cython.Py_ssize_t, s: cython.Py_ssize_t) -> cython.bint:
         """Return whether the last step has read the same components."""
         here: ComponentBinding

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from math import nextafter, sqrt
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, INT, LONG, grown, zeros
 from ecs_collide._kernel.constants import INF, LARGEST, LENGTH_ROUNDING, STACK_ROOM, TINY, QueryKind
 from ecs_collide.broadphase.dynamic_tree import Tree
@@ -63,7 +63,6 @@ class KBestHeap:
         self.limit = UNLIMITED if limit == 0 else limit
         self.bound = min(bound, LARGEST_DOUBLE)
 
-    @may_raise
     def offer(self, key: cython.double, item: cython.longlong) -> cython.void:
         """Keep an item if it is among the first."""
         if self.n == self.limit:
@@ -249,7 +248,6 @@ class Search:
             answers.append(self._answer(i))
         return answers
 
-    @may_raise
     def cast(
         self,
         centre: cython.p_double,
@@ -286,7 +284,6 @@ class Search:
             self._offer_met(self.second)
         self.best.sort()
 
-    @may_raise
     def _offer_met(self, tree: Tree) -> cython.void:
         """Offer the items of a tree that a CAST meets within the box from `near` to `far`."""
         i: cython.Py_ssize_t
@@ -397,7 +394,6 @@ class Search:
                     return False
         return True
 
-    @may_raise
     def _load(self, excluded, boxes: tuple) -> cython.void:
         """Use the boxes and ids of the items, and mark the items that are excluded."""
         i: cython.Py_ssize_t
@@ -438,7 +434,6 @@ class Search:
         self.n_items = numbers.shape[0]
         self.given_min, self.given_max, self.given_ids = boxes
 
-    @may_raise
     def _end(self, excluded) -> cython.void:
         """Remove the marks of the items that were excluded."""
         i: cython.Py_ssize_t
@@ -450,7 +445,6 @@ class Search:
                 item: cython.Py_ssize_t = excluded[i]
                 self.excluded[item] = 0
 
-    @may_raise
     def _search(self, limit: cython.Py_ssize_t, bound: cython.double) -> cython.void:
         """Find the first `limit` items with keys up to `bound`, in order."""
         self.best.clear(limit, bound, self.ids)
@@ -459,14 +453,12 @@ class Search:
             self._search_tree(self.second)
         self.best.sort()
 
-    @may_raise
     def _search_tree(self, tree: Tree) -> cython.void:
         if self.kind == QueryKind.REGION:
             self._add_touching(tree)
         else:
             self._traverse(tree.nodes)
 
-    @may_raise
     def _add_touching(self, tree: Tree) -> cython.void:
         """Offer the items of a tree whose own boxes share a point with the region."""
         i: cython.Py_ssize_t
@@ -490,7 +482,6 @@ class Search:
                 return False
         return not self._measure_slope(item, self.lows, self.highs, i) or self.slopes.touches()
 
-    @may_raise
     def _traverse(self, nodes: Nodes) -> cython.void:
         best: KBestHeap = self.best
         stack: cython.int[::1] = self.stack
@@ -787,7 +778,6 @@ class Search:
         self.hit[1 + axis] = centre + 0.0
 
 
-@may_raise
 def _read_vector(vector: object, into: cython.p_double, dim: cython.Py_ssize_t) -> cython.int:
     """Read a vector; return whether it is a plain tuple of numbers that are not too large."""
     k: cython.Py_ssize_t

@@ -27,7 +27,7 @@ its `Velocity`.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import BYTE, DOUBLE, LONG, grown, nones, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING
 from ecs_collide.broadphase.pair_table import PairTable
@@ -185,7 +185,6 @@ class Carriers:
             ride.carrier[ride.riders[n]] = -1
         ride.n = 0
 
-    @may_raise
     def _pass(self, at_rest: cython.bint) -> cython.bint:
         """Find riders, given the riders of the previous pass; return whether they differ."""
         rows: ContactRows = self.contacts.rows
@@ -334,7 +333,6 @@ class Carriers:
             self._list(i)
         return woken
 
-    @may_raise
     def _release_riders(self) -> cython.void:
         """Add `subtracted` to the velocities of riders that have lost their carrier."""
         b: Bodies = self.bodies
@@ -522,7 +520,6 @@ class Carriers:
                 rode, i, rode.carrier[i], rode.side[i], rode.slants[i], k, False
             )
 
-    @may_raise
     def board(self, rows: cython.longlong[::1]) -> cython.void:
         """Make new bodies, whose pairs are known, riders of the carriers on which they stand."""
         n: cython.Py_ssize_t
@@ -683,7 +680,6 @@ class Carriers:
                 break
 
     @cython.ccall
-    @may_raise
     def end(self) -> cython.void:
         """Restore the own velocities of riders at the end of a step, when contacts are known."""
         velocity: cython.double[:, ::1] = self.bodies.velocity

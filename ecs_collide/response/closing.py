@@ -9,7 +9,7 @@ Invariant: a member that touches a body outside its cluster is on the rim of the
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide.broadphase.pair_table import OVERLAPS, PARTS, Pair, PairTable
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.narrowphase import Narrowphase
@@ -38,7 +38,6 @@ class ClosingContacts:
         if not cython.compiled:
             self.roots = [0] * 3
 
-    @may_raise
     def find(self) -> cython.void:
         """Queue the impacts of all bodies that have turned since the last search."""
         c: Clusters = self.clusters

@@ -43,7 +43,7 @@ body in no cluster needs no test.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, cython, may_raise, struct
+from ecs_collide._kernel import Public, cython, struct
 from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.motion.gravity import Gravity
@@ -152,7 +152,6 @@ class Clusters(SharedMotion):
         self._make_room(16)
         self.nodes[0].anchor = -1
 
-    @may_raise
     def _make_room(self, n_nodes: cython.Py_ssize_t) -> cython.void:
         """Make room for more nodes."""
         self.parent = grown(self.parent, n_nodes)
@@ -521,7 +520,6 @@ class Clusters(SharedMotion):
         """Return the shift of a body: its velocity less the velocity of its root."""
         return self.nodes[self.node_of[i, k]].shift
 
-    @may_raise
     def ensure(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a dynamic body; create one if it has none."""
         b: Bodies = self.bodies

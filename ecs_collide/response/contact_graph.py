@@ -11,7 +11,7 @@ take more time than its sweeps.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise, struct
+from ecs_collide._kernel import cython, struct
 from ecs_collide._kernel.arrays import BYTE, INT, LONG, grown, structs, zeros
 from ecs_collide._kernel.constants import Custom
 from ecs_collide.broadphase.pair_table import OVERLAPS, PARTS, PairTable
@@ -139,7 +139,6 @@ class ContactGraph:
             self.members = structs(Member, MEMBER_LIMIT)
         self._make_room(16)
 
-    @may_raise
     def _make_room(self, n: cython.Py_ssize_t) -> cython.void:
         """Make room for links up to number `n` - 1, each with two ends."""
         self.waiting = grown(self.waiting, n)
@@ -155,7 +154,6 @@ class ContactGraph:
             self.links += structs(Link, n - self.link_room)
         self.link_room = n  # last, because an array may fail to grow
 
-    @may_raise
     def make_room_for_nodes(self) -> cython.void:
         """Make room for all nodes of the clusters."""
         if self.component_of.shape[0] < self.clusters.capacity:
@@ -168,7 +166,6 @@ class ContactGraph:
         """Forget all links."""
         self.n_links = self.n_waiting = 0
 
-    @may_raise
     def add(
         self,
         low: cython.Py_ssize_t,
@@ -265,7 +262,6 @@ class ContactGraph:
         self.members[n].momentum = mass * self.clusters.nodes[node].before
         self.n_members += 1
 
-    @may_raise
     def add_contacts(self) -> cython.void:
         """Add the touching faces between members that are not links yet.
 

@@ -14,7 +14,7 @@ One step moves a body at most out of the first of these bodies; the next step se
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import INF, SLOP, Trait
 from ecs_collide.broadphase.broadphase import Broadphase
@@ -55,7 +55,6 @@ class Depenetration:
         self.high = zeros(DOUBLE, bodies.dim)
 
     @cython.ccall
-    @may_raise
     def set_paths(self, rows: cython.longlong[::1]) -> cython.void:
         """Let the paths of the bodies of `rows` lead out of others that they overlap.
 
@@ -82,12 +81,10 @@ class Depenetration:
             b.start_drifting(self.rows[: self.n])
 
     @cython.ccall
-    @may_raise
     def end(self) -> cython.void:
         """Forget the ways out."""
         self.bodies.end_drifts(self.rows[: self.n])
 
-    @may_raise
     def _find_exit(self, i: cython.Py_ssize_t) -> cython.void:
         """Find the minimum translation of a body that overlaps others, and add it."""
         b: Bodies = self.bodies
@@ -117,7 +114,6 @@ class Depenetration:
         self.speed[self.n] = speed
         self.n += 1
 
-    @may_raise
     def _is_inside_any(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a body overlaps any body that must push it out."""
         tree: Tree
@@ -145,7 +141,6 @@ class Depenetration:
         else:
             self.low[k] = self.low[k] + displacement
 
-    @may_raise
     def _holds_back(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.bint:
         """Return whether an overlap with body j pushes i out."""
         if i == j or not self.bodies.holds_back(i, j) or not self.broadphase.may_meet(i, j):
@@ -170,7 +165,6 @@ class Depenetration:
             return self.step.slopes.depth(self.step.pairs) > 0.0
         return True
 
-    @may_raise
     def _exit_distance(
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int
     ) -> cython.double:
@@ -181,7 +175,6 @@ class Depenetration:
         self._set_region(i, k, sign * displacement)
         return INF if self._is_blocked(i) else displacement
 
-    @may_raise
     def _exit(
         self, i: cython.Py_ssize_t, k: cython.int, sign: cython.int, nearest: cython.bint
     ) -> cython.double:
@@ -216,7 +209,6 @@ class Depenetration:
                     displacement = max(displacement, forth if forth <= back else INF)
         return displacement
 
-    @may_raise
     def _is_blocked(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether the region overlaps a body that body i does not overlap."""
         b: Bodies = self.bodies

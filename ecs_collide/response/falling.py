@@ -7,7 +7,7 @@ split at that instant; if the pair crosses instead, they are joined again.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import ResponseCode
 from ecs_collide.motion.bodies import Bodies
@@ -47,7 +47,6 @@ class Falling:
         self.joined = zeros(DOUBLE, 2 * bodies.dim, 5)
 
     @cython.ccall
-    @may_raise
     def set_paths(self, rows: cython.longlong[::1]) -> cython.void:
         """Give the bodies of `rows` that fall or are damped the velocities of their paths.
 

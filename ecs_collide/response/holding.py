@@ -15,7 +15,7 @@ drives it, and `Bodies.saved_motion` has its own values.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.arrays import INT, LONG, grown, zeros
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
@@ -57,7 +57,6 @@ class Holding:
         self.n_pairs = grown(self.n_pairs, n_rows)
 
     @cython.ccall
-    @may_raise
     def begin_step(self) -> cython.void:
         """Release all bodies of the previous step, and reset all visits."""
         n: cython.Py_ssize_t

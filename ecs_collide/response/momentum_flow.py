@@ -5,7 +5,7 @@ The links of a tree alone often would have to pull, because other contacts carry
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide._kernel.arrays import INT, zeros
 from ecs_collide.response.contact_graph import MEMBER_LIMIT, ContactGraph
 from ecs_collide.response.contact_tree import ContactTree
@@ -28,7 +28,6 @@ class MomentumFlow:
         self.near = zeros(INT, MEMBER_LIMIT)
         self.n_near = 0
 
-    @may_raise
     def holds(self) -> cython.bint:
         """Return whether the tree just walked holds together if all its links may carry forces.
 

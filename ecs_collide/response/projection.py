@@ -40,7 +40,7 @@ velocity that their members have then, plus the kick of each.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.arrays import INT, zeros
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
@@ -101,7 +101,6 @@ class Projection:
         self.n_settled = 0
         self.lets_go = self.any_lost = False
 
-    @may_raise
     def settle(self) -> cython.bint:
         """Part bodies that only a pull could hold together; return whether any velocity changed.
 
@@ -113,7 +112,6 @@ class Projection:
         self._settle_from(self.n_settled + 1, 2)
         return self.clusters.n_to_examine > 0
 
-    @may_raise
     def let_go(self) -> cython.bint:
         """Part bodies that gravity parts after they have met; return whether any velocity changed.
 
@@ -131,7 +129,6 @@ class Projection:
         self._settle_from(1, 1)
         return self.clusters.n_to_examine > 0
 
-    @may_raise
     def _settle_from(self, start_link: cython.Py_ssize_t, least: cython.int) -> cython.void:
         """Solve components with at least so many ends of links, of the links from `start_link` on."""
         g: ContactGraph = self.graph
@@ -148,7 +145,6 @@ class Projection:
                 self._form()
         self.n_settled = g.n_links
 
-    @may_raise
     def _solve(self) -> cython.bint:
         """Find the trees of the component; return whether they differ from its clusters."""
         g: ContactGraph = self.graph
@@ -171,7 +167,6 @@ class Projection:
         self._press_waiting()
         return self.n_changes > 0
 
-    @may_raise
     def _stays(self) -> cython.bint:
         """Return whether the clusters of the component stay as they are."""
         g: ContactGraph = self.graph
@@ -188,7 +183,6 @@ class Projection:
                     return False
         return True
 
-    @may_raise
     def _form(self) -> cython.void:
         """Make the trees of the component its clusters."""
         g: ContactGraph = self.graph
@@ -207,7 +201,6 @@ class Projection:
             anchor: cython.Py_ssize_t = g.links[wall].anchor if wall else -1
             self.clusters.form(t.order, t.n, g.members[n].velocity, anchor)
 
-    @may_raise
     def _solve_pieces(self) -> cython.void:
         """Solve the trees of the members in `pieces`, and the trees into which they part."""
         while self.n_pieces:
@@ -358,7 +351,6 @@ class Projection:
                 ):
                     g.wait(e)
 
-    @may_raise
     def _press_waiting(self) -> cython.void:
         """Let the links press that close, until none does."""
         while self.graph.n_waiting:
@@ -366,7 +358,6 @@ class Projection:
             if self.n_pivots > 0 and self._closes(e):
                 self._press(e)
 
-    @may_raise
     def _press(self, e: cython.Py_ssize_t) -> cython.void:
         """Let a link press, and solve the trees that it joins or parts."""
         g: ContactGraph = self.graph
@@ -484,7 +475,6 @@ class Projection:
             rank = 0
         return rank < 0 or (rank == 0 and g.links[e].force < g.links[other].force)
 
-    @may_raise
     def _lose_faster(self, e: cython.Py_ssize_t) -> cython.bint:
         """Give up the faster one of two anchors that a link cannot keep apart.
 

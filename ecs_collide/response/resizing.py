@@ -7,7 +7,7 @@ If they rebound, gravity parts them, one is held, or that fails, they exchange t
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.response.clusters import Clusters
 from ecs_collide.response.impact_state import ImpactState
@@ -34,7 +34,6 @@ class ResizingFaces:
         self.one = self.other = 0
         self.anchor = -1
 
-    @may_raise
     def align(self, first_joins: cython.bint, second_joins: cython.bint) -> cython.bint:
         """Shift the clusters of the bodies that join, so that a merge gives the faces one velocity.
 
@@ -67,7 +66,6 @@ class ResizingFaces:
         self.anchor = c.nodes[anchored].anchor
         return True
 
-    @may_raise
     def _align_with(
         self, wall: cython.Py_ssize_t, i: cython.Py_ssize_t, apart: cython.double
     ) -> cython.bint:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from math import floor, sqrt
 
-from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, zeros
 from ecs_collide._kernel.constants import INF, Trait
 from ecs_collide.broadphase.pair_table import SOFT, PairTable
@@ -163,7 +163,6 @@ class Separating:
             self._add(i, j, self.total_skipped, self.count_skipped)
 
     @cython.ccall
-    @may_raise
     def separate(self) -> cython.void:
         """Add the displacements of all members to their paths, when all pairs are known."""
         b: Bodies = self.bodies
@@ -191,7 +190,6 @@ class Separating:
             self.rows[: self.n]
         )  # of all, as their bounds were extended by their reach
 
-    @may_raise
     def _find_soft(self) -> cython.void:
         """List the soft pairs, and locate their bodies that are not moved."""
         pairs: PairTable = self.pairs

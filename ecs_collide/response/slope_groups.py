@@ -18,7 +18,7 @@ methods for linear complementarity problems in physics-based animation" (2013).
 
 from __future__ import annotations
 
-from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, grown, zeros
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.bodies import Bodies
@@ -92,7 +92,6 @@ class SlopeGroups:
         self.numbers = zeros(DOUBLE, 8, NORMAL + 3)
         self.states = zeros(DOUBLE, 1, SOLVED + 1)
 
-    @may_raise
     def note(
         self, p: cython.Py_ssize_t, i: cython.Py_ssize_t, stays: cython.bint
     ) -> cython.Py_ssize_t:
@@ -146,7 +145,6 @@ class SlopeGroups:
         """Add to the force by which a contact bears its body."""
         self.numbers[c, FORCE] += force
 
-    @may_raise
     def expect(self, i: cython.Py_ssize_t) -> cython.void:
         """List the contact of a body that has turned for the next `settle`.
 
@@ -165,7 +163,6 @@ class SlopeGroups:
             self.due[n] = c
             self.n_due += 1
 
-    @may_raise
     def settle(self, n_resolutions: cython.longlong) -> cython.bint:
         """Solve the listed contacts after new resolutions; return whether a body turns."""
         n: cython.Py_ssize_t
@@ -179,7 +176,6 @@ class SlopeGroups:
         self.n_due = 0
         return self.clusters.n_to_examine > 0
 
-    @may_raise
     def solve(self, c: cython.Py_ssize_t) -> cython.double:
         """Solve a contact with all that it is connected to; return its weight, 0 if it is none.
 
@@ -231,7 +227,6 @@ class SlopeGroups:
                     self.numbers[c, FORCE] = 0.0
             c = self.rows[c, NEXT]
 
-    @may_raise
     def _find(self, c: cython.Py_ssize_t) -> cython.void:
         """Find the clusters of a contact's body, and its numbers; give back the weight it bears."""
         b: Bodies = self.bodies
@@ -260,7 +255,6 @@ class SlopeGroups:
             self.numbers[c, SIZE] += self.states[root, SIZE]
         self.numbers[c, FORCE] = 0.0
 
-    @may_raise
     def _find_cluster(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
         """Return the root of the cluster of a body, and find its state if that is not known."""
         c: Clusters = self.clusters

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.arrays import DOUBLE, zeros
 from ecs_collide._kernel.constants import FACE_ROUNDING, INF, ResponseCode
 from ecs_collide.broadphase.pair_table import NOT_MET, SOLID, PairTable
@@ -114,7 +114,6 @@ class SlopeResponse:
             speed += self.bodies.growth[s.body, k] * abs(s.normal_on(k))
         return speed
 
-    @may_raise
     def resolve(
         self, p: cython.Py_ssize_t, restitution: cython.double, normal_only: cython.bint
     ) -> cython.bint:
@@ -207,7 +206,6 @@ class SlopeResponse:
             return 0.0
         return self.gravity.own[i, k] * (1.0 - self.step.now)
 
-    @may_raise
     def release_turned(self) -> cython.void:
         """Leave the bodies that turn at this instant, and their partners, to gravity alone.
 
@@ -228,7 +226,6 @@ class SlopeResponse:
             self.clusters.write()
             n += 1
 
-    @may_raise
     def _release(self, i: cython.Py_ssize_t) -> cython.void:
         """Leave a body, and its lasting clusters, to gravity alone on axes with a shared pull.
 
@@ -539,7 +536,6 @@ class SlopeResponse:
                 self.after[k] = 0.0
         self.rests = is_still
 
-    @may_raise
     def _write(self, i: cython.Py_ssize_t) -> cython.void:
         """Give the body its new path and its new pull."""
         b: Bodies = self.bodies

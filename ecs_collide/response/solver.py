@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from math import nextafter
 
-from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel import Public, cython
 from ecs_collide._kernel.constants import INF, ResponseCode
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.step import Step
@@ -167,7 +167,6 @@ class Solver:
             - ((c.velocity_of(i, k) - c.kick_of(i, k)) - sign * self.bodies.growth[i, k])
         )
 
-    @may_raise
     def resolve(self, restitution: cython.double, normal_only: cython.bint) -> cython.bint:
         """Resolve the impact, after `weigh`; return False if its clusters cannot merge."""
         b: Bodies = self.bodies
@@ -352,7 +351,6 @@ class Solver:
         self.clusters.turn_freely(m.rows[n], m.axis, after)
         return after
 
-    @may_raise
     def _join(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Merge the clusters of two bodies, which may have resizing members, if possible.
 
@@ -378,7 +376,6 @@ class Solver:
             c.leave(j, k)
         return self._merge(i, j, k)
 
-    @may_raise
     def _merge(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Merge the clusters of two bodies and their anchors; return False if these conflict."""
         c: Clusters = self.clusters
@@ -443,7 +440,6 @@ class Solver:
         if c.keeps_losses(one) and c.keeps_losses(other):
             m.loss += c.loss_with(one, c.nodes[other].mass, apart)
 
-    @may_raise
     def _settle(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
         """Let a contact in a cluster, or between two anchors, press; return as `_merge_faces`."""
         c: Clusters = self.clusters
@@ -479,7 +475,6 @@ class Solver:
             return self.solid_first
         return CONFLICT
 
-    @may_raise
     def _link(
         self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int, presses: cython.bint
     ) -> cython.void:
@@ -581,7 +576,6 @@ class Solver:
         c.write_axis(m.rows[0], m.axis)
         c.write_axis(m.rows[1], m.axis)
 
-    @may_raise
     def _resolve_faces(self, restitution: cython.double, press: cython.double) -> cython.bint:
         """Merge the clusters of a pair that resizes, or exchange the velocities of the faces.
 
@@ -596,7 +590,6 @@ class Solver:
             self.faces.exchange(restitution, press)
         return merged != CONFLICT
 
-    @may_raise
     def _merge_faces(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t, k: cython.int) -> cython.int:
         """Merge the clusters of two bodies so that their faces have one velocity, if possible.
 

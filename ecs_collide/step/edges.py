@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ecs_collide._kernel import cython, may_raise
+from ecs_collide._kernel import cython
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.images import one_width, whole
 from ecs_collide.motion.attachments import Attachments
@@ -46,7 +46,6 @@ class Edges:
         for n in range(rows.shape[0]):
             shifts[rows[n]] = 0
 
-    @may_raise
     def _bring_body_in(self, i: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
         """Bring a body back into the world; return whether it had left it.
 
@@ -67,7 +66,6 @@ class Edges:
             self._renew(i)
         return is_out
 
-    @may_raise
     def _bring_attached_in(self, n: cython.Py_ssize_t, shifts: cython.longlong[::1]) -> cython.bint:
         """Bring the nth attached box into the world after its owner; return whether it moved."""
         b: Bodies = self.bodies
@@ -95,7 +93,6 @@ class Edges:
         self.bodies.swept_min[i, k] += distance
         self.bodies.swept_max[i, k] += distance
 
-    @may_raise
     def _renew(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the swept bounds of a moved body into the tree."""
         c: Broadphase = self.broadphase

@@ -20,7 +20,7 @@ turn.  A box that lands on two tiles is resolved once, and both tiles get the ev
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.constants import BEGAN, ENDED, INF, Custom
 from ecs_collide.broadphase.broadphase import Broadphase
 from ecs_collide.broadphase.pair_table import (
@@ -163,7 +163,6 @@ class ImpactLoop:
         self.begin_step()
 
     @cython.ccall
-    @may_raise
     def begin_step(self) -> cython.void:
         """Reset the counts of the step."""
         self.event = -1
@@ -173,7 +172,6 @@ class ImpactLoop:
     # -- take --
 
     @cython.ccall
-    @may_raise
     def run(self, resolving: cython.bint) -> cython.Py_ssize_t:
         """Take impacts in time order; return a pair that is handed over, or -1 at the end.
 
@@ -201,7 +199,6 @@ class ImpactLoop:
 
     @cython.cfunc
     @cython.inline
-    @may_raise
     def _begin_instant(self, time: cython.double) -> cython.void:
         """Advance the time within the step."""
         self.contacts.find_partings()
@@ -210,7 +207,6 @@ class ImpactLoop:
         self.step.now = time
         self.step.instant_tick = self.bodies.tick
 
-    @may_raise
     def _place_and_resolve(self, p: cython.Py_ssize_t) -> cython.bint:
         """Resolve the taken impact if it is still due; return whether it must be handed over."""
         b: Bodies = self.bodies
@@ -249,7 +245,6 @@ class ImpactLoop:
 
     # -- sweep again --
 
-    @may_raise
     def _sweep_again(self) -> cython.bint:
         """Search further impacts of this instant; return False if there can be none.
 
@@ -272,7 +267,6 @@ class ImpactLoop:
             return True
         return self.slopes.groups.n_due > 0 and self.slopes.groups.settle(self.n_resolutions)
 
-    @may_raise
     def _lead_riders(self) -> cython.void:
         """Let the riders of bodies that have turned follow them from this instant."""
         n: cython.Py_ssize_t = 0
@@ -290,7 +284,6 @@ class ImpactLoop:
             n += 1
         self.clusters.write()
 
-    @may_raise
     def _follow_turned(self) -> cython.bint:
         """Pair the bodies that have turned with all bodies that their new paths may meet.
 
@@ -315,7 +308,6 @@ class ImpactLoop:
             c.follow(i)
         return any_held
 
-    @may_raise
     def _sweep_turned(self) -> cython.void:
         """Sweep all pairs of the bodies that have turned from now on, each pair once."""
         b: Bodies = self.bodies
@@ -341,7 +333,6 @@ class ImpactLoop:
             b.is_turned[i] = 0
         b.n_turned = 0
 
-    @may_raise
     def _sweep_pairs_of(self, i: cython.Py_ssize_t, clear: cython.double) -> cython.void:
         """Sweep the pairs of a body that has turned, except with bodies that are done."""
         p: cython.Py_ssize_t
@@ -355,7 +346,6 @@ class ImpactLoop:
 
     @cython.cfunc
     @cython.inline
-    @may_raise
     def _sweep_turned_pair(self, p: cython.Py_ssize_t, clear: cython.double) -> cython.void:
         """Sweep a pair of which at least one body has turned."""
         b: Bodies = self.bodies
@@ -444,7 +434,6 @@ class ImpactLoop:
             or self.bodies.has_turned_since(j, self.pairs.impact[p].tick)
         )
 
-    @may_raise
     def _is_still_due(self, p: cython.Py_ssize_t) -> cython.bint:
         """Sweep a pair again after a body has turned; return whether its impact is due now.
 
@@ -467,7 +456,6 @@ class ImpactLoop:
             return False
         return True
 
-    @may_raise
     def _place(self, p: cython.Py_ssize_t) -> cython.bint:
         """Put the bodies of a pair where they meet; return whether their own velocities close.
 
@@ -500,7 +488,6 @@ class ImpactLoop:
         if not is_slanted(sign):
             self.pairs.note_touch(p, KEEPS, sign * (self.pairs.impact[p].axis + 1))
 
-    @may_raise
     def _end_drifts(self, p: cython.Py_ssize_t) -> cython.bint:
         """End what leads a pair's bodies out of others where they meet; return whether any did."""
         k: cython.int
@@ -619,7 +606,6 @@ class ImpactLoop:
 
     # -- cross --
 
-    @may_raise
     def sweep_crossings(self) -> cython.void:
         """Sweep all pairs that cross over the whole step; queue when they enter or leave."""
         p: cython.Py_ssize_t
@@ -660,7 +646,6 @@ class ImpactLoop:
             return False
         return self.narrowphase.is_apart()
 
-    @may_raise
     def _cross(self, p: cython.Py_ssize_t, stale: cython.bint) -> cython.void:
         """Note that the bodies of a pair enter or leave each other.
 
@@ -691,7 +676,6 @@ class ImpactLoop:
             self._log_crossing(p, BEGAN, self.step.now, -1)
         self._enter(p)
 
-    @may_raise
     def _enter(self, p: cython.Py_ssize_t) -> cython.void:
         """Note that the bodies of a crossing pair are in contact, and queue when they leave."""
         self.pairs.enter(p)
@@ -700,7 +684,6 @@ class ImpactLoop:
         self.narrowphase.sweeper.solve()
         self.narrowphase.sweep_crossing(p, self.narrowphase.sweeper.kind)
 
-    @may_raise
     def _close(self, p: cython.Py_ssize_t) -> cython.void:
         """End CROSS_UNTIL_APART of a pair whose bodies have separated, and sweep it again."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -711,7 +694,6 @@ class ImpactLoop:
 
     # -- hand over --
 
-    @may_raise
     def _hand_over(self, p: cython.Py_ssize_t) -> cython.void:
         """Prepare the bodies of the impact just logged for the game."""
         i: cython.Py_ssize_t = self.pairs.at[p].first
@@ -817,7 +799,6 @@ class ImpactLoop:
 
     # -- resolve --
 
-    @may_raise
     def _resolve_as(
         self, p: cython.Py_ssize_t, response: cython.int, restitution: cython.double
     ) -> cython.void:
@@ -839,7 +820,6 @@ class ImpactLoop:
         b.restitution[i] = bounce
         b.restitution[j] = other_bounce
 
-    @may_raise
     def _resolve(
         self, p: cython.Py_ssize_t, normal_only: cython.bint, inelastic: cython.bint
     ) -> cython.void:
@@ -939,7 +919,6 @@ class ImpactLoop:
 
     # -- log --
 
-    @may_raise
     def _log(self, p: cython.Py_ssize_t, outcome: cython.int) -> cython.Py_ssize_t:
         """Log the impact that was taken; return its row."""
         event_buffer: EventBuffer = self.event_buffer
@@ -1067,7 +1046,6 @@ class ImpactLoop:
             return b.velocity[i, k]
         return gravity.velocity_at(i, k, b.velocity[i, k], self.step.now) + 0.0
 
-    @may_raise
     def _log_crossing(
         self, p: cython.Py_ssize_t, event: cython.int, time: cython.double, reason: cython.int
     ) -> cython.void:

@@ -13,7 +13,7 @@ from threading import get_ident
 from types import FrameType
 from typing import Any
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 
 N_LOOKS = 100  # stack readings that all ended in a generator: then a thread counts as inside
 
@@ -52,7 +52,6 @@ class StepLock:
         self.leave(sys._getframe(0 if cython.compiled else 1))
 
     @cython.ccall
-    @may_raise
     def enter(self, frame: object) -> object:
         """Admit this thread, and return its entry.
 
@@ -70,12 +69,10 @@ class StepLock:
             self._admit(entry)
         return entry
 
-    @may_raise
     def leave(self, frame: object) -> cython.void:
         """Remove the entry of this thread and a frame."""
         self.remove((get_ident(), frame))
 
-    @may_raise
     def _admit(self, entry: Any) -> cython.void:
         """Raise RuntimeError if another thread is inside; repair an interrupted stage."""
         try:
@@ -90,7 +87,6 @@ class StepLock:
             self.remove(entry)
             raise
 
-    @may_raise
     def remove(self, entry: object) -> cython.void:
         """Remove an entry, if it is there; takes no memory."""
         try:  # noqa: SIM105  (`suppress` would cost each step a call)
@@ -98,7 +94,6 @@ class StepLock:
         except ValueError:
             pass
 
-    @may_raise
     def _forget_gone(self) -> cython.void:
         """Remove the entries of threads that are no longer inside."""
         for entry in list(self.entries):
@@ -106,7 +101,6 @@ class StepLock:
                 self.remove(entry)
 
     @cython.ccall
-    @may_raise
     def is_nested(self) -> cython.bint:
         """Return whether the thread has entered more than once, which only the game's code does."""
         n: cython.int = 0
@@ -118,13 +112,11 @@ class StepLock:
             n += entry[0] == here
         return n > 1
 
-    @may_raise
     def begin_step(self, runner: object) -> cython.void:
         """Note the thread, and the frame if it is known, that do the step under way."""
         self.stepping = get_ident()
         self.runner = runner
 
-    @may_raise
     def require_own_step(self, who: object) -> cython.void:
         """Raise RuntimeError if another thread has begun the step that is under way."""
         if self.stepping != get_ident():
@@ -142,7 +134,6 @@ class StepLock:
                     raise self.refusal()
             self.recover_step()
 
-    @may_raise
     def _has_others(self) -> cython.bint:
         """Return whether another thread has entered."""
         here: object = get_ident()
@@ -153,7 +144,6 @@ class StepLock:
         return False
 
     @cython.ccall
-    @may_raise
     def repair(self) -> cython.void:
         """Repair an interrupted stage; if this is interrupted too, the next entry repeats it."""
         for repair in self.repairs:
@@ -175,7 +165,6 @@ class StepLock:
             with self:
                 pass
 
-    @may_raise
     def is_abandoned(self) -> cython.bint:
         """Return whether the step under way was cut short between two systems.
 

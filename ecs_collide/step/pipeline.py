@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.constants import INF
 from ecs_collide.events import COLLISION, CONTACT, CONTACT_BEGAN, CONTACT_ENDED, Vector
 from ecs_collide.motion.bodies import Bodies
@@ -142,7 +142,6 @@ class Pipeline:
         """Move all bodies to the end of the step, write the components, deliver the events."""
         self._run(FINISH_STEP, dt, None, None)
 
-    @may_raise
     def _run(self, stage: cython.int, dt: object, some: object, who: object) -> cython.void:
         """Run a stage inside the lock, and repair the space if it raises.
 
@@ -171,7 +170,6 @@ class Pipeline:
             else:
                 self.lock.leave(sys._getframe())
 
-    @may_raise
     def _update_bounds(self, given_dt: object, handled: object, runner: object) -> cython.void:
         state: StepState = self.state
         lists: BodyLists = self.lists
@@ -231,7 +229,6 @@ class Pipeline:
         state.phase = BOUNDED
         self.lock.is_changing = False
 
-    @may_raise
     def _place(self, timeline: Timeline, dt: cython.double) -> cython.void:
         """Put all paths of the step into the trees, and wake the bodies that they may reach."""
         lists: BodyLists = self.lists
@@ -260,7 +257,6 @@ class Pipeline:
         if reached or self.reader.pressed or len(lists.pressed):
             self.registry.wake_reached(reached)
 
-    @may_raise
     def _compare(self, timeline: Timeline) -> cython.bint:
         """Update the rows to the entities that the world has now; return whether any changed."""
         mark: object = self.probe.mark()
@@ -276,7 +272,6 @@ class Pipeline:
             return True
         return False
 
-    @may_raise
     def _read(self, timeline: Timeline, dt: cython.double, has_changed: cython.bint) -> cython.void:
         """Read the components, and list the bodies that take part in the step."""
         state: StepState = self.state
@@ -305,7 +300,6 @@ class Pipeline:
         if reports:
             state.new_reports = state.new_reports + reports
 
-    @may_raise
     def _queue_impacts(self, dt: object) -> cython.void:
         state: StepState = self.state
 
@@ -330,7 +324,6 @@ class Pipeline:
             state.impacts = read_impacts(state.dim, state.timeline.narrowphase)
         return state.impacts
 
-    @may_raise
     def _resolve_impacts(self, dt: object, offers: object, system: object) -> cython.void:
         state: StepState = self.state
 
@@ -351,7 +344,6 @@ class Pipeline:
         self._end_lap("resolve")
         self.lock.is_changing = False
 
-    @may_raise
     def _finish_step(self, dt: object) -> cython.void:
         self._require_phase("MotionSystem", "BroadphaseSystem", BOUNDED, RESOLVED, dt)
         state: StepState = self.state
@@ -383,7 +375,6 @@ class Pipeline:
             self._warn_of(reports)
         self._deliver()
 
-    @may_raise
     def _write(self) -> cython.bint:
         """Write the components; return False if a custom one has raised."""
         lists: BodyLists = self.lists
@@ -402,14 +393,12 @@ class Pipeline:
             return False
         return True
 
-    @may_raise
     def _may_fall_asleep(self) -> cython.bint:
         """Return whether this is a step after which bodies fall asleep, and some are at rest."""
         return (self.state.step + 1) % EVERY == 0 and self.bodies.any_at_rest(
             self.lists.moving, STEPS_TO_SLEEP
         )
 
-    @may_raise
     def _commit_step(self, timeline: Timeline) -> cython.void:
         """Commit the results of the step in a single operation."""
         state: StepState = self.state
@@ -428,7 +417,6 @@ class Pipeline:
         self.lock.runner = None
         self.lock.is_changing = False
 
-    @may_raise
     def _deliver(self) -> cython.void:
         """Deliver the events of the step to the handlers, then raise the errors of the step."""
         try:
@@ -445,7 +433,6 @@ class Pipeline:
             message = f"{len(errors)} handlers or responses failed in one step"
             raise ExceptionGroup(message, errors)
 
-    @may_raise
     def _warn_of(self, reports: list) -> cython.void:
         """Warn of the reports of the step, and of bodies whose `Fixed` is ignored."""
         messages: list = []
@@ -464,12 +451,10 @@ class Pipeline:
             except RuntimeWarning as warning:  # if a filter turns warnings into errors
                 self.errors.append(warning)
 
-    @may_raise
     def _require_current(self) -> cython.void:
         if not self.probe.is_current():
             self.link.world.require_current()
 
-    @may_raise
     def _require_phase(
         self, who: object, before: object, least: cython.int, limit: cython.int, dt: object
     ) -> cython.void:
@@ -497,7 +482,6 @@ class Pipeline:
 
     # -- a step that is cut short --
 
-    @may_raise
     def _save(self, timeline: Timeline) -> cython.void:
         """Store what `undo_step` needs; from here on the step can be undone."""
         pending: Any = None
@@ -546,7 +530,6 @@ class Pipeline:
             return timeline.broadphase.crowd
         return []
 
-    @may_raise
     def _report_crowd(self, timeline: Timeline) -> cython.void:
         """Report a crowd in the first step that has one."""
         state: StepState = self.state
@@ -591,18 +574,15 @@ class Pipeline:
         if wanted != self.timing:
             self.stopwatch = Stopwatch() if wanted else None
 
-    @may_raise
     def _start_lap(self) -> cython.void:
         if self.stopwatch is not None:
             self.stopwatch.start()
 
-    @may_raise
     def _end_lap(self, stage: object) -> cython.void:
         if self.stopwatch is not None:
             self.stopwatch.lap(stage)
 
 
-@may_raise
 def _checked_dt(dt: Any) -> cython.double:
     """Return the length of a step in seconds; ValueError if it is not finite and >= 0."""
     seconds: cython.double = 0.0

@@ -14,7 +14,7 @@ reached later is in the state in which these resolutions would have left it.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide._kernel.arrays import BYTE, LONG, grown, zeros
 from ecs_collide._kernel.constants import SLOP, Leans, SleepState
 from ecs_collide.broadphase.broadphase import Broadphase
@@ -100,7 +100,6 @@ class Sleeping:
         self.is_pressed = grown(self.is_pressed, n_rows)
 
     @cython.ccall
-    @may_raise
     def begin_step(self) -> cython.void:
         """Forget which bodies got pairs in the last step."""
         self.n_steps += 1
@@ -138,7 +137,6 @@ class Sleeping:
         b.place_still(rows)
         self.broadphase.place_still(rows)
 
-    @may_raise
     def _stop(self, i: cython.Py_ssize_t) -> cython.void:
         """Put one body to sleep; reset its motion and its count of pairs at rest."""
         b: Bodies = self.bodies
@@ -347,7 +345,6 @@ class Sleeping:
                 elif bounces.get(self._root(i), 0) == 2:
                     b.leans[i] = Leans.IN_ISLAND
 
-    @may_raise
     def _spread_sides(self, first_island: cython.longlong) -> cython.void:
         """Find the held sides of members of new islands, starting at static and kinematic bodies.
 
@@ -372,7 +369,6 @@ class Sleeping:
                 n_waiting = self._hold_on(m ^ 1, first_island, inside, n_waiting)
                 m = contacts.next_end[m]
 
-    @may_raise
     def _hold_on(
         self,
         m: cython.Py_ssize_t,
@@ -455,7 +451,6 @@ class Sleeping:
                     found.append(j)
         return found
 
-    @may_raise
     def _hold(self) -> cython.void:
         """Set `held` of sleeping bodies that touch a resting static or kinematic body."""
         b: Bodies = self.bodies
@@ -533,7 +528,6 @@ class Sleeping:
 
     # -- within a step --
 
-    @may_raise
     def wake_in_step(self, i: cython.Py_ssize_t) -> cython.void:
         """Prepare a body that may be asleep for an event of this step."""
         if self.bodies.asleep[i] == SleepState.ASLEEP:
@@ -541,7 +535,6 @@ class Sleeping:
             self.bodies.interrupt_rest(i)
             self.gravity.start_at_rest(i)
 
-    @may_raise
     def _add_pairs(self, i: cython.Py_ssize_t) -> cython.void:
         """Create the pairs of a sleeping body with other bodies at rest."""
         contacts: ContactsInStep = self.contacts
@@ -571,7 +564,6 @@ class Sleeping:
                     self.pairs.impact[p].sign = contacts.rows.at[n].sign
             m = contacts.rows.next_end[m]
 
-    @may_raise
     def pair_penetrating(self) -> cython.void:
         """Create the pairs of sleeping bodies that are connected with a pair to correct.
 

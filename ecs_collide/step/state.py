@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide.events import Vector
 from ecs_collide.motion.bodies import Bodies
 from ecs_collide.narrowphase.event_buffer import EventBuffer
@@ -127,7 +127,6 @@ class StepState:
         return self.timeline.broadphase.still, self.timeline.broadphase.moving
 
     @cython.ccall
-    @may_raise
     def commit(
         self,
         log: EventBuffer,

@@ -6,7 +6,7 @@ the last impact to the end.  Impacts are resolved in `step/impact_loop.py`.
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, cython, may_raise
+from ecs_collide._kernel import Public, cython
 from ecs_collide.broadphase.broadphase import Broadphase, PairObserver
 from ecs_collide.broadphase.pair_table import PairTable
 from ecs_collide.motion.attachments import Attachments
@@ -45,7 +45,6 @@ class FoundPairs(PairObserver):
         self.holding = holding
         self.separating = separating
 
-    @may_raise
     def make_room(self, n_pairs: cython.Py_ssize_t) -> cython.void:
         """Make room for pairs 0 to `n_pairs` - 1."""
         self.queue.grow(n_pairs)
@@ -152,7 +151,6 @@ class Timeline:
         self.n_rows = n_rows
 
     @cython.ccall
-    @may_raise
     def require(self, n_rows: cython.Py_ssize_t) -> cython.void:
         """Raise IndexError unless all parts have room for bodies in `n_rows` rows."""
         if self.n_rows != n_rows or self.bodies.capacity != n_rows:
@@ -167,7 +165,6 @@ class Timeline:
             self.broadphase.remove(rows[n])
 
     @cython.ccall
-    @may_raise
     def begin_step(
         self,
         step: cython.longlong,
@@ -183,7 +180,6 @@ class Timeline:
         self.reset()
 
     @cython.ccall
-    @may_raise
     def reset(self) -> cython.void:
         """Forget the pairs, clusters and counts of the last step."""
         self.step.begin_step()
@@ -198,14 +194,12 @@ class Timeline:
         self.n_held = 0
 
     @cython.ccall
-    @may_raise
     def place_still(self, rows: cython.longlong[::1]) -> cython.void:
         """Move still bodies to their present places, in the tree too."""
         self.bodies.place_still(rows)
         self.broadphase.place_still(rows)
 
     @cython.ccall
-    @may_raise
     def place_moving(self, rows: cython.longlong[::1], dt: cython.double) -> cython.void:
         """Start the paths of moving bodies for a step of `dt` seconds, and update the tree."""
         self.bodies.dt = dt
@@ -225,7 +219,6 @@ class Timeline:
             )
 
     @cython.ccall
-    @may_raise
     def place_woken(self, rows: cython.longlong[::1]) -> cython.void:
         """Start the paths of bodies that were woken after `place_moving`, and update the tree."""
         if self.gravity.is_on:
@@ -234,13 +227,11 @@ class Timeline:
         self.broadphase.place_moving(rows)
 
     @cython.ccall
-    @may_raise
     def restrain(self, rows: cython.longlong[::1]) -> cython.void:
         """Apply the locks and speed limits of bodies to their velocities."""
         if self.bodies.controls.any_lock or self.bodies.controls.any_limit:
             self._restrain(rows)
 
-    @may_raise
     def _restrain(self, rows: cython.longlong[::1]) -> cython.void:
         self.bodies.restrain(rows, not self.carriers.sweeps)
 
@@ -254,7 +245,6 @@ class Timeline:
         self.broadphase.place_moving(rows)
 
     @cython.ccall
-    @may_raise
     def push_out(self, rows: cython.longlong[::1]) -> cython.void:
         """Add the way out to the paths of moving bodies that are inside others."""
         self.depenetration.n = 0
@@ -265,7 +255,6 @@ class Timeline:
                 self.broadphase.place_moving(self.depenetration.rows[: self.depenetration.n])
 
     @cython.ccall
-    @may_raise
     def find_pairs(self, rows: cython.longlong[::1]) -> cython.bint:
         """Pair the bodies of `rows`, which move or were touched, with all bodies they may meet.
 
@@ -278,7 +267,6 @@ class Timeline:
         return True
 
     @cython.ccall
-    @may_raise
     def queue_impacts(self, new_rows: cython.longlong[::1]) -> cython.void:
         """Sweep every pair over the step and queue its first impact; `new_rows` are new bodies."""
         n: cython.Py_ssize_t
@@ -294,7 +282,6 @@ class Timeline:
         self.loop.sweep_crossings()
 
     @cython.ccall
-    @may_raise
     def finish(
         self,
         rows: cython.longlong[::1],

@@ -14,7 +14,7 @@ from __future__ import annotations
 from math import copysign, floor
 from typing import Any
 
-from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, at_once, cython
 from ecs_collide._kernel.arrays import DOUBLE, zeros
 from ecs_collide._kernel.constants import INF
 from ecs_collide.components.attributes import (
@@ -143,13 +143,11 @@ class ComponentBinding:
         if cython.compiled:
             slots_bind(self.slots, cython.address(seen[0, 0]), cython.address(now[0, 0]))
 
-    @may_raise
     def clear(self, i: cython.Py_ssize_t) -> cython.void:
         """Set the kernel's column to its default, for a body without the component."""
         if self.has_target:
             self.target[i] = self.default
 
-    @may_raise
     def fill(self, i: cython.Py_ssize_t) -> cython.void:
         """Copy the seen number to the column of a kernel."""
         if self.has_target:
@@ -158,14 +156,12 @@ class ComponentBinding:
                 setattr(self.user, self.flag, True)
                 self.flag = ""
 
-    @may_raise
     def _make_room(self, n_rows: cython.Py_ssize_t) -> cython.void:
         slots_make_room(self.slots, n_rows)  # first, as `items` tells how much room there is
         self.items.extend([None] * (n_rows - len(self.items)))
         slots_use(self.slots, self.items)
 
     @cython.ccall
-    @may_raise
     def require(self, n_rows: cython.Py_ssize_t) -> cython.int:
         """Raise IndexError unless there is room for `n_rows` rows."""
         if self.n_rows < n_rows or (self.items and len(self.items) < n_rows):
@@ -173,7 +169,6 @@ class ComponentBinding:
         return 0
 
     @cython.ccall
-    @may_raise
     def cache(self, i: cython.Py_ssize_t, component: object) -> cython.bint:
         """Cache a component, or None, in row i; return whether it is not None."""
         if not self.items:
@@ -186,7 +181,6 @@ class ComponentBinding:
         self.items[i] = component
         return component is not None
 
-    @may_raise
     def forget(self, i: cython.Py_ssize_t) -> cython.void:
         """Forget the known objects of row i, so that its numbers are read again."""
         k: cython.Py_ssize_t
@@ -195,7 +189,6 @@ class ComponentBinding:
             for k in range(self.width):
                 slots_forget(self.slots, i, k)
 
-    @may_raise
     def learn(self, rows: cython.longlong[::1], writes: cython.bint) -> cython.void:
         """Remember which objects hold the seen values of `rows`; the next step reads the others.
 
@@ -204,7 +197,6 @@ class ComponentBinding:
         if cython.compiled and self.items and rows.shape[0]:
             slots_learn(self.slots, cython.address(rows[0]), rows.shape[0], writes)
 
-    @may_raise
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Read the numbers of a component; return whether one has changed.
 
@@ -267,7 +259,6 @@ class ComponentBinding:
         return fine
 
     @cython.ccall
-    @may_raise
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether a component differs from its seen values."""
         k: cython.Py_ssize_t
@@ -281,7 +272,6 @@ class ComponentBinding:
                 return True
         return False
 
-    @may_raise
     def read_by_name(self, i: cython.Py_ssize_t) -> cython.void:
         """Read the numbers of a component by attribute name."""
         item: object = self.items[i]
@@ -319,7 +309,6 @@ class ComponentBinding:
                 pass  # the next line raises a clear error
         return read_number(item, self.names[k])
 
-    @may_raise
     def _write_part(self, item: object, k: cython.Py_ssize_t, number: cython.double) -> cython.void:
         """Write a number that may be a part of a vector, like `write_number`."""
         part = self.parts[k]
@@ -335,7 +324,6 @@ class ComponentBinding:
                 pass  # it cannot change, or the next line raises a clear error
         write_number(item, self.names[k], number)
 
-    @may_raise
     def store_all(self, rows: cython.longlong[::1]) -> cython.void:
         """Store the seen values of `rows`, which may be overwritten next."""
         n_rows: cython.Py_ssize_t = rows.shape[0]
@@ -353,7 +341,6 @@ class ComponentBinding:
             )  # fmt: skip
         self.undo.stored.append(self)
 
-    @may_raise
     def write_by_name(self, i: cython.Py_ssize_t) -> cython.void:
         """Write the values that differ from the seen ones into a component."""
         k: cython.Py_ssize_t
@@ -365,7 +352,6 @@ class ComponentBinding:
                 self.now[i, k] = self.seen[i, k]  # zeros may differ in sign
 
     @cython.ccall
-    @may_raise
     def write_one(
         self, i: cython.Py_ssize_t, k: cython.Py_ssize_t, number: cython.double
     ) -> cython.int:
@@ -389,7 +375,6 @@ class ComponentBinding:
     # -- a step that is cut short --
 
     @cython.ccall
-    @may_raise
     def store(self, i: cython.Py_ssize_t) -> cython.int:
         """Store the seen values of row i before a response may change the component."""
         if not 0 <= i < self.n_rows:
@@ -424,7 +409,6 @@ class ComponentBinding:
                 self._put_back_one(i, k, before[n, k], is_known)
             self.seen[i, k] = before[n, k]
 
-    @may_raise
     def _put_back_one(
         self,
         i: cython.Py_ssize_t,
@@ -448,7 +432,6 @@ class ComponentBinding:
         except Exception:  # raised by a custom component, which then keeps its value
             return
 
-    @may_raise
     def see_none(self, i: cython.Py_ssize_t, number: cython.double) -> cython.void:
         """Set the seen values of a body without such a component to a number."""
         k: cython.Py_ssize_t

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import BYTE, LONG, zeros
 from ecs_collide._kernel.constants import Has, News
 from ecs_collide.motion.bodies import Bodies
@@ -285,7 +285,6 @@ class BodyLists:
                 to += 1
         return chosen
 
-    @may_raise
     def is_quiet(self) -> cython.bint:
         """Return whether nothing was noted for the next step."""
         return not (
@@ -301,7 +300,6 @@ class BodyLists:
             or len(self.unread)
         )
 
-    @may_raise
     def are_to_be_read(self) -> cython.bint:
         """Return whether the next step reads more bodies than `movers` and `stills`."""
         return len(self.requested) > 0 or len(self.switched_off) > 0 or len(self.unread) > 0
@@ -346,7 +344,6 @@ class BodyLists:
     # -- the start of the last step --
 
     @cython.ccall
-    @may_raise
     def forget_start(self) -> cython.void:
         """Forget the start of the last step: another one begins, or it was cut short."""
         self.has_start = False
@@ -356,7 +353,6 @@ class BodyLists:
         self.all_centres = None
 
     @cython.ccall
-    @may_raise
     def end_write(self, rows: cython.longlong[::1]) -> cython.void:
         """Note that the bodies of `rows` are written, and all changes of bodies are reported."""
         if cython.compiled:

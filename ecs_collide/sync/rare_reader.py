@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.constants import ALL, NAN, OF_SPACE, TRAITS_SHIFT, Trait
 from ecs_collide.components.basics import Acceleration
 from ecs_collide.components.dynamics import Dominance, LockedAxes
@@ -56,7 +56,6 @@ class RareReader:
         self.up = 2  # the side of default normals: k + 1, or -(k + 1), for axis k
 
     @cython.ccall
-    @may_raise
     def use(self) -> cython.int:
         """Use the columns of `RareColumns` from now on."""
         kind: ComponentBinding
@@ -69,7 +68,6 @@ class RareReader:
                     kind.clear(i)
         return 0
 
-    @may_raise
     def cache(self, i: cython.Py_ssize_t, has: cython.int) -> cython.void:
         """Set which of the components a body has, from the marks `has` of all its kinds.
 
@@ -97,7 +95,6 @@ class RareReader:
 
         return (bits << TRAITS_SHIFT & kind.mark) != 0 and kind.is_cached(i)
 
-    @may_raise
     def read(self, i: cython.Py_ssize_t) -> cython.bint:
         """Read the rare components of a body; return whether they changed."""
         kind: ComponentBinding
@@ -110,7 +107,6 @@ class RareReader:
             self.rare.controls.use()
         return differs
 
-    @may_raise
     def is_other(self, i: cython.Py_ssize_t) -> cython.bint:
         """Return whether `read` would find a change."""
         kind: ComponentBinding
@@ -120,7 +116,6 @@ class RareReader:
                 return True
         return False
 
-    @may_raise
     def mistrust(self, i: cython.Py_ssize_t) -> cython.void:
         """Make `read` treat all rare components of a body as changed."""
         kind: ComponentBinding

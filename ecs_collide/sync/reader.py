@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ecs_collide._kernel import Public, ReadOnly, at_once, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, at_once, cython
 from ecs_collide._kernel.constants import (
     INF,
     LARGEST,
@@ -184,7 +184,6 @@ class ComponentReader:
             self.watch.rare[k].slots = kind.slots
             self.watch.rare[k].mark = kind.mark >> TRAITS_SHIFT & 0x7FFF
 
-    @may_raise
     def _require_room(self) -> cython.void:
         """Raise IndexError unless `bind` has made room for the rows of all bodies."""
         if self.n_rows == 0 or self.bodies.capacity != self.n_rows:
@@ -197,7 +196,6 @@ class ComponentReader:
         for n in range(rows.shape[0]):
             self._require_row(rows[n])
 
-    @may_raise
     def _require_row(self, i: cython.Py_ssize_t) -> cython.void:
         """Raise IndexError unless there is room for a row."""
         if not 0 <= i < self.n_rows:
@@ -226,7 +224,6 @@ class ComponentReader:
         return used
 
     @cython.ccall
-    @may_raise
     def cache(self, i: cython.Py_ssize_t, components: dict) -> cython.int:
         """Cache the components of the body in row i, and set the flags that follow from their types.
 
@@ -318,7 +315,6 @@ class ComponentReader:
         self.clear(rows)
 
     @cython.ccall
-    @may_raise
     def clear(self, rows: cython.longlong[::1]) -> cython.int:
         """Release the cached components of bodies."""
         kind: ComponentBinding
@@ -360,7 +356,6 @@ class ComponentReader:
                     kind.forget(rows[n])
 
     @cython.ccall
-    @may_raise
     def keep_boxes(self, rows) -> cython.int:
         """Store the seen boxes of bodies before they are overwritten."""
         self.undo.keep(self.bodies, "seen_centre", rows)
@@ -442,7 +437,6 @@ class ComponentReader:
     # -- reading --
 
     @cython.ccall
-    @may_raise
     def read(
         self, movers: cython.longlong[::1], stills: cython.longlong[::1], dt: cython.double
     ) -> cython.Py_ssize_t:
@@ -473,7 +467,6 @@ class ComponentReader:
             n = self._next(stills, n + 1)
         return n_out
 
-    @may_raise
     def _begin_lists(self) -> cython.void:
         """Clear the lists that `read` fills; others may keep the old ones."""
         if self.has_news():
@@ -487,7 +480,6 @@ class ComponentReader:
         if self.resized:
             self.resized = []
 
-    @may_raise
     def has_news(self) -> cython.bint:
         """Return whether the registry has to act on what the last `read` has found."""
         return (
@@ -499,7 +491,6 @@ class ComponentReader:
             or len(self.woken) > 0
         )
 
-    @may_raise
     def _note_still(self, i: cython.Py_ssize_t) -> cython.void:
         """Note whether a still body must be examined, and whether it has a new place."""
         b: Bodies = self.bodies
@@ -545,7 +536,6 @@ class ComponentReader:
             return watch_run(cython.address(self.watch), cython.address(rows[0]), n, rows.shape[0])
         return n
 
-    @may_raise
     def _read_row(self, i: cython.Py_ssize_t, dt: cython.double, again: cython.bint) -> cython.bint:
         """Read the components of a body; return whether it is valid.
 
@@ -572,7 +562,6 @@ class ComponentReader:
             self.touched_rows.append(i)
         return True
 
-    @may_raise
     def _read_velocity(self, i: cython.Py_ssize_t) -> cython.bint:
         """Read a body of which `_next` has found that only its velocity may be new.
 
@@ -593,7 +582,6 @@ class ComponentReader:
                 self._check(i)
         return is_safe
 
-    @may_raise
     def _read_body(self, i: cython.Py_ssize_t, again: cython.bint) -> cython.void:
         """Read the components of a body into the columns that the step works on."""
         b: Bodies = self.bodies
@@ -664,7 +652,6 @@ class ComponentReader:
                 return False
         return True
 
-    @may_raise
     def _find_centre(self, i: cython.Py_ssize_t) -> cython.void:
         """Compute the centre and the half sizes of a body from its seen values."""
         b: Bodies = self.bodies
@@ -697,7 +684,6 @@ class ComponentReader:
             b.seen_half[i, k] = b.half[i, k]
         return 0
 
-    @may_raise
     def _check(self, i: cython.Py_ssize_t) -> cython.void:
         """Note whether the numbers of a body are valid, and whether it is dynamic."""
         b: Bodies = self.bodies
@@ -734,7 +720,6 @@ class ComponentReader:
         )
         b.news[i] &= ~News.UNCHECKED
 
-    @may_raise
     def _read_rare(self, i: cython.Py_ssize_t) -> cython.bint:
         """Fill a body's columns of `RareColumns`, and note whether its filter has changed."""
         b: Bodies = self.bodies
@@ -779,7 +764,6 @@ class ComponentReader:
     # -- writing --
 
     @cython.ccall
-    @may_raise
     def write(self, rows: cython.longlong[::1]) -> cython.void:
         """Write the results of a step for the bodies of `rows` into their components."""
         b: Bodies = self.bodies
@@ -834,7 +818,6 @@ class ComponentReader:
         self.has_written = True
 
     @cython.ccall
-    @may_raise
     def find_faces(self, rows: cython.longlong[::1]) -> cython.int:
         """Compute the tight boxes of the bodies of `rows`, which queries use.
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ecs_collide._kernel import ReadOnly, cython, may_raise
+from ecs_collide._kernel import ReadOnly, cython
 from ecs_collide.components.attributes import read_number, write_number
 from ecs_collide.sync.slots import (
     Slots,
@@ -50,7 +50,6 @@ class ComponentRecords:
             slots_free(self.slots)
 
     @cython.ccall
-    @may_raise
     def read(self, numbers: cython.double[::1], start: cython.Py_ssize_t) -> cython.Py_ssize_t:
         """Read the numbers of all components.
 
@@ -88,7 +87,6 @@ class ComponentRecords:
                 return i
 
     @cython.ccall
-    @may_raise
     def put(
         self, items: list, numbers: cython.double[::1], start: cython.Py_ssize_t
     ) -> cython.void:
@@ -163,7 +161,6 @@ class ComponentRecords:
         return True
 
 
-@may_raise
 def _require_room(
     numbers: cython.double[::1], start: cython.Py_ssize_t, n: cython.Py_ssize_t
 ) -> cython.void:

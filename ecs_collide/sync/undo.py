@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ecs_collide._kernel import Public, ReadOnly, cython, may_raise
+from ecs_collide._kernel import Public, ReadOnly, cython
 from ecs_collide._kernel.arrays import DOUBLE, LONG, grown, zeros
 from ecs_collide._kernel.constants import News
 from ecs_collide.sync.body_lists import BodyLists
@@ -47,7 +47,6 @@ class Undo:
         self.writing = zeros(LONG, 0)
         self.stored = []
 
-    @may_raise
     def begin_step(self, lists: BodyLists) -> cython.void:
         """Forget the last step, and store which bodies there are."""
         if self.rows.shape[0] > LARGE and 8 * self.n < self.rows.shape[0]:
@@ -64,7 +63,6 @@ class Undo:
             self.entities, self.bodies = lists.entities[is_known], lists.rows[is_known]
         self.put, self.moves = tuple(lists.put), lists.moves
 
-    @may_raise
     def add(
         self,
         kind: object,
@@ -87,7 +85,6 @@ class Undo:
         self.n += 1
 
     @cython.ccall
-    @may_raise
     def keep(self, part: object, name: Any, rows: Any) -> cython.int:
         """Store rows of a column before they are overwritten."""
         column: Any = getattr(part, name)
