@@ -642,9 +642,15 @@ class Clusters(SharedMotion):
             return self.bodies.velocity[i, k]
         return self.leaving_velocity(root) + self.nodes[self.node_of[i, k]].shift
 
+    @cython.inline
+    def anchor_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.Py_ssize_t:
+        """Return the row of the anchor of the cluster of a body, or -1."""
+        return self.nodes[self.root(self.node_of[i, k])].anchor
+
+    @cython.inline
     def is_anchored(self, i: cython.Py_ssize_t, k: cython.int) -> cython.bint:
         """Return whether the cluster of a body has an anchor."""
-        return self.nodes[self.root(self.node_of[i, k])].anchor >= 0
+        return self.anchor_of(i, k) >= 0
 
     @cython.inline
     def kick_of(self, i: cython.Py_ssize_t, k: cython.int) -> cython.double:

@@ -41,7 +41,7 @@ class Link:
     next_of_high: cython.int
     presses: cython.schar
     waits: cython.schar
-    rival: cython.int  # the slower anchor for which this one is given up in this instant, or -1
+    rival: cython.int  # the anchor for which this link is given up in this instant, or -1
     force: cython.double
     goal: cython.double
     noise: cython.double
@@ -370,6 +370,22 @@ class ContactGraph:
     def speed_of_anchor(self, e: cython.Py_ssize_t) -> cython.double:
         """Return the velocity of the anchor of a link."""
         return self.bodies.velocity[self.links[e].anchor, self.axis]
+
+    def push_of(self, e: cython.Py_ssize_t) -> cython.double:
+        """Return how fast the faces of a link push: by their growth, and as their anchor moves."""
+        push: cython.double = self.links[e].apart
+
+        if self.links[e].low == 0:
+            push += self.speed_of_anchor(e)
+        elif self.links[e].high == 0:
+            push -= self.speed_of_anchor(e)
+        return push
+
+    @cython.cfunc
+    @cython.inline
+    def body_of(self, e: cython.Py_ssize_t, node: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return the body of a link whose node, on one of its sides, is this; 0 for its anchor."""
+        return self.clusters.nodes[node].body if node else self.links[e].anchor
 
     @cython.cfunc
     @cython.inline

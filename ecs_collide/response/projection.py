@@ -365,7 +365,7 @@ class Projection:
 
         self.n_pivots -= 1
         g.links[e].force = 0.0
-        if self._closes_cycle(e) and not self._give_way(e) and not self._lose_faster(e):
+        if self._closes_cycle(e) and not self._give_way(e) and not self._lose_fastest(e):
             self.is_stuck = True
             return
         self.n_changes += 1
@@ -475,42 +475,82 @@ class Projection:
             rank = 0
         return rank < 0 or (rank == 0 and g.links[e].force < g.links[other].force)
 
-    def _lose_faster(self, e: cython.Py_ssize_t) -> cython.bint:
-        """Give up the faster one of two anchors that a link cannot keep apart.
+    def _lose_fastest(self, e: cython.Py_ssize_t) -> cython.bint:
+        """Give up the link that pushes fastest, of a cycle in which faces go apart too fast.
 
-        So no kinematic body presses another body into a static one.  Returns False if the link is
-        one to the faster anchor, or both are equally fast.
+        So nothing that moves or grows presses another body into one that does neither.  Returns
+        False if it is link `e`, which closes the cycle, or if the anchors of the cycle push equally.
         """
+        g: ContactGraph = self.graph
+        n: cython.Py_ssize_t
+        lost: cython.Py_ssize_t = e
+        fastest: cython.double = g.push_of(e)
+        is_equal: cython.bint = False
+
+        for n in range(self._find_cycle(e)):
+            at: cython.Py_ssize_t = abs(self.cycle[n])
+            push: cython.double = g.push_of(at)
+            if push > fastest or (push == fastest and lost != e and self._is_rather_lost(at, lost)):
+                is_equal = False
+                lost = at
+                fastest = push
+            elif push == fastest and lost != e:
+                is_equal |= g.links[at].anchor >= 0 and g.links[lost].anchor >= 0
+        if lost == e or is_equal:
+            return False
+        self._lose(lost, self._other_anchor(e, lost))
+        return True
+
+    def _is_rather_lost(self, e: cython.Py_ssize_t, other: cython.Py_ssize_t) -> cython.bint:
+        """Return whether to give up a link rather than another: not one to an anchor."""
+        g: ContactGraph = self.graph
+
+        if g.links[e].anchor >= 0 or g.links[other].anchor >= 0:
+            return g.links[e].anchor < 0
+        return self.bodies.precedes(
+            g.body_of(e, g.links[e].low), g.body_of(other, g.links[other].low)
+        )
+
+    def _other_anchor(self, e: cython.Py_ssize_t, lost: cython.Py_ssize_t) -> cython.Py_ssize_t:
+        """Return an anchor of the sides of link `e` that is not that of the lost link."""
         g: ContactGraph = self.graph
         low: cython.Py_ssize_t = g.links[e].low
         high: cython.Py_ssize_t = g.links[e].high
         one: cython.Py_ssize_t = g.members[g.member_of[low]].wall if low else e
         other: cython.Py_ssize_t = g.members[g.member_of[high]].wall if high else e
-        speed: cython.double = abs(self.bodies.velocity[g.links[one].anchor, g.axis])
-        speed -= abs(self.bodies.velocity[g.links[other].anchor, g.axis])
-        if speed < 0.0:
-            one, other = other, one
-        faster: cython.Py_ssize_t = g.links[one].anchor
 
-        if speed == 0.0 or faster == g.links[e].anchor:
-            return False
+        return g.links[other if one == lost else one].anchor
+
+    def _lose(self, lost: cython.Py_ssize_t, rival: cython.Py_ssize_t) -> cython.void:
+        """Give up a link, and all links of the component that the same face of its anchor has."""
+        g: ContactGraph = self.graph
+        e: cython.Py_ssize_t
+
         self.any_lost = True
         for e in range(1, g.n_links + 1):
             node: cython.Py_ssize_t = g.links[e].low or g.links[e].high
-            if g.links[e].anchor == faster and g.component_of[node] == g.component:
-                g.links[e].rival = g.links[other].anchor
+            if e == lost or (
+                g.links[lost].anchor >= 0
+                and g.links[e].anchor == g.links[lost].anchor
+                and (g.links[e].low == 0) == (g.links[lost].low == 0)
+                and g.component_of[node] == g.component
+            ):
+                g.links[e].rival = rival
                 g.links[e].presses = 0
                 self._solve_later(g.member_of[node])
-        return True
+                if g.links[e].low and g.links[e].high:
+                    self._solve_later(g.member_of[g.links[e].high])
 
     def rival_between(self, i: cython.Py_ssize_t, j: cython.Py_ssize_t) -> cython.Py_ssize_t:
-        """Return the `Link.rival` of a link between a body and an anchor, or -1."""
+        """Return the `Link.rival` of a link between two bodies, or -1."""
         g: ContactGraph = self.graph
         e: cython.Py_ssize_t
 
         for e in range(1, g.n_links + 1):
-            if g.links[e].rival >= 0 and g.links[e].anchor in (i, j):
-                node: cython.Py_ssize_t = g.links[e].low or g.links[e].high
-                if self.clusters.nodes[node].body in (i, j):
-                    return g.links[e].rival
+            if (
+                g.links[e].rival >= 0
+                and g.body_of(e, g.links[e].low) in (i, j)
+                and g.body_of(e, g.links[e].high) in (i, j)
+            ):
+                return g.links[e].rival
         return -1

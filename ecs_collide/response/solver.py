@@ -462,12 +462,16 @@ class Solver:
         return 1
 
     def _slower_anchor(self, k: cython.int) -> cython.Py_ssize_t:
-        """Return the slower one of the two anchors that conflict, which the merged cluster keeps.
+        """Return the one of two anchors that conflict whose face is slower: the cluster keeps it.
 
         `CONFLICT` if both are equally fast, or the other one is a body of the pair.
         """
-        v1: cython.double = abs(self.bodies.velocity[self.solid_first, k])
-        v2: cython.double = abs(self.bodies.velocity[self.solid_second, k])
+        b: Bodies = self.bodies
+        sign: cython.int = self.impact.sign
+        first: cython.Py_ssize_t = self.solid_first
+        second: cython.Py_ssize_t = self.solid_second
+        v1: cython.double = abs(b.velocity[first, k] - sign * b.growth[first, k])
+        v2: cython.double = abs(b.velocity[second, k] + sign * b.growth[second, k])
 
         if self.first_joins and v1 > v2:
             return self.solid_second

@@ -891,7 +891,12 @@ class ImpactLoop:
             self.projection.rival_between(i, j) if self.projection.any_lost else -1
         )
         if rival >= 0:
-            self._crush(p, j if b.dynamic[i] else i, rival)
+            if b.dynamic[i] and b.dynamic[j]:
+                self._crush(
+                    p, self.clusters.anchor_of(i, m.axis), self.clusters.anchor_of(j, m.axis)
+                )
+            else:
+                self._crush(p, j if b.dynamic[i] else i, rival)
             return True
         if m.is_dynamic[0] or m.is_dynamic[1] or is_slanted(self.pairs.impact[p].sign):
             return False

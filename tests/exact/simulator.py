@@ -643,7 +643,9 @@ class Simulator:
         known = {frozenset(link.press[:2]) for link in links}
         found = []
         for pair in self.pairs():
-            if not members.issuperset(pair) or frozenset(pair) in known or pair in self.crushed:
+            if not members.issuperset(pair) or pair in self.crushed:
+                continue
+            if frozenset(pair) in known | self.lost:
                 continue
             if self.crosses(pair) or not all(self._is_plain(self.bodies[i]) for i in pair):
                 continue
@@ -1144,7 +1146,7 @@ class Simulator:
             members = self._linked_with(start, k)
             links = [link for link in self.links[k] if {*link.press[:2]} - {None} <= members]
             is_stuck = self._is_open(start, k) and self._velocities_after(members, k, links) is None
-            if not (is_stuck and self._lose_faster(link, links, members, k)):
+            if not (is_stuck and self._lose_fastest(link, links, members, k)):
                 self.links[k].remove(link)
                 return None if is_stuck else False
         self.impulse = max(
@@ -1152,27 +1154,52 @@ class Simulator:
         )
         return True
 
-    def _lose_faster(self, new: Link, links: list[Link], members: set[int], k: int) -> bool:
-        """Give up the fastest bodies that hold others, until the rest can be kept apart.
+    def _lose_fastest(self, new: Link, links: list[Link], members: set[int], k: int) -> bool:
+        """Give up the contacts that push fastest, until the rest can be kept apart.
 
-        Returns False if it is the one of the new link, or all are equally fast.
+        Returns False if it is the new one, or if two bodies that hold others push equally.
         """
         kept = list(links)
         while self._velocities_after(members, k, kept) is None:
-            speeds = {
-                link.anchor: abs(self.velocity[link.anchor][k])
-                for link in kept if link.anchor is not None
-            }  # fmt: skip
-            fastest = max(speeds.values())
-            lost = {anchor for anchor, speed in speeds.items() if speed == fastest}
-            if new.anchor in lost or len(lost) == len(speeds):
+            opening = [
+                n for n in range(len(kept))
+                if self._velocities_after(members, k, kept[:n] + kept[n + 1 :]) is not None
+            ]  # fmt: skip
+            cycle = [kept[n] for n in opening] or kept
+            most = max(self._push_of(link, k) for link in cycle)
+            fastest = [link for link in cycle if self._push_of(link, k) == most]
+            if new in fastest:
                 return False
-            kept = [link for link in kept if link.anchor not in lost]
+            between = [link for link in fastest if link.anchor is None]
+            if not between and len(fastest) > 1:
+                return False
+            lost = min(between, key=lambda e: self.places[e.press[0]]) if between else fastest[0]
+            kept = [
+                link for link in kept
+                if link is not lost and (lost.anchor is None or not self._is_of_face(link, lost))
+            ]  # fmt: skip
         lost = [link for link in links if link not in kept]
         self.lost |= {frozenset({link.anchor, *link.press[:2]}) - {None} for link in lost}
         self.links[k] = [link for link in self.links[k] if link not in lost]
         self._project(members, k)
         return True
+
+    def _push_of(self, link: Link, k: int) -> Fraction:
+        """Return how fast the faces of a contact push: by their growth, and as who holds moves."""
+        if link.anchor is None:
+            return link.press.apart
+        side = 1 if link.press[0] is None else -1
+        return link.press.apart + side * self.velocity[link.anchor][k]
+
+    @staticmethod
+    def _is_of_face(link: Link, other: Link) -> bool:
+        """Return whether one face of one body holds at both contacts."""
+        sides = link.press[0] is None, other.press[0] is None
+        return link.anchor == other.anchor and sides[0] == sides[1]
+
+    def _face_speed(self, n: int, k: int, side: int) -> Fraction:
+        """Return how fast the face of a body on one side moves."""
+        return abs(self.velocity[n][k] + side * self.growth[n][k])
 
     def _leave_for(self, i: int, j: int, k: int) -> dict[int, Fraction]:
         """Take who leaves a group that lasts for the other out of it; return its share."""
@@ -1212,7 +1239,10 @@ class Simulator:
             if self._settle((i, j), k, sign):
                 return True
             joining, anchors = self._joining(i, j, k)
-            speeds = {n: abs(self.velocity[n][k]) for n in anchors}
+            held_first = {i, self._cluster_of(i, k).anchor if i in self.joining else i}
+            speeds = {
+                n: self._face_speed(n, k, -sign if n in held_first else sign) for n in anchors
+            }
             slower = [n for n in anchors if speeds[n] == min(speeds.values())]
             if len(slower) < len(anchors) and {i, j}.isdisjoint(set(anchors) - set(slower)):
                 anchors = slower

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import random
+
 import esper
 import pytest
 
 import ecs_collide as ec
-from tests.scenes import SLOP, box, gaps, mover, position, velocity
+from ecs_collide.character import Character, install_characters
+from tests.scenes import SLOP, box, gaps, in_a_world, mover, position, velocity
+from tests.volume import further
 
 pytestmark = pytest.mark.usefixtures("world", "implementation")
 
@@ -182,3 +186,86 @@ def test_a_lift_presses_no_stack_of_crates_into_a_ceiling(n, response):
 
     assert {hit.solids for hit in crushed} == {(lift, ceiling)}
     assert all(lift in (hit.first, hit.second) for hit in crushed)
+
+
+@pytest.mark.parametrize("how", ["moves", "grows", "both"])
+@pytest.mark.parametrize("who", ["crate", "pile", "character"])
+@pytest.mark.parametrize("rate", [60, *further(30, 144)])
+@pytest.mark.parametrize("sign", [1, -1])
+def test_whatever_presses_is_given_up_and_not_the_wall(how, who, rate, sign):
+    motion = {
+        "moves": [ec.Velocity(30 * sign, 0)],
+        "grows": [ec.Growth(30, 0)],
+        "both": [ec.Velocity(20 * sign, 0), ec.Growth(10, 0)],
+    }[how]
+    presser = box((0, 0), (10, 8), *motion)
+    wall = box((100 * sign, 0), (10, 50))
+    box((0, -30), (200, 22))
+    parts = [Character()] if who == "character" else []
+    crates = [
+        mover((x * sign, 0), (8, 8), (0, 0), ec.Slide(), *parts)
+        for x in ([30, 50, 66] if who == "pile" else [30])
+    ]
+    space = ec.install(gravity=(0, -900))
+    if parts:
+        install_characters(space)
+    crushed = set()
+    for _ in range(3 * rate):
+        esper.process(1 / rate)
+        crushed |= {
+            frozenset((hit.first, hit.second)) for hit in space.collisions
+            if hit.outcome is ec.Outcome.CRUSHED
+        }  # fmt: skip
+
+    assert crushed
+    assert all(presser in pair for pair in crushed)
+    assert gaps(crates[-1], wall)[0] == pytest.approx(0, abs=1e-9)
+
+
+def squeeze(seed):
+    """Play crates, some of which grow, around one that presses; return how deep walls have them."""
+    rng = random.Random(seed)
+    dim = rng.choice([2, 3])
+    axis = rng.randrange(dim)
+
+    def along(x, y=0.0):
+        return [x if k == axis else y for k in range(dim)]
+
+    end = 0.0
+    walls, crates = [], []
+    for part in rng.choice(["wcpcw", "wcpc", "cpcw", "pcw", "wcp"]):
+        if part == "w":
+            walls.append(box(along(end + 5), along(5, 40)))
+            end += 10
+        elif part == "p":
+            end += rng.choice([0, 1, 4])
+            speed, growth = rng.choice([(30, 0), (-30, 0), (0, 30), (0, 7.7), (20, 10), (-10, 20)])
+            motion = [ec.Velocity(*along(speed)), ec.Growth(*along(growth))]
+            box(along(end + 5), along(5, 5), *motion[(speed == 0) : 1 + (growth != 0)])
+            end += 10
+        for _ in range(rng.randint(0, 3) if part == "c" else 0):
+            half = rng.choice([2.0, 3.0])
+            end += rng.choice([0, 0, 1, 3.3])
+            crate = mover(
+                along(end + half), along(half, 2), along(rng.choice([0, 0, 5, -8])),
+                rng.choice([ec.Slide, ec.Slide, ec.Stop, ec.Push])(),
+                ec.Mass(rng.choice([0.1, 1, 1, 10])),
+            )  # fmt: skip
+            if rng.random() < 0.2:
+                esper.add_component(crate, ec.Growth(*along(rng.choice([1, 4]))))
+            else:
+                crates.append(crate)
+            end += 2 * half
+    ec.install(dim=dim, gravity=along(rng.choice([0, 0, -200])))
+    rate = rng.choice([30, 60, 144])
+    deepest = 0.0
+    for _ in range(rate):
+        esper.process(1 / rate)
+        for crate in crates:
+            deepest = min([deepest, *(gaps(crate, wall, dim)[axis] for wall in walls)])
+    return deepest
+
+
+def test_no_crate_between_others_is_pressed_into_a_wall(volume):
+    for seed in range(volume(40, 400, 4000, least=8)):
+        assert in_a_world(f"squeeze {seed}", lambda seed=seed: squeeze(seed)) > -1e-6, seed
