@@ -437,9 +437,9 @@ class Carriers:
             own: cython.double = self._own_now(i, k)
             if v != own + c:
                 if slants and s.line_on(k) != 0.0:
-                    own = v - c + held * s.line_on(k)
+                    own = _difference(v, c) + held * s.line_on(k)
                 elif k == rode.normal_of(i):
-                    own = v - c
+                    own = _difference(v, c)
                 else:
                     own = _own_after(own, self.blocked[i, k], v, c, by_carrier)
             self.own[i, k] = own + 0.0
@@ -522,40 +522,65 @@ class Carriers:
 
     def board(self, rows: cython.longlong[::1]) -> cython.void:
         """Make new bodies, whose pairs are known, riders of the carriers on which they stand."""
+        b: Bodies = self.bodies
         n: cython.Py_ssize_t
+        _n: cython.Py_ssize_t
+        k: cython.int
+        before: cython.double[:, ::1] = zeros(DOUBLE, rows.shape[0], b.dim)
 
-        self._make_room(self.bodies.ids.shape[0])
-        any_new: cython.bint = True
-        while any_new:  # repeated for riders that stand on each other
-            any_new = False
+        self._make_room(b.ids.shape[0])
+        for n in range(rows.shape[0]):
+            for k in range(b.dim):
+                before[n, k] = b.velocity[rows[n], k]
+        for _n in range(rows.shape[0] + 1):  # repeated for those that stand on each other
+            any_changed: cython.bint = False
             for n in range(rows.shape[0]):
-                if self.rode.carrier[rows[n]] < 0 and self.bodies.dynamic[rows[n]]:
-                    any_new |= self._board_one(rows[n])
+                if b.dynamic[rows[n]] and self._find_best(rows[n]):
+                    any_changed = True
+                    self._board_one(rows[n], before, n)
+            if not any_changed:
+                break
 
-    def _board_one(self, i: cython.Py_ssize_t) -> cython.bint:
-        """Make a new body a rider of the best carrier that it touches; return whether there is one."""
-        rode: RiderTable = self.rode
+    def _find_best(self, i: cython.Py_ssize_t) -> cython.bint:
+        """Find the best carrier that a body touches, in `before`; return whether it is news."""
+        found: RiderTable = self.before
         pairs: PairTable = self.contacts.pairs
         s: PositionCorrection = self.contacts.correction
         p: cython.Py_ssize_t = pairs.head_of(i)
         k: cython.int
 
+        self._clear(found)
         while p >= 0:
             if pairs.is_solid(p) and s.is_touching(p):
                 sign: cython.int = 1 if (s.sign > 0) == (pairs.at[p].first == i) else -1
                 side: cython.int = (s.axis + 1) * sign
-                self._offer(rode, rode, i, pairs.partner(p, i), side, is_slanted(s.sign), False)
+                slants: cython.bint = is_slanted(s.sign)
+                self._offer(found, self.rode, i, pairs.partner(p, i), side, slants, False)
             p = pairs.next_of(p, i)
-        if rode.carrier[i] < 0:
+        if found.n == 0:
             return False
-        self._list(i)
+        is_new: cython.bint = self.rode.carrier[i] != found.carrier[i]
         for k in range(self.bodies.dim):
-            self.own[i, k] = self.bodies.velocity[i, k]
-            if k != rode.normal_of(i):  # as where it lands
-                self.own[i, k] = self._own_of(rode, i, k)
+            is_new |= self.rode.carrier_velocity[i, k] != found.carrier_velocity[i, k]
+        return is_new
+
+    def _board_one(
+        self, i: cython.Py_ssize_t, before: cython.double[:, ::1], n: cython.Py_ssize_t
+    ) -> cython.void:
+        """Make a new body ride on the carrier found; it came with the velocity in row `n`."""
+        found: RiderTable = self.before
+        k: cython.int
+
+        self._ride(i, found.carrier[i], found.side[i], found.slants[i])
+        for k in range(self.bodies.dim):
+            self.rode.carrier_velocity[i, k] = found.carrier_velocity[i, k]
+            self.clusters.turn_alone(i, k, before[n, k])
+        for k in range(self.bodies.dim):
+            self.own[i, k] = before[n, k]
+            if k != self.rode.normal_of(i):  # as where it lands
+                self.own[i, k] = self._own_of(self.rode, i, k)
         for k in range(self.bodies.dim):
             self._turn(i, k)
-        return True
 
     def land(self) -> cython.void:
         """Make a body of the solver's impact a rider if it has landed on the other."""
@@ -772,7 +797,7 @@ def _own_after(
 
     It has now the velocity v, and its carrier c, of which others have kept `blocked` from it.
     """
-    relative: cython.double = v - c
+    relative: cython.double = _difference(v, c)
 
     if not by_carrier:
         is_within: cython.bint = min(v, relative) <= own <= max(v, relative)
@@ -791,6 +816,12 @@ def _nearest_to_zero(one: cython.double, other: cython.double) -> cython.double:
     if min(one, other) <= 0.0 <= max(one, other):
         return 0.0
     return one if abs(one) < abs(other) else other
+
+
+@cython.inline
+def _difference(v: cython.double, c: cython.double) -> cython.double:
+    """Return v - c, or 0 if the two are equal but for the rounding of a resolution."""
+    return v - c if abs(v - c) > FACE_ROUNDING * (abs(v) + abs(c)) else 0.0
 
 
 @cython.inline

@@ -1020,3 +1020,20 @@ def test_the_belt_of_a_slope_runs_along_its_line(rise, surface, more):
     assert space.carried(crate) == pytest.approx((surface * 0.8, surface * side * 0.6))
     assert velocity(crate) == pytest.approx((0, 0), abs=1e-12)
     assert position(crate) == pytest.approx((-8 * side + surface * 0.8, 158 + surface * side * 0.6))
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_tower_of_new_carriers_on_a_new_lift_boards_in_any_order(order):
+    made = {}
+    for n in range(4)[::order]:  # a lift, and three that carry each other
+        more = [ec.Carry(surface=(n, 0))] if n else [ec.Carry()]
+        more += [ec.Slide()] if n else []
+        made[n] = mover((0, 2 * n), (9 - n, 1), (0, 0) if n else (4, 8), *more)
+    space = ec.install()
+    esper.process(0.25)
+
+    assert [position(made[n]) for n in range(4)] == [
+        (1, 2), (1, 4), (1.25, 6), (1.75, 8)
+    ]  # fmt: skip
+    assert [space.carried(made[n]) for n in range(1, 4)] == [(4, 8), (5, 8), (7, 8)]
+    assert {velocity(made[n]) for n in range(1, 4)} == {(0, 0)}
