@@ -1468,6 +1468,14 @@ def is_wrong_now(space: Space, entity: int) -> bool:
     return find_no_number(rules, entity, find) is not None or out_of_bounds(rules, find) is not None
 
 
+def mean_velocity(
+    space: Space, dt: float, velocity: float, acceleration: float, damping: float
+) -> float:
+    """Return the mean velocity on an axis with which a step of `dt` seconds moves a body."""
+    mean: float = space._state.timeline.gravity.mean_over(dt, velocity, acceleration, damping)
+    return mean
+
+
 def is_as_stepped(space: Space) -> bool:
     """Return whether no entity has come, gone or got other components since the step."""
     return space._registry.index.is_current(space.world)

@@ -13,11 +13,12 @@ from typing import TypeAlias
 import esper
 
 import ecs_collide as ec
-from ecs_collide._kernel.constants import LENGTH_ROUNDING, MOST_PULL, SAME
+from ecs_collide._kernel.constants import AXES, LENGTH_ROUNDING, MOST_PULL, SAME
 from ecs_collide.character.character import Character
 from ecs_collide.character.memory import NOTHING, Vector3
+from ecs_collide.components.immersed import Immersed
 from ecs_collide.components.surfaces import solid_side
-from ecs_collide.space import is_wrong_now
+from ecs_collide.space import is_wrong_now, mean_velocity
 from ecs_collide.sync.fields import as_number, sound_vector
 from ecs_collide.zone.zone import Medium, Zone, medium_of
 
@@ -66,11 +67,7 @@ class Figure:
         self.wish: list[float] = []  # along `level`, of length 1 at most
         self.medium: Medium | None = None  # the effect of the zones in which it is
         self.jumps = self.dashes = self.hangs = self.hovers = self.is_hit = False
-        scale = esper.try_component(entity, ec.GravityScale)
-        self.gravity = character.gravity
-        pull = 1.0 if scale is None else as_number(scale.value)
-        if pull is not None and abs(pull) <= MOST_PULL:  # else the step skips the body
-            self.gravity *= pull
+        self.gravity = character.gravity * _number_of(entity, ec.GravityScale, "value", 1.0)
 
     def read_box(self) -> None:
         """Read its box from its components."""
@@ -246,6 +243,23 @@ class Figure:
         moved = face_velocity(self.space, other, normal or self.upwards(1.0))
         return moved[k] + self.space.carried(other)[k] - self.frame[k]
 
+    def speed_in_step(self, other: int, k: int) -> float:
+        """Return the velocity of a body on an axis, relative to the frame; if it floats, the mean.
+
+        A body in a zone bobs in the step by all that pulls it, and has nothing below it.
+        """
+        speed, its = self.speed_of(other, k), esper.try_component(other, Immersed)
+        if its is None:
+            return speed
+        pull = (
+            self.space.gravity[k] * its.gravity * _number_of(other, ec.GravityScale, "value", 1.0)
+        )
+        pull += getattr(its, AXES[k]) + _number_of(other, ec.Acceleration, AXES[k], 0.0)
+        damping = its.drag + _number_of(other, ec.Damping, "value", 0.0)
+        velocity = sound_vector(esper.try_component(other, ec.Velocity), self.dim)
+        own = 0.0 if velocity is None else velocity[k]
+        return speed + (mean_velocity(self.space, self.dt, own, pull, damping) - own)
+
     def gives_way(self, other: int) -> bool:
         """Return whether a body is dynamic, as crates and other characters are."""
         return bool(self.space.body_kinds([other])[0] & ec.BodyKind.DYNAMIC)
@@ -410,6 +424,12 @@ def velocity_of(other: int) -> Vector3:
         return NO_VELOCITY
     velocity = esper.try_component(other, ec.Velocity)
     return NO_VELOCITY if velocity is None else sound_vector(velocity, 3) or NO_VELOCITY
+
+
+def _number_of(entity: int, kind: type, name: str, without: float) -> float:
+    """Return a number of a component, `without` one or if the step skips the body for it."""
+    number = as_number(getattr(esper.try_component(entity, kind), name, without))
+    return number if number is not None and abs(number) <= MOST_PULL else without
 
 
 def _same(one: float, other: float) -> bool:

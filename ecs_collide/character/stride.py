@@ -27,9 +27,11 @@ from ecs_collide.character.figure import (
     times,
 )
 from ecs_collide.character.memory import NOTHING, CharacterState
+from ecs_collide.components.immersed import Immersed
 from ecs_collide.sync.fields import sound_vector, write_vector
 
 TREAD = 0.25  # relative to the height of a step: its least depth
+HOVER = 2.0**-38  # relative to a length: of no contact, and more than `LENGTH_ROUNDING`
 TRIES = 32  # the most bodies on a way up or past a corner
 AT_SURFACE = 0.5  # of its box: with less in the water, it jumps instead of swimming
 NO_WISHES = Character()  # of a character that has been knocked back
@@ -312,10 +314,15 @@ class Stride(Figure):
             if self.drop is not None:
                 c.ground, direction = self.drop
                 self.memory.stepping = stepping and direction == 0.0
-                out[self.up] = self.speed_of(c.ground, self.up)
-                out[self.up] -= self.sign * direction / self.dt * (1.0 + LENGTH_ROUNDING)
-            elif self.touches and c.ground is not None and not self.rides:
-                out[self.up] -= self.sign * self._gap_to(c.ground) / self.dt * 2.0
+                out[self.up] = self.speed_in_step(c.ground, self.up)
+                down = direction * (1.0 + LENGTH_ROUNDING) - self._height_over(c.ground)
+                out[self.up] -= self.sign * down / self.dt
+            elif self.touches and c.ground is not None:
+                if esper.has_component(c.ground, Immersed):
+                    out[self.up] = self.speed_in_step(c.ground, self.up)
+                    out[self.up] += self.sign * self._height_over(c.ground) / self.dt
+                elif not self.rides:
+                    out[self.up] -= self.sign * self._gap_to(c.ground) / self.dt * 2.0
         elif self.own[self.up] * self.sign <= 0.0:
             if self._step_up(out, c.corner):
                 c.on_ground, self.memory.gone = True, False
@@ -411,6 +418,16 @@ class Stride(Figure):
         self.memory.stepping = True
         c.ground = first.id
         return True
+
+    def _height_over(self, ground: int) -> float:
+        """Return the gap to keep to the ground: 0 but over a body that floats.
+
+        That one falls within the step and a character does not, so in contact one would push the
+        other.
+        """
+        if self.rides or not esper.has_component(ground, Immersed):
+            return 0.0
+        return HOVER * (abs(self.centre[self.up]) + self.half[self.up])
 
     def _gap_to(self, ground: int) -> float:
         """Return the gap to the ground that rounding left, or 0 if no float is nearer."""

@@ -15,6 +15,7 @@ from ecs_collide.character.character import FIELDS, Character
 from ecs_collide.character.figure import Components, velocity_on
 from ecs_collide.character.stride import PLAIN_IN_AIR, PLAIN_ON_GROUND, take_stride
 from ecs_collide.components.base import shown
+from ecs_collide.components.immersed import Immersed
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
 from ecs_collide.space import is_wrong_now, plain_strides
 from ecs_collide.sync.fields import sound_vector
@@ -41,7 +42,10 @@ class CharacterSystem(VelocitySystem):
         space.leave_gravity_to(Character)
         self.take_plain = plain_strides(
             space,
-            (ec.Disabled, ec.Carry, ec.Sensor, Zone, ec.GravityScale, ec.Slope, ec.Velocity),
+            (
+                *(ec.Disabled, ec.Carry, ec.Sensor, Zone),
+                *(ec.GravityScale, ec.Slope, ec.Velocity, Immersed),
+            ),
             (*PLAIN_ON_GROUND, *PLAIN_IN_AIR),
             partial(velocity_on, space),
         )

@@ -24,7 +24,7 @@ from ecs_collide._kernel.constants import (
     ResponseCode,
     Trait,
 )
-from ecs_collide.components import basics, dynamics, filters, slope, surfaces
+from ecs_collide.components import basics, dynamics, filters, immersed, slope, surfaces
 from ecs_collide.components.component_map import Components
 
 MOST_ID = 2**53  # the largest id of an entity
@@ -179,6 +179,8 @@ TABLE = (
     Declaration(slope.Slope, _part("x y z", _NORMAL)
                 + _part("low high ceiling", _SHARE, _SHARE, _LOCK), trait=Trait.OTHER),
     Declaration(basics.Acceleration, _part("x y z", _PULL), trait=Trait.OTHER),
+    Declaration(immersed.Immersed, _part("x y z", _PULL) + _part("gravity drag", _SCALE, _DAMPING),
+                trait=Trait.OTHER),
 )  # fmt: skip
 """All components of the library."""
 

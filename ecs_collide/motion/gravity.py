@@ -188,6 +188,17 @@ class Gravity:
         self.since[i, k] = -1.0  # an impact at 0 ends the damping too
         return chord
 
+    def mean_over(
+        self,
+        dt: cython.double,
+        velocity: cython.double,
+        acceleration: cython.double,
+        damping: cython.double,
+    ):
+        """Return the mean velocity over `dt` seconds of a body, as of the chord of a step."""
+        self._find_decay(damping * dt)
+        return velocity * self.mean + acceleration * dt * self.rest
+
     def start_at_rest(self, i: cython.Py_ssize_t) -> cython.void:
         """Start a body that has slept until now in this step, and hold it on all axes."""
         b: Bodies = self.bodies

@@ -10,7 +10,7 @@ A stride is plain if all of this holds:
   `Memory.plain`.
 - The velocity is the one that it wrote, or on the ground another one that does not rise.  There
   is no wish but to walk.
-- It is in no zone.  In the air it touches nothing.
+- It is in no zone, and its ground is in none.  In the air it touches nothing.
 - Two steps ahead there is nothing but sensors and what its filter lets it pass.  If it does not
   rise, bodies that are too high to step onto may be there, too.
 - It goes on standing, walking, rising or falling.  If it rides, it goes on riding.
@@ -83,6 +83,7 @@ class PlainStrides:
     gravity_scale: Any
     slope: Any
     velocity: Any
+    immersed: Any
     may_meet: Any  # whether the filters of two entities let them meet
     velocity_on: Any  # the velocity with which a body carries, or None
     standing: Any  # the states of a character, by identity
@@ -156,7 +157,8 @@ class PlainStrides:
         places : ComponentBinding
             Of `Position`.
         kinds : tuple of type
-            `Disabled`, `Carry`, `Sensor`, `Zone`, `GravityScale`, `Slope` and `Velocity`.
+            `Disabled`, `Carry`, `Sensor`, `Zone`, `GravityScale`, `Slope`, `Velocity` and
+            `Immersed`.
         states : tuple
             `CharacterState.STANDING`, `WALKING`, `RISING` and `FALLING`.
         may_meet : callable
@@ -170,7 +172,7 @@ class PlainStrides:
         self.row_of = row_of
         self.places = places
         self.disabled, self.carry, self.sensor, self.zone = kinds[:4]
-        self.gravity_scale, self.slope, self.velocity = kinds[4:]
+        self.gravity_scale, self.slope, self.velocity, self.immersed = kinds[4:]
         self.standing, self.walking, self.rising, self.falling = states
         self.may_meet, self.velocity_on = may_meet, velocity_on
         self.searched = None
@@ -446,6 +448,8 @@ class PlainStrides:
                     self.wall_face = self.contacts.face(n) * (-1 if end & 1 else 1)
             elif (end & 1) != (self.contacts.at[n].sign * self.sign > 0):
                 # Ground: the normal points away from the second body.  A ceiling does nothing.
+                if self.immersed in its:
+                    return False  # it bobs within the step
                 if self.carry in its:
                     if self.bodies.dynamic[other]:
                         return False  # such as a character, whose stride changes its velocity

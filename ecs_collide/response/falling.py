@@ -30,8 +30,8 @@ class Falling:
     # (n_splits or more, 3): the row, or -1 if the game has set a velocity since; the axis; the old
     # `Gravity.held`
     split_of: cython.longlong[:, ::1]
-    # (n_splits or more, 4): the velocity of the path before, and `pull`, `kick` and `since` of
-    # `Gravity`
+    # (n_splits or more, 5): the velocity of the path before, and `pull`, `kick`, `since` and `own`
+    # of `Gravity`
     joined: cython.double[:, ::1]
 
     def __init__(self, step: Step, clusters: Clusters, carriers: Carriers):

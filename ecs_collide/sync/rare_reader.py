@@ -7,6 +7,7 @@ from ecs_collide._kernel.constants import ALL, NAN, OF_SPACE, TRAITS_SHIFT, Trai
 from ecs_collide.components.basics import Acceleration
 from ecs_collide.components.dynamics import Dominance, LockedAxes
 from ecs_collide.components.filters import Filter
+from ecs_collide.components.immersed import Immersed
 from ecs_collide.components.slope import Slope
 from ecs_collide.components.surfaces import Carry, Friction, OneWay, Restitution
 from ecs_collide.motion.controls import Controls
@@ -33,6 +34,8 @@ class RareReader:
     restitution: ComponentBinding
     locked_axes: ComponentBinding
     acceleration: ComponentBinding
+    flow: ComponentBinding
+    medium: ComponentBinding
     rise: ComponentBinding
     heights: ComponentBinding
 
@@ -51,6 +54,7 @@ class RareReader:
         self.surface, self.dominance = by_name[Carry, "x"], by_name[Dominance, "level"]
         self.locked_axes = by_name[LockedAxes, "x"]
         self.acceleration = by_name[Acceleration, "x"]
+        self.flow, self.medium = by_name[Immersed, "x"], by_name[Immersed, "gravity"]
         self.rise, self.heights = by_name[Slope, "x"], by_name[Slope, "low"]
         self.exempt = []  # gravity does not act on bodies with a component of one of these kinds
         self.up = 2  # the side of default normals: k + 1, or -(k + 1), for axis k
@@ -157,6 +161,8 @@ class RareReader:
             if self._has(i, kind):
                 fine &= kind.allows_all(i)
                 kind.fill(i)
+            else:
+                kind.clear(i)
         if self._has(i, self.filter):
             for k in range(3):
                 if self.filter.allows(i, k):
@@ -177,15 +183,7 @@ class RareReader:
                 t.surface[i, k] = self.surface.seen[i, k] if is_along else 0.0
         if self._has(i, self.rise):
             self._shape(i)
-        if self._has(i, self.acceleration):
-            for k in range(t.dim):
-                t.acceleration[i, k] = self.acceleration.seen[i, k]
-                t.any_acceleration |= t.acceleration[i, k] != 0.0
-        for kind in self.exempt:
-            if self._has(i, kind):
-                t.gravity_scale[i] = 0.0
-                for k in range(t.dim):
-                    t.acceleration[i, k] = 0.0
+        self._find_pull(i)
         if self._has(i, self.dominance) and self.dominance.allows(i, VALUE):
             c.rank[i] = int(self.dominance.seen[i, VALUE])
             c.any_rank |= c.rank[i] != 0
@@ -197,6 +195,29 @@ class RareReader:
                     c.lock[i] |= 1 << k
                     c.any_lock = True
         return fine
+
+    def _find_pull(self, i: cython.Py_ssize_t) -> cython.void:
+        """Fill the acceleration of a body, and add the zones around it to its scale and damping."""
+        t: RareColumns = self.rare
+        kind: ComponentBinding
+        k: cython.int
+
+        for k in range(t.dim):
+            t.acceleration[i, k] = 0.0
+            for kind in (self.acceleration, self.flow):
+                if self._has(i, kind):
+                    t.acceleration[i, k] += kind.seen[i, k]
+        if self._has(i, self.medium):
+            t.gravity_scale[i] *= self.medium.seen[i, 0]
+            t.damping[i] += self.medium.seen[i, 1]
+            t.any_damping |= t.damping[i] != 0.0
+        for kind in self.exempt:
+            if self._has(i, kind):
+                t.gravity_scale[i] = 0.0
+                for k in range(t.dim):
+                    t.acceleration[i, k] = 0.0
+        for k in range(t.dim):
+            t.any_acceleration |= t.acceleration[i, k] != 0.0
 
     def _shape(self, i: cython.Py_ssize_t) -> cython.void:
         """Fill the columns of a body with a `Slope`; it is a box if its numbers make no slope."""

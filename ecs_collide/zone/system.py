@@ -2,42 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from functools import partial
 from typing import Any
 
 import esper
 
 import ecs_collide as ec
-from ecs_collide._kernel.constants import MOST_PULL
 from ecs_collide.character.character import Character
+from ecs_collide.components.immersed import Immersed
 from ecs_collide.diagnostics.findings import EXAMINERS, Examination, Finding, finding_about
 from ecs_collide.space import is_as_stepped
-from ecs_collide.sync.fields import as_number, sound_vector, write_vector
+from ecs_collide.sync.fields import sound_vector
 from ecs_collide.systems import VelocitySystem, add_before_step, is_body_now
 from ecs_collide.zone.zone import Zone, find_wrong_zones, medium_of
 
 
 class ZoneSystem(VelocitySystem):
-    """The system that changes the velocities of the bodies in zones, before each step.
+    """The system that tells the bodies in zones how to move, before each step.
 
     It acts on dynamic bodies: those with a `Velocity`, a response and a finite mass.  The
-    `CharacterSystem` does the same for characters.  The boxes at the end of the last
-    step decide how much is inside.
+    `CharacterSystem` does the same for characters.  The boxes at the end of the last step decide
+    what is inside, and the box that a body has in the middle of the next step, if it keeps its
+    velocity, how much of it.  So a body that bobs without drag goes on for ever, and no higher.
+    The step does the rest, as exactly as gravity, by a component `Immersed` of the body.
     """
 
     def process(self, *args: Any, **kwargs: Any) -> None:
-        """Change the velocities of the bodies in zones for the step that follows.
+        """Write the `Immersed` of all bodies for the step that follows.
 
         The step skips and reports a zone with a number that is not finite, or with `drag` or `walk`
         below 0.
         """
         dt = self.space.step_time.before_step(self, args, kwargs)
-        space, wrong = self.space, find_wrong_zones()
+        wrong = find_wrong_zones()
         if wrong or self.has_refused:
             self.refuse(wrong)
         if not dt > 0.0:
             return
+        inside = self._find_bodies(wrong)
+        for entity, _ in esper.get_component(Immersed):
+            if entity not in inside:
+                esper.remove_component(entity, Immersed)
+        for entity, zones in inside.items():
+            self._immerse(entity, zones, dt)
+
+    def _find_bodies(self, wrong: Collection[int]) -> dict[int, list[tuple[Zone, Any]]]:
+        """Return the bodies to act on, each with its zones and their bounds."""
+        space = self.space
         inside: dict[int, list[tuple[Zone, Any]]] = {}
         for entity, zone in sorted(esper.get_component(Zone), key=lambda found: found[0]):
             if entity not in space or entity in wrong:  # made since the last step, or skipped
@@ -45,40 +57,41 @@ class ZoneSystem(VelocitySystem):
             bounds = space.bounds(entity)
             for contact in space.contacts(entity):
                 inside.setdefault(contact.other(entity), []).append((zone, bounds))
-        if not inside:
-            return
         found = [entity for entity in sorted(inside) if esper.entity_exists(entity)]
         if not is_as_stepped(space):
             found = [each for each in found if is_body_now(each, ec.Sensor, ec.Attached)]
         kinds = space.body_kinds(found) & (ec.BodyKind.DYNAMIC | ec.BodyKind.SENSOR)
-        for entity, kind in zip(found, kinds.tolist(), strict=True):
-            if kind == ec.BodyKind.DYNAMIC and not esper.has_component(entity, Character):
-                self._act(entity, inside[entity], dt)
+        return {
+            entity: inside[entity]
+            for entity, kind in zip(found, kinds.tolist(), strict=True)
+            if kind == ec.BodyKind.DYNAMIC and not esper.has_component(entity, Character)
+        }
 
-    def _act(self, entity: int, zones: list[tuple[Zone, Any]], dt: float) -> None:
-        """Change the velocity of one body."""
+    def _immerse(self, entity: int, zones: list[tuple[Zone, Any]], dt: float) -> None:
+        """Write the effect of zones on a body for a step of `dt` seconds."""
         space = self.space
-        velocity = esper.try_component(entity, ec.Velocity)
-        scale = esper.try_component(entity, ec.GravityScale)
-        before = sound_vector(velocity, space.dim)
-        pull = 1.0 if scale is None else as_number(scale.value)
-        if before is None or pull is None or not abs(pull) <= MOST_PULL:
-            return  # the step skips it too
-        medium = medium_of(space.bounds(entity), zones, space.wrap)
-        now = list(before)
-        for k, gravity in enumerate(space.gravity):
-            # Drag acts on the mean velocity of the step, which has half of its fall.
-            falls = gravity * pull * dt
-            lifted = now[k] + (medium.gravity - 1.0) * falls
-            now[k] = medium.slowed(lifted + falls / 2.0, k, dt) - falls / 2.0
-        write_vector(velocity, now, space.dim)
+        velocity = sound_vector(esper.try_component(entity, ec.Velocity), space.dim)
+        if velocity is None:
+            return  # the step skips it
+        low, high = (
+            tuple(at + speed * dt / 2.0 for at, speed in zip(corner, velocity, strict=False))
+            for corner in space.bounds(entity)
+        )
+        medium = medium_of((low, high), zones, space.wrap)
+        flow = (part * medium.drag for part in medium.flow)
+        now = (*flow, medium.gravity, medium.drag)
+        known = esper.try_component(entity, Immersed)
+        if known is None:
+            esper.add_component(entity, Immersed(*now))
+        else:
+            known.x, known.y, known.z, known.gravity, known.drag = now
 
 
 def install_zones(space: ec.Space) -> ZoneSystem:
     """Add a `ZoneSystem` to the current world.
 
-    Call it after `ecs_collide.install`.  It runs before the systems of the space.  Its priority is
-    one higher than that of the first of them, 131 after a plain `install()`.  Calling it again
+    Call it after `ecs_collide.install`.  It runs before the characters.  Its priority is two higher
+    than that of the first system of the space, 132 after a plain `install()`.  Calling it again
     changes nothing.  Characters need no `ZoneSystem`.  Their own system knows zones.
 
     Raises
@@ -87,7 +100,7 @@ def install_zones(space: ec.Space) -> ZoneSystem:
         The space is not installed in this world, or the call is in a processor that runs after
         the system that it would add.
     """
-    return add_before_step("install_zones", ZoneSystem, space, 1)
+    return add_before_step("install_zones", ZoneSystem, space, 2)
 
 
 def odd_about_zone(e: Examination, entity: int) -> Iterator[Finding]:
